@@ -4,7 +4,7 @@
 import './host/nodeVersion.ts';
 
 /** Recorded input of the actors, and the functions behind their ports and feeds. */
-export type { Entry, Feed, Recorder, Service, Services } from './actors/boundary.ts';
+export type { FactFeed, InputRecorder, PortService, PortServices, RecordedInput } from './actors/boundary.ts';
 /** Records the events of the machines as core/v1 Events. */
 export { createEventRecorder, type EventChange, type EventRecorder } from './actors/events/eventRecorder.ts';
 export type { EventSink } from './actors/events/eventSink.ts';

@@ -3,33 +3,33 @@ import type { Clock } from '../base/clock.ts';
 /** A wait that `ring` can end early. */
 export interface Alarm {
   /** Waits until the clock reaches `at`. Returns immediately if `ring` was called since the last wait. */
-  readonly wait: (at: number) => Promise<void>;
+  readonly waitUntil: (at: number) => Promise<void>;
   readonly ring: () => void;
 }
 
 /** Creates an alarm. Aborting the signal rings it. */
 export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
-  let hasRung = false;
-  let wake: (() => void) | undefined;
+  let isRinging = false;
+  let wakeUp: (() => void) | undefined;
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = clock.setTimeout(resolve, Math.max(0, ms));
-      wake = () => {
+      wakeUp = () => {
         clock.clearTimeout(timer);
         resolve();
       };
     });
   const ring = () => {
-    hasRung = true;
-    wake?.();
+    isRinging = true;
+    wakeUp?.();
   };
   signal?.addEventListener('abort', ring, { once: true });
   return {
     ring,
-    wait: async (at) => {
-      if (!hasRung) await sleep(at - clock.now());
-      wake = undefined;
-      hasRung = false;
+    waitUntil: async (at) => {
+      if (!isRinging) await sleep(at - clock.now());
+      wakeUp = undefined;
+      isRinging = false;
     },
   };
 }
@@ -39,8 +39,8 @@ export function createAlarm(clock: Clock, signal?: AbortSignal): Alarm {
  * may be long-lived.
  */
 export async function waitOnce(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  const { wait, ring } = createAlarm(clock);
+  const { waitUntil, ring } = createAlarm(clock);
   signal.addEventListener('abort', ring, { once: true });
-  await wait(at);
+  await waitUntil(at);
   signal.removeEventListener('abort', ring);
 }

@@ -6,7 +6,7 @@ import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../base/clock.ts';
 import { ClockJumps } from '../base/clockJumps.ts';
 import { toFailure } from '../base/failure.ts';
-import { pathOf } from '../machines/shared/actorRefs.ts';
+import { actorPath } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../machines/shared/ports.ts';
 import type { TimerInput } from '../machines/shared/timerInput.ts';
@@ -16,7 +16,7 @@ import { createRedaction, type Redaction } from './replay/redaction.ts';
 import { withErrorHandler } from './withErrorHandler.ts';
 
 /** One recorded input of an actor. */
-export interface Entry {
+export interface RecordedInput {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Path of ids of the receiving actor, e.g. `pod/<uid>/container/web/0.container.creating`. */
@@ -27,26 +27,29 @@ export interface Entry {
   readonly value: unknown;
 }
 
-export type Recorder = (entry: Entry) => void;
+export type InputRecorder = (entry: RecordedInput) => void;
 
 /** Called for each outgoing call of a port. */
 export type CallListener = (call: PortCall) => void;
 
 /** Implements a port. Runs until the signal aborts, and rejects with a `NodeFailure`. */
-export type Service<K extends PortName> = (
+export type PortService<K extends PortName> = (
   input: PortTypes[K]['input'],
   options: { readonly signal: AbortSignal },
 ) => Promise<PortTypes[K]['output']>;
 
-export type Services = { readonly [K in PortName]: Service<K> };
+export type PortServices = { readonly [K in PortName]: PortService<K> };
 
 /** A feed sends facts until the signal aborts. If it returns a promise, the feed has ended once the promise settles. */
-export type Feed = (send: (fact: NodeFact) => void, options: { readonly signal: AbortSignal }) => void | Promise<void>;
+export type FactFeed = (
+  send: (fact: NodeFact) => void,
+  options: { readonly signal: AbortSignal },
+) => void | Promise<void>;
 
 /** The environment of a node agent: the implementations of its ports and feeds. */
-export interface World {
-  readonly ports: Services;
-  readonly feeds: { readonly [K in FeedName]: Feed };
+export interface NodeEnvironment {
+  readonly ports: PortServices;
+  readonly feeds: { readonly [K in FeedName]: FactFeed };
 }
 
 export interface Boundary extends Provider {
@@ -74,7 +77,7 @@ export type FactReceiver = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
   readonly clock: Clock;
-  readonly record?: Recorder | undefined;
+  readonly record?: InputRecorder | undefined;
   readonly calls?: CallListener | undefined;
   readonly answers?: OutcomeListener | undefined;
   /** Learns secrets from the facts of feeds. Defaults to a new redaction. */
@@ -83,7 +86,7 @@ export interface BoundaryOptions {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-const elapsedOf = (input: TimerInput) => ({
+const createElapsedEvent = (input: TimerInput) => ({
   type: 'timer.elapsed',
   ...('after' in input && input.wait !== undefined ? { wait: input.wait } : {}),
 });
@@ -93,57 +96,57 @@ const elapsedOf = (input: TimerInput) => ({
  * one microtask later, so effects happen in the recorded order. Before facts, port responses and elapsed timers are
  * recorded, they may wait for a later turn of the event loop, because a burst must not block it.
  */
-export function createBoundary({ ports, feeds }: World, options: BoundaryOptions): Boundary {
+export function createBoundary({ ports, feeds }: NodeEnvironment, options: BoundaryOptions): Boundary {
   const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
   const { learn, redact, redactor } = redaction;
   // Errors of observers must not affect the actors.
-  const write = record && withErrorHandler('recorder', record, onError);
+  const recordInput = record && withErrorHandler('recorder', record, onError);
   const reportCall = calls && createCallReporter(withErrorHandler('recorder', calls, onError), clock);
   const reportOutcome = answers && withErrorHandler('metrics', answers, onError);
-  let latest = clock.now();
+  let currentTime = clock.now();
   let pendingCount = 0;
   const onSettled = () => {
     pendingCount -= 1;
   };
-  let enteredAt = latest;
-  const enter: Enter = (receiver, kind, source, value) => {
+  let inputTime = currentTime;
+  const enterInput: EnterInput = (receiver, kind, source, value) => {
     // Inputs that take effect together share a timestamp, because a live node computes their result once and a replay
     // once per input.
-    if (pendingCount === 0) enteredAt = clock.now();
-    const at = enteredAt;
-    const actor = () => (typeof receiver === 'string' ? receiver : pathOf(receiver).join('/'));
-    write?.({ at, actor: actor(), kind, source, value: redact(value) });
+    if (pendingCount === 0) inputTime = clock.now();
+    const at = inputTime;
+    const actor = () => (typeof receiver === 'string' ? receiver : actorPath(receiver).join('/'));
+    recordInput?.({ at, actor: actor(), kind, source, value: redact(value) });
     pendingCount += 1;
     queueMicrotask(() => {
       // All earlier inputs have taken effect by now, so this input takes effect next.
-      latest = at;
+      currentTime = at;
       queueMicrotask(onSettled);
     });
   };
 
   return {
-    now: () => latest,
+    now: () => currentTime,
     isSettled: () => pendingCount === 0,
     redact,
     redactor,
-    port: (name) => portLogic(name, ports[name], { clock, enter, reportCall, reportOutcome, onError }),
-    feed: (name) => feedLogic(name, feeds[name], { clock, learn, enter, onError }),
-    timer: timerLogic(clock, enter),
+    port: (name) => portLogic(name, ports[name], { clock, enterInput, reportCall, reportOutcome, onError }),
+    feed: (name) => createFeedLogic(name, feeds[name], { clock, learn, enterInput, onError }),
+    timer: timerLogic(clock, enterInput),
     deliver: (to, fact) => {
       learn(fact);
-      enter(to, 'fact', 'outside', fact);
+      enterInput(to, 'fact', 'outside', fact);
       queueMicrotask(() => to.send(fact));
     },
     delay: (path, ms, act) => {
       let isCancelled = false;
-      const elapse = () => {
+      const onElapsed = () => {
         if (isCancelled) return;
-        enter(path, 'elapsed', 'timer', { type: 'timer.elapsed' });
+        enterInput(path, 'elapsed', 'timer', { type: 'timer.elapsed' });
         queueMicrotask(() => {
           if (!isCancelled) act();
         });
       };
-      const id = clock.setTimeout(() => callInTurn(clock, elapse), ms);
+      const id = clock.setTimeout(() => callInFreeTurn(clock, onElapsed), ms);
       return () => {
         isCancelled = true;
         clock.clearTimeout(id);
@@ -152,8 +155,8 @@ export function createBoundary({ ports, feeds }: World, options: BoundaryOptions
   };
 }
 
-/** Enters an input for `who`, which is an actor or the path of something that is not an XState actor. */
-type Enter = (who: AnyActorRef | string, kind: Entry['kind'], source: string, value: unknown) => void;
+/** Enters an input for `receiver`, which is an actor or the path of something that is not an XState actor. */
+type EnterInput = (receiver: AnyActorRef | string, kind: RecordedInput['kind'], source: string, value: unknown) => void;
 
 /** Interval at which wall-clock timers check the clock, as in the kubelet. */
 const CLOCK_POLL_MS = 1_000;
@@ -170,81 +173,89 @@ function nextCheckDelay(input: TimerInput, clock: Clock): number {
 }
 
 /** Calls `act` now, or in a later turn of the event loop if the current turn is already full. */
-function callInTurn({ turns }: Clock, act: () => void): void {
-  const turn = turns?.next();
-  if (turn === undefined) act();
-  else void turn.then(act);
+function callInFreeTurn({ turns }: Clock, act: () => void): void {
+  const nextTurn = turns?.acquire();
+  if (nextTurn === undefined) act();
+  else void nextTurn.then(act);
 }
 
-const timerLogic = (clock: Clock, enter: Enter): TimerLogic => {
+const timerLogic = (clock: Clock, enter: EnterInput): TimerLogic => {
   const jumps = new ClockJumps(clock);
   return fromCallback<{ type: 'timer.never' }, TimerInput>(({ input, sendBack, self }) => {
     let id: unknown;
-    const wait = () => {
+    const scheduleCheck = () => {
       clock.clearTimeout(id);
-      id = clock.setTimeout(elapse, Math.max(0, nextCheckDelay(input, clock)));
+      id = clock.setTimeout(onElapsed, Math.max(0, nextCheckDelay(input, clock)));
     };
-    let isOver = false;
-    const elapse = () => {
-      if ('shown' in input && clock.now() < input.shown) return wait();
-      callInTurn(clock, () => {
-        if (!isOver) enterElapsed();
+    let isStopped = false;
+    const onElapsed = () => {
+      if ('shown' in input && clock.now() < input.shown) return scheduleCheck();
+      callInFreeTurn(clock, () => {
+        if (!isStopped) enterElapsed();
       });
     };
     const enterElapsed = () => {
       stop();
-      const elapsed = elapsedOf(input);
-      enter(self, 'elapsed', 'timer', elapsed);
-      queueMicrotask(() => sendBack(elapsed));
+      const elapsedEvent = createElapsedEvent(input);
+      enter(self, 'elapsed', 'timer', elapsedEvent);
+      queueMicrotask(() => sendBack(elapsedEvent));
     };
-    const unsubscribe = 'due' in input ? jumps.listen((by) => (by < 0 ? elapse() : wait())) : () => {};
+    const unsubscribe = 'due' in input ? jumps.listen((by) => (by < 0 ? onElapsed() : scheduleCheck())) : () => {};
     const stop = () => {
-      isOver = true;
+      isStopped = true;
       clock.clearTimeout(id);
       unsubscribe();
     };
-    wait();
+    scheduleCheck();
     return stop;
   });
 };
 
 interface FeedDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'>, Pick<Redaction, 'learn'> {
-  readonly enter: Enter;
+  readonly enterInput: EnterInput;
 }
 
-const feedLogic = (name: FeedName, feed: Feed, { clock, learn, enter, onError }: FeedDependencies): FeedLogic =>
+const createFeedLogic = (
+  name: FeedName,
+  feed: FactFeed,
+  { clock, learn, enterInput, onError }: FeedDependencies,
+): FeedLogic =>
   fromCallback(({ sendBack, self }) => {
     const abortController = new AbortController();
     // Facts take effect in the order in which they are sent, because turns are taken in order.
-    const send = (fact: NodeFact) =>
-      callInTurn(clock, () => {
+    const sendFact = (fact: NodeFact) =>
+      callInFreeTurn(clock, () => {
         if (abortController.signal.aborted) return;
         learn(fact);
-        enter(self, 'fact', name, fact);
+        enterInput(self, 'fact', name, fact);
         queueMicrotask(() => sendBack(fact));
       });
-    runFeed(feed, name, { send, signal: abortController.signal, clock, onError });
+    runFeed(feed, name, { sendFact, signal: abortController.signal, clock, onError });
     return () => abortController.abort();
   });
 
-interface FeedRun {
-  readonly send: (fact: NodeFact) => void;
+interface FeedOptions {
+  readonly sendFact: (fact: NodeFact) => void;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly onError: BoundaryOptions['onError'];
 }
 
 /** Runs a feed and reports an error if the feed ends before it is stopped. */
-async function runFeed(feed: Feed, name: FeedName, { send, signal, clock, onError }: FeedRun): Promise<void> {
+async function runFeed(
+  feed: FactFeed,
+  name: FeedName,
+  { sendFact, signal, clock, onError }: FeedOptions,
+): Promise<void> {
   try {
-    const running = feed(send, { signal });
+    const running = feed(sendFact, { signal });
     if (running === undefined) return;
     await running;
-    send({ type: 'feed.ended', feed: name, at: clock.now() });
+    sendFact({ type: 'feed.ended', feed: name, at: clock.now() });
   } catch (error) {
     onError(name, error);
     const at = clock.now();
-    send({ type: 'feed.ended', feed: name, failure: toFailure(error, at), at });
+    sendFact({ type: 'feed.ended', feed: name, failure: toFailure(error, at), at });
   }
 }
 
@@ -258,7 +269,7 @@ type ReportCall = (
 const createCallReporter =
   (report: CallListener, clock: Clock): ReportCall =>
   (port, about, { self, signal }) => {
-    const actor = pathOf(self).join('/');
+    const actor = actorPath(self).join('/');
     report({ at: clock.now(), actor, port, about });
     const reportCancellation = () => report({ at: clock.now(), actor, port, isGivenUp: true });
     signal.addEventListener('abort', reportCancellation, { once: true });
@@ -266,41 +277,41 @@ const createCallReporter =
   };
 
 interface PortDependencies extends Pick<BoundaryOptions, 'clock' | 'onError'> {
-  readonly enter: Enter;
+  readonly enterInput: EnterInput;
   readonly reportCall: ReportCall | undefined;
   readonly reportOutcome: ((outcome: PortOutcome) => void) | undefined;
 }
 
 function portLogic<K extends PortName>(
   name: K,
-  service: Service<K>,
-  { clock, enter, reportCall, reportOutcome, onError }: PortDependencies,
+  service: PortService<K>,
+  { clock, enterInput, reportCall, reportOutcome, onError }: PortDependencies,
 ): Port<K> {
-  const logic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
+  const portLogic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input']>(async ({ input, self, signal }) => {
     const finishCall = reportCall?.(name, describeCall(name, input), { self, signal });
     const startedAt = reportOutcome && clock.monotonic();
-    const report = (outcome: Pick<PortOutcome, 'output' | 'failure'>) => {
+    const reportResult = (outcome: Pick<PortOutcome, 'output' | 'failure'>) => {
       if (startedAt === undefined) return;
       // Safe cast: `input` and `outcome` belong to the port `name`.
       reportOutcome?.({ port: name, input, ms: clock.monotonic() - startedAt, ...outcome } as PortOutcome);
     };
     try {
       const output = await service(input, { signal });
-      const turn = clock.turns?.next();
-      if (turn !== undefined) await turn;
+      const nextTurn = clock.turns?.acquire();
+      if (nextTurn !== undefined) await nextTurn;
       if (!signal.aborted) {
-        report({ output });
-        enter(self, 'answer', name, output);
+        reportResult({ output });
+        enterInput(self, 'answer', name, output);
       }
       return output;
     } catch (error) {
-      const turn = clock.turns?.next();
-      if (turn !== undefined) await turn;
+      const nextTurn = clock.turns?.acquire();
+      if (nextTurn !== undefined) await nextTurn;
       const failure = toFailure(error, clock.now());
       if (!signal.aborted) {
         onError(name, error);
-        report({ failure });
-        enter(self, 'failure', name, failure);
+        reportResult({ failure });
+        enterInput(self, 'failure', name, failure);
       }
       throw failure;
     } finally {
@@ -308,5 +319,5 @@ function portLogic<K extends PortName>(
     }
   });
   // The two types differ only in how XState spells "any JSON".
-  return logic as unknown as Port<K>;
+  return portLogic as unknown as Port<K>;
 }

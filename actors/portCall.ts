@@ -15,39 +15,39 @@ export interface PortCall {
   readonly isGivenUp?: true;
 }
 
-type Descriptions = { readonly [K in PortName]: (input: PortTypes[K]['input']) => string };
+type PortDescriptions = { readonly [K in PortName]: (input: PortTypes[K]['input']) => string };
 
-const noDetail = () => '';
+const omitDescription = () => '';
 const containerName = ({ container }: Pick<KnownContainer, 'container'>) => container;
 const attemptLabel = (name: string, attempt: number) => (attempt === 0 ? name : `${name} attempt ${attempt}`.trim());
-const countIfSeveral = ({ ids: { length } }: { readonly ids: readonly string[] }) => (length > 1 ? `${length}` : '');
+const describeCount = ({ ids: { length } }: { readonly ids: readonly string[] }) => (length > 1 ? `${length}` : '');
 
-const descriptions: Descriptions = {
-  registerNode: noDetail,
-  ensureCsiNode: noDetail,
-  putNodeStatus: noDetail,
-  renewLease: noDetail,
-  createMirror: noDetail,
-  removeMirror: noDetail,
-  readNode: noDetail,
+const portDescriptions: PortDescriptions = {
+  registerNode: omitDescription,
+  ensureCsiNode: omitDescription,
+  putNodeStatus: omitDescription,
+  renewLease: omitDescription,
+  createMirror: omitDescription,
+  removeMirror: omitDescription,
+  readNode: omitDescription,
   readCertificate: ({ name }) => name,
   requestCertificate: ({ name }) => name,
   awaitCertificate: ({ name, request }) => `${name} ${request}`,
   putStatus: ({ sink }) => sink,
-  preparePod: noDetail,
-  setUpCgroups: noDetail,
-  prepareCgroup: noDetail,
-  removeCgroup: noDetail,
-  removePodData: noDetail,
-  resizePodCgroup: noDetail,
-  inspectSandbox: noDetail,
-  surveyDisk: noDetail,
+  preparePod: omitDescription,
+  setUpCgroups: omitDescription,
+  prepareCgroup: omitDescription,
+  removeCgroup: omitDescription,
+  removePodData: omitDescription,
+  resizePodCgroup: omitDescription,
+  inspectSandbox: omitDescription,
+  surveyDisk: omitDescription,
   mountVolume: ({ volume }) => volume,
   unmountVolume: ({ volume }) => volume,
   runSandbox: ({ attempt }) => attemptLabel('', attempt),
-  stopSandboxes: countIfSeveral,
-  removeSandboxes: countIfSeveral,
-  removeContainers: countIfSeveral,
+  stopSandboxes: describeCount,
+  removeSandboxes: describeCount,
+  removeContainers: describeCount,
   restartRuntime: ({ why }) => why,
   findImage: ({ image }) => image,
   pullImage: ({ image }) => image,
@@ -62,9 +62,9 @@ const descriptions: Descriptions = {
   rotateLogs: ({ logs }) => `${logs.length}`,
   runHook: ({ container, hook }) => `${container} ${hook}`,
   runProbe: ({ container, kind }) => `${container} ${kind}`,
-  pickTime: noDetail,
+  pickTime: omitDescription,
 };
 
 /** Returns a short detail, e.g. a container's name, or an empty string if the port and the actor suffice. */
 export const describeCall = <K extends PortName>(port: K, input: PortTypes[K]['input']): string =>
-  descriptions[port](input);
+  portDescriptions[port](input);

@@ -13,16 +13,16 @@ export function createQueuedStartsCheck(
   root: Pick<RootActor, 'getSnapshot'>,
   clock: Pick<Clock, 'monotonic'>,
 ): () => boolean {
-  let slots: readonly unknown[] = [];
-  let since = Number.NEGATIVE_INFINITY;
-  let isQueued = false;
+  let usedSlots: readonly unknown[] = [];
+  let lastCheckAt = Number.NEGATIVE_INFINITY;
+  let hasQueue = false;
   return () => {
     const limiter = root.getSnapshot().children.startLimiter?.getSnapshot().context;
     if (limiter === undefined) return false;
     // The limiter creates a new list whenever a slot is acquired or released.
-    if (limiter.held !== slots) [slots, since] = [limiter.held, clock.monotonic()];
+    if (limiter.heldSlots !== usedSlots) [usedSlots, lastCheckAt] = [limiter.heldSlots, clock.monotonic()];
     // When the queue becomes empty, the last starts have their slots but are still in progress.
-    isQueued = limiter.queue.length > 0 || (isQueued && slots.length > 0);
-    return isQueued && clock.monotonic() - since < STALLED_MS;
+    hasQueue = limiter.queue.length > 0 || (hasQueue && usedSlots.length > 0);
+    return hasQueue && clock.monotonic() - lastCheckAt < STALLED_MS;
   };
 }

@@ -11,42 +11,46 @@ const MAX_BYTES_PER_UNIT = 3;
 
 /** Returns a text that `textToBytes` converts back to the same bytes. Valid UTF-8 is returned as it is. */
 export function bytesToText(bytes: Buffer): string {
-  const whole = decodeUtf8(bytes);
-  if (whole !== undefined) return whole;
-  const parts: string[] = [];
+  const decodedText = decodeUtf8(bytes);
+  if (decodedText !== undefined) return decodedText;
+  const textParts: string[] = [];
   let runStart = 0;
   for (let index = 0; index < bytes.length; ) {
     const length = characterLength(bytes, index);
     if (length === 0) {
-      if (runStart < index) parts.push(bytes.toString('utf8', runStart, index));
-      parts.push(String.fromCharCode(LOW_SURROGATE_BASE + (bytes[index] ?? 0)));
+      if (runStart < index) textParts.push(bytes.toString('utf8', runStart, index));
+      textParts.push(String.fromCharCode(LOW_SURROGATE_BASE + (bytes[index] ?? 0)));
       runStart = index + 1;
     }
     index += length || 1;
   }
-  parts.push(bytes.toString('utf8', runStart));
-  return parts.join('');
+  textParts.push(bytes.toString('utf8', runStart));
+  return textParts.join('');
 }
 
 export function textToBytes(text: string): Buffer {
   if (text.isWellFormed()) return Buffer.from(text);
   const bytes = Buffer.alloc(text.length * MAX_BYTES_PER_UNIT);
-  let length = 0;
+  let byteLength = 0;
   let runStart = 0;
   for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
+    const codeUnit = text.charCodeAt(index);
     // The low half of a surrogate pair does not stand for a byte.
-    if (unit >= FIRST_HIGH_SURROGATE && unit <= LAST_HIGH_SURROGATE && isLowSurrogate(text.charCodeAt(index + 1)))
+    if (
+      codeUnit >= FIRST_HIGH_SURROGATE &&
+      codeUnit <= LAST_HIGH_SURROGATE &&
+      isLowSurrogate(text.charCodeAt(index + 1))
+    )
       index += 1;
-    else if (unit >= FIRST_BYTE_SURROGATE && unit <= LAST_BYTE_SURROGATE) {
-      if (runStart < index) length += bytes.write(text.slice(runStart, index), length);
-      bytes[length] = unit - LOW_SURROGATE_BASE;
-      length += 1;
+    else if (codeUnit >= FIRST_BYTE_SURROGATE && codeUnit <= LAST_BYTE_SURROGATE) {
+      if (runStart < index) byteLength += bytes.write(text.slice(runStart, index), byteLength);
+      bytes[byteLength] = codeUnit - LOW_SURROGATE_BASE;
+      byteLength += 1;
       runStart = index + 1;
     }
   }
-  length += bytes.write(text.slice(runStart), length);
-  return Buffer.from(bytes.subarray(0, length));
+  byteLength += bytes.write(text.slice(runStart), byteLength);
+  return Buffer.from(bytes.subarray(0, byteLength));
 }
 
 const isLowSurrogate = (unit: number): boolean => unit >= LOW_SURROGATE_BASE && unit <= 0xdfff;
@@ -72,11 +76,11 @@ const CONTINUATION_RANGE = [0x80, 0xbf] as const;
  * Returns the length in bytes of the UTF-8 character that starts at `offset`, or 0 if no valid character starts there.
  */
 function characterLength(bytes: Buffer, offset: number): number {
-  const first = bytes[offset] ?? 0;
-  if (first < 0x80) return 1;
-  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  const firstByte = bytes[offset] ?? 0;
+  if (firstByte < 0x80) return 1;
+  const length = firstByte < 0xc2 ? 0 : firstByte < 0xe0 ? 2 : firstByte < 0xf0 ? 3 : firstByte < 0xf5 ? 4 : 0;
   for (let index = 1; index < length; index += 1) {
-    const [min, max] = index === 1 ? (SECOND_BYTE_RANGES.get(first) ?? CONTINUATION_RANGE) : CONTINUATION_RANGE;
+    const [min, max] = index === 1 ? (SECOND_BYTE_RANGES.get(firstByte) ?? CONTINUATION_RANGE) : CONTINUATION_RANGE;
     const byte = bytes[offset + index] ?? 0;
     if (byte < min || byte > max) return 0;
   }

@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
-import { nextTurn } from './nextTurn.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { yieldToEventLoop } from './nextTurn.ts';
+import { createTurnLimiter, type TurnLimiter } from './turns.ts';
 
 /** Source of time: the system clock in the daemon, a controlled clock in tests and simulations. */
 export interface Clock {
@@ -14,7 +14,7 @@ export interface Clock {
    * Limits how much of a burst of work runs in one turn of the process's event loop. Absent if time is simulated,
    * because work then takes no time.
    */
-  readonly turns?: Turns;
+  readonly turns?: TurnLimiter;
 }
 
 /** A clock for timestamps and timers only. */
@@ -25,13 +25,13 @@ class SteppedTimer {
   #id: NodeJS.Timeout;
 
   constructor(fn: () => void, ms: number) {
-    this.#id = this.#step(fn, ms);
+    this.#id = this.#startTimer(fn, ms);
   }
 
-  #step(fn: () => void, remainingMs: number): NodeJS.Timeout {
+  #startTimer(fn: () => void, remainingMs: number): NodeJS.Timeout {
     if (remainingMs <= MAX_TIMER_MS) return setTimeout(fn, remainingMs);
     return setTimeout(() => {
-      this.#id = this.#step(fn, remainingMs - MAX_TIMER_MS);
+      this.#id = this.#startTimer(fn, remainingMs - MAX_TIMER_MS);
     }, MAX_TIMER_MS);
   }
 
@@ -41,8 +41,8 @@ class SteppedTimer {
 }
 
 /** Creates the turns that limit the work in this process's event loop. */
-export const createSystemTurns = (maxPerTurn?: number): Turns =>
-  createTurns({ monotonic: () => performance.now(), nextTurn, maxPerTurn });
+export const createSystemTurnLimiter = (maxPerTurn?: number): TurnLimiter =>
+  createTurnLimiter({ monotonic: () => performance.now(), yieldToEventLoop, maxPerTurn });
 
 /** The only clock that reads the system time. Its timers keep the process alive and accept delays of any length. */
 export const systemClock: Clock = {
@@ -51,7 +51,7 @@ export const systemClock: Clock = {
   setTimeout: (fn, ms) => (ms > MAX_TIMER_MS ? new SteppedTimer(fn, ms) : setTimeout(fn, ms)),
   // Safe cast: every other ID was returned by the `setTimeout` above.
   clearTimeout: (id) => (id instanceof SteppedTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
-  turns: createSystemTurns(),
+  turns: createSystemTurnLimiter(),
 };
 
 /** Returns how many of `seconds` remain since `startedAt` (a `monotonic` time), rounded up. */
@@ -65,7 +65,7 @@ export interface SteadyClock extends Clock {
 }
 
 /** Two clocks that are read one after the other can differ by this many milliseconds without either having been set. */
-const DRIFT_MS = 500;
+const OFFSET_TOLERANCE_MS = 500;
 
 /**
  * Returns a clock for comparing timestamps with each other, for example a deadline with now. It starts at the current
@@ -79,8 +79,8 @@ export function steadyClock(clock: Clock): SteadyClock {
     now: () => clock.monotonic() + initialOffset,
     monotonic: () => clock.monotonic(),
     toWallTime: (timestamp) => {
-      const change = offset() - initialOffset;
-      if (Math.abs(change - adjustment) > DRIFT_MS) adjustment = change;
+      const offsetChange = offset() - initialOffset;
+      if (Math.abs(offsetChange - adjustment) > OFFSET_TOLERANCE_MS) adjustment = offsetChange;
       return Math.round(timestamp + adjustment);
     },
     setTimeout: (fn, ms) => clock.setTimeout(fn, ms),
@@ -93,7 +93,7 @@ export function steadyClock(clock: Clock): SteadyClock {
 export const systemJitter = (): number => Math.random();
 
 /** Calls `callback` every `ms` milliseconds until the returned function is called. */
-export function every(clock: Clock, ms: number, callback: () => void): () => void {
+export function startInterval(clock: Clock, ms: number, callback: () => void): () => void {
   let id: unknown;
   const schedule = () => {
     id = clock.setTimeout(() => {

@@ -2,13 +2,13 @@
  * Detects that the time of day was set, or that the host was suspended. Either changes the offset between the time of
  * day and the monotonic clock.
  */
-import { type Clock, every } from './clock.ts';
+import { type Clock, startInterval } from './clock.ts';
 
 const CHECK_INTERVAL_MS = 10_000;
 /** Smaller changes are ignored, because time synchronization adjusts a clock in small or slow steps. */
 const MIN_JUMP_MS = 60_000;
 
-interface Listener {
+interface JumpListener {
   /** Last reported offset of the time of day from the monotonic clock, in milliseconds. */
   offset: number;
   readonly onJump: (jumpMs: number) => void;
@@ -17,8 +17,8 @@ interface Listener {
 /** Shares one periodic check between all listeners. No check runs while there are no listeners. */
 export class ClockJumps {
   readonly #clock: Clock;
-  readonly #listeners = new Set<Listener>();
-  #stop = () => {};
+  readonly #listeners = new Set<JumpListener>();
+  #stopChecks = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -28,12 +28,13 @@ export class ClockJumps {
    * Calls `onJump` with the size of each jump in milliseconds (negative if the clock was set back), until the returned
    * function is called.
    */
-  listen(onJump: Listener['onJump']): () => void {
-    if (this.#listeners.size === 0) this.#stop = every(this.#clock, CHECK_INTERVAL_MS, () => this.#checkForJump());
+  listen(onJump: JumpListener['onJump']): () => void {
+    if (this.#listeners.size === 0)
+      this.#stopChecks = startInterval(this.#clock, CHECK_INTERVAL_MS, () => this.#checkForJump());
     const listener = { offset: this.#offset(), onJump };
     this.#listeners.add(listener);
     return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#stop();
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#stopChecks();
     };
   }
 

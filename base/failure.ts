@@ -1,7 +1,6 @@
 /**
- * Reasons of failures, as Kubernetes users know them (`ErrImagePull`, `FailedMount`) or specific to this agent
- * (`RuntimeUnavailable`). The list is closed because other code branches on a reason, so a misspelt one must not
- * compile.
+ * Failure reasons, either known to Kubernetes users (`ErrImagePull`, `FailedMount`) or specific to this agent
+ * (`RuntimeUnavailable`). The list is closed so that a typo fails to compile, because other code branches on the reason.
  */
 export const failureReasons = [
   // Reasons of failed calls to the runtime.

@@ -34,22 +34,22 @@ function parseIp(text: string): IpAddress | undefined {
 }
 
 function parseOctets(text: string): number[] | undefined {
-  const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^\d+$/.test(part))) return undefined;
-  const octets = parts.map(Number);
+  const octetTexts = text.split('.');
+  if (octetTexts.length !== 4 || !octetTexts.every((part) => /^\d+$/.test(part))) return undefined;
+  const octets = octetTexts.map(Number);
   return octets.every((octet) => octet <= 0xff) ? octets : undefined;
 }
 
 function parseV6Bytes(text: string): number[] | undefined {
   const [head = '', tail, ...more] = text.split('::');
   if (more.length > 0) return undefined;
-  const before = parseGroups(head, tail === undefined);
-  const after = parseGroups(tail ?? '', true);
-  if (before === undefined || after === undefined) return undefined;
-  const missing = V6_BYTES - before.length - after.length;
+  const headBytes = parseGroups(head, tail === undefined);
+  const tailBytes = parseGroups(tail ?? '', true);
+  if (headBytes === undefined || tailBytes === undefined) return undefined;
+  const missingBytes = V6_BYTES - headBytes.length - tailBytes.length;
   // "::" stands for at least one group.
-  if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
-  return [...before, ...Array<number>(missing).fill(0), ...after];
+  if (tail === undefined ? missingBytes !== 0 : missingBytes < 2) return undefined;
+  return [...headBytes, ...Array<number>(missingBytes).fill(0), ...tailBytes];
 }
 
 /** Parses groups separated by colons into bytes. The last group of an address may be four octets. */
@@ -64,8 +64,8 @@ function parseGroups(text: string, mayEndInOctets: boolean): number[] | undefine
       continue;
     }
     if (!/^[\da-f]{1,4}$/i.test(group)) return undefined;
-    const value = Number.parseInt(group, 16);
-    bytes.push(value >> 8, value & 0xff);
+    const groupValue = Number.parseInt(group, 16);
+    bytes.push(groupValue >> 8, groupValue & 0xff);
   }
   return bytes;
 }
@@ -88,15 +88,15 @@ function formatV6(bytes: readonly number[]): string {
   const groups = Array.from({ length: V6_BYTES / 2 }, (_, index) =>
     (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(16),
   );
-  let longest = { start: 0, length: 0 };
-  let length = 0;
+  let longestRun = { start: 0, length: 0 };
+  let runLength = 0;
   for (const [index, group] of groups.entries()) {
-    length = group === '0' ? length + 1 : 0;
-    if (length > longest.length) longest = { start: index + 1 - length, length };
+    runLength = group === '0' ? runLength + 1 : 0;
+    if (runLength > longestRun.length) longestRun = { start: index + 1 - runLength, length: runLength };
   }
-  if (longest.length < 2) return groups.join(':');
-  const { start } = longest;
-  return `${groups.slice(0, start).join(':')}::${groups.slice(start + longest.length).join(':')}`;
+  if (longestRun.length < 2) return groups.join(':');
+  const { start } = longestRun;
+  return `${groups.slice(0, start).join(':')}::${groups.slice(start + longestRun.length).join(':')}`;
 }
 
 /** Returns the canonical form of an address, or the text itself if it is not an address. */
@@ -113,34 +113,34 @@ export const ipFamily = (text: string): IpFamily | undefined => parseIp(text)?.f
 export function isIpInSubnet(text: string, subnet: string): boolean {
   const [network = '', prefix = '', ...more] = subnet.split('/');
   const [ip, first] = [parseIp(text), parseIp(network)];
-  const writtenBytes = network.includes(':') ? V6_BYTES : V4_BYTES;
+  const addressBytes = network.includes(':') ? V6_BYTES : V4_BYTES;
   if (ip === undefined || first === undefined || more.length > 0 || !/^\d+$/.test(prefix)) return false;
-  if (Number(prefix) > 8 * writtenBytes || ip.family !== first.family) return false;
+  if (Number(prefix) > 8 * addressBytes || ip.family !== first.family) return false;
   // The prefix length of an IPv4 network in IPv6 notation includes the 96 bits before the IPv4 address.
-  const bits = Number(prefix) - 8 * (writtenBytes - first.bytes.length);
+  const prefixBits = Number(prefix) - 8 * (addressBytes - first.bytes.length);
   return first.bytes.every((byte, index) => {
-    const networkBits = Math.min(8, Math.max(0, bits - 8 * index));
+    const networkBits = Math.min(8, Math.max(0, prefixBits - 8 * index));
     const mask = (0xff << (8 - networkBits)) & 0xff;
     return (byte & mask) === ((ip.bytes[index] ?? 0) & mask);
   });
 }
 
-const isInAny = (text: string, subnets: readonly string[]): boolean =>
+const isIpInAnySubnet = (text: string, subnets: readonly string[]): boolean =>
   subnets.some((subnet) => isIpInSubnet(text, subnet));
 
 /** Whether the address is a loopback address (`net.IP.IsLoopback`). */
-export const isLoopbackIp = (text: string): boolean => isInAny(text, ['127.0.0.0/8', '::1/128']);
+export const isLoopbackIp = (text: string): boolean => isIpInAnySubnet(text, ['127.0.0.0/8', '::1/128']);
 
 /** Whether the address is a multicast address (`net.IP.IsMulticast`). */
-export const isMulticastIp = (text: string): boolean => isInAny(text, ['224.0.0.0/4', 'ff00::/8']);
+export const isMulticastIp = (text: string): boolean => isIpInAnySubnet(text, ['224.0.0.0/4', 'ff00::/8']);
 
 /** Whether the address is a link-local unicast address (`net.IP.IsLinkLocalUnicast`). */
-export const isLinkLocalIp = (text: string): boolean => isInAny(text, ['169.254.0.0/16', 'fe80::/10']);
+export const isLinkLocalIp = (text: string): boolean => isIpInAnySubnet(text, ['169.254.0.0/16', 'fe80::/10']);
 
 /**
  * Whether the address is the unspecified address, which stands for all addresses of a host (`net.IP.IsUnspecified`).
  */
-export const isUnspecifiedIp = (text: string): boolean => isInAny(text, ['0.0.0.0/32', '::/128']);
+export const isUnspecifiedIp = (text: string): boolean => isIpInAnySubnet(text, ['0.0.0.0/32', '::/128']);
 
 /**
  * Orders a pod's addresses as they appear in its status, environment variables and hosts file: the first address of the
@@ -148,8 +148,8 @@ export const isUnspecifiedIp = (text: string): boolean => isInAny(text, ['0.0.0.
  * node without addresses counts as an IPv4 node.
  */
 export function orderedPodIps(podIps: readonly string[], hostIps: readonly string[]): string[] {
-  const primary = ipFamily(hostIps[0] ?? '') ?? 4;
-  const first = podIps.find((ip) => ipFamily(ip) === primary);
-  const second = podIps.find((ip) => ipFamily(ip) === (primary === 4 ? 6 : 4));
-  return [first, second].flatMap((ip) => (ip === undefined ? [] : [canonicalIpOrText(ip)]));
+  const primaryFamily = ipFamily(hostIps[0] ?? '') ?? 4;
+  const primaryIp = podIps.find((ip) => ipFamily(ip) === primaryFamily);
+  const secondaryIp = podIps.find((ip) => ipFamily(ip) === (primaryFamily === 4 ? 6 : 4));
+  return [primaryIp, secondaryIp].flatMap((ip) => (ip === undefined ? [] : [canonicalIpOrText(ip)]));
 }

@@ -1,6 +1,6 @@
 /** Computes the strategic merge patch that turns one object into another and contains only the differences. */
 import { lookUp } from './lookUp.ts';
-import { sameValue } from './sameValue.ts';
+import { isJsonEqual } from './sameValue.ts';
 
 /** A JSON object. */
 export type JsonFields = Readonly<Record<string, unknown>>;
@@ -9,9 +9,9 @@ export type JsonFields = Readonly<Record<string, unknown>>;
 export type MergeKeys = ReadonlyMap<string, string>;
 
 /** Returns undefined if the objects are equal. */
-export function strategicPatch(before: JsonFields, after: JsonFields, keys: MergeKeys): JsonFields | undefined {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const changes = names.flatMap((name) => fieldChanges(name, lookUp(before, name), lookUp(after, name), keys));
+export function strategicPatch(previous: JsonFields, current: JsonFields, keys: MergeKeys): JsonFields | undefined {
+  const names = [...new Set([...Object.keys(previous), ...Object.keys(current)])];
+  const changes = names.flatMap((name) => fieldChanges(name, lookUp(previous, name), lookUp(current, name), keys));
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
@@ -19,52 +19,55 @@ export function strategicPatch(before: JsonFields, after: JsonFields, keys: Merg
 export const omitFields = (fields: JsonFields = {}, names: ReadonlySet<string>): JsonFields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
 
-type Change = readonly [name: string, value: unknown];
+type FieldChange = readonly [name: string, value: unknown];
 
-function fieldChanges(name: string, before: unknown, after: unknown, keys: MergeKeys): Change[] {
-  if (sameValue(before, after)) return [];
-  if (after === undefined) return [[name, null]];
+function fieldChanges(name: string, previous: unknown, current: unknown, keys: MergeKeys): FieldChange[] {
+  if (isJsonEqual(previous, current)) return [];
+  if (current === undefined) return [[name, null]];
   const key = keys.get(name);
-  if (key !== undefined && Array.isArray(after))
-    return mergedChanges(name, key, listEntries(before), listEntries(after));
-  if (!isJsonFields(before) || !isJsonFields(after)) return [[name, after]];
-  const inner = strategicPatch(before, after, keys);
-  return inner === undefined ? [] : [[name, inner]];
+  if (key !== undefined && Array.isArray(current))
+    return listChanges(name, key, listEntries(previous), listEntries(current));
+  if (!isJsonFields(previous) || !isJsonFields(current)) return [[name, current]];
+  const nestedPatch = strategicPatch(previous, current, keys);
+  return nestedPatch === undefined ? [] : [[name, nestedPatch]];
 }
 
 const listEntries = (value: unknown): JsonFields[] => (Array.isArray(value) ? value.filter(isJsonFields) : []);
 
 /** Returns the patch of a merged list: the changed and deleted entries, and the order of all entries. */
-function mergedChanges(
+function listChanges(
   name: string,
   key: string,
-  before: readonly JsonFields[],
-  after: readonly JsonFields[],
-): Change[] {
+  previousEntries: readonly JsonFields[],
+  currentEntries: readonly JsonFields[],
+): FieldChange[] {
   const findByKey = (entries: readonly JsonFields[], entry: JsonFields) =>
     entries.find((each) => lookUp(each, key) === lookUp(entry, key));
-  const changed = after.flatMap((entry) => {
-    const previous = findByKey(before, entry);
-    if (previous === undefined) return [entry];
-    const fields = changedFields(previous, entry);
-    return fields.length === 0 ? [] : [{ ...Object.fromEntries(fields), [key]: lookUp(entry, key) }];
+  const changedEntries = currentEntries.flatMap((entry) => {
+    const previousEntry = findByKey(previousEntries, entry);
+    if (previousEntry === undefined) return [entry];
+    const entryChanges = changedFields(previousEntry, entry);
+    return entryChanges.length === 0 ? [] : [{ ...Object.fromEntries(entryChanges), [key]: lookUp(entry, key) }];
   });
-  const deletions = before
-    .filter((entry) => findByKey(after, entry) === undefined)
+  const deletions = previousEntries
+    .filter((entry) => findByKey(currentEntries, entry) === undefined)
     .map((entry) => ({ $patch: 'delete', [key]: lookUp(entry, key) }));
-  const patchEntries = [...changed, ...deletions];
+  const patchEntries = [...changedEntries, ...deletions];
   if (patchEntries.length === 0) return [];
   // The order of entries is needed only if the list had entries before.
-  const order: Change = [`$setElementOrder/${name}`, after.map((entry) => ({ [key]: lookUp(entry, key) }))];
-  return [...(before.length > 0 ? [order] : []), [name, patchEntries]];
+  const orderChange: FieldChange = [
+    `$setElementOrder/${name}`,
+    currentEntries.map((entry) => ({ [key]: lookUp(entry, key) })),
+  ];
+  return [...(previousEntries.length > 0 ? [orderChange] : []), [name, patchEntries]];
 }
 
 /** Returns the changed fields. Deleted fields are null. */
-function changedFields(before: JsonFields, after: JsonFields): Change[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+function changedFields(previousFields: JsonFields, currentFields: JsonFields): FieldChange[] {
+  const names = [...new Set([...Object.keys(previousFields), ...Object.keys(currentFields)])];
   return names.flatMap((name) => {
-    const [previous, current] = [lookUp(before, name), lookUp(after, name)];
-    return sameValue(previous, current) ? [] : [[name, current ?? null] as const];
+    const [previous, current] = [lookUp(previousFields, name), lookUp(currentFields, name)];
+    return isJsonEqual(previous, current) ? [] : [[name, current ?? null] as const];
   });
 }
 

@@ -5,16 +5,16 @@ const MAX_WORD_LENGTH = 256;
  * Returns the candidate that the author of `word` most likely meant, or undefined if more than a third of the letters
  * would have to change.
  */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function closestWord(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined;
-  let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let closest: string | undefined;
+  let closestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const name of candidates) {
-    if (Math.abs(name.length - word.length) >= bestDistance) continue;
+    if (Math.abs(name.length - word.length) >= closestDistance) continue;
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+    if (distance < closestDistance) [closest, closestDistance] = [name, distance];
   }
-  return best;
+  return closest;
 }
 
 /**
@@ -26,15 +26,15 @@ function editDistance(from: string, to: string): number {
   let previousRow: number[] = [];
   let row = Array.from({ length: targetLetters.length + 1 }, (_, index) => index);
   for (const [position, letter] of letters.entries()) {
-    const next = [position + 1];
-    for (const [index, other] of targetLetters.entries()) {
-      const replaced = (row[index] ?? 0) + (letter === other ? 0 : 1);
-      const isSwap = letter === targetLetters[index - 1] && letters[position - 1] === other;
-      const swapped = (isSwap ? previousRow[index - 1] : undefined) ?? Number.POSITIVE_INFINITY;
-      next.push(Math.min(replaced, swapped + 1, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    const nextRow = [position + 1];
+    for (const [index, targetLetter] of targetLetters.entries()) {
+      const replacementCost = (row[index] ?? 0) + (letter === targetLetter ? 0 : 1);
+      const isSwap = letter === targetLetters[index - 1] && letters[position - 1] === targetLetter;
+      const swapCost = (isSwap ? previousRow[index - 1] : undefined) ?? Number.POSITIVE_INFINITY;
+      nextRow.push(Math.min(replacementCost, swapCost + 1, (row[index + 1] ?? 0) + 1, (nextRow[index] ?? 0) + 1));
     }
     previousRow = row;
-    row = next;
+    row = nextRow;
   }
   return row.at(-1) ?? 0;
 }

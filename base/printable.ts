@@ -3,7 +3,7 @@
  * the cursor, change the title or colours, or type input in place of the user. Bidirectional characters change the
  * order in which text is displayed.
  */
-const UNSAFE = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const UNSAFE_CHARACTERS = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
  * Escapes a character like kubectl, which prints ESC as `^[` and a carriage return as `\r`. Other characters are
@@ -12,26 +12,27 @@ const UNSAFE = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 function escapeForTerminal(character: string): string {
   if (character === '\x1b') return '^[';
   if (character === '\r') return '\\r';
-  const code = character.charCodeAt(0);
-  return code < 0x80 ? `\\x${code.toString(16).padStart(2, '0')}` : escapeForJson(character);
+  const charCode = character.charCodeAt(0);
+  return charCode < 0x80 ? `\\x${charCode.toString(16).padStart(2, '0')}` : escapeForJson(character);
 }
 
 const escapeForJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Returns a text that is safe to print on a terminal. Line breaks and tabs are preserved. */
-export const printable = (text: string): string => text.replace(UNSAFE, escapeForTerminal);
+export const printableText = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForTerminal);
 
 /**
  * Returns a text that is safe to print as one line, so that it cannot imitate a line of our own output. Tabs become
  * blanks, so the width of the line is known.
  */
-export const printableLine = (text: string): string => printable(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
+export const printableLine = (text: string): string =>
+  printableText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 
 /**
  * Escapes unsafe characters in JSON, or in YAML that has them only in double quotes. The meaning of the document does
  * not change.
  */
-export const printableQuoted = (text: string): string => text.replace(UNSAFE, escapeForJson);
+export const escapeUnsafeCharacters = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForJson);
 
 /** Whether a text has only characters that are safe to print on a terminal. */
-export const isPrintable = (text: string): boolean => text.search(UNSAFE) < 0;
+export const isPrintable = (text: string): boolean => text.search(UNSAFE_CHARACTERS) < 0;

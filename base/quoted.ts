@@ -13,15 +13,15 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Quotes a text by Go's rules, as Kubernetes does in messages. Characters that cannot be printed are escaped. */
-export function quoted(text: string): string {
+export function quotedText(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeCharacter)}"`;
 }
 
 function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const digits = (length: number) => code.toString(16).padStart(length, '0');
+  const codePoint = character.codePointAt(0) ?? 0;
+  const hexDigits = (length: number) => codePoint.toString(16).padStart(length, '0');
   const shortEscape = lookUp(SHORT_ESCAPES, character);
   if (shortEscape !== undefined) return shortEscape;
-  if (code < 0x80) return `\\x${digits(2)}`;
-  return code < 0x10000 ? `\\u${digits(4)}` : `\\U${digits(8)}`;
+  if (codePoint < 0x80) return `\\x${hexDigits(2)}`;
+  return codePoint < 0x10000 ? `\\u${hexDigits(4)}` : `\\U${hexDigits(8)}`;
 }

@@ -3,8 +3,8 @@
  * cleans up after a failure can rely on none of the work still running.
  */
 export async function settleAll<T extends readonly unknown[] | []>(
-  work: T,
+  promises: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }

@@ -25,23 +25,23 @@ const MAX_WORD_LENGTHS = [MAX_WORD_LENGTH, 48, 32];
  */
 export function shortSentence(sentence: string, maxLength: number): string {
   if (sentence.length <= maxLength) return sentence;
-  let text = sentence;
+  let shortenedSentence = sentence;
   for (const length of MAX_WORD_LENGTHS) {
-    text = withShortWords(sentence, length);
-    if (text.length <= maxLength) return text;
+    shortenedSentence = withShortWords(sentence, length);
+    if (shortenedSentence.length <= maxLength) return shortenedSentence;
   }
-  const [first = '', ...laterClauses] = text.split(CLAUSE_END);
-  const opening = firstWords(first, laterClauses.length === 0 ? maxLength : Math.floor(maxLength / 3));
-  let remainingLength = maxLength - opening.length - ELLIPSIS.length;
-  const closing: string[] = [];
+  const [first = '', ...laterClauses] = shortenedSentence.split(CLAUSE_END);
+  const openingClause = firstWords(first, laterClauses.length === 0 ? maxLength : Math.floor(maxLength / 3));
+  let remainingLength = maxLength - openingClause.length - ELLIPSIS.length;
+  const closingClauses: string[] = [];
   for (const clause of laterClauses.toReversed()) {
-    if (closing.length > 0 && clause.length > remainingLength) break;
+    if (closingClauses.length > 0 && clause.length > remainingLength) break;
     const shortClause = firstWords(clause, remainingLength);
-    closing.unshift(shortClause);
+    closingClauses.unshift(shortClause);
     remainingLength -= shortClause.length;
   }
-  const isComplete = closing.length === laterClauses.length;
-  return `${opening}${isComplete ? '' : ELLIPSIS}${closing.join('')}`;
+  const isComplete = closingClauses.length === laterClauses.length;
+  return `${openingClause}${isComplete ? '' : ELLIPSIS}${closingClauses.join('')}`;
 }
 
 /** Splits a sentence before the colon or semicolon that starts the next clause. */

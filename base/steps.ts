@@ -1,11 +1,11 @@
 /** Splits long work into short steps, so that it does not block the event loop. */
-import { nextTurn } from './nextTurn.ts';
+import { yieldToEventLoop } from './nextTurn.ts';
 
 /** The remaining steps of some work. Each call of `next` runs one short step, and the last call returns the result. */
 export type Steps<T> = Iterator<void, T>;
 
 /** Runs all steps without yielding to the event loop, and returns the result. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runAllSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -13,7 +13,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 }
 
 /** Runs `count` steps in each turn of the event loop, and returns the result. */
-export async function overTurns<T>(steps: Steps<T>, count: number, turn = nextTurn): Promise<T> {
+export async function runStepsInTurns<T>(steps: Steps<T>, count: number, turn = yieldToEventLoop): Promise<T> {
   for (let taken = 0; ; taken += 1) {
     if (taken > 0 && taken % count === 0) await turn();
     const step = steps.next();

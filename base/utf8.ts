@@ -3,17 +3,17 @@ const decoder = new TextDecoder();
 
 /** Returns the length in bytes of a text in UTF-8, without encoding it. */
 export function utf8Length(text: string): number {
-  let length = 0;
+  let byteLength = 0;
   for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) length += 1;
-    else if (unit < 0x800) length += 2;
-    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
-      length += 4;
+    const codeUnit = text.charCodeAt(index);
+    if (codeUnit < 0x80) byteLength += 1;
+    else if (codeUnit < 0x800) byteLength += 2;
+    else if (isHighSurrogate(codeUnit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      byteLength += 4;
       index++;
-    } else length += 3;
+    } else byteLength += 3;
   }
-  return length;
+  return byteLength;
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
@@ -25,8 +25,8 @@ export function truncateToBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= maxBytes) return text;
-  const isContinuation = (index: number) => ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
+  const isContinuationByte = (index: number) => ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000;
   let end = maxBytes;
-  while (end > 0 && isContinuation(end)) end--;
+  while (end > 0 && isContinuationByte(end)) end--;
   return decoder.decode(bytes.subarray(0, end));
 }

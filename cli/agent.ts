@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
-import { candidateSockets, isDirectorySet } from '../node/host/paths.ts';
+import { candidateSockets, isAgentDirectorySet } from '../node/host/paths.ts';
 import { runningAgentPid } from '../node/start/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
-import { listeningAgents } from '../socket/socketPath.ts';
+import { findListeningAgents } from '../socket/socketPath.ts';
 
 /** Returns the process ID of the agent with this socket, from the lock of its root directory. */
-const agentPid = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
+const findAgentPid = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
 
 /**
  * Connects to the agent selected by the flags or `STATELET_STATE_DIR`, else to one at a default path, else to the only
@@ -14,7 +14,9 @@ const agentPid = (socket: string): Promise<number | undefined> => runningAgentPi
  */
 export const connectAgent = (options: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
   const sockets = candidateSockets(options);
-  return isDirectorySet(options) ? findAgent(sockets, agentPid) : connectFirstAgent(sockets, listeningAgents);
+  return isAgentDirectorySet(options)
+    ? findAgent(sockets, findAgentPid)
+    : connectFirstAgent(sockets, findListeningAgents);
 };
 
 /** Connects to the first of `sockets` on which an agent responds, else to the only agent of the host. */
@@ -23,14 +25,14 @@ export async function connectFirstAgent(
   listAgents: () => Promise<readonly string[]>,
 ): Promise<AgentClient> {
   try {
-    return await findAgent(sockets, agentPid);
+    return await findAgent(sockets, findAgentPid);
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
     const otherSockets = (await listAgents()).filter((socket) => !sockets.includes(socket));
     if (otherSockets.length === 0) throw error;
-    if (otherSockets.length === 1) return findAgent(otherSockets, agentPid);
-    const roots = otherSockets.map((socket) => `--root-dir ${dirname(socket)}`);
-    throw new NodeFailure('NoAgent', `several agents are running: choose one with ${roots.join(' or ')}`, {
+    if (otherSockets.length === 1) return findAgent(otherSockets, findAgentPid);
+    const rootDirFlags = otherSockets.map((socket) => `--root-dir ${dirname(socket)}`);
+    throw new NodeFailure('NoAgent', `several agents are running: choose one with ${rootDirFlags.join(' or ')}`, {
       cause: error,
     });
   }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { CommanderError } from 'commander';
-import { printable } from '../base/printable.ts';
+import { printableText } from '../base/printable.ts';
 import type { StartNode } from '../node/start/startNode.ts';
-import type { UpParts } from './commands/run/up.ts';
+import type { UpDependencies } from './commands/run/up.ts';
 import { errorText } from './output/errorText.ts';
 import { writeErrorMessage, writeFully } from './output/standardOutput.ts';
 import { createProgram } from './program.ts';
@@ -12,7 +12,7 @@ import { exitNow } from './terminal/exitNow.ts';
 /** Writes the output of a command. */
 function write(text: string): void {
   try {
-    writeFully(process.stdout, printable(text));
+    writeFully(process.stdout, printableText(text));
   } catch (error) {
     onWriteError(error);
   }
@@ -60,16 +60,16 @@ const setDefaultUmask = () => void process.umask(0o022);
 // Imported only after the configuration has been validated, because it loads gRPC and all actors.
 const startNode: StartNode = async (options) => (await import('../node/start/startNode.ts')).startNode(options);
 
-const startRuntime: UpParts['startRuntime'] = async (directory, start) =>
+const startRuntime: UpDependencies['startRuntime'] = async (directory, start) =>
   (await import('./commands/run/privateRuntime.ts')).startPrivateContainerd(directory, start);
 
 /** Returns the streams of this process. It is a function so that other commands do not open standard input. */
-const terminal = (): CommandTerminal => ({
+const createTerminal = (): CommandTerminal => ({
   input: process.stdin,
   screen: process.stdout,
   writeOut: writeOutput,
   writeErr: async (data) => void (process.stderr.write(data) || (await once(process.stderr, 'drain'))),
-  printMessage: (text) => void process.stderr.write(printable(text)),
+  printMessage: (text) => void process.stderr.write(printableText(text)),
 });
 
 const program = createProgram({
@@ -96,35 +96,35 @@ const program = createProgram({
   down: async (options) => {
     continueAfterWriteErrors();
     setDefaultUmask();
-    const [{ down }, ownContainerd, { listeningAgents: listAgents }] = await Promise.all([
+    const [{ runDown }, ownContainerd, { findListeningAgents: listAgents }] = await Promise.all([
       import('./commands/run/down.ts'),
       import('./commands/run/privateRuntime.ts'),
       import('../socket/socketPath.ts'),
     ]);
-    await down(options, { startNode, startRuntime, ...ownContainerd.privateContainerdCleanup, listAgents, write });
+    await runDown(options, { startNode, startRuntime, ...ownContainerd.privateContainerdCleanup, listAgents, write });
   },
   get: async (options) => (await import('./commands/get/get.ts')).get(options, write),
   getActors: async (filter, options) => (await import('./commands/get/getActors.ts')).getActors(filter, options, write),
   getEvents: async (options) => (await import('./commands/get/getEvents.ts')).getEvents(options, write),
   getNodes: async (options) => (await import('./commands/get/getNodes.ts')).getNodes(options, write),
   describe: async (args, options) => (await import('./commands/get/describe.ts')).describe(args, options, write),
-  explain: async (words, options) => (await import('./commands/get/explain.ts')).explain(words, options, write),
-  exec: async (words, command, options) => {
-    process.exitCode = await (await import('./commands/stream/exec.ts')).exec(words, command, options, terminal());
+  explain: async (args, options) => (await import('./commands/get/explain.ts')).explain(args, options, write),
+  exec: async (args, command, options) => {
+    process.exitCode = await (await import('./commands/stream/exec.ts')).exec(args, command, options, createTerminal());
   },
-  attach: async (words, options) => {
-    process.exitCode = await (await import('./commands/stream/exec.ts')).attach(words, options, terminal());
+  attach: async (args, options) => {
+    process.exitCode = await (await import('./commands/stream/exec.ts')).attach(args, options, createTerminal());
   },
-  logs: async (words, options) => {
-    const { logs } = await import('./commands/stream/logs.ts');
-    const isComplete = await logs(words, options, {
+  logs: async (args, options) => {
+    const { printLogs } = await import('./commands/stream/logs.ts');
+    const isComplete = await printLogs(args, options, {
       isTerminal: process.stdout.isTTY,
       write: writeOutput,
-      printNote: (text) => void process.stderr.write(printable(text)),
+      printNote: (text) => void process.stderr.write(printableText(text)),
     });
     if (!isComplete) process.exitCode = 1;
   },
-  delete: async (words, options) => (await import('./commands/run/delete.ts')).deletePod(words, options),
+  delete: async (args, options) => (await import('./commands/run/delete.ts')).deletePod(args, options),
   top: async (words, options) => {
     const { top } = await import('./commands/top/top.ts');
     await top(words, options, { output: process.stdout, input: process.stdin });
@@ -155,7 +155,7 @@ const program = createProgram({
     (await import('./commands/record/inspect.ts')).inspectRecording(file, options, write),
   recordDump: async (file, options) =>
     (await import('./commands/record/record.ts')).dumpRecording(file, options, write),
-  charts: async (options) => (await import('./commands/record/charts.ts')).charts(options, write),
+  charts: async (options) => (await import('./commands/record/charts.ts')).printCharts(options, write),
 });
 
 /** Exits when all output has been written. Waits one more turn, because streams emit errors a turn later. */
@@ -168,7 +168,7 @@ program.parseAsync().then(
   (error) => {
     // Commander has already printed the help or the error.
     if (error instanceof CommanderError) return exitWhenFlushed(error.exitCode);
-    process.stderr.write(printable(errorText(error)));
+    process.stderr.write(printableText(errorText(error)));
     exitWhenFlushed(1);
   },
 );

@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import { lookUp } from '../base/lookUp.ts';
-import { printable } from '../base/printable.ts';
+import { printableText } from '../base/printable.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { suggestion } from '../node/config/fields.ts';
+import { formatSuggestion } from '../node/config/fields.ts';
 import { readFlags } from '../node/config/flags.ts';
 import type { Flags } from '../node/config/settings/allSettings.ts';
 import { packageVersion } from '../node/host/paths.ts';
@@ -42,12 +42,12 @@ export interface Commands extends GetCommands, PodCommands, StreamCommands, TopC
  * Returns commander's message as one line, e.g. "statelet: unknown option '--max-pod'; did you mean --max-pods?". Omits
  * the value of an unknown option, because it may be secret.
  */
-function oneLine(message: string): string {
+function toSingleLine(message: string): string {
   return message
     .replace(/^error: /, 'statelet: ')
     .replace(/(unknown option '[^=]*)=[\s\S]*'/, "$1'")
-    .replace(SUGGESTIONS, (_, kind: string, word: string, names: string) => {
-      return `unknown ${kind} '${word}'${suggestion(word, names.split(', '))}\n`;
+    .replace(SUGGESTION_PATTERN, (_, kind: string, word: string, names: string) => {
+      return `unknown ${kind} '${word}'${formatSuggestion(word, names.split(', '))}\n`;
     });
 }
 
@@ -55,25 +55,25 @@ function oneLine(message: string): string {
  * Matches commander's suggestions, which are replaced because they include words that have little in common with the
  * unknown one.
  */
-const SUGGESTIONS = /unknown (command|option) '([^']*)'\n\(Did you mean (?:one of )?(.*)\?\)\n/;
+const SUGGESTION_PATTERN = /unknown (command|option) '([^']*)'\n\(Did you mean (?:one of )?(.*)\?\)\n/;
 
 /** Returns the values of the flags, keyed by their names on the command line. */
-function givenFlags(command: Command): Record<string, string | boolean | undefined> {
-  const values = command.opts<Record<string, string | boolean | undefined>>();
+function explicitFlags(command: Command): Record<string, string | boolean | undefined> {
+  const flagValues = command.opts<Record<string, string | boolean | undefined>>();
   return Object.fromEntries(
-    command.options.map((option) => [option.long ?? option.name(), lookUp(values, option.attributeName())]),
+    command.options.map((option) => [option.long ?? option.name(), lookUp(flagValues, option.attributeName())]),
   );
 }
 
 function addNodeCommands(program: Command, commands: Commands): void {
   addNodeCommand(program, 'run', 'run the node agent; its pods keep running when it stops').action(
-    (_, command: Command) => commands.run(readFlags(givenFlags(command))),
+    (_, command: Command) => commands.run(readFlags(explicitFlags(command))),
   );
   addNodeCommand(
     program,
     'up',
     'run a self-contained node until Ctrl-C: a private containerd, the agent and a live table',
-  ).action((_, command: Command) => commands.up(readFlags(givenFlags(command))));
+  ).action((_, command: Command) => commands.up(readFlags(explicitFlags(command))));
   program
     .command('down')
     .description('stop the node that "statelet up" started, and clean up after it if its agent was killed')
@@ -91,8 +91,10 @@ function addNodeCommands(program: Command, commands: Commands): void {
 }
 
 function addRecordingCommands(program: Command, commands: Commands): void {
-  const record = program.command('record').description('what the agent has recorded of itself');
-  socketOptions(record.command('dump').description('write the recording of an agent, running or not, to a new file'))
+  const recordCommand = program.command('record').description('what the agent has recorded of itself');
+  socketOptions(
+    recordCommand.command('dump').description('write the recording of an agent, running or not, to a new file'),
+  )
     .argument('<file>', 'the file to write')
     .action((file: string, options: RecordDumpOptions) => commands.recordDump(file, options));
   program
@@ -158,26 +160,26 @@ function addQueryCommands(program: Command, commands: Commands): void {
     .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }
 
-const WITH_KUBECTL = 'in a cluster, use kubectl';
+const KUBECTL_HINT = 'in a cluster, use kubectl';
 
 /** Advice on commands that users know from kubectl and service managers, by command name. */
 const ADVICE = [
   [
     'apply create edit patch replace rollout scale set',
-    `an agent runs the manifests of a directory: copy the file to that of --pod-manifest-path; ${WITH_KUBECTL}`,
+    `an agent runs the manifests of a directory: copy the file to that of --pod-manifest-path; ${KUBECTL_HINT}`,
   ],
-  ['label annotate', `an agent takes metadata from manifests: edit that of the pod; ${WITH_KUBECTL}`],
+  ['label annotate', `an agent takes metadata from manifests: edit that of the pod; ${KUBECTL_HINT}`],
   [
     'port-forward proxy expose',
-    `a pod has an address on its node, which "statelet get pods -o wide" shows; ${WITH_KUBECTL}`,
+    `a pod has an address on its node, which "statelet get pods -o wide" shows; ${KUBECTL_HINT}`,
   ],
   ['cp', 'use "statelet exec POD -- cat FILE" to read a file, and "statelet exec -i POD -- tee FILE" to write one'],
-  ['debug', `use "statelet explain pod/NAME", and "statelet exec" for a shell; for a debug container, ${WITH_KUBECTL}`],
+  ['debug', `use "statelet explain pod/NAME", and "statelet exec" for a shell; for a debug container, ${KUBECTL_HINT}`],
   ['wait', 'use "statelet get pods --watch", or "statelet explain pod/NAME" for what a pod waits for'],
-  ['cordon uncordon drain taint', `an agent does not schedule pods: remove their manifests; ${WITH_KUBECTL}`],
+  ['cordon uncordon drain taint', `an agent does not schedule pods: remove their manifests; ${KUBECTL_HINT}`],
   ['config', 'the settings of an agent are its flags and the file of --config; "statelet help run" shows the flags'],
   ['api-resources api-versions', 'an agent knows pods, nodes, events and actors: use "statelet get"'],
-  ['auth', `the API server decides who may do what; ${WITH_KUBECTL}`],
+  ['auth', `the API server decides who may do what; ${KUBECTL_HINT}`],
   ['cluster-info', 'use "statelet get nodes", or "statelet explain node"'],
   ['start', 'use "statelet up" for a node of its own, or "statelet run" for the agent of a host'],
   ['stop', 'use "statelet down" for the node of "statelet up"; the agent of a host is stopped by its service manager'],
@@ -240,7 +242,7 @@ export function createProgram(commands: Commands): Command {
     .description('A Kubernetes node agent that you can see through.')
     .version(packageVersion(), '-V, --version')
     .exitOverride()
-    .configureOutput({ outputError: (message, write) => write(printable(oneLine(message))) });
+    .configureOutput({ outputError: (message, write) => write(printableText(toSingleLine(message))) });
   addNodeCommands(program, commands);
   addQueryCommands(program, commands);
   addStreamCommands(program, commands);

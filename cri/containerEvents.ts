@@ -7,10 +7,10 @@ import { type Envelope, EventsService, TaskExit } from './generated/containerd_e
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
 
 /** Filter for exits of CRI containers. containerd's event service otherwise delivers the events of all its clients. */
-const EXITS_OF_CRI_CONTAINERS = 'namespace==k8s.io,topic=="/tasks/exit"';
+const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
 
 /** A cheap call to the same runtime over the same connection. */
-type RoundTrip = (signal: AbortSignal) => Promise<unknown>;
+type SendRoundTrip = (signal: AbortSignal) => Promise<unknown>;
 
 type EventOptions = Parameters<Cri['containerEvents']>[1];
 
@@ -23,25 +23,25 @@ type EventOptions = Parameters<Cri['containerEvents']>[1];
  * completed, because the runtime reads requests in order. This makes it very likely, but does not guarantee, that the
  * subscription is active. Callers must list containers once after `onOpen` and periodically from then on.
  */
-export function containerEventsOver(client: Client, roundTrip: RoundTrip): Cri['containerEvents'] {
+export function createContainerEvents(client: Client, roundTrip: SendRoundTrip): Cri['containerEvents'] {
   return async (onEvent, options) => {
     try {
       await followStream(
         client,
         RuntimeServiceService.getContainerEvents,
         {},
-        forwardExits(exitFromCri, onEvent),
+        forwardExits(parseCriExit, onEvent),
         options,
         roundTrip,
       );
     } catch (error) {
       if (!(error instanceof NodeFailure && error.reason === 'Unimplemented')) throw error;
-      const request = { filters: [EXITS_OF_CRI_CONTAINERS] };
+      const request = { filters: [CRI_EXIT_FILTER] };
       await followStream(
         client,
         EventsService.subscribe,
         request,
-        forwardExits(exitFromContainerd, onEvent),
+        forwardExits(parseContainerdExit, onEvent),
         options,
         roundTrip,
       );
@@ -54,8 +54,8 @@ function forwardExits<Event>(
   onEvent: (exit: RuntimeEvent) => void,
 ) {
   return (event: Event) => {
-    const exit = parseExit(event);
-    if (exit) onEvent(exit);
+    const exitEvent = parseExit(event);
+    if (exitEvent) onEvent(exitEvent);
   };
 }
 
@@ -63,7 +63,7 @@ function forwardExits<Event>(
  * Converts an event of the CRI. Returns undefined for events other than exits, because those are caused by our own
  * calls.
  */
-function exitFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
+function parseCriExit(event: ContainerEventResponse): RuntimeEvent | undefined {
   if (event.containerEventType !== ContainerEventType.CONTAINER_STOPPED_EVENT) return undefined;
   // Nanoseconds since the epoch, or 0 if unknown.
   const createdAt = event.createdAt === 0n ? undefined : Number(event.createdAt / 1_000_000n);
@@ -74,10 +74,12 @@ function exitFromCri(event: ContainerEventResponse): RuntimeEvent | undefined {
  * Converts an event of containerd. Returns undefined if the ID of the exited process is not the container's, because in
  * that case an exec has exited.
  */
-function exitFromContainerd(envelope: Envelope): RuntimeEvent | undefined {
-  const exit = envelope.event && decodeTaskExit(envelope.event.value);
+function parseContainerdExit(envelope: Envelope): RuntimeEvent | undefined {
+  const taskExit = envelope.event && decodeTaskExit(envelope.event.value);
   const createdAt = envelope.timestamp?.getTime();
-  return exit && exit.id === exit.containerId ? { containerId: exit.containerId, createdAt } : undefined;
+  return taskExit && taskExit.id === taskExit.containerId
+    ? { containerId: taskExit.containerId, createdAt }
+    : undefined;
 }
 
 function decodeTaskExit(bytes: Uint8Array): TaskExit | undefined {
@@ -96,30 +98,30 @@ function followStream<Request, Event>(
   request: Request,
   onEvent: (event: Event) => void,
   { signal, onOpen }: EventOptions,
-  roundTrip: RoundTrip,
+  roundTrip: SendRoundTrip,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   const name = methodName(method);
   const stream = openStream(client, method, request);
-  const closed = new AbortController();
+  const closeController = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const close = (failure: unknown) => {
-    closed.abort();
+    closeController.abort();
     signal.removeEventListener('abort', close);
     stream.cancel();
     if (signal.aborted) resolve();
     else reject(failure);
   };
-  const reportOpen = once(() => closed.signal.aborted || onOpen());
+  const reportOpenOnce = callOnce(() => closeController.signal.aborted || onOpen());
   signal.addEventListener('abort', close, { once: true });
-  stream.on('metadata', reportOpen);
+  stream.on('metadata', reportOpenOnce);
   stream.on('data', (event: Event) => {
-    reportOpen();
-    if (!closed.signal.aborted) onEvent(event);
+    reportOpenOnce();
+    if (!closeController.signal.aborted) onEvent(event);
   });
   stream.on('error', (error: ServiceError) => close(runtimeFailure(name, error)));
   stream.on('end', () => close(new NodeFailure('RuntimeUnavailable', `${name}: the runtime ended the stream`)));
-  twice(() => roundTrip(closed.signal)).then(reportOpen, close);
+  retryOnce(() => roundTrip(closeController.signal)).then(reportOpenOnce, close);
   return promise;
 }
 
@@ -136,12 +138,12 @@ function openStream<Request, Event>(
   }
 }
 
-async function twice(action: () => Promise<unknown>): Promise<void> {
+async function retryOnce(action: () => Promise<unknown>): Promise<void> {
   await action();
   await action();
 }
 
-function once(action: () => void): () => void {
+function callOnce(action: () => void): () => void {
   let hasRun = false;
   return () => {
     if (hasRun) return;

@@ -72,11 +72,13 @@ export const withCurrentResolvConf = async (node: NodeDescription): Promise<Node
  * Returns the allocatable resources as quantities by resource name. They replace missing limits in resourceFieldRef
  * (C21).
  */
-export function allocatableOf({ allocatable: { cpuMillis, memoryBytes, extra } }: NodeDescription): ResourceList {
-  const disk = extra?.[EPHEMERAL_STORAGE];
+export function toAllocatableResources({
+  allocatable: { cpuMillis, memoryBytes, extra },
+}: NodeDescription): ResourceList {
+  const ephemeralStorage = extra?.[EPHEMERAL_STORAGE];
   return {
     cpu: `${cpuMillis}m`,
     memory: String(memoryBytes),
-    ...(disk === undefined ? {} : { [EPHEMERAL_STORAGE]: String(disk) }),
+    ...(ephemeralStorage === undefined ? {} : { [EPHEMERAL_STORAGE]: String(ephemeralStorage) }),
   };
 }

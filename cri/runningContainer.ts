@@ -1,5 +1,5 @@
 import type { CallOptions, Cri } from './client/calls.ts';
-import { containerNameOf, POD_UID_LABEL } from './config/labels.ts';
+import { labeledContainerName, POD_UID_LABEL } from './config/labels.ts';
 import { ContainerState } from './generated/runtime.ts';
 
 interface ContainerName {
@@ -20,7 +20,7 @@ export async function findRunningContainer(
   const state = { state: ContainerState.CONTAINER_RUNNING };
   const filter = { id: '', podSandboxId: '', state, labelSelector: { [POD_UID_LABEL]: podUid } };
   const { containers } = await cri.listContainers({ filter }, options);
-  const candidates = containers.filter((container) => containerNameOf(container) === name);
+  const candidates = containers.filter((container) => labeledContainerName(container) === name);
   const [newest] = candidates.toSorted((a, b) => Number(b.createdAt - a.createdAt));
   return newest?.id;
 }

@@ -1,8 +1,8 @@
 /** Finds the sources of a container's termination message (C22), and parses the last lines of a log. */
 import { posix } from 'node:path';
 import { parseLogLine } from '../host/logs/logLine.ts';
-import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
-import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from './config/labels.ts';
+import { hasNeverStarted } from '../kubernetes/lifecycle/restart.ts';
+import { TERMINATION_MESSAGE_PATH_ANNOTATION, TERMINATION_MESSAGE_POLICY_ANNOTATION } from './config/labels.ts';
 import type { ContainerStatus } from './generated/runtime.ts';
 
 export interface TerminationMessageSource {
@@ -21,14 +21,14 @@ export interface TerminationMessageSource {
  */
 export function terminationMessageSource(status: ContainerStatus): TerminationMessageSource {
   const { annotations, mounts, exitCode, reason, logPath } = status;
-  const path = annotations[TERMINATION_MESSAGE_PATH];
+  const path = annotations[TERMINATION_MESSAGE_PATH_ANNOTATION];
   const mount = path ? mounts.find(({ containerPath }) => containerPath === posix.resolve('/', path)) : undefined;
-  const fallsBack = annotations[TERMINATION_MESSAGE_POLICY] === 'FallbackToLogsOnError';
+  const fallsBackToLogs = annotations[TERMINATION_MESSAGE_POLICY_ANNOTATION] === 'FallbackToLogsOnError';
   // A container that failed to start has no log.
-  const hasLog = exitCode !== 0 && !neverStarted(reason);
+  const hasLog = exitCode !== 0 && !hasNeverStarted(reason);
   return {
     ...(mount ? { file: mount.hostPath } : {}),
-    ...(fallsBack && hasLog && logPath ? { log: logPath } : {}),
+    ...(fallsBackToLogs && hasLog && logPath ? { log: logPath } : {}),
   };
 }
 
@@ -38,21 +38,21 @@ const NEWLINE = 10;
  * Returns the contents of the last `lines` lines of a CRI log, with stdout and stderr combined and partial lines
  * joined.
  */
-export function lastLogLines(log: Buffer, lines: number): Buffer {
+export function takeLastLogLines(log: Buffer, lines: number): Buffer {
   const contents = splitLines(log)
     .slice(-lines)
     // A line without a header is the rest of a line that starts before the section of the log that was read.
-    .map((line) => parseLogLine(line)?.text ?? line);
+    .map((line) => parseLogLine(line)?.messageText ?? line);
   return Buffer.concat(contents);
 }
 
 function splitLines(log: Buffer): Buffer[] {
   const lines: Buffer[] = [];
-  for (let start = 0; start < log.length; ) {
-    const end = log.indexOf(NEWLINE, start);
-    const next = end < 0 ? log.length : end + 1;
-    lines.push(log.subarray(start, next));
-    start = next;
+  for (let lineStart = 0; lineStart < log.length; ) {
+    const end = log.indexOf(NEWLINE, lineStart);
+    const nextLineStart = end < 0 ? log.length : end + 1;
+    lines.push(log.subarray(lineStart, nextLineStart));
+    lineStart = nextLineStart;
   }
   return lines;
 }

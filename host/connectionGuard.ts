@@ -22,7 +22,7 @@ const KEEP_ALIVE_DELAY_MS = 140_000;
  * and, over TLS 1.3, if the reset arrives between the handshake and an asynchronous response (docs/node-tls-reset.md).
  * The write of the response then never completes, and the descriptor stays open as long as the process lives.
  */
-export class ResetWatch {
+export class ResetWatcher {
   /** Watched connections, with the result of the last inspection. */
   readonly #connections = new Map<Socket, boolean>();
   #isScheduled = false;
@@ -30,24 +30,24 @@ export class ResetWatch {
   add(socket: Socket): void {
     this.#connections.set(socket, false);
     socket.once('close', () => this.#connections.delete(socket));
-    this.#schedule();
+    this.#scheduleInspection();
   }
 
-  #schedule(): void {
+  #scheduleInspection(): void {
     if (this.#isScheduled || this.#connections.size === 0) return;
     this.#isScheduled = true;
     startTimeLimit(INSPECTION_INTERVAL_MS).signal.addEventListener('abort', () => {
       this.#isScheduled = false;
-      this.#inspect();
-      this.#schedule();
+      this.#inspectConnections();
+      this.#scheduleInspection();
     });
   }
 
-  #inspect(): void {
+  #inspectConnections(): void {
     for (const [socket, wasReset] of this.#connections) {
       // Unread data means that the reader is slow. It notices the reset once it has read the data, which must not be
       // lost if both sides have closed the connection in an orderly way.
-      const hasReset = socket.readableLength === 0 && isReset(socket);
+      const hasReset = socket.readableLength === 0 && isConnectionReset(socket);
       if (hasReset && wasReset) socket.destroy();
       else this.#connections.set(socket, hasReset);
     }
@@ -58,12 +58,12 @@ export class ResetWatch {
  * Whether the kernel no longer has a peer for the connection, in which case `getpeername(2)` fails with ENOTCONN. The
  * public `remoteAddress` is not sufficient, because Node.js caches it.
  */
-function isReset(socket: Socket): boolean {
-  const handle: unknown = Reflect.get(socket, '_handle');
-  if (typeof handle !== 'object' || handle === null) return false;
-  const getPeerName: unknown = Reflect.get(handle, 'getpeername');
+function isConnectionReset(socket: Socket): boolean {
+  const socketHandle: unknown = Reflect.get(socket, '_handle');
+  if (typeof socketHandle !== 'object' || socketHandle === null) return false;
+  const getPeerName: unknown = Reflect.get(socketHandle, 'getpeername');
   if (typeof getPeerName !== 'function') return false;
-  return Reflect.apply(getPeerName, handle, [{}]) === -constants.errno.ENOTCONN;
+  return Reflect.apply(getPeerName, socketHandle, [{}]) === -constants.errno.ENOTCONN;
 }
 
 interface ConnectionLimits {
@@ -75,19 +75,19 @@ interface ConnectionLimits {
 /** Limits the connections of a server and releases those whose clients have reset them or vanished. */
 export function guardConnections(server: Server, { maxConnections, maxPerAddress }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
-  const watch = new ResetWatch();
-  const counts = new Map<string, number>();
+  const resetWatcher = new ResetWatcher();
+  const connectionCounts = new Map<string, number>();
   server.on('connection', (socket) => {
-    watch.add(socket);
+    resetWatcher.add(socket);
     socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (maxPerAddress === undefined) return;
     const client = clientKey(socket.remoteAddress ?? '');
-    const count = counts.get(client) ?? 0;
-    counts.set(client, count + 1);
+    const count = connectionCounts.get(client) ?? 0;
+    connectionCounts.set(client, count + 1);
     socket.once('close', () => {
-      const remaining = (counts.get(client) ?? 1) - 1;
-      if (remaining === 0) counts.delete(client);
-      else counts.set(client, remaining);
+      const remainingCount = (connectionCounts.get(client) ?? 1) - 1;
+      if (remainingCount === 0) connectionCounts.delete(client);
+      else connectionCounts.set(client, remainingCount);
     });
     if (count >= maxPerAddress) socket.destroy();
   });
@@ -110,10 +110,12 @@ export function clientKey(address: string): string {
  * Returns the connection limit for a server. It is at most half of the number of descriptors that the process may open,
  * because the rest of the process needs descriptors too.
  */
-export function affordableConnections(requested: number, limits = '/proc/self/limits'): number {
-  const [, softLimit = ''] = /^Max open files +(\S+)/m.exec(readLimits(limits)) ?? [];
-  const descriptors = Number(softLimit);
-  return softLimit === '' || Number.isNaN(descriptors) ? requested : Math.min(requested, Math.floor(descriptors / 2));
+export function limitConnections(requested: number, limitsFile = '/proc/self/limits'): number {
+  const [, softLimit = ''] = /^Max open files +(\S+)/m.exec(readLimits(limitsFile)) ?? [];
+  const descriptorLimit = Number(softLimit);
+  return softLimit === '' || Number.isNaN(descriptorLimit)
+    ? requested
+    : Math.min(requested, Math.floor(descriptorLimit / 2));
 }
 
 function readLimits(file: string): string {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 export function scriptPath(folder: string, name: string): string {
   const source = join(folder, `${name}.ts`);
   if (existsSync(source)) return source;
-  const bundled = join(folder, `${name}.mjs`);
+  const bundledPath = join(folder, `${name}.mjs`);
   // The chunks of the bundle are in a subdirectory.
-  return existsSync(bundled) ? bundled : join(dirname(folder), `${name}.mjs`);
+  return existsSync(bundledPath) ? bundledPath : join(dirname(folder), `${name}.mjs`);
 }

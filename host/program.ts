@@ -9,31 +9,31 @@ import { startTimeLimit } from '../base/timeLimit.ts';
 /** Directories to search in addition to PATH, because a plain `su` omits the system directories. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-const INHERITED_VARIABLES = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
+const INHERITED_VARIABLES_PATTERN = /^(path|home|tmpdir|(https?|all|no)_proxy)$/i;
 
 /**
  * Returns the environment for child processes, without the variables that npm, the shell and a service manager's socket
  * activation set.
  */
 export function programEnvironment(): Record<string, string> {
-  const entries = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && INHERITED_VARIABLES.test(name) ? [[name, value]] : [],
+  const inheritedVariables = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && INHERITED_VARIABLES_PATTERN.test(name) ? [[name, value]] : [],
   );
-  return { ...Object.fromEntries(entries), PATH: searchPath().join(':') };
+  return { ...Object.fromEntries(inheritedVariables), PATH: searchPath().join(':') };
 }
 
 function searchPath(): string[] {
-  const ownPath = (process.env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
-  return [...new Set([...ownPath, ...SYSTEM_DIRECTORIES])];
+  const ownDirectories = (process.env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'));
+  return [...new Set([...ownDirectories, ...SYSTEM_DIRECTORIES])];
 }
 
 /** Returns the path of a program, or undefined if it is not installed. */
 export function findProgram(name: string): Promise<string | undefined> {
-  return firstExecutable(searchPath().map((directory) => join(directory, name)));
+  return findFirstExecutable(searchPath().map((directory) => join(directory, name)));
 }
 
 /** Returns the first of the files that is executable. */
-export async function firstExecutable(files: readonly string[]): Promise<string | undefined> {
+export async function findFirstExecutable(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     const isExecutable = await access(file, constants.X_OK).then(
       () => true,
@@ -77,15 +77,15 @@ export class ProgramFailure extends Error {
   /** Whether the program was killed because of the timeout. */
   readonly hasTimedOut: boolean;
   /** Whether the program was killed because of too much output. */
-  readonly exceededOutput: boolean;
+  readonly exceededOutputLimit: boolean;
   /** Undefined if the program was killed by a signal or could not be started. */
   readonly exitCode: number | undefined;
 
-  constructor(message: string, { stderr, hasTimedOut, exceededOutput = false, exitCode, cause }: FailureDetails) {
+  constructor(message: string, { stderr, hasTimedOut, exceededOutputLimit = false, exitCode, cause }: FailureDetails) {
     super(message, { cause });
     this.stderr = stderr;
     this.hasTimedOut = hasTimedOut;
-    this.exceededOutput = exceededOutput;
+    this.exceededOutputLimit = exceededOutputLimit;
     this.exitCode = exitCode;
   }
 }
@@ -93,7 +93,7 @@ export class ProgramFailure extends Error {
 interface FailureDetails {
   readonly stderr: string;
   readonly hasTimedOut: boolean;
-  readonly exceededOutput?: boolean;
+  readonly exceededOutputLimit?: boolean;
   readonly exitCode?: number | undefined;
   readonly cause?: unknown;
 }
@@ -106,7 +106,7 @@ const MAX_STDERR_BYTES = 64 * 1024;
 /**
  * Time that output may take to arrive after the program has exited (`WaitDelay` of Go's `os/exec`), in milliseconds.
  */
-const OUTPUT_DELAY_MS = 1_000;
+const OUTPUT_CLOSE_DELAY_MS = 1_000;
 
 let runningCount = 0;
 
@@ -123,10 +123,10 @@ export async function runProgram(program: string, args: readonly string[], optio
   signal.throwIfAborted();
   const [timeout, outputLimit] = [startTimeLimit(timeoutMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const killed = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
+  const killSignals = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
   let child: ChildProcess;
   try {
-    child = spawnProgram(program, args, options, killed);
+    child = spawnProgram(program, args, options, killSignals);
   } catch (cause) {
     // Node.js throws some errors such as ENOMEM and reports others through an event.
     timeout.clear();
@@ -134,26 +134,30 @@ export async function runProgram(program: string, args: readonly string[], optio
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });
   }
   const [out, err] = [
-    collect(child.stdout, maxOutputBytes, () => outputLimit.abort()),
-    collect(child.stderr, MAX_STDERR_BYTES),
+    collectOutput(child.stdout, maxOutputBytes, () => outputLimit.abort()),
+    collectOutput(child.stderr, MAX_STDERR_BYTES),
   ];
-  const fail = (description: string, details: Pick<FailureDetails, 'exitCode' | 'cause'> = {}) => {
+  const failProgram = (description: string, details: Pick<FailureDetails, 'exitCode' | 'cause'> = {}) => {
     // A process that hangs in the kernel and ignores the signal must not keep this process alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
-    const [stderr, hasTimedOut, exceededOutput] = [err().trim(), timeout.signal.aborted, outputLimit.signal.aborted];
+    const [stderr, hasTimedOut, exceededOutputLimit] = [
+      err().trim(),
+      timeout.signal.aborted,
+      outputLimit.signal.aborted,
+    ];
     const status = hasTimedOut ? `timed out after ${timeoutMs / 1_000} s` : description;
-    const problem = exceededOutput ? `wrote more than ${maxOutputBytes} bytes` : stderr || status;
-    reject(new ProgramFailure(problem, { stderr, hasTimedOut, exceededOutput, ...details }));
+    const problem = exceededOutputLimit ? `wrote more than ${maxOutputBytes} bytes` : stderr || status;
+    reject(new ProgramFailure(problem, { stderr, hasTimedOut, exceededOutputLimit, ...details }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
-  child.on('error', (error) => fail(error.message, { cause: error }));
+  child.on('error', (error) => failProgram(error.message, { cause: error }));
   child.once('exit', () => closeOutput(child));
   child.on('close', (code, name) => {
     if (code === 0 && !outputLimit.signal.aborted) resolve(out());
-    else if (code === null) fail(`killed by ${name}`);
-    else fail(`failed with exit code ${code}`, { exitCode: code });
+    else if (code === null) failProgram(`killed by ${name}`);
+    else failProgram(`failed with exit code ${code}`, { exitCode: code });
   });
   // If a program exits before it has read its input, its exit code reports the problem.
   child.stdin?.on('error', () => {});
@@ -174,15 +178,15 @@ function spawnProgram(
   program: string,
   args: readonly string[],
   options: ProgramOptions,
-  killed: AbortSignal,
+  killSignals: AbortSignal,
 ): ChildProcess {
   const { killSignal = 'SIGKILL', input, environment, passedFd, killsChildren = false } = options;
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
   // Kill the group before the program itself, while its process ID still identifies the group.
-  if (killsChildren) killed.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
+  if (killsChildren) killSignals.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
   const child = spawn(program, args, {
-    signal: killed,
+    signal: killSignals,
     killSignal,
     detached: true,
     stdio,
@@ -196,12 +200,12 @@ function spawnProgram(
  * indefinitely.
  */
 function closeOutput(child: ChildProcess): void {
-  const delay = startTimeLimit(OUTPUT_DELAY_MS);
+  const closeDelay = startTimeLimit(OUTPUT_CLOSE_DELAY_MS);
   const close = () => {
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
   };
-  delay.signal.addEventListener('abort', close, { once: true });
-  child.once('close', delay.clear);
+  closeDelay.signal.addEventListener('abort', close, { once: true });
+  child.once('close', closeDelay.clear);
 }
 
 function countWhileRunning<T>(completion: Promise<T>): Promise<T> {
@@ -221,13 +225,17 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-function collect(stream: Readable | null, maxBytes = Number.POSITIVE_INFINITY, onExceeded = () => {}): () => string {
+function collectOutput(
+  stream: Readable | null,
+  maxBytes = Number.POSITIVE_INFINITY,
+  onExceeded = () => {},
+): () => string {
   const chunks: Buffer[] = [];
-  let length = 0;
+  let totalBytes = 0;
   stream?.on('data', (chunk: Buffer) => {
-    if (length < maxBytes) chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) onExceeded();
+    if (totalBytes < maxBytes) chunks.push(chunk);
+    totalBytes += chunk.length;
+    if (totalBytes > maxBytes) onExceeded();
   });
   return () => Buffer.concat(chunks).toString();
 }

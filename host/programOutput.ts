@@ -30,7 +30,7 @@ export async function* streamProgramOutput(
     killSignal: 'SIGKILL',
     signal: AbortSignal.any([signal, timeout.signal]),
   });
-  const closed = once(child, 'close').catch(() => {});
+  const closePromise = once(child, 'close').catch(() => {});
   let stderr: Buffer = Buffer.alloc(0);
   child.stderr.on('data', (chunk: Buffer) => {
     if (stderr.length < MAX_STDERR_BYTES) stderr = Buffer.concat([stderr, chunk]).subarray(0, MAX_STDERR_BYTES);
@@ -41,7 +41,7 @@ export async function* streamProgramOutput(
     await once(child, 'spawn');
     // Safe cast, because a stream without an encoding yields buffers.
     yield* child.stdout as AsyncIterable<Buffer>;
-    await closed;
+    await closePromise;
     if (stderr.length > 0) yield stderr;
   } finally {
     timeout.clear();

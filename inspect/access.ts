@@ -31,27 +31,27 @@ interface AccessRules {
 }
 
 /** An error response: the HTTP status code and its message. */
-export interface Refusal {
+export interface AccessRefusal {
   readonly code: 400 | 401 | 403 | 405;
   readonly message: string;
 }
 
 /** Returns the error response for a request that is not allowed, or undefined if it is allowed. */
-export function refuseAccess(request: IncomingMessage, guarded: AccessRules): Refusal | undefined {
+export function checkAccess(request: IncomingMessage, rules: AccessRules): AccessRefusal | undefined {
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
-  const expectedOrigin = originOf(headers.host ?? '', guarded);
+  const expectedOrigin = originOf(headers.host ?? '', rules);
   // Prevent DNS rebinding, in which a foreign name resolves to this address. A page with a token accepts any name,
   // because a browser only sends the cookie to the name that set it, and clients may reach the host through a name in
   // its certificate or a forwarded port.
-  if (!acceptsAnyHost(guarded) && (expectedOrigin === undefined || !allowedOrigins(guarded).includes(expectedOrigin)))
-    return { code: 403, message: `Host ${quote(headers.host)} is not the address of this page` };
+  if (!acceptsAnyHost(rules) && (expectedOrigin === undefined || !allowedOrigins(rules).includes(expectedOrigin)))
+    return { code: 403, message: `Host ${quoteText(headers.host)} is not the address of this page` };
   if (headers.origin !== undefined && headers.origin !== expectedOrigin)
-    return { code: 403, message: `Origin ${quote(headers.origin)} is not this page` };
+    return { code: 403, message: `Origin ${quoteText(headers.origin)} is not this page` };
   if (headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate')
     return { code: 403, message: 'another site asked for it' };
-  if (guarded.isToken?.(requestToken(request, guarded.address)) === false)
-    return { code: 401, message: missingTokenMessage(guarded) };
+  if (rules.isToken?.(requestToken(request, rules.address)) === false)
+    return { code: 401, message: missingTokenMessage(rules) };
   return undefined;
 }
 
@@ -60,7 +60,7 @@ const missingTokenMessage = ({ linkFile }: AccessRules): string =>
     ? 'this page needs the token in the link that statelet printed at its start: open that link'
     : `this page needs the token in its link: open the link in ${linkFile}, which only the agent's user can read`;
 
-const quote = (text: string | undefined): string => JSON.stringify(text ?? '');
+const quoteText = (text: string | undefined): string => JSON.stringify(text ?? '');
 
 const acceptsAnyHost = ({ isToken, address }: AccessRules): boolean => isToken !== undefined || isWildcard(address);
 
@@ -75,8 +75,8 @@ function originOf(host: string, { scheme }: Pick<AccessRules, 'scheme'>): string
 /** Returns the origins under which a browser may address the page. */
 function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[] {
   const { port } = address;
-  const local = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
-  return [authorityOf(address), ...local].map((host) => originOf(host, { scheme }));
+  const loopbackHosts = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
+  return [authorityOf(address), ...loopbackHosts].map((host) => originOf(host, { scheme }));
 }
 
 /** Returns the cookie's name. It contains the port, because browsers share cookies between all ports of a host. */

@@ -36,6 +36,6 @@ export async function readAsset(directory: string, name: string): Promise<Asset 
 export async function readPage(directory: string, snapshot: string): Promise<Buffer | undefined> {
   const page = await readAsset(directory, 'page.html');
   // Escape `<`, because a string could otherwise close the script element. JSON allows `<` only inside strings.
-  const json = snapshot.replaceAll('<', '\\u003c');
-  return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => json));
+  const snapshotJson = snapshot.replaceAll('<', '\\u003c');
+  return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => snapshotJson));
 }

@@ -3,20 +3,20 @@
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { machines } from '../machines/drawing/charts.ts';
-import { nextWays } from '../machines/drawing/next.ts';
+import { listNextTransitions } from '../machines/drawing/next.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import type { ActorNode } from '../show/actors/actorNode.ts';
 import { actorSteps } from '../show/actors/actorPath.ts';
 import { conditionText } from '../show/category.ts';
 import type { NodeExplanation } from '../show/explain/explainNode.ts';
 import type { PartExplanation, PodPart } from '../show/explain/explainPart.ts';
-import { actorTitle, endCause } from '../show/explain/explainText.ts';
+import { actorTitle, terminationCause } from '../show/explain/explainText.ts';
 import type { ExplainedActor, Explanation } from '../show/explain.ts';
 import { NotInspected } from './inspected.ts';
-import type { Detail, ShownEvent } from './protocol.ts';
+import type { ActorDetail, ShownEvent } from './protocol.ts';
 
 /** The sources of the details. */
-export interface DetailSources extends Pick<Detail, 'path' | 'at' | 'events'> {
+export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events'> {
   /** Explanation of the actor's pod. Undefined for the node's own actors. */
   readonly explanation?: Explanation | undefined;
   /** Explanation of the container or volume itself. Undefined for all other actors. */
@@ -38,34 +38,41 @@ export function partAtPath(path: string): PodPart | undefined {
 }
 
 /** Creates the details of an actor. Throws `NotInspected` if the actor does not exist. */
-export function createDetail(parts: DetailSources): Detail {
-  const { explanation, part, node, tree, path, ...rest } = parts;
+export function createDetail(sources: DetailSources): ActorDetail {
+  const { explanation, part, node, tree, path, ...rest } = sources;
   const root = explanation?.pod ?? node.node;
   // An image has no actor in an explanation, so look it up in the tree.
   const treeActor = findActor(tree ?? node.node, path);
   const actor = findActor(root, path) ?? treeActor;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
-  const problems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
+  const manifestProblems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
   const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? describeActor(actor));
-  const lines = (part?.actor ?? actor).log?.lines;
-  const next = treeActor ? nextTransitions(treeActor) : [];
-  return { path, ...rest, answer, problems, next, ...(lines === undefined ? {} : { log: { lines } }) };
+  const logLines = (part?.actor ?? actor).log?.lines;
+  const nextTransitionList = treeActor ? nextTransitions(treeActor) : [];
+  return {
+    path,
+    ...rest,
+    answer,
+    problems: manifestProblems,
+    next: nextTransitionList,
+    ...(logLines === undefined ? {} : { log: { lines: logLines } }),
+  };
 }
 
 /** Returns the actor at a path in a tree. */
 export function findActor(tree: ExplainedActor, path: string): ExplainedActor | undefined {
   if (tree.path === path) return tree;
   for (const child of tree.children) {
-    const found = findActor(child, path);
-    if (found) return found;
+    const match = findActor(child, path);
+    if (match) return match;
   }
   return undefined;
 }
 
 /** Returns the possible transitions of an actor, which are none unless it runs a state machine. */
-function nextTransitions({ machine: id, state, until }: ActorNode): Detail['next'] {
+function nextTransitions({ machine: id, state, until }: ActorNode): ActorDetail['next'] {
   const machine = machines.find((each) => each.id === id);
-  return machine === undefined || state === 'broken' ? [] : nextWays(machine, stateValueOf(state), until);
+  return machine === undefined || state === 'broken' ? [] : listNextTransitions(machine, stateValueOf(state), until);
 }
 
 /**
@@ -76,20 +83,21 @@ function describeActor(actor: ActorNode): string {
   const { waitingFor, until, lastFailure, lastRun } = actor;
   const activity = waitingFor === undefined ? conditionText(actor) : `is waiting for ${waitingFor}`;
   const end = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
-  const exit = lastRun === undefined ? '' : `; its last run: ${endCause(lastRun)}`;
-  const failed = lastFailure === undefined || exit !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
-  return `${actorTitle(actor)} ${activity}${end}${waitingFor === undefined ? '' : exit}${failed}`;
+  const exitText = lastRun === undefined ? '' : `; its last run: ${terminationCause(lastRun)}`;
+  const failureText =
+    lastFailure === undefined || exitText !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
+  return `${actorTitle(actor)} ${activity}${end}${waitingFor === undefined ? '' : exitText}${failureText}`;
 }
 
 /**
- * Converts a Kubernetes event for the page. `lifeFrom` is the time at which the current life of the pod started. The
- * count is omitted if the event first occurred before `lifeFrom`, because the count may include occurrences in earlier
+ * Converts a Kubernetes event for the page. `lifeStart` is the time at which the current life of the pod started. The
+ * count is omitted if the event first occurred before `lifeStart`, because the count may include occurrences in earlier
  * lives.
  */
 export function shownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,
-  lifeFrom: number,
+  lifeStart: number,
 ): ShownEvent {
-  const isOfThisLife = Date.parse(firstTimestamp) >= lifeFrom;
-  return { type, reason, message, at: Date.parse(lastTimestamp), ...(isOfThisLife ? { count } : {}) };
+  const isFromThisLife = Date.parse(firstTimestamp) >= lifeStart;
+  return { type, reason, message, at: Date.parse(lastTimestamp), ...(isFromThisLife ? { count } : {}) };
 }

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type {
+  ActorDetail,
   ActorHistory,
-  Detail,
   Frame,
   Rail,
   ShownLog,
@@ -28,7 +28,7 @@ export interface LiveUpdates {
 }
 
 /** Provides the page's data. Each method rejects with `NotInspected` if the requested object does not exist. */
-export interface Inspected {
+export interface InspectedNode {
   /** Undefined for a recording. */
   readonly live?: LiveUpdates;
   /**
@@ -40,7 +40,7 @@ export interface Inspected {
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
   /** Returns the details of the actor at a path. If `at` is undefined, returns the current details. */
-  detail(path: string, at?: number): Promise<Detail>;
+  detail(path: string, at?: number): Promise<ActorDetail>;
   /** Reads the history of one actor from the recording, until `at` or, if `at` is undefined, until now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
   /**
@@ -51,6 +51,6 @@ export interface Inspected {
   /** Returns the payload of an actor's input. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** Accepts a WebSocket connection that uses Stately's inspection protocol. Undefined for a recording. */
-  readonly stately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
+  readonly acceptStately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;
   close(): Promise<void>;
 }

@@ -50,7 +50,6 @@ const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   // Fields that contain times.
   'at',
   'since',
-  'beganAt',
   'createdAt',
   'startedAt',
   'finishedAt',
@@ -64,19 +63,19 @@ const MAX_ITEMS = 20;
 const MAX_STRING_LENGTH = 2_000;
 
 /** Reduces a payload, which must already have been redacted, as in recordings. */
-export function shownPayload(value: unknown): ShownPayload {
+export function toShownPayload(value: unknown): ShownPayload {
   let heldBack = 0;
-  const reduce = (part: unknown): unknown => {
-    if (typeof part === 'string')
-      return part.length > MAX_STRING_LENGTH ? `${part.slice(0, MAX_STRING_LENGTH)}…` : part;
-    if (Array.isArray(part)) {
-      heldBack += Math.max(0, part.length - MAX_ITEMS);
-      return part.slice(0, MAX_ITEMS).map(reduce);
+  const reduceValue = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value.length > MAX_STRING_LENGTH ? `${value.slice(0, MAX_STRING_LENGTH)}…` : value;
+    if (Array.isArray(value)) {
+      heldBack += Math.max(0, value.length - MAX_ITEMS);
+      return value.slice(0, MAX_ITEMS).map(reduceValue);
     }
-    if (typeof part !== 'object' || part === null) return part;
-    const fields = Object.entries(part).filter(([name]) => VISIBLE_FIELDS.has(name));
-    heldBack += Object.keys(part).length - fields.length;
-    return Object.fromEntries(fields.map(([name, each]) => [name, reduce(each)]));
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value).filter(([name]) => VISIBLE_FIELDS.has(name));
+    heldBack += Object.keys(value).length - fields.length;
+    return Object.fromEntries(fields.map(([name, each]) => [name, reduceValue(each)]));
   };
-  return { value: reduce(value) ?? null, heldBack };
+  return { value: reduceValue(value) ?? null, heldBack };
 }

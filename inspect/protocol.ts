@@ -186,7 +186,7 @@ export interface TriedRun {
 }
 
 /** The transitions of an actor. */
-export interface Taken {
+export interface TakenTransitions {
   /** Start of the period that the counts cover. */
   readonly from: number;
   /** The transitions taken, with IDs from `wayId`. */
@@ -209,7 +209,7 @@ export interface ShownEvent {
  * The details of an actor that are available without delay. The actor's history is read from the recording and
  * requested separately.
  */
-export interface Detail {
+export interface ActorDetail {
   readonly path: string;
   readonly at: number;
   /** Explains the actor's state in one sentence. */
@@ -241,7 +241,7 @@ export interface ActorHistory {
   readonly path: string;
   readonly at: number;
   readonly tried: readonly TriedRun[];
-  readonly taken: Taken;
+  readonly taken: TakenTransitions;
   /** Kubernetes events of the pod. Undefined for the current state, whose details contain the events. */
   readonly events?: readonly ShownEvent[];
 }
@@ -297,7 +297,7 @@ export interface ShownRule {
 }
 
 /** An arrow between two states, which represents all transitions between them. */
-export interface DrawnWay {
+export interface DrawnTransition {
   /** IDs from `wayId`. */
   readonly ways: readonly string[];
   readonly from: string;
@@ -322,7 +322,7 @@ export interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly states: readonly DrawnState[];
-  readonly ways: readonly DrawnWay[];
+  readonly ways: readonly DrawnTransition[];
   /** Transitions that leave the region or that all states share, e.g. `container.stop → stopped`. */
   readonly exits: readonly {
     readonly way: string;

@@ -2,7 +2,7 @@
 import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
 import { readAsset, readPage } from './assets.ts';
-import { type Inspected, NotInspected } from './inspected.ts';
+import { type InspectedNode, NotInspected } from './inspected.ts';
 import type { LiveText } from './live/liveText.ts';
 
 /** A complete response. */
@@ -13,7 +13,7 @@ export interface PageResponse {
 }
 
 interface RequestContext {
-  readonly inspected: Inspected;
+  readonly inspectedNode: InspectedNode;
   /** Undefined for a recording. */
   readonly live: LiveText | undefined;
   /** The output directory of the page's build. */
@@ -26,18 +26,18 @@ interface RequestContext {
 class InvalidParameter extends Error {}
 
 /** Responds to an authorized request. */
-export async function respondToPage(answering: RequestContext, url: URL): Promise<PageResponse> {
+export async function respondToPage(context: RequestContext, url: URL): Promise<PageResponse> {
   const { pathname } = url;
   try {
-    if (pathname.startsWith('/api/')) return await respondToApi(answering, url);
+    if (pathname.startsWith('/api/')) return await respondToApi(context, url);
     if (pathname.startsWith('/assets/'))
-      return await respondWithFile(answering.directory, pathname.slice('/assets/'.length));
+      return await respondWithFile(context.directory, pathname.slice('/assets/'.length));
     if (isUnknownFile(pathname)) throw new NotInspected(`nothing found at ${pathname}`);
-    return await respondWithPage(answering, url);
+    return await respondWithPage(context, url);
   } catch (error) {
-    if (error instanceof InvalidParameter) return json(400, failure(400, 'BadRequest', error.message));
-    if (error instanceof NotInspected) return json(404, failure(404, 'NotFound', error.message));
-    return json(500, failure(500, 'InternalError', messageOf(error)));
+    if (error instanceof InvalidParameter) return jsonResponse(400, failure(400, 'BadRequest', error.message));
+    if (error instanceof NotInspected) return jsonResponse(404, failure(404, 'NotFound', error.message));
+    return jsonResponse(500, failure(500, 'InternalError', messageOf(error)));
   }
 }
 
@@ -48,33 +48,35 @@ export async function respondToPage(answering: RequestContext, url: URL): Promis
 const isUnknownFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
 
 async function respondToApi(
-  { inspected, live, signal }: RequestContext,
+  { inspectedNode, live, signal }: RequestContext,
   { pathname, searchParams }: URL,
 ): Promise<PageResponse> {
   const [uid, path] = [searchParams.get('uid') ?? '', searchParams.get('path') ?? ''];
   const at = timeParameter(searchParams, 'at');
   switch (pathname) {
     case '/api/snapshot':
-      return live && at === undefined ? jsonText(200, live.snapshot()) : json(200, await inspected.moment(at));
+      return live && at === undefined
+        ? jsonTextResponse(200, live.snapshot())
+        : jsonResponse(200, await inspectedNode.moment(at));
     case '/api/story': {
       const [from, to] = [timeParameter(searchParams, 'from'), timeParameter(searchParams, 'to')];
-      return json(200, await inspected.story(uid, from ?? 0, to ?? MAX_DATE_MS));
+      return jsonResponse(200, await inspectedNode.story(uid, from ?? 0, to ?? MAX_DATE_MS));
     }
     case '/api/rail':
-      return json(200, await inspected.rail());
+      return jsonResponse(200, await inspectedNode.rail());
     case '/api/detail':
-      return json(200, await inspected.detail(path, at));
+      return jsonResponse(200, await inspectedNode.detail(path, at));
     case '/api/history':
-      return json(200, await inspected.actorHistory(path, at));
+      return jsonResponse(200, await inspectedNode.actorHistory(path, at));
     case '/api/log':
-      if (inspected.log === undefined) throw new NotInspected('logs are not recorded');
-      return json(200, await inspected.log(path, signal));
+      if (inspectedNode.log === undefined) throw new NotInspected('logs are not recorded');
+      return jsonResponse(200, await inspectedNode.log(path, signal));
     case '/api/object':
-      return json(200, await inspected.object(uid, at));
+      return jsonResponse(200, await inspectedNode.object(uid, at));
     case '/api/entry':
-      return json(
+      return jsonResponse(
         200,
-        await inspected.entry(searchParams.get('actor') ?? '', searchParams.get('source') ?? '', at ?? 0),
+        await inspectedNode.entry(searchParams.get('actor') ?? '', searchParams.get('source') ?? '', at ?? 0),
       );
     default:
       throw new NotInspected(`nothing found at ${pathname}`);
@@ -86,17 +88,17 @@ const MAX_DATE_MS = 8.64e15;
 
 /** Returns a time parameter, which is in milliseconds since the epoch or in RFC 3339. */
 function timeParameter(search: URLSearchParams, name: string): number | undefined {
-  const text = search.get(name);
-  if (text === null) return undefined;
-  const at = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  const timestampText = search.get(name);
+  if (timestampText === null) return undefined;
+  const at = /^\d+$/.test(timestampText) ? Number(timestampText) : Date.parse(timestampText);
   if (!(Math.abs(at) <= MAX_DATE_MS))
     throw new InvalidParameter(`${name}: expected a moment, as milliseconds or in RFC 3339`);
   return at;
 }
 
-const json = (code: number, body: unknown): PageResponse => jsonText(code, JSON.stringify(body));
+const jsonResponse = (code: number, body: unknown): PageResponse => jsonTextResponse(code, JSON.stringify(body));
 
-const jsonText = (code: number, body: string): PageResponse => ({ code, type: 'application/json', body });
+const jsonTextResponse = (code: number, body: string): PageResponse => ({ code, type: 'application/json', body });
 
 async function respondWithFile(directory: string, name: string): Promise<PageResponse> {
   const asset = await readAsset(directory, name);
@@ -106,12 +108,12 @@ async function respondWithFile(directory: string, name: string): Promise<PageRes
 
 /** Serves the page on all remaining paths, because the page does its own routing. */
 async function respondWithPage(
-  { inspected, live, directory }: RequestContext,
+  { inspectedNode, live, directory }: RequestContext,
   { searchParams }: URL,
 ): Promise<PageResponse> {
   // Embedding the current snapshot saves the page a request. If the URL selects a different time, the page requests the
   // snapshot of that time itself.
-  const snapshot = live?.snapshot() ?? JSON.stringify(await inspected.moment(timeParameter(searchParams, 'at')));
+  const snapshot = live?.snapshot() ?? JSON.stringify(await inspectedNode.moment(timeParameter(searchParams, 'at')));
   const page = await readPage(directory, snapshot);
   if (page === undefined) throw new NotInspected('the page was not built: run "npm run build"');
   return { code: 200, type: 'text/html; charset=utf-8', body: page };

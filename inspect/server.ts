@@ -11,12 +11,12 @@ import { startTimeLimit } from '../base/timeLimit.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
-import { tokenPredicate } from '../host/sameToken.ts';
+import { createTokenMatcher } from '../host/sameToken.ts';
 import { Secret } from '../host/secretText.ts';
 import { failure } from '../socket/status.ts';
-import { refuseAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
+import { checkAccess, SECURITY_HEADERS, tokenCookie } from './access.ts';
 import { authorityOf, type InspectAddress } from './address.ts';
-import type { Inspected } from './inspected.ts';
+import type { InspectedNode } from './inspected.ts';
 import { LiveText } from './live/liveText.ts';
 import { Viewers } from './live/viewers.ts';
 import { respondToPage } from './routes.ts';
@@ -24,7 +24,7 @@ import { respondToPage } from './routes.ts';
 interface PageServerOptions {
   readonly address: InspectAddress;
   /** Called on the first request. */
-  readonly inspected: () => Promise<Inspected>;
+  readonly openInspectedNode: () => Promise<InspectedNode>;
   /** The output directory of the page's build. */
   readonly directory: string;
   /** The token that every client must send. Undefined opens the page to every client that can reach the address. */
@@ -52,7 +52,7 @@ const STATELY_PATH = '/stately';
 /** Maximum number of connections, which exceeds the number that browsers with the page need. */
 const MAX_CONNECTIONS = 64;
 /** Maximum number of connections from one address. A browser opens six connections, and one stream for each tab. */
-const MAX_PER_ADDRESS = 32;
+const MAX_CONNECTIONS_PER_ADDRESS = 32;
 /** Timeout for the request line and headers, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Timeout for a client to read a response, in milliseconds. */
@@ -68,52 +68,58 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
   const { address, tls, name = address.host } = options;
   // The token is stored outside the heap, because otherwise a heap snapshot would reveal the token that opens the page.
   const secret = token === undefined ? undefined : new Secret(token);
-  const isToken = token === undefined ? undefined : tokenPredicate(token);
-  const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  const isToken = token === undefined ? undefined : createTokenMatcher(token);
+  const timeLimits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
   // Renegotiation would allow a client to consume CPU time without sending a request.
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
-  const server = tls ? createTlsServer({ ...tls, ...limits, secureOptions }) : createServer(limits);
-  guardConnections(server, { maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS });
+  const server = tls ? createTlsServer({ ...tls, ...timeLimits, secureOptions }) : createServer(timeLimits);
+  guardConnections(server, { maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS });
   await listen(server, address);
   // Safe cast: a server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
   const scheme = tls ? 'https' : 'http';
-  const served = new RequestHandler({ ...others, address: { host: address.host, port }, scheme, secret, isToken });
-  const upgraded = attachHandlers(server, served);
+  const requestHandler = new RequestHandler({
+    ...others,
+    address: { host: address.host, port },
+    scheme,
+    secret,
+    isToken,
+  });
+  const upgradedConnections = attachHandlers(server, requestHandler);
   return {
     get url() {
       return `${scheme}://${authorityOf({ host: name, port })}/${secret === undefined ? '' : `?token=${secret.read()}`}`;
     },
     close: async () => {
-      served.stop();
-      const closed = new Promise((resolve) => server.close(resolve));
+      requestHandler.stop();
+      const serverClosed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => {
         server.closeAllConnections();
         // `closeAllConnections` does not include upgraded connections.
-        for (const connection of upgraded) connection.destroy();
+        for (const connection of upgradedConnections) connection.destroy();
       });
-      await Promise.all([served.close(), closed]);
+      await Promise.all([requestHandler.close(), serverClosed]);
       timeLimit.clear();
     },
   };
 }
 
 /** Attaches the request handlers. Returns the open upgraded connections. */
-function attachHandlers(server: Server, served: RequestHandler): ReadonlySet<Duplex> {
-  const upgraded = new Set<Duplex>();
+function attachHandlers(server: Server, requestHandler: RequestHandler): ReadonlySet<Duplex> {
+  const upgradedConnections = new Set<Duplex>();
   // A failure to accept a connection must not stop the node.
   server.on('error', () => {});
   server.on('request', (request, response) => {
-    served.handle(request, response).catch(() => response.destroy());
+    requestHandler.handle(request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, connection: Duplex, head: Buffer) => {
-    upgraded.add(connection);
-    connection.on('close', () => upgraded.delete(connection));
-    served.upgrade(request, connection, head).catch(() => connection.destroy());
+    upgradedConnections.add(connection);
+    connection.on('close', () => upgradedConnections.delete(connection));
+    requestHandler.upgrade(request, connection, head).catch(() => connection.destroy());
   });
-  return upgraded;
+  return upgradedConnections;
 }
 
 async function listen(server: Server, { host, port }: InspectAddress): Promise<void> {
@@ -148,15 +154,15 @@ interface HandlerOptions extends Omit<PageServerOptions, 'token'> {
 
 /** Handles requests. Creates the inspected node on the first request. */
 class RequestHandler {
-  readonly #parts: HandlerOptions;
+  readonly #options: HandlerOptions;
   readonly #clock: Clock;
-  #inspected: Promise<OpenedNode> | undefined;
+  #openedNode: Promise<OpenedNode> | undefined;
   #viewers: Viewers | undefined;
   /** The timers of clients that are reading responses. */
   readonly #readTimers = new Set<unknown>();
 
   constructor(parts: HandlerOptions) {
-    this.#parts = parts;
+    this.#options = parts;
     this.#clock = parts.clock ?? systemClock;
   }
 
@@ -170,14 +176,14 @@ class RequestHandler {
   /** Accepts the WebSocket of an external inspector. */
   async upgrade(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
     connection.on('error', () => {});
-    const refusal = refuseAccess(request, this.#parts);
+    const refusal = checkAccess(request, this.#options);
     const isStatelyRequest = !refusal && parseUrl(request)?.pathname === STATELY_PATH;
-    const stately = isStatelyRequest ? (await this.#openInspected()).inspected.stately : undefined;
+    const stately = isStatelyRequest ? (await this.openNodeOnce()).inspectedNode.acceptStately : undefined;
     if (stately === undefined) {
       const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
-      const text = `HTTP/1.1 ${refusal?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
+      const responseText = `HTTP/1.1 ${refusal?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
       // Destroy the connection even if the client leaves its side open.
-      connection.end(text, () => connection.destroy());
+      connection.end(responseText, () => connection.destroy());
     } else stately(request, connection, head);
   }
 
@@ -189,33 +195,33 @@ class RequestHandler {
 
   /** Closes the inspected node. Stops waiting after a timeout, because viewers must not delay the exit of the agent. */
   async close(): Promise<void> {
-    const patience = startTimeLimit(CLOSE_TIMEOUT_MS);
-    const inspectedClosed = this.#inspected?.then(({ inspected }) => inspected.close());
-    await unlessAborted(Promise.resolve(inspectedClosed), patience.signal).catch(() => {});
-    patience.clear();
+    const closeTimeLimit = startTimeLimit(CLOSE_TIMEOUT_MS);
+    const nodeClosed = this.#openedNode?.then(({ inspectedNode }) => inspectedNode.close());
+    await unlessAborted(Promise.resolve(nodeClosed), closeTimeLimit.signal).catch(() => {});
+    closeTimeLimit.clear();
   }
 
-  #openInspected(): Promise<OpenedNode> {
-    const { inspected } = this.#parts;
-    this.#inspected ??= inspected().then(
-      (opened) => ({ inspected: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
+  openNodeOnce(): Promise<OpenedNode> {
+    const { openInspectedNode } = this.#options;
+    this.#openedNode ??= openInspectedNode().then(
+      (opened) => ({ inspectedNode: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
         // The next request retries the creation.
-        this.#inspected = undefined;
+        this.#openedNode = undefined;
         throw error;
       },
     );
-    return this.#inspected;
+    return this.#openedNode;
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { secret } = this.#parts;
-    const refusal = refuseAccess(request, this.#parts);
+    const { secret } = this.#options;
+    const refusal = checkAccess(request, this.#options);
     const url = parseUrl(request);
     if (refusal) return sendError(response, refusal.code, refusal.message);
     if (url === null) return sendError(response, 400, 'the request names no path');
     if (secret !== undefined && url.searchParams.has('token'))
-      return redirectWithCookie(response, url, tokenCookie(secret.read(), this.#parts));
+      return redirectWithCookie(response, url, tokenCookie(secret.read(), this.#options));
     try {
       await this.#sendPage(url, request, response);
     } catch (error) {
@@ -224,22 +230,25 @@ class RequestHandler {
   }
 
   async #sendPage(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { directory } = this.#parts;
-    const { inspected, live } = await this.#openInspected();
-    if (url.pathname === '/api/stream') return this.#stream(live, request, response);
-    const client = new AbortController();
-    response.once('close', () => client.abort());
-    const { code, type, body } = await respondToPage({ inspected, live, directory, signal: client.signal }, url);
+    const { directory } = this.#options;
+    const { inspectedNode, live } = await this.openNodeOnce();
+    if (url.pathname === '/api/stream') return this.streamLiveUpdates(live, request, response);
+    const clientAbort = new AbortController();
+    response.once('close', () => clientAbort.abort());
+    const { code, type, body } = await respondToPage(
+      { inspectedNode, live, directory, signal: clientAbort.signal },
+      url,
+    );
     response.writeHead(code, { 'content-type': type });
     response.end(body);
   }
 
-  #stream(live: LiveText | undefined, request: IncomingMessage, response: ServerResponse): void {
+  streamLiveUpdates(live: LiveText | undefined, request: IncomingMessage, response: ServerResponse): void {
     if (live === undefined) {
       sendError(response, 400, 'a recording does not go on');
       return;
     }
-    const { onError = () => {} } = this.#parts;
+    const { onError = () => {} } = this.#options;
     this.#viewers ??= new Viewers({ live, clock: this.#clock, onError });
     const refusalReason = this.#viewers.add(request, response);
     if (refusalReason !== undefined) sendError(response, 403, refusalReason);
@@ -247,30 +256,30 @@ class RequestHandler {
 
   /** Disconnects a client that does not read its response, because it occupies a connection. */
   #limitReadTime({ socket }: IncomingMessage, response: ServerResponse): void {
-    const patience = this.#clock.setTimeout(() => {
-      this.#readTimers.delete(patience);
+    const readTimer = this.#clock.setTimeout(() => {
+      this.#readTimers.delete(readTimer);
       // Destroy the socket, because a pipelined response that is not yet being sent emits no event when it is
       // destroyed.
       socket.destroy();
     }, RESPONSE_TIMEOUT_MS);
-    this.#readTimers.add(patience);
+    this.#readTimers.add(readTimer);
     response.once('close', () => {
-      this.#readTimers.delete(patience);
-      this.#clock.clearTimeout(patience);
+      this.#readTimers.delete(readTimer);
+      this.#clock.clearTimeout(readTimer);
     });
   }
 }
 
 /** The inspected node, and its live text if it is running. */
 interface OpenedNode {
-  readonly inspected: Inspected;
+  readonly inspectedNode: InspectedNode;
   readonly live: LiveText | undefined;
 }
 
 /** Parses the request's URL as a path on this server, including paths such as `//name/path`. */
 const parseUrl = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url.replace(/^\/+/, '/'), 'http://page');
 
-const REASONS: ReadonlyMap<number, FailureReason> = new Map([
+const REASONS_BY_CODE: ReadonlyMap<number, FailureReason> = new Map([
   [400, 'BadRequest'],
   [401, 'Unauthorized'],
   [403, 'Forbidden'],
@@ -278,7 +287,7 @@ const REASONS: ReadonlyMap<number, FailureReason> = new Map([
 ]);
 
 function sendError(response: ServerResponse, code: number, message: string): void {
-  const body = JSON.stringify(failure(code, REASONS.get(code) ?? 'InternalError', message));
+  const body = JSON.stringify(failure(code, REASONS_BY_CODE.get(code) ?? 'InternalError', message));
   response.writeHead(code, { 'content-type': 'application/json', ...(code === 405 ? { allow: 'GET' } : {}) });
   response.end(body);
 }

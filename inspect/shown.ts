@@ -4,13 +4,13 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actors/actorNode.ts';
 import { podUidOf } from '../show/actors/actorPath.ts';
 import { podRow } from '../show/tables/table.ts';
-import { NODE } from './live/touched.ts';
+import { NODE_KEY } from './live/touched.ts';
 import type { ShownActor, ShownGate, ShownPod } from './protocol.ts';
 
 /** The kubelet's annotation for the source of a pod. */
 const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
-export function shownPod(pod: Pod, now: number): ShownPod {
+export function toShownPod(pod: Pod, now: number): ShownPod {
   const { uid, namespace, name, annotations = {} } = pod.metadata;
   const { status, ready, restarts } = podRow(pod, now);
   const source = Object.entries(annotations).find(([key]) => key === SOURCE_ANNOTATION)?.[1];
@@ -34,13 +34,13 @@ export class PodRowCache {
   readonly #rows = new WeakMap<Pod, ShownPod>();
 
   rowOf(pod: Pod, now: number): ShownPod {
-    const row = this.#rows.get(pod) ?? shownPod(pod, now);
+    const row = this.#rows.get(pod) ?? toShownPod(pod, now);
     this.#rows.set(pod, row);
     return row;
   }
 }
 
-export const shownGate = ({ capacity, held, queue }: LimiterView): ShownGate => ({
+export const toShownGate = ({ capacity, held, queue }: LimiterView): ShownGate => ({
   capacity,
   held: held.length,
   waiting: queue.length,
@@ -62,16 +62,16 @@ const FIRST_POD_ORDER = 1_000;
 
 /** Returns the node's own tree, followed by the pods' trees as children of its root. */
 export function allTrees(node: ActorNode, pods: ReadonlyMap<string, ActorNode>): ReadonlyMap<string, ShownTree> {
-  const below = [...pods].map(([uid, tree], index): [string, ShownTree] => [
+  const podTrees = [...pods].map(([uid, tree], index): [string, ShownTree] => [
     uid,
     { tree, parent: node.path, order: FIRST_POD_ORDER + index },
   ]);
-  return new Map([[NODE, { tree: node, order: 0 }], ...below]);
+  return new Map([[NODE_KEY, { tree: node, order: 0 }], ...podTrees]);
 }
 
 export interface ActorChanges {
   readonly actors: readonly ShownActor[];
-  readonly gone: readonly string[];
+  readonly removedPaths: readonly string[];
 }
 
 /** Compares actors with those of the previous call. */
@@ -81,23 +81,26 @@ export class ActorDiffer {
   /** Compares all trees, each with a unique key. Skips a tree that is the same object as before. */
   compareAll(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
     const actors: ShownActor[] = [];
-    const gone: string[] = [];
-    for (const [key, tree] of trees) compare(this.#trees.get(key), tree, { actors, gone });
-    for (const [key, { tree }] of this.#trees) if (!trees.has(key)) gone.push(...pathsOf(tree));
+    const removedPaths: string[] = [];
+    for (const [key, tree] of trees) compareTrees(this.#trees.get(key), tree, { actors, removedPaths });
+    for (const [key, { tree }] of this.#trees) if (!trees.has(key)) removedPaths.push(...pathsOf(tree));
     this.#trees = new Map(trees);
-    return { actors, gone };
+    return { actors, removedPaths };
   }
 
   /** Compares some trees if all others are unchanged. Returns undefined if one of them is new. */
   compareSome(trees: ReadonlyMap<string, ActorNode>): ActorChanges | undefined {
-    const changes: { readonly actors: ShownActor[]; readonly gone: string[] } = { actors: [], gone: [] };
+    const changes: { readonly actors: ShownActor[]; readonly removedPaths: string[] } = {
+      actors: [],
+      removedPaths: [],
+    };
     if (![...trees.keys()].every((key) => this.#trees.has(key))) return undefined;
-    for (const [key, before] of this.#trees) {
+    for (const [key, previousTree] of this.#trees) {
       const tree = trees.get(key);
       if (tree === undefined) continue;
-      const after = { ...before, tree };
-      compare(before, after, changes);
-      this.#trees.set(key, after);
+      const nextTree = { ...previousTree, tree };
+      compareTrees(previousTree, nextTree, changes);
+      this.#trees.set(key, nextTree);
     }
     return changes;
   }
@@ -106,25 +109,25 @@ export class ActorDiffer {
 /** Returns all actors of a tree. */
 export function flattenTree(tree: ShownTree): readonly ShownActor[] {
   const actors: ShownActor[] = [];
-  compare(undefined, tree, { actors, gone: [] });
+  compareTrees(undefined, tree, { actors, removedPaths: [] });
   return actors;
 }
 
-function compare(
-  before: ShownTree | undefined,
-  after: ShownTree,
-  found: { readonly actors: ShownActor[]; readonly gone: string[] },
+function compareTrees(
+  previousTree: ShownTree | undefined,
+  nextTree: ShownTree,
+  changes: { readonly actors: ShownActor[]; readonly removedPaths: string[] },
 ): void {
-  const isSamePosition = before?.order === after.order && before.parent === after.parent;
-  if (isSamePosition && before.tree === after.tree) return;
-  const actor = shownActor(after);
-  if (before === undefined || !isDeepStrictEqual(shownActor(before), actor)) found.actors.push(actor);
-  const previousChildren = new Map(childrenOf(before).map((child) => [child.tree.path, child]));
-  for (const child of childrenOf(after)) {
-    compare(previousChildren.get(child.tree.path), child, found);
+  const isSamePosition = previousTree?.order === nextTree.order && previousTree.parent === nextTree.parent;
+  if (isSamePosition && previousTree.tree === nextTree.tree) return;
+  const actor = toShownActor(nextTree);
+  if (previousTree === undefined || !isDeepStrictEqual(toShownActor(previousTree), actor)) changes.actors.push(actor);
+  const previousChildren = new Map(childrenOf(previousTree).map((child) => [child.tree.path, child]));
+  for (const child of childrenOf(nextTree)) {
+    compareTrees(previousChildren.get(child.tree.path), child, changes);
     previousChildren.delete(child.tree.path);
   }
-  for (const { tree } of previousChildren.values()) found.gone.push(...pathsOf(tree));
+  for (const { tree } of previousChildren.values()) changes.removedPaths.push(...pathsOf(tree));
 }
 
 const childrenOf = (shown: ShownTree | undefined): ShownTree[] =>
@@ -132,9 +135,9 @@ const childrenOf = (shown: ShownTree | undefined): ShownTree[] =>
 
 const pathsOf = (tree: ActorNode): string[] => [tree.path, ...tree.children.flatMap(pathsOf)];
 
-function shownActor({ tree: { children: _, ...own }, parent, order }: ShownTree): ShownActor {
+function toShownActor({ tree: { children: _, ...own }, parent, order }: ShownTree): ShownActor {
   return { ...own, ...(parent === undefined ? {} : { parent }), order };
 }
 
 /** Returns the UID of the pod that an actor belongs to. Empty for the node's own actors. */
-export const uidIn = (path: string): string => podUidOf(path) ?? '';
+export const podUidOrEmpty = (path: string): string => podUidOf(path) ?? '';

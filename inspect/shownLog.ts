@@ -26,22 +26,26 @@ const MAX_CACHED_TAILS = 4;
 export const createTailCache = (): UnpackedTails =>
   new UnpackedTails({ maxBytes: MAX_FILE_BYTES, maxFiles: MAX_CACHED_TAILS });
 
-interface LogParts {
+interface LogSource {
   readonly tails: UnpackedTails;
   /** Aborts the read when the client disconnects. */
   readonly signal: AbortSignal;
   readonly pod: Pod;
   readonly container: string;
-  readonly places: Pick<PodPaths, 'podLogs' | 'logs'>;
+  readonly podPaths: Pick<PodPaths, 'podLogs' | 'logs'>;
 }
 
 /** Returns the end of the log of a container's current or last run, or a note with the reason if there is no log. */
-export async function readShownLog({ pod, container, places, ...reading }: LogParts): Promise<ShownLog> {
+export async function readShownLog({ pod, container, podPaths, ...reading }: LogSource): Promise<ShownLog> {
   try {
-    const logged = selectRun(pod, container);
-    const { run } = logged;
-    const location = { root: places.podLogs, directory: `${places.logs}/${container}`, run };
-    return { run: run + 1, isRunning: isRunning(pod, container, logged), ...(await readLastLines(location, reading)) };
+    const loggedRun = selectRun(pod, container);
+    const { run } = loggedRun;
+    const location = { root: podPaths.podLogs, directory: `${podPaths.logs}/${container}`, run };
+    return {
+      run: run + 1,
+      isRunning: isRunning(pod, container, loggedRun),
+      ...(await readLastLines(location, reading)),
+    };
   } catch (error) {
     if (!(error instanceof NodeFailure)) throw error;
     return { isRunning: false, lines: [], note: error.message };
@@ -49,19 +53,20 @@ export async function readShownLog({ pod, container, places, ...reading }: LogPa
 }
 
 async function readLastLines(
-  place: LogLocation,
-  { tails, signal }: Pick<LogParts, 'tails' | 'signal'>,
+  location: LogLocation,
+  { tails, signal }: Pick<LogSource, 'tails' | 'signal'>,
 ): Promise<Pick<ShownLog, 'lines' | 'isCut'>> {
   const options = { tailLines: MAX_LINES, tailBytes: MAX_FILE_BYTES, unpackedTails: tails, signal };
   const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of readLog(place, options)) {
+  let totalBytes = 0;
+  for await (const chunk of readLog(location, options)) {
     chunks.push(chunk);
-    length += chunk.length;
+    totalBytes += chunk.length;
     // If the lines are longer than the limit, send only their end.
-    while (chunks.length > 1 && length - (chunks[0]?.length ?? 0) >= MAX_BYTES) length -= chunks.shift()?.length ?? 0;
+    while (chunks.length > 1 && totalBytes - (chunks[0]?.length ?? 0) >= MAX_BYTES)
+      totalBytes -= chunks.shift()?.length ?? 0;
   }
-  const text = Buffer.concat(chunks).subarray(-MAX_BYTES).toString('utf8').replace(/\n$/, '');
-  const lines = text === '' ? [] : text.split('\n');
-  return { lines, isCut: lines.length >= MAX_LINES || length >= MAX_BYTES };
+  const logText = Buffer.concat(chunks).subarray(-MAX_BYTES).toString('utf8').replace(/\n$/, '');
+  const logLines = logText === '' ? [] : logText.split('\n');
+  return { lines: logLines, isCut: logLines.length >= MAX_LINES || totalBytes >= MAX_BYTES };
 }

@@ -47,11 +47,11 @@ const typedSchema = z.looseObject({ apiVersion: z.string(), kind: z.string() });
  * objects of other kinds may have the same fields.
  */
 export function assertObjectType(object: unknown, type: ObjectType, request: string): void {
-  const expected = `kind ${type.kind} of ${type.apiVersion}`;
-  const { kind, apiVersion } = parseResponse(typedSchema, object, { request, expected });
+  const expectedType = `kind ${type.kind} of ${type.apiVersion}`;
+  const { kind, apiVersion } = parseResponse(typedSchema, object, { request, expected: expectedType });
   if (kind === type.kind && apiVersion === type.apiVersion) return;
   throw new UnexpectedResponse(
-    `${request}: the server answered with kind ${printableLine(kind)} of ${printableLine(apiVersion)}, expected ${expected}`,
+    `${request}: the server answered with kind ${printableLine(kind)} of ${printableLine(apiVersion)}, expected ${expectedType}`,
   );
 }
 
@@ -65,7 +65,7 @@ export function parseResponse<Schema extends z.core.$ZodType>(
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const { path, message } = issue === undefined ? { path: '', message: '' } : problemOf(issue, response);
-  const problem = path === '' || mayBeSecret(request) ? '' : ` (${path}: ${message})`;
+  const problem = path === '' || mayContainSecret(request) ? '' : ` (${path}: ${message})`;
   throw new UnexpectedResponse(
     `${request}: the server answered with ${describeResponse(response, request)}, expected ${expected}${printableLine(problem)}`,
   );
@@ -73,10 +73,12 @@ export function parseResponse<Schema extends z.core.$ZodType>(
 
 function describeResponse(response: unknown, request: string): string {
   if (response === undefined) return 'nothing';
-  return mayBeSecret(request) ? 'something else' : truncate(printableLine(formatValue(response)), MAX_SHOWN_CHARACTERS);
+  return mayContainSecret(request)
+    ? 'something else'
+    : truncate(printableLine(formatValue(response)), MAX_SHOWN_CHARACTERS);
 }
 
 /** Whether the response may contain secrets, which must not appear in messages. */
-const mayBeSecret = (request: string): boolean => /\/(?:secrets|token|tokenreviews)(?:[/?]|$)/.test(request);
+const mayContainSecret = (request: string): boolean => /\/(?:secrets|token|tokenreviews)(?:[/?]|$)/.test(request);
 
 const firstLine = (text: string): string => text.trimStart().split(/[\r\n]/, 1)[0] ?? '';

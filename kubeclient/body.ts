@@ -1,5 +1,5 @@
 /** Reads response bodies with limits on memory, as a whole or line by line. */
-import type { Turns } from '../base/turns.ts';
+import type { TurnLimiter } from '../base/turns.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
 /** A response that is longer than any from an API server. */
@@ -15,23 +15,23 @@ const MAX_ERROR_LENGTH = MIB;
 
 /** Returns the whole body. Throws if it is too long. */
 export async function readBody(body: AsyncIterable<string>): Promise<string> {
-  let text = '';
+  let bodyText = '';
   for await (const chunk of body) {
-    text += chunk;
-    if (text.length > MAX_BODY_LENGTH)
+    bodyText += chunk;
+    if (bodyText.length > MAX_BODY_LENGTH)
       throw new ResponseTooLong(`the answer is longer than ${MAX_BODY_LENGTH / MIB} MiB`);
   }
-  return text;
+  return bodyText;
 }
 
 /** Returns the start of the body of an error response. */
 export async function readErrorBody(body: AsyncIterable<string>): Promise<string> {
-  let text = '';
+  let bodyText = '';
   for await (const chunk of body) {
-    text += chunk;
-    if (text.length > MAX_ERROR_LENGTH) break;
+    bodyText += chunk;
+    if (bodyText.length > MAX_ERROR_LENGTH) break;
   }
-  return text.slice(0, MAX_ERROR_LENGTH);
+  return bodyText.slice(0, MAX_ERROR_LENGTH);
 }
 
 /**
@@ -41,32 +41,31 @@ export async function readErrorBody(body: AsyncIterable<string>): Promise<string
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 
 /**
- * Yields the JSON values of a body with one value per line. `request` describes the request in errors. Values are
- * spread over `turns` of the event loop, because a burst of events can arrive in one turn, and the caller handles an
- * event before it requests the next one. `turns` is undefined in simulated time.
+ * Yields the JSON values of a newline-delimited body. `request` describes the request in errors. A burst of events can
+ * arrive in one chunk, so `turnLimiter` yields to the event loop between values. It is undefined in simulated time.
  */
 export async function* readJsonLines(
   body: AsyncIterable<string>,
   request: string,
-  turns?: Turns,
+  turnLimiter?: TurnLimiter,
 ): AsyncGenerator<unknown> {
-  let rest = '';
-  let blankCharacters = 0;
+  let incompleteLine = '';
+  let blankCharacterCount = 0;
   for await (const chunk of body) {
     const [first = '', ...following] = chunk.split('\n');
-    const lines = [rest + first, ...following];
-    rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_LENGTH)
+    const lines = [incompleteLine + first, ...following];
+    incompleteLine = lines.pop() ?? '';
+    if (incompleteLine.length > MAX_LINE_LENGTH)
       throw new ResponseTooLong(`a line of the watch is longer than ${MAX_LINE_LENGTH / MIB} MiB`);
     for (const line of lines) {
       if (line.trim() === '') {
-        blankCharacters += line.length + 1;
-        if (blankCharacters > MAX_BLANK_CHARACTERS)
+        blankCharacterCount += line.length + 1;
+        if (blankCharacterCount > MAX_BLANK_CHARACTERS)
           throw new ResponseTooLong(`${request}: the server sends blank lines instead of events`);
         continue;
       }
-      blankCharacters = 0;
-      await turns?.next();
+      blankCharacterCount = 0;
+      await turnLimiter?.acquire();
       yield parseJsonBody(line, request);
     }
   }

@@ -3,10 +3,10 @@
 import type { Clock } from '../base/clock.ts';
 import { assertJsonType, assertObjectType, parseJsonBody } from './answer.ts';
 import { readBody, readErrorBody, readJsonLines } from './body.ts';
-import { type KubeError, kubeErrorFromResponse } from './kubeError.ts';
+import { createErrorFromResponse, type KubeError } from './kubeError.ts';
 import type { ObjectType } from './paths.ts';
 import { pause } from './pause.ts';
-import { type Rate, RateLimit } from './rateLimit.ts';
+import { RateLimit, type RateLimitOptions } from './rateLimit.ts';
 import type { RequestObserver } from './requestObserver.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from './transport.ts';
 
@@ -15,7 +15,7 @@ export interface KubeClientOptions {
   readonly clock: Clock;
   readonly userAgent: string;
   /** Rate limit of the requests. Undefined means no limit. */
-  readonly rate?: Rate;
+  readonly rateLimit?: RateLimitOptions;
   readonly observer?: RequestObserver | undefined;
 }
 
@@ -46,12 +46,12 @@ export class KubeClient {
 
   constructor(options: KubeClientOptions) {
     this.#options = options;
-    this.#rateLimit = options.rate && new RateLimit(options.rate, options.clock);
+    this.#rateLimit = options.rateLimit && new RateLimit(options.rateLimit, options.clock);
   }
 
   /** Returns a client without the rate limit, for rare requests that must not be delayed. */
   unlimited(): KubeClient {
-    const { rate: _, ...options } = this.#options;
+    const { rateLimit: _, ...options } = this.#options;
     return new KubeClient(options);
   }
 
@@ -62,23 +62,26 @@ export class KubeClient {
 
   /** Creates an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
   create<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
-    return this.#requestObject({ method: 'POST', path, ...jsonBody(object) }, { ...options, type: object });
+    return this.#requestObject({ method: 'POST', path, ...toJsonRequest(object) }, { ...options, type: object });
   }
 
   /** Replaces an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
   update<Sent extends ObjectType>(path: string, object: Sent, options: CallOptions): Promise<unknown> {
-    return this.#requestObject({ method: 'PUT', path, ...jsonBody(object) }, { ...options, type: object });
+    return this.#requestObject({ method: 'PUT', path, ...toJsonRequest(object) }, { ...options, type: object });
   }
 
   /** Patches an object. Rejects with an `UnexpectedResponse` if the response has a different type. */
   patch(path: string, patch: object, options: TypedCallOptions & { readonly patchType?: PatchType }): Promise<unknown> {
     const { patchType = 'strategic-merge-patch' } = options;
-    return this.#requestObject({ method: 'PATCH', path, ...jsonBody(patch, `application/${patchType}+json`) }, options);
+    return this.#requestObject(
+      { method: 'PATCH', path, ...toJsonRequest(patch, `application/${patchType}+json`) },
+      options,
+    );
   }
 
   delete(path: string, deleteOptions: object, options: CallOptions): Promise<unknown> {
     return this.#requestJson(
-      { method: 'DELETE', path, ...jsonBody({ kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions }) },
+      { method: 'DELETE', path, ...toJsonRequest({ kind: 'DeleteOptions', apiVersion: 'v1', ...deleteOptions }) },
       options,
     );
   }
@@ -87,7 +90,7 @@ export class KubeClient {
   async watch(path: string, { signal }: Pick<CallOptions, 'signal'>): Promise<AsyncIterable<unknown>> {
     const request = { method: 'GET', path, isWatch: true };
     await this.#waitForRateLimit(request.method, signal);
-    const response = await this.#withTimeout({ signal }, (openSignal) => this.#send(request, openSignal));
+    const response = await this.#withTimeout({ signal }, (openSignal) => this.#sendRequest(request, openSignal));
     if (response.code !== 200) throw await readError(response);
     assertJsonType(response.headers, `GET ${path}`);
     return readJsonLines(response.body, `GET ${path}`, this.#options.clock.turns);
@@ -108,10 +111,10 @@ export class KubeClient {
     const { clock, observer } = this.#options;
     const startedAt = clock.monotonic();
     try {
-      const { code, text, retryAfter } = await this.#withRetries(request, options);
-      observer?.received(request.method, Buffer.byteLength(text));
-      if (!isSuccess(code)) throw kubeErrorFromResponse(code, text, retryAfter);
-      return text === '' ? undefined : parseJsonBody(text, `${request.method} ${request.path}`);
+      const { code, bodyText, retryAfter } = await this.#withRetries(request, options);
+      observer?.received(request.method, Buffer.byteLength(bodyText));
+      if (!isSuccessCode(code)) throw createErrorFromResponse(code, bodyText, retryAfter);
+      return bodyText === '' ? undefined : parseJsonBody(bodyText, `${request.method} ${request.path}`);
     } finally {
       observer?.completed(request.method, clock.monotonic() - startedAt);
     }
@@ -152,25 +155,25 @@ export class KubeClient {
 
   #sendOnce(request: RequestInput, options: CallOptions, isRetry: boolean): Promise<ReadResponse> {
     return this.#withTimeout(options, async (signal) => {
-      const { code, headers, body } = await this.#send(request, signal, isRetry);
+      const { code, headers, body } = await this.#sendRequest(request, signal, isRetry);
       const retryAfter = headers.get('retry-after');
-      if (!isSuccess(code)) return { code, text: await readErrorBody(body), retryAfter };
+      if (!isSuccessCode(code)) return { code, bodyText: await readErrorBody(body), retryAfter };
       assertJsonType(headers, `${request.method} ${request.path}`);
-      return { code, text: await readBody(body), retryAfter };
+      return { code, bodyText: await readBody(body), retryAfter };
     });
   }
 
-  async #send(request: RequestInput, signal: AbortSignal, isRetry = false): Promise<KubeResponse> {
+  async #sendRequest(request: RequestInput, signal: AbortSignal, isRetry = false): Promise<KubeResponse> {
     const { transport, observer } = this.#options;
     const { method, isWatch = false, body = '' } = request;
-    const report = (code?: number) =>
+    const reportAttempt = (code?: number) =>
       observer?.attempted({ method, code, isRetry, sentBytes: isWatch ? undefined : Buffer.byteLength(body) });
     try {
       const response = await transport.send(this.#request(request), { signal });
-      report(response.code);
+      reportAttempt(response.code);
       return response;
     } catch (error) {
-      report();
+      reportAttempt();
       throw error;
     }
   }
@@ -182,14 +185,14 @@ export class KubeClient {
 
   async #withTimeout<T>(
     { signal, timeoutMs = REQUEST_TIMEOUT_MS }: CallOptions,
-    send: (signal: AbortSignal) => Promise<T>,
+    sendRequest: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { clock } = this.#options;
     const timeout = new AbortController();
     const timeoutError = new Error(`no answer within ${timeoutMs / 1000}s`);
     const timer = clock.setTimeout(() => timeout.abort(timeoutError), timeoutMs);
     try {
-      return await send(anySignal(signal, timeout.signal));
+      return await sendRequest(anySignal(signal, timeout.signal));
     } catch (error) {
       throw timeout.signal.aborted && !signal.aborted ? new Error(timeoutError.message, { cause: error }) : error;
     } finally {
@@ -202,26 +205,26 @@ type RequestInput = Omit<KubeRequest, 'headers'> & Partial<Pick<KubeRequest, 'he
 
 const anySignal = (...signals: readonly AbortSignal[]): AbortSignal => AbortSignal.any([...signals]);
 
-const jsonBody = (object: object, contentType = 'application/json') => ({
+const toJsonRequest = (object: object, contentType = 'application/json') => ({
   body: JSON.stringify(object),
   headers: { 'content-type': contentType },
 });
 
 const readError = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>
-  kubeErrorFromResponse(code, await readErrorBody(body), headers.get('retry-after'));
+  createErrorFromResponse(code, await readErrorBody(body), headers.get('retry-after'));
 
 /** A response that was read completely. The text of an error is only the start of its body. */
 interface ReadResponse {
   readonly code: number;
-  readonly text: string;
+  readonly bodyText: string;
   readonly retryAfter: string | undefined;
 }
 
-const isSuccess = (code: number): boolean => code >= 200 && code < 300;
+const isSuccessCode = (code: number): boolean => code >= 200 && code < 300;
 
 /** Returns the delay before a retry in milliseconds. Undefined if the call must not be retried here. */
-function retryDelay({ code, text, retryAfter }: ReadResponse): number | undefined {
+function retryDelay({ code, bodyText, retryAfter }: ReadResponse): number | undefined {
   return code === TOO_MANY_REQUESTS || code >= 500
-    ? kubeErrorFromResponse(code, text, retryAfter).retryAfterMs
+    ? createErrorFromResponse(code, bodyText, retryAfter).retryAfterMs
     : undefined;
 }

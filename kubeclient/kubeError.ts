@@ -49,35 +49,35 @@ const SECONDS_PATTERN = /^\d{1,9}$/;
 const MAX_MESSAGE_LENGTH = 1024;
 
 /** Creates the error for an HTTP error response. */
-export function kubeErrorFromResponse(code: number, body: string, retryAfter: string | undefined): KubeError {
+export function createErrorFromResponse(code: number, body: string, retryAfter: string | undefined): KubeError {
   const status = parseStatus(body);
   return new KubeError(
     code,
-    status.message ? shorten(status.message) : messageFromBody(code, body),
+    status.message ? shortenText(status.message) : parseErrorMessage(code, body),
     errorDetails(status, retryAfter),
   );
 }
 
 /** Creates the error for a Status object, e.g. in a watch. `message` is the default message. */
-export function kubeErrorFromStatus(object: object, message: string): KubeError {
+export function createErrorFromStatus(object: object, message: string): KubeError {
   const status = toStatus(object);
-  return new KubeError(status.code ?? 0, status.message ? shorten(status.message) : message, errorDetails(status));
+  return new KubeError(status.code ?? 0, status.message ? shortenText(status.message) : message, errorDetails(status));
 }
 
 /** Returns a message from a body that is not a Status. For an HTML or text page, this is its first line. */
-function messageFromBody(code: number, body: string): string {
+function parseErrorMessage(code: number, body: string): string {
   const [line = ''] = body.trimStart().split(/[\r\n]/, 1);
   const summary = `the server answered with code ${code}`;
   if (line.trim() === '') return summary;
-  return code < 400 ? `${summary}: ${shorten(line.trim())}` : shorten(line.trim());
+  return code < 400 ? `${summary}: ${shortenText(line.trim())}` : shortenText(line.trim());
 }
 
 /** Limits the length of a text from outside and makes it printable. */
-function shorten(text: string): string {
-  const printable = printableLine(text.slice(0, MAX_MESSAGE_LENGTH));
-  return text.length > MAX_MESSAGE_LENGTH || printable.length > MAX_MESSAGE_LENGTH
-    ? `${printable.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`
-    : printable;
+function shortenText(text: string): string {
+  const printableText = printableLine(text.slice(0, MAX_MESSAGE_LENGTH));
+  return text.length > MAX_MESSAGE_LENGTH || printableText.length > MAX_MESSAGE_LENGTH
+    ? `${printableText.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`
+    : printableText;
 }
 
 function errorDetails({ reason = '', details }: Status, retryAfter?: string): ErrorDetails {
@@ -85,7 +85,7 @@ function errorDetails({ reason = '', details }: Status, retryAfter?: string): Er
     (candidate) => candidate && SECONDS_PATTERN.test(candidate),
   );
   return {
-    reason: shorten(reason),
+    reason: shortenText(reason),
     retryAfterMs: seconds === undefined ? undefined : Number(seconds) * SECOND_MS,
     causes: (details?.causes ?? []).flatMap((cause) => cause.reason ?? []),
   };
@@ -104,7 +104,7 @@ function toStatus(object: unknown): Status {
   return result.success ? result.data : {};
 }
 
-const SUMMARIES: ReadonlyMap<number, string> = new Map([
+const SUMMARIES_BY_CODE: ReadonlyMap<number, string> = new Map([
   [401, 'unauthorized'],
   [403, 'forbidden'],
   [404, 'not found'],
@@ -114,8 +114,8 @@ const SUMMARIES: ReadonlyMap<number, string> = new Map([
 /**
  * Summarizes an error in a few words, as in "3 objects are …". In contrast to a message, the summary names no objects.
  */
-export function errorSummary(error: unknown): string {
-  if (error instanceof KubeError) return SUMMARIES.get(error.code) ?? `refused with ${error.code}`;
+export function summarizeError(error: unknown): string {
+  if (error instanceof KubeError) return SUMMARIES_BY_CODE.get(error.code) ?? `refused with ${error.code}`;
   return error instanceof UnexpectedResponse ? 'answered oddly' : 'out of reach';
 }
 
@@ -130,6 +130,6 @@ const EXPIRED_REASONS: readonly string[] = ['Expired', 'Gone'];
 /**
  * Whether the server does not have the requested resourceVersion, because it has been compacted or does not exist yet.
  */
-export const isVersionUnknown = (error: unknown): boolean =>
+export const isExpiredVersionError = (error: unknown): boolean =>
   error instanceof KubeError &&
   (error.code === 410 || EXPIRED_REASONS.includes(error.reason) || error.causes.includes('ResourceVersionTooLarge'));

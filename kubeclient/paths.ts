@@ -7,17 +7,17 @@ export interface ObjectType {
 }
 
 /** Returns the type of a list of objects of this type. */
-export const listTypeOf = ({ apiVersion, kind }: ObjectType): ObjectType => ({ apiVersion, kind: `${kind}List` });
+export const toListType = ({ apiVersion, kind }: ObjectType): ObjectType => ({ apiVersion, kind: `${kind}List` });
 
 export const POD: ObjectType = { apiVersion: 'v1', kind: 'Pod' };
-export const SERVICE: ObjectType = { apiVersion: 'v1', kind: 'Service' };
-export const EVENT: ObjectType = { apiVersion: 'v1', kind: 'Event' };
-export const NODE: ObjectType = { apiVersion: 'v1', kind: 'Node' };
-export const SERVICE_ACCOUNT: ObjectType = { apiVersion: 'v1', kind: 'ServiceAccount' };
-export const LEASE: ObjectType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
-export const CSI_NODE: ObjectType = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode' };
-export const RUNTIME_CLASS: ObjectType = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
-export const CERTIFICATE_SIGNING_REQUEST: ObjectType = {
+export const SERVICE_TYPE: ObjectType = { apiVersion: 'v1', kind: 'Service' };
+export const EVENT_TYPE: ObjectType = { apiVersion: 'v1', kind: 'Event' };
+export const NODE_TYPE: ObjectType = { apiVersion: 'v1', kind: 'Node' };
+export const SERVICE_ACCOUNT_TYPE: ObjectType = { apiVersion: 'v1', kind: 'ServiceAccount' };
+export const LEASE_TYPE: ObjectType = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+export const CSI_NODE_TYPE: ObjectType = { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode' };
+export const RUNTIME_CLASS_TYPE: ObjectType = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
+export const CERTIFICATE_SIGNING_REQUEST_TYPE: ObjectType = {
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
 };
@@ -32,23 +32,23 @@ export const podPath = (pod: { readonly namespace: string; readonly name: string
 export const tokenPath = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `/api/v1/namespaces/${encodeSegment(namespace)}/serviceaccounts/${encodeSegment(name)}/token`;
 
-export const PODS = '/api/v1/pods';
-export const SERVICES = '/api/v1/services';
+export const PODS_PATH = '/api/v1/pods';
+export const SERVICES_PATH = '/api/v1/services';
 export const eventsPath = ({ namespace }: { readonly namespace: string }): string =>
   `/api/v1/namespaces/${encodeSegment(namespace)}/events`;
 export const eventPath = (event: { readonly namespace: string; readonly name: string }): string =>
   `${eventsPath(event)}/${encodeSegment(event.name)}`;
 
-export const NODES = '/api/v1/nodes';
-export const nodePath = (name: string): string => `${NODES}/${encodeSegment(name)}`;
+export const NODES_PATH = '/api/v1/nodes';
+export const nodePath = (name: string): string => `${NODES_PATH}/${encodeSegment(name)}`;
 
-export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
-export const leasePath = (name: string): string => `${LEASES}/${encodeSegment(name)}`;
+export const LEASES_PATH = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const leasePath = (name: string): string => `${LEASES_PATH}/${encodeSegment(name)}`;
 
-export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
-export const csiNodePath = (name: string): string => `${CSI_NODES}/${encodeSegment(name)}`;
+export const CSI_NODES_PATH = '/apis/storage.k8s.io/v1/csinodes';
+export const csiNodePath = (name: string): string => `${CSI_NODES_PATH}/${encodeSegment(name)}`;
 
-export const RUNTIME_CLASSES = '/apis/node.k8s.io/v1/runtimeclasses';
+export const RUNTIME_CLASSES_PATH = '/apis/node.k8s.io/v1/runtimeclasses';
 
 export const serviceAccountPath = (account: { readonly namespace: string; readonly name: string }): string =>
   `/api/v1/namespaces/${encodeSegment(account.namespace)}/serviceaccounts/${encodeSegment(account.name)}`;

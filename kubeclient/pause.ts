@@ -5,13 +5,13 @@ export function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<vo
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
+      signal.removeEventListener('abort', abortPause);
       resolve();
     }, ms);
-    const onAbort = () => {
+    const abortPause = () => {
       clock.clearTimeout(timer);
       reject(signal.reason);
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', abortPause, { once: true });
   });
 }

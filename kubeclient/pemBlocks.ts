@@ -14,20 +14,20 @@ const BEGIN_LINE = /^-----BEGIN ([^\r\n]{1,64})-----\s*$/;
  * begin line with every end line.
  */
 export function parsePemBlocks(text: string): PemBlock[] {
-  const blocks: PemBlock[] = [];
+  const pemBlocks: PemBlock[] = [];
   let openBlock: { readonly label: string; readonly lines: string[] } | undefined;
   for (const line of text.split('\n')) {
     const label = BEGIN_LINE.exec(line)?.[1];
     if (label !== undefined) openBlock = { label, lines: [] };
     openBlock?.lines.push(line.trimEnd());
     if (openBlock === undefined || line.trimEnd() !== `-----END ${openBlock.label}-----`) continue;
-    blocks.push({ label: openBlock.label, pem: `${openBlock.lines.join('\n')}\n` });
+    pemBlocks.push({ label: openBlock.label, pem: `${openBlock.lines.join('\n')}\n` });
     openBlock = undefined;
   }
-  return blocks;
+  return pemBlocks;
 }
 
-const LABEL_PATTERN = /^[A-Z0-9 ]+$/;
+const PEM_LABEL_PATTERN = /^[A-Z0-9 ]+$/;
 /** Characters that occur in a text that was decoded from binary data. */
 const BINARY_PATTERN = /[\0\ufffd]/;
 
@@ -36,7 +36,7 @@ export function describeContents(text: string): string {
   if (text.trim() === '') return 'nothing';
   if (BINARY_PATTERN.test(text)) return 'binary data (DER has to be converted to PEM)';
   const labels = [
-    ...new Set(parsePemBlocks(text).map(({ label }) => (LABEL_PATTERN.test(label) ? label : 'an odd label'))),
+    ...new Set(parsePemBlocks(text).map(({ label }) => (PEM_LABEL_PATTERN.test(label) ? label : 'an odd label'))),
   ];
   if (labels.length > 0) return `PEM of ${labels.slice(0, 3).join(', ')}`;
   return text.includes('-----BEGIN ') ? 'a PEM block that is cut off' : 'text without a PEM block';

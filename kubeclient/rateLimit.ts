@@ -1,7 +1,7 @@
 /** Limits the rate of requests with a token bucket (`util/flowcontrol/throttle.go` of client-go). */
 import type { Clock } from '../base/clock.ts';
 
-export interface Rate {
+export interface RateLimitOptions {
   /** Requests per second. */
   readonly qps: number;
   /** Maximum number of requests at once. */
@@ -11,14 +11,14 @@ export interface Rate {
 const SECOND_MS = 1000;
 
 export class RateLimit {
-  readonly #rate: Rate;
+  readonly #options: RateLimitOptions;
   readonly #clock: Clock;
   /** Available tokens. A negative value is the number of waiting requests. */
   #tokens: number;
   #updatedAt: number;
 
-  constructor(rate: Rate, clock: Clock) {
-    this.#rate = rate;
+  constructor(rate: RateLimitOptions, clock: Clock) {
+    this.#options = rate;
     this.#clock = clock;
     this.#tokens = rate.burst;
     this.#updatedAt = clock.monotonic();
@@ -26,7 +26,7 @@ export class RateLimit {
 
   /** Takes a token and returns the delay of the request in milliseconds. */
   take(): number {
-    const { qps, burst } = this.#rate;
+    const { qps, burst } = this.#options;
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#updatedAt) * qps) / SECOND_MS) - 1;
     this.#updatedAt = now;

@@ -8,9 +8,9 @@ import { messageOf } from '../base/failure.ts';
 import { UnexpectedResponse } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';
-import { errorSummary, isVersionUnknown, KubeError } from './kubeError.ts';
-import { listTypeOf, type ObjectType } from './paths.ts';
-import { invalidObjectMessage, type KubeObject, parseList, parseWatchEvent } from './watchEvent.ts';
+import { isExpiredVersionError, KubeError, summarizeError } from './kubeError.ts';
+import { type ObjectType, toListType } from './paths.ts';
+import { describeInvalidObject, type KubeObject, parseList, parseWatchEvent } from './watchEvent.ts';
 
 export type { KubeObject } from './watchEvent.ts';
 
@@ -72,19 +72,19 @@ class WatchEndedImmediately extends Error {}
 export class Reflector<Stored = KubeObject> {
   readonly #options: ReflectorOptions<Stored>;
   readonly #backOff: BackOff;
-  #objects = new Map<string, Stored>();
+  #storedObjects = new Map<string, Stored>();
   /** The initial objects of a watch, until all of them have arrived. */
   #initialObjects: Map<string, Stored> | undefined;
   /** Problems that have been reported since the start of the current list. */
   #currentProblems = new Set<string>();
   /** Problems that were reported before the current list and may be resolved. */
-  #oldProblems = new Set<string>();
+  #reportedProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */
   #resourceVersion = '';
   /** Whether the server has rejected `#resourceVersion` as unknown. */
   #isVersionExpired = false;
   /** Whether the objects must be listed again before they can be watched. */
-  #mustList = true;
+  #shouldList = true;
   #supportsWatchList = true;
   /** Whether the last watch was short. */
   #wasLastWatchShort = false;
@@ -99,11 +99,11 @@ export class Reflector<Stored = KubeObject> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       try {
-        if (this.#mustList) await this.#listAndWatch();
-        else await this.#watch({ resourceVersion: this.#resourceVersion });
+        if (this.#shouldList) await this.#listAndWatch();
+        else await this.#watchObjects({ resourceVersion: this.#resourceVersion });
       } catch (error) {
         if (signal.aborted) return;
-        await this.#recover(error);
+        await this.#recoverFromError(error);
       }
     }
   }
@@ -111,13 +111,13 @@ export class Reflector<Stored = KubeObject> {
   /** Lists the objects by a watch with initial events, or by a list request if the server does not support this. */
   async #listAndWatch(): Promise<void> {
     this.#options.onStep({ state: 'reading' });
-    for (const problem of this.#currentProblems) this.#oldProblems.add(problem);
+    for (const problem of this.#currentProblems) this.#reportedProblems.add(problem);
     this.#currentProblems.clear();
     if (this.#supportsWatchList) {
       try {
         return await this.#watchWithInitialEvents();
       } catch (error) {
-        if (!this.#mustList || !isWatchListRefusal(error)) throw error;
+        if (!this.#shouldList || !isWatchListRefusal(error)) throw error;
         this.#supportsWatchList = !(error instanceof KubeError && WATCH_LIST_UNSUPPORTED.includes(error.code));
       }
     }
@@ -127,12 +127,12 @@ export class Reflector<Stored = KubeObject> {
   async #watchWithInitialEvents(): Promise<void> {
     this.#initialObjects = new Map();
     const knownVersion = this.#isVersionExpired ? '' : this.#resourceVersion;
-    await this.#watch({
+    await this.#watchObjects({
       ...(knownVersion === '' ? {} : { resourceVersion: knownVersion }),
       sendInitialEvents: 'true',
       resourceVersionMatch: 'NotOlderThan',
     });
-    if (this.#mustList) throw new Error('the watch has ended before all was told');
+    if (this.#shouldList) throw new Error('the watch has ended before all was told');
   }
 
   async #listObjects(): Promise<void> {
@@ -140,15 +140,15 @@ export class Reflector<Stored = KubeObject> {
     // The first list may come from the server's cache. Later lists must not be older than the known version.
     const versionQuery = this.#isVersionExpired ? {} : { resourceVersion: this.#resourceVersion || '0' };
     const { version, items } = parseList(
-      await client.get(`${path}?${queryString({ ...query, ...versionQuery })}`, { signal, type: listTypeOf(type) }),
+      await client.get(`${path}?${queryString({ ...query, ...versionQuery })}`, { signal, type: toListType(type) }),
       { request: path, type },
     );
-    const listed = new Map<string, Stored>();
-    for (const item of items) this.#change(listed, item);
-    this.#replaceAll(listed, version);
+    const listedObjects = new Map<string, Stored>();
+    for (const item of items) this.#applyChange(listedObjects, item);
+    this.#replaceAll(listedObjects, version);
   }
 
-  async #watch(watchOptions: Readonly<Record<string, string>>): Promise<void> {
+  async #watchObjects(watchOptions: Readonly<Record<string, string>>): Promise<void> {
     const { client, path, query, signal, onStep, jitter, clock, minWatchSeconds = MIN_WATCH_SECONDS } = this.#options;
     const seconds = Math.trunc(minWatchSeconds * (1 + jitter()));
     const watchQuery = {
@@ -158,14 +158,14 @@ export class Reflector<Stored = KubeObject> {
       timeoutSeconds: String(seconds),
       ...watchOptions,
     };
-    const timeout = new AbortController();
-    const timer = clock.setTimeout(() => timeout.abort(), seconds * SECOND_MS + WATCH_GRACE_MS);
-    const onAbort = () => timeout.abort(signal.reason);
+    const timeoutController = new AbortController();
+    const timer = clock.setTimeout(() => timeoutController.abort(), seconds * SECOND_MS + WATCH_GRACE_MS);
+    const onAbort = () => timeoutController.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       signal.throwIfAborted();
-      const events = await client.watch(`${path}?${queryString(watchQuery)}`, timeout);
-      if (!this.#mustList) onStep({ state: 'watching' });
+      const events = await client.watch(`${path}?${queryString(watchQuery)}`, timeoutController);
+      if (!this.#shouldList) onStep({ state: 'watching' });
       const [startedAt, eventCount] = [clock.monotonic(), await this.#handleEvents(events)];
       const [isShort, wasPreviousShort] = [clock.monotonic() - startedAt < SHORT_WATCH_MS, this.#wasLastWatchShort];
       this.#wasLastWatchShort = isShort;
@@ -211,25 +211,25 @@ export class Reflector<Stored = KubeObject> {
       await prepare?.(event.object);
       signal.throwIfAborted();
     }
-    const objects = this.#initialObjects ?? this.#objects;
+    const objects = this.#initialObjects ?? this.#storedObjects;
     switch (event.type) {
       case 'bookmark':
-        if (this.#initialObjects === undefined) this.#advanceTo(event.version);
+        if (this.#initialObjects === undefined) this.#advanceVersion(event.version);
         else if (event.endsInitial) this.#replaceAll(this.#initialObjects, event.version);
         return;
       case 'deleted':
         objects.delete(event.object.metadata.uid);
         break;
       case 'changed':
-        this.#change(objects, event.object);
+        this.#applyChange(objects, event.object);
     }
     if (this.#initialObjects !== undefined) return;
-    this.#advanceTo(event.object.metadata.resourceVersion);
-    this.#publish();
+    this.#advanceVersion(event.object.metadata.resourceVersion);
+    this.#publishObjects();
   }
 
   /** Records the resourceVersion of an event, so that the server does not send the event again. */
-  #advanceTo(version: string | undefined): void {
+  #advanceVersion(version: string | undefined): void {
     if (!version || this.#initialObjects !== undefined) return;
     if (Number(version) < Number(this.#resourceVersion)) {
       this.#isVersionExpired = true;
@@ -238,36 +238,36 @@ export class Reflector<Stored = KubeObject> {
     this.#resourceVersion = version;
   }
 
-  #change(objects: Map<string, Stored>, object: KubeObject): void {
+  #applyChange(objects: Map<string, Stored>, object: KubeObject): void {
     const { transform } = this.#options;
     const { uid } = object.metadata;
     try {
       // Safe cast, because `Stored` defaults to `KubeObject` if there is no `transform`.
       objects.set(uid, transform === undefined ? (object as Stored) : transform(object));
     } catch (error) {
-      this.#reportProblem(invalidObjectMessage(object, error));
-      const previous = this.#objects.get(uid);
-      if (previous !== undefined) objects.set(uid, previous);
+      this.#reportProblem(describeInvalidObject(object, error));
+      const previousObject = this.#storedObjects.get(uid);
+      if (previousObject !== undefined) objects.set(uid, previousObject);
     }
   }
 
   #replaceAll(objects: Map<string, Stored>, version: string): void {
-    this.#objects = objects;
-    this.#oldProblems.clear();
+    this.#storedObjects = objects;
+    this.#reportedProblems.clear();
     this.#initialObjects = undefined;
     this.#resourceVersion = version;
     this.#isVersionExpired = false;
-    this.#mustList = false;
-    this.#publish();
+    this.#shouldList = false;
+    this.#publishObjects();
   }
 
-  #publish(): void {
-    this.#options.onSet([...this.#objects.values()]);
+  #publishObjects(): void {
+    this.#options.onSet([...this.#storedObjects.values()]);
     this.#options.onStep({ state: 'watching' });
   }
 
   #reportProblem(problem: string): void {
-    if (!this.#currentProblems.has(problem) && !this.#oldProblems.has(problem)) this.#options.onProblem?.(problem);
+    if (!this.#currentProblems.has(problem) && !this.#reportedProblems.has(problem)) this.#options.onProblem?.(problem);
     this.#currentProblems.add(problem);
   }
 
@@ -275,14 +275,14 @@ export class Reflector<Stored = KubeObject> {
    * Recovers from an error. The watch can continue after a temporary failure. After any other error, events may have
    * been missed and the objects must be listed again.
    */
-  async #recover(error: unknown): Promise<void> {
+  async #recoverFromError(error: unknown): Promise<void> {
     this.#initialObjects = undefined;
-    if (this.#mustList && !this.#isVersionExpired && isVersionUnknown(error)) {
+    if (this.#shouldList && !this.#isVersionExpired && isExpiredVersionError(error)) {
       // Retry immediately without a version, which any server can answer.
       this.#isVersionExpired = true;
       return;
     }
-    if (!isTemporarilyUnavailable(error)) this.#mustList = true;
+    if (!isTemporarilyUnavailable(error)) this.#shouldList = true;
     await this.#waitForRetry(error);
   }
 
@@ -290,15 +290,15 @@ export class Reflector<Stored = KubeObject> {
     const { clock, signal, onStep } = this.#options;
     const minDelayMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
     const delayMs = Math.max(this.#backOff.nextDelay(), minDelayMs);
-    onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error), until: clock.now() + delayMs });
+    onStep({ state: 'failing', failure: messageOf(error), why: summarizeError(error), until: clock.now() + delayMs });
     await new Promise<void>((done) => {
-      const finish = () => {
+      const finishWait = () => {
         clock.clearTimeout(timer);
-        signal.removeEventListener('abort', finish);
+        signal.removeEventListener('abort', finishWait);
         done();
       };
-      const timer = clock.setTimeout(finish, delayMs);
-      signal.addEventListener('abort', finish, { once: true });
+      const timer = clock.setTimeout(finishWait, delayMs);
+      signal.addEventListener('abort', finishWait, { once: true });
     });
   }
 }
@@ -306,7 +306,7 @@ export class Reflector<Stored = KubeObject> {
 /** Whether the server rejected a watch with initial events but may support a list. */
 const isWatchListRefusal = (error: unknown): boolean =>
   error instanceof WatchEndedImmediately ||
-  (error instanceof KubeError && error.code !== TOO_MANY_REQUESTS && !isVersionUnknown(error));
+  (error instanceof KubeError && error.code !== TOO_MANY_REQUESTS && !isExpiredVersionError(error));
 
 /** Whether the server is temporarily unreachable or overloaded, in which case the watch can continue later. */
 const isTemporarilyUnavailable = (error: unknown): boolean =>

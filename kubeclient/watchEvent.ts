@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../base/failure.ts';
 import { problemOf } from '../kubernetes/api/problem.ts';
 import { assertObjectType, parseResponse, UnexpectedResponse } from './answer.ts';
-import { kubeErrorFromStatus } from './kubeError.ts';
+import { createErrorFromStatus } from './kubeError.ts';
 import type { ObjectType } from './paths.ts';
 
 const objectSchema = z.looseObject({
@@ -31,7 +31,7 @@ const listSchema = z.looseObject({
 });
 /** Type of a list's item, which a server may omit because the list states it. */
 const typeSchema = z.looseObject({ apiVersion: z.optional(z.string()), kind: z.optional(z.string()) });
-const namedSchema = z.looseObject({
+const namedObjectSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.optional(z.string()), name: z.optional(z.string()) }),
 });
 
@@ -54,7 +54,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
  */
 export function parseWatchEvent(line: unknown, { request, type: objectType }: ExpectedObject): WatchEvent {
   const { type, object } = parseResponse(eventSchema, line, { request, expected: 'an event of a watch' });
-  if (type === 'ERROR') throw kubeErrorFromStatus(object, 'the watch has failed');
+  if (type === 'ERROR') throw createErrorFromStatus(object, 'the watch has failed');
   assertObjectType(object, objectType, request);
   if (type === 'BOOKMARK') return parseBookmark(object, request);
   return { type: type === 'DELETED' ? 'deleted' : 'changed', object: parseObject(object, request) };
@@ -62,8 +62,8 @@ export function parseWatchEvent(line: unknown, { request, type: objectType }: Ex
 
 function parseBookmark(object: object, request: string): WatchEvent {
   const { metadata } = parseResponse(bookmarkSchema, object, { request, expected: 'a bookmark' });
-  const endsInitial = Object.hasOwn(metadata.annotations ?? {}, INITIAL_EVENTS_END);
-  return { type: 'bookmark', version: metadata.resourceVersion, endsInitial };
+  const isInitialEventsEnd = Object.hasOwn(metadata.annotations ?? {}, INITIAL_EVENTS_END);
+  return { type: 'bookmark', version: metadata.resourceVersion, endsInitial: isInitialEventsEnd };
 }
 
 /**
@@ -87,17 +87,17 @@ function parseItem(item: unknown, { request, type }: ExpectedObject): KubeObject
 function parseObject(object: unknown, request: string): KubeObject {
   const result = z.safeParse(objectSchema, object);
   if (!result.success)
-    throw new UnexpectedResponse(`${request}: ${invalidObjectMessage(object, result.error)}`, { cause: result.error });
+    throw new UnexpectedResponse(`${request}: ${describeInvalidObject(object, result.error)}`, { cause: result.error });
   // Only the server needs managedFields, which make up half of an object.
   const { managedFields: _, ...metadata } = result.data.metadata;
   return { ...result.data, metadata };
 }
 
 /** Returns a message with the object's name and its problems. */
-export function invalidObjectMessage(object: unknown, error: unknown): string {
-  const { namespace, name } = z.safeParse(namedSchema, object).data?.metadata ?? {};
-  const subject = name === undefined ? 'an object without a name' : namespace ? `${namespace}/${name}` : name;
-  return `${subject} cannot be read: ${describeProblems(error, object)}`;
+export function describeInvalidObject(object: unknown, error: unknown): string {
+  const { namespace, name } = z.safeParse(namedObjectSchema, object).data?.metadata ?? {};
+  const objectName = name === undefined ? 'an object without a name' : namespace ? `${namespace}/${name}` : name;
+  return `${objectName} cannot be read: ${describeProblems(error, object)}`;
 }
 
 function describeProblems(error: unknown, object: unknown): string {

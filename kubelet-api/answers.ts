@@ -8,7 +8,7 @@ export interface TextResponse {
 }
 
 /** Prevents browsers from guessing the content type. */
-export const NOSNIFF = { 'X-Content-Type-Options': 'nosniff' };
+export const NOSNIFF_HEADERS = { 'X-Content-Type-Options': 'nosniff' };
 
 export function sendText(response: HttpResponse, { code, text, headers }: TextResponse): void {
   response.writeHead(code, {
@@ -21,7 +21,7 @@ export function sendText(response: HttpResponse, { code, text, headers }: TextRe
 
 /** Sends a one-line error message like Go's `http.Error`. */
 export const sendError = (response: HttpResponse, code: number, text: string): void =>
-  sendText(response, { code, text: `${text}\n`, headers: NOSNIFF });
+  sendText(response, { code, text: `${text}\n`, headers: NOSNIFF_HEADERS });
 
 /** Sends a body that is already serialized as JSON. */
 export function sendJson(response: HttpResponse, json: string | Buffer): void {

@@ -13,9 +13,9 @@ import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { sendJson } from './answers.ts';
 import type { Exchange, Route } from './exchange.ts';
-import { fullName, podNamed } from './streaming/found.ts';
+import { fullName, requirePod } from './streaming/found.ts';
 import { Refusal, sendRefusal } from './streaming/refusal.ts';
-import { containerTarget } from './streaming/target.ts';
+import { parseContainerTarget } from './streaming/target.ts';
 
 export interface CheckpointOptions {
   readonly pods: () => readonly Pod[];
@@ -34,9 +34,9 @@ export interface CheckpointOptions {
 
 /** Responds with the path of the archive. */
 export const checkpointRoute = (parts: CheckpointOptions): Route => ({
-  tree: '/checkpoint',
+  pathPrefix: '/checkpoint',
   methods: ['POST'],
-  answer: async (exchange) => {
+  handle: async (exchange) => {
     try {
       sendJson(exchange.response, JSON.stringify({ items: [await createArchive(parts, exchange)] }));
     } catch (error) {
@@ -47,9 +47,9 @@ export const checkpointRoute = (parts: CheckpointOptions): Route => ({
 });
 
 async function createArchive(parts: CheckpointOptions, { url, signal }: Exchange): Promise<string> {
-  const target = containerTarget(url);
-  const pod = podNamed(parts.pods(), target);
-  const { namespace, container } = target;
+  const containerTarget = parseContainerTarget(url);
+  const pod = requirePod(parts.pods(), containerTarget);
+  const { namespace, container } = containerTarget;
   if (containerNamed(pod.spec, container) === undefined)
     throw new Refusal(404, `container ${container} does not exist`);
   const timeout = parseTimeout(url);
@@ -59,7 +59,7 @@ async function createArchive(parts: CheckpointOptions, { url, signal }: Exchange
   } catch (error) {
     signal.throwIfAborted();
     const why = error instanceof NodeFailure ? rpcErrorText(error) : messageOf(error);
-    throw new Refusal(500, `checkpointing of ${namespace}/${target.pod}/${container} failed (${why})`);
+    throw new Refusal(500, `checkpointing of ${namespace}/${containerTarget.pod}/${container} failed (${why})`);
   }
 }
 
@@ -67,9 +67,9 @@ const MAX_SECONDS = 2n ** 63n;
 
 /** Returns the timeout in seconds. The last parameter wins. */
 function parseTimeout(url: URL): bigint {
-  const text = url.searchParams.getAll('timeout').at(-1);
-  if (text === undefined) return 0n;
-  const seconds = /^[+-]?\d+$/.test(text) ? BigInt(text.replace('+', '')) : MAX_SECONDS;
+  const timeoutText = url.searchParams.getAll('timeout').at(-1);
+  if (timeoutText === undefined) return 0n;
+  const seconds = /^[+-]?\d+$/.test(timeoutText) ? BigInt(timeoutText.replace('+', '')) : MAX_SECONDS;
   if (seconds >= MAX_SECONDS || seconds < -MAX_SECONDS)
     throw new Refusal(404, 'cannot parse value of timeout parameter');
   return seconds;
@@ -94,9 +94,9 @@ async function checkpointContainer(
   const at = isoTime(now()).replace(/\.\d+Z$/, 'Z');
   const location = join(directory, `checkpoint-${fullName(pod)}-${container}-${at}.tar`);
   await files.mkdir(directory, { recursive: true, mode: 0o700 });
-  const defaultSeconds = BigInt(Math.floor(limitMs / 1_000));
-  const seconds = timeout > defaultSeconds ? timeout : defaultSeconds;
-  const timeoutMs = Math.min(MAX_TIMER_MS, timeout > defaultSeconds ? Number(timeout) * 1_000 : limitMs);
+  const defaultTimeoutSeconds = BigInt(Math.floor(limitMs / 1_000));
+  const seconds = timeout > defaultTimeoutSeconds ? timeout : defaultTimeoutSeconds;
+  const timeoutMs = Math.min(MAX_TIMER_MS, timeout > defaultTimeoutSeconds ? Number(timeout) * 1_000 : limitMs);
   await cri.checkpointContainer({ containerId, location, timeout: seconds }, { signal, timeoutMs });
   return location;
 }

@@ -53,9 +53,9 @@ export interface Exchange {
 /** A handler for a path and its subpaths. */
 export interface Route {
   /** The path, e.g. `/containerLogs`. Subpaths are included. */
-  readonly tree: string;
+  readonly pathPrefix: string;
   /** Accepted methods. All methods if undefined. */
   readonly methods?: readonly string[];
   /** Handles a request. A rejection results in a 500, or breaks the connection if the headers have been sent. */
-  readonly answer: (exchange: Exchange) => Promise<void>;
+  readonly handle: (exchange: Exchange) => Promise<void>;
 }

@@ -14,11 +14,11 @@ export interface Scrape {
   readonly caller: string;
 }
 
-const SCRAPED_PATHS = /^\/(metrics|stats)(\/|$)/;
+const SCRAPED_PATHS_PATTERN = /^\/(metrics|stats)(\/|$)/;
 
 /** Counts requests by route and not by path, so clients cannot increase the number of entries. */
 export class Scrapes {
-  readonly #byPath = new Map<string, Scrape>();
+  readonly #scrapesByPath = new Map<string, Scrape>();
   readonly #now: () => number;
 
   constructor(now: () => number) {
@@ -27,32 +27,32 @@ export class Scrapes {
 
   /** The scrapes, sorted by path. */
   get scrapes(): readonly Scrape[] {
-    return [...this.#byPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    return [...this.#scrapesByPath.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
   /** Returns the route. If it serves metrics or statistics, its requests are counted. */
   countRequests(route: Route): Route {
-    if (!SCRAPED_PATHS.test(route.tree)) return route;
+    if (!SCRAPED_PATHS_PATTERN.test(route.pathPrefix)) return route;
     return {
       ...route,
-      answer: async (exchange) => {
+      handle: async (exchange) => {
         const { response, caller } = exchange;
-        this.#countRequest(route.tree, caller.name);
+        this.#countRequest(route.pathPrefix, caller.name);
         response.once('close', () => {
-          if (!response.writableFinished || response.statusCode !== 200) this.#countFailure(route.tree);
+          if (!response.writableFinished || response.statusCode !== 200) this.#countFailure(route.pathPrefix);
         });
-        await route.answer(exchange);
+        await route.handle(exchange);
       },
     };
   }
 
   #countRequest(path: string, caller: string): void {
-    const { count = 0, failed = 0 } = this.#byPath.get(path) ?? {};
-    this.#byPath.set(path, { path, count: count + 1, failed, at: this.#now(), caller });
+    const { count = 0, failed = 0 } = this.#scrapesByPath.get(path) ?? {};
+    this.#scrapesByPath.set(path, { path, count: count + 1, failed, at: this.#now(), caller });
   }
 
   #countFailure(path: string): void {
-    const scrape = this.#byPath.get(path);
-    if (scrape !== undefined) this.#byPath.set(path, { ...scrape, failed: scrape.failed + 1 });
+    const scrape = this.#scrapesByPath.get(path);
+    if (scrape !== undefined) this.#scrapesByPath.set(path, { ...scrape, failed: scrape.failed + 1 });
   }
 }

@@ -18,19 +18,19 @@ export interface OpenSession extends StreamSession {
 
 /** The open sessions. */
 export class StreamSessions {
-  readonly #open = new Set<OpenSession>();
+  readonly #openSessions = new Set<OpenSession>();
   #lastId = 0;
 
   /** The sessions from oldest to newest. */
   get open(): readonly OpenSession[] {
-    return [...this.#open];
+    return [...this.#openSessions];
   }
 
   /** Adds a session until the returned function is called. */
   begin(session: StreamSession): () => void {
     this.#lastId += 1;
-    const open = { ...session, id: this.#lastId };
-    this.#open.add(open);
-    return () => void this.#open.delete(open);
+    const openSession = { ...session, id: this.#lastId };
+    this.#openSessions.add(openSession);
+    return () => void this.#openSessions.delete(openSession);
   }
 }

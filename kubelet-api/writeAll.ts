@@ -10,23 +10,23 @@ export async function writeAll(
   chunks: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<number> {
-  let length = 0;
+  let writtenBytes = 0;
   for await (const chunk of chunks) {
     if (signal.aborted) break;
-    length += chunk.length;
-    await write(response, chunk, signal);
+    writtenBytes += chunk.length;
+    await writeChunk(response, chunk, signal);
   }
-  return length;
+  return writtenBytes;
 }
 
 /** Resolves when the chunk has been written or the signal aborts. */
-function write(response: HttpResponse, chunk: Buffer, signal: AbortSignal): Promise<void> {
+function writeChunk(response: HttpResponse, chunk: Buffer, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const finish = () => {
-    signal.removeEventListener('abort', finish);
+  const settleWrite = () => {
+    signal.removeEventListener('abort', settleWrite);
     resolve();
   };
-  signal.addEventListener('abort', finish, { once: true });
-  response.write(chunk, finish);
+  signal.addEventListener('abort', settleWrite, { once: true });
+  response.write(chunk, settleWrite);
   return promise;
 }

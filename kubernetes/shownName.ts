@@ -1,4 +1,4 @@
-import { quoted } from '../base/quoted.ts';
+import { quotedText } from '../base/quoted.ts';
 import { truncate } from '../base/shortText.ts';
 import type { Pod } from './api/schema/pod.ts';
 
@@ -17,7 +17,7 @@ export function withoutNodeSuffix(name: string, node: string): string {
 }
 
 /** Maximum length in characters of a valid namespace, a slash and a valid name. Longer names are quoted. */
-const MAX_LENGTH = 317;
+const MAX_OBJECT_NAME_LENGTH = 317;
 
 /**
  * Formats the name of an object that a pod refers to, e.g. `default/app`. A name that no object can have is quoted,
@@ -25,5 +25,7 @@ const MAX_LENGTH = 317;
  */
 export function formatObjectName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   const text = `${namespace}/${name}`;
-  return text.length <= MAX_LENGTH && /^[\w.-]+\/[\w.:-]+$/.test(text) ? text : quoted(truncate(text, MAX_LENGTH));
+  return text.length <= MAX_OBJECT_NAME_LENGTH && /^[\w.-]+\/[\w.:-]+$/.test(text)
+    ? text
+    : quotedText(truncate(text, MAX_OBJECT_NAME_LENGTH));
 }

@@ -2,13 +2,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { RecordingError } from './recordingError.ts';
-import { type Member, RecordingFile, readAt } from './recordingFile.ts';
+import { type Member, RecordingFile, readBytesAt } from './recordingFile.ts';
 
 /** Size of a read, in bytes. */
 const READ_BYTES = 2 ** 20;
 
 /** A contiguous range of bytes that consists of whole members. */
-interface Range {
+interface ByteRange {
   readonly file: string;
   readonly from: number;
   readonly to: number;
@@ -20,8 +20,8 @@ interface Range {
  */
 export async function readRecordingBytes(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
   const { members } = (await RecordingFile.open(path).catch(unlessMissing)) ?? { members: [] };
-  const first = members.findIndex(({ begins }) => begins !== 'no');
-  return first < 0 ? undefined : readRanges(mergeRanges(members.slice(first)));
+  const firstIndex = members.findIndex(({ startKind }) => startKind !== 'no');
+  return firstIndex < 0 ? undefined : readRanges(mergeRanges(members.slice(firstIndex)));
 }
 
 function unlessMissing(error: unknown): undefined {
@@ -29,19 +29,19 @@ function unlessMissing(error: unknown): undefined {
 }
 
 /** Merges adjacent members into ranges, grouped by file in the order of the members. */
-function mergeRanges(members: readonly Member[]): ReadonlyMap<string, readonly Range[]> {
-  const ranges = new Map<string, Range[]>();
+function mergeRanges(members: readonly Member[]): ReadonlyMap<string, readonly ByteRange[]> {
+  const rangesByFile = new Map<string, ByteRange[]>();
   for (const { file, offset, size } of members) {
-    const fileRanges = ranges.get(file) ?? [];
+    const fileRanges = rangesByFile.get(file) ?? [];
     const lastRange = fileRanges.at(-1);
     if (lastRange?.to === offset) fileRanges[fileRanges.length - 1] = { ...lastRange, to: offset + size };
     else fileRanges.push({ file, from: offset, to: offset + size });
-    ranges.set(file, fileRanges);
+    rangesByFile.set(file, fileRanges);
   }
-  return ranges;
+  return rangesByFile;
 }
 
-async function* readRanges(files: ReadonlyMap<string, readonly Range[]>): AsyncGenerator<Uint8Array> {
+async function* readRanges(files: ReadonlyMap<string, readonly ByteRange[]>): AsyncGenerator<Uint8Array> {
   for (const [file, ranges] of files) {
     const handle = await open(file, 'r').catch(unlessMissing);
     try {
@@ -52,10 +52,10 @@ async function* readRanges(files: ReadonlyMap<string, readonly Range[]>): AsyncG
   }
 }
 
-async function* readRange(handle: FileHandle, { file, from, to }: Range): AsyncGenerator<Uint8Array> {
+async function* readRange(handle: FileHandle, { file, from, to }: ByteRange): AsyncGenerator<Uint8Array> {
   for (let offset = from; offset < to; offset += READ_BYTES) {
     const size = Math.min(READ_BYTES, to - offset);
-    const bytes = await readAt(handle, offset, size);
+    const bytes = await readBytesAt(handle, offset, size);
     // Fail, because a reader would take a gap before the members that follow for a torn write.
     if (bytes.length < size) throw new RecordingError(`${file}: became shorter while it was read`);
     yield bytes;

@@ -8,20 +8,20 @@ import type { Redaction } from '../actors/replay/redaction.ts';
 import { withTimeout } from '../actors/services/withTimeout.ts';
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Clock } from '../base/clock.ts';
-import { atOnce, overTurns } from '../base/steps.ts';
+import { runAllSteps, runStepsInTurns } from '../base/steps.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import { namespacedName } from '../kubernetes/shownName.ts';
-import { type Began, FORMAT, type Line } from './lines.ts';
+import { FORMAT_VERSION, type RecordingLine, type SegmentHeader } from './lines.ts';
 import { type Deflate, encodeMember } from './member.ts';
 import { PendingLines, type PendingText, serializeHeader } from './pending.ts';
-import { Ring, type RingOptions } from './ring.ts';
+import { FileRing, type RingOptions } from './ring.ts';
 
 export interface FlightRecorderOptions extends RingOptions {
   readonly clock: Clock;
   readonly deflate: Deflate;
   /** Identifies the program in the header of each segment. */
-  readonly program: Pick<Began, 'machines' | 'versions' | 'life'>;
+  readonly program: Pick<SegmentHeader, 'machines' | 'versions' | 'life'>;
   /** Removes secrets from a value before it is recorded. */
   readonly redact: Redaction['redact'];
   /** Called with the reason when writing fails, once per outage. */
@@ -37,9 +37,9 @@ interface RecorderProgress {
   /** Number of compressed bytes written since the start. */
   readonly bytes: number;
   /** Number of characters that wait to be written. */
-  readonly pending: number;
+  readonly pendingLength: number;
   /** Number of lines lost since the last successful write. */
-  readonly missed: number;
+  readonly lostLines: number;
   /** Whether the last write failed. */
   readonly isFailing: boolean;
 }
@@ -91,46 +91,46 @@ export const createFlightRecorder = (options: FlightRecorderOptions): FlightReco
 
 class Recorder implements FlightRecorder {
   readonly #options: FlightRecorderOptions;
-  readonly #ring: Ring;
+  readonly #ringFiles: FileRing;
   #agent: ObservedAgent | undefined;
-  #pending = new PendingLines();
+  #pendingLines = new PendingLines();
   #entries = 0;
   /** Length of the last keyframe and of the lines added since, in characters. */
-  #lengths = { keyframe: 0, since: 0 };
-  #lostLines = 0;
+  #segmentLengths = { keyframe: 0, since: 0 };
+  #lostLineCount = 0;
   /** Number of members written. */
-  #writtenMembers = 0;
-  #totals = { lines: 0, bytes: 0 };
+  #writtenMemberCount = 0;
+  #writtenTotals = { lines: 0, bytes: 0 };
   /** Whether lines have been lost, in which case the following lines cannot be replayed without another keyframe. */
   #needsKeyframe = false;
   #isFailing = false;
   /** Monotonic time at which the last successful write started. Everything recorded before that is on disk. */
-  #lastWriteStart = Number.NEGATIVE_INFINITY;
+  #lastWriteStartedAt = Number.NEGATIVE_INFINITY;
   /** The write in progress. It stays set after the write has timed out. */
-  #appending: Promise<void> | undefined;
+  #pendingAppend: Promise<void> | undefined;
   #timer: { readonly id: unknown; readonly ms: number } | undefined;
-  #writing: Promise<void> | undefined;
+  #pendingWrite: Promise<void> | undefined;
   #unsubscribe = () => {};
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options;
-    this.#ring = new Ring(options);
+    this.#ringFiles = new FileRing(options);
   }
 
   readonly listeners: FlightRecorder['listeners'] = {
     record: (entry) => {
       this.#entries += 1;
-      this.#add(entry);
+      this.#addLine(entry);
     },
-    calls: (call) => this.#add({ kind: 'asked', ...call }),
-    moves: (move) => this.#add({ kind: 'state', ...move }),
-    events: ({ type: _, ...event }) => this.#add({ kind: 'event', ...this.#options.redact(event) }),
+    calls: (call) => this.#addLine({ kind: 'asked', ...call }),
+    moves: (move) => this.#addLine({ kind: 'state', ...move }),
+    events: ({ type: _, ...event }) => this.#addLine({ kind: 'event', ...this.#options.redact(event) }),
   };
 
   progress = (): RecorderProgress => ({
-    ...this.#totals,
-    pending: this.#pending.length,
-    missed: this.#lostLines,
+    ...this.#writtenTotals,
+    pendingLength: this.#pendingLines.length,
+    lostLines: this.#lostLineCount,
     isFailing: this.#isFailing,
   });
 
@@ -138,40 +138,40 @@ class Recorder implements FlightRecorder {
     this.#agent = agent;
     // Lines recorded before the actors existed follow the header.
     const header = this.#createHeader(agent, agent.now(), 0);
-    this.#pending.prependHeader(header, atOnce(serializeHeader(header)), 'anew');
+    this.#pendingLines.prependHeader(header, runAllSteps(serializeHeader(header)), 'anew');
     this.#unsubscribe = agent.subscribe(this.#statusListener());
     this.#schedule();
   }
 
   flush = (): Promise<void> => {
     this.#clearTimer();
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
-      if (!this.#pending.isEmpty) this.#schedule();
+    this.#pendingWrite ??= this.#writePending().finally(() => {
+      this.#pendingWrite = undefined;
+      if (!this.#pendingLines.isEmpty) this.#schedule();
     });
-    return this.#writing;
+    return this.#pendingWrite;
   };
 
   waitUntilWritten = async (): Promise<void> => {
-    if (this.#isFailing || this.#options.clock.monotonic() - this.#lastWriteStart < FLUSH_INTERVAL_MS) return;
+    if (this.#isFailing || this.#options.clock.monotonic() - this.#lastWriteStartedAt < FLUSH_INTERVAL_MS) return;
     // Wait for a write in progress first. It does not include the lines added since it started, so another one may be
     // required.
-    await this.#writing;
-    if (!this.#isFailing && !this.#pending.isEmpty) await this.flush();
+    await this.#pendingWrite;
+    if (!this.#isFailing && !this.#pendingLines.isEmpty) await this.flush();
   };
 
   async close(): Promise<void> {
     this.#unsubscribe();
-    const untold = this.#agent?.unpublishedUids() ?? [];
+    const unpublishedUids = this.#agent?.unpublishedUids() ?? [];
     // Do not take a keyframe of a stopped agent.
     this.#agent = undefined;
-    const written = (async () => {
-      await this.#writing;
-      this.#addEndedLine(untold);
+    const finalWrite = (async () => {
+      await this.#pendingWrite;
+      this.#addEndedLine(unpublishedUids);
       await this.flush();
     })();
     // A hung disk must not delay the exit of the agent.
-    await this.#withTimeout(FINAL_WRITE_TIMEOUT_MS, written).catch(() => {});
+    await this.#withTimeout(FINAL_WRITE_TIMEOUT_MS, finalWrite).catch(() => {});
     this.#clearTimer();
   }
 
@@ -179,53 +179,53 @@ class Recorder implements FlightRecorder {
   #addEndedLine(untold: readonly string[]): void {
     if (this.#needsKeyframe) this.#dropPending();
     this.#needsKeyframe = false;
-    const missed = this.#lostLines > 0 ? { missed: this.#lostLines } : {};
-    this.#add({
+    const lostLineCount = this.#lostLineCount > 0 ? { missed: this.#lostLineCount } : {};
+    this.#addLine({
       kind: 'ended',
       at: this.#options.clock.now(),
-      ...missed,
+      ...lostLineCount,
       ...(untold.length > 0 ? { untold } : {}),
     });
   }
 
-  #createHeader(agent: ObservedAgent, at: number, before: number): Began {
+  #createHeader(agent: ObservedAgent, at: number, before: number): SegmentHeader {
     const { program } = this.#options;
-    const missed = this.#lostLines > 0 ? { missed: this.#lostLines } : {};
+    const lostLineCount = this.#lostLineCount > 0 ? { missed: this.#lostLineCount } : {};
     this.#entries = 0;
-    return { kind: 'began', at, format: FORMAT, ...program, input: agent.input, ...missed, before };
+    return { kind: 'began', at, format: FORMAT_VERSION, ...program, input: agent.input, ...lostLineCount, before };
   }
 
-  #add(line: Line): void {
-    if (this.#pending.lengthWithoutLongest > MAX_PENDING_LENGTH) this.#dropPending();
-    this.#lengths.since += this.#pending.add(line);
-    this.#totals.lines += 1;
+  #addLine(line: RecordingLine): void {
+    if (this.#pendingLines.lengthWithoutLongest > MAX_PENDING_LENGTH) this.#dropPending();
+    this.#segmentLengths.since += this.#pendingLines.add(line);
+    this.#writtenTotals.lines += 1;
     this.#schedule();
   }
 
   /** Returns a listener that records a pod's status whenever the status changes. */
   #statusListener(): (change: PodChange) => void {
-    const lastStatuses = new Map<string, PodStatus | undefined>();
+    const previousStatuses = new Map<string, PodStatus | undefined>();
     const { clock, redact } = this.#options;
     return ({ uid, removed, pod }) => {
       const { status } = pod;
-      if (!removed && lastStatuses.get(uid) === status) return;
-      if (removed) lastStatuses.delete(uid);
-      else lastStatuses.set(uid, status);
+      if (!removed && previousStatuses.get(uid) === status) return;
+      if (removed) previousStatuses.delete(uid);
+      else previousStatuses.set(uid, status);
       const recordedStatus = removed || status === undefined ? {} : { status: redact(status) };
-      this.#add({ kind: 'status', at: clock.now(), uid, pod: namespacedName(pod), ...recordedStatus });
+      this.#addLine({ kind: 'status', at: clock.now(), uid, pod: namespacedName(pod), ...recordedStatus });
     };
   }
 
   /** Drops the pending lines. The lines that follow cannot be replayed without another keyframe. */
   #dropPending(): void {
-    this.#lostLines += this.#pending.take()?.count ?? 0;
+    this.#lostLineCount += this.#pendingLines.take()?.count ?? 0;
     this.#needsKeyframe = true;
   }
 
   #schedule(): void {
-    if (this.#agent === undefined || this.#writing !== undefined) return;
+    if (this.#agent === undefined || this.#pendingWrite !== undefined) return;
     const delayMs = this.#isFailing ? RETRY_DELAY_MS : FLUSH_INTERVAL_MS;
-    const ms = this.#pending.length > FLUSH_THRESHOLD_LENGTH && !this.#isFailing ? 0 : delayMs;
+    const ms = this.#pendingLines.length > FLUSH_THRESHOLD_LENGTH && !this.#isFailing ? 0 : delayMs;
     if (this.#timer !== undefined && this.#timer.ms <= ms) return;
     this.#clearTimer();
     this.#timer = { id: this.#options.clock.setTimeout(() => void this.flush(), ms), ms };
@@ -236,28 +236,28 @@ class Recorder implements FlightRecorder {
     this.#timer = undefined;
   }
 
-  async #write(): Promise<void> {
-    let unwrittenTexts: readonly PendingText[] = [];
+  async #writePending(): Promise<void> {
+    let remainingTexts: readonly PendingText[] = [];
     try {
-      if (this.#appending !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
+      if (this.#pendingAppend !== undefined) throw new Error(`${this.#options.directory}: a write has not ended yet`);
       const startedAt = this.#options.clock.monotonic();
-      const inNew = this.#needsKeyframe || this.#ring.isFull;
-      const { pending, header } = this.#takeDue(inNew);
-      unwrittenTexts = pending ? [pending] : [];
+      const inNew = this.#needsKeyframe || this.#ringFiles.isFull;
+      const { pending, header } = this.#takePending(inNew);
+      remainingTexts = pending ? [pending] : [];
       const headerText = header && (await header);
-      if (headerText) unwrittenTexts = [...unwrittenTexts, headerText];
-      for (const text of unwrittenTexts) {
-        this.#appending = this.#append(text, inNew).finally(() => {
-          this.#appending = undefined;
+      if (headerText) remainingTexts = [...remainingTexts, headerText];
+      for (const text of remainingTexts) {
+        this.#pendingAppend = this.#append(text, inNew).finally(() => {
+          this.#pendingAppend = undefined;
         });
-        await this.#withTimeout(WRITE_TIMEOUT_MS, this.#appending);
-        if (text.missed !== undefined) this.#lostLines -= text.missed;
-        unwrittenTexts = unwrittenTexts.slice(1);
+        await this.#withTimeout(WRITE_TIMEOUT_MS, this.#pendingAppend);
+        if (text.lostLines !== undefined) this.#lostLineCount -= text.lostLines;
+        remainingTexts = remainingTexts.slice(1);
       }
       this.#isFailing = false;
-      this.#lastWriteStart = startedAt;
+      this.#lastWriteStartedAt = startedAt;
     } catch (error) {
-      this.#lostLines += unwrittenTexts.reduce((sum, { count }) => sum + count, 0);
+      this.#lostLineCount += remainingTexts.reduce((sum, { count }) => sum + count, 0);
       this.#needsKeyframe = true;
       if (!this.#isFailing) this.#options.onError(error);
       this.#isFailing = true;
@@ -266,21 +266,21 @@ class Recorder implements FlightRecorder {
 
   async #append(text: PendingText, inNew: boolean): Promise<void> {
     const member = await encodeMember(text, this.#options.deflate);
-    await this.#ring.append(member, { inNew: inNew && text.begins !== 'no' });
-    this.#writtenMembers += 1;
-    this.#totals.bytes += member.length;
+    await this.#ringFiles.append(member, { inNew: inNew && text.startKind !== 'no' });
+    this.#writtenMemberCount += 1;
+    this.#writtenTotals.bytes += member.length;
   }
 
   /** Takes the pending lines, and starts a new segment header if `inNew` is set or the last keyframe is old enough. */
-  #takeDue(inNew: boolean): {
+  #takePending(inNew: boolean): {
     readonly pending?: PendingText | undefined;
     readonly header?: Promise<PendingText | undefined>;
   } {
     if (this.#needsKeyframe) this.#dropPending();
-    const pending = this.#pending.take();
-    const { keyframe, since } = this.#lengths;
+    const pending = this.#pendingLines.take();
+    const { keyframe, since } = this.#segmentLengths;
     const startsSegment = inNew || (this.#entries >= KEYFRAME_INTERVAL_ENTRIES && since >= keyframe);
-    const membersBefore = this.#writtenMembers + (pending === undefined ? 0 : 1);
+    const membersBefore = this.#writtenMemberCount + (pending === undefined ? 0 : 1);
     if (!startsSegment || this.#agent === undefined) return { pending };
     return { pending, header: this.#createKeyframe(this.#agent, inNew ? 'anew' : 'again', membersBefore) };
   }
@@ -291,28 +291,28 @@ class Recorder implements FlightRecorder {
    */
   async #createKeyframe(
     agent: ObservedAgent,
-    begins: 'anew' | 'again',
-    before: number,
+    startKind: 'anew' | 'again',
+    previousMembers: number,
   ): Promise<PendingText | undefined> {
     const { at, steps } = agent.draftKeyframe();
-    const header = this.#createHeader(agent, at, before);
+    const header = this.#createHeader(agent, at, previousMembers);
     this.#needsKeyframe = false;
-    this.#lengths = { keyframe: 0, since: 0 };
-    const from = await overTurns(steps, STEPS_PER_TURN);
-    const text = await overTurns(serializeHeader({ ...header, from }), STEPS_PER_TURN);
-    this.#lengths.keyframe = text.length;
+    this.#segmentLengths = { keyframe: 0, since: 0 };
+    const from = await runStepsInTurns(steps, STEPS_PER_TURN);
+    const headerText = await runStepsInTurns(serializeHeader({ ...header, from }), STEPS_PER_TURN);
+    this.#segmentLengths.keyframe = headerText.length;
     const lines = new PendingLines();
-    lines.prependHeader(header, text, begins);
+    lines.prependHeader(header, headerText, startKind);
     return lines.take();
   }
 
   /** Rejects if `promise` has not settled within `ms`. */
   #withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     const { clock, directory } = this.#options;
-    const wait = (signal: AbortSignal) =>
+    const waitForPromise = (signal: AbortSignal) =>
       unlessAborted(promise, signal).catch((error: unknown) => {
         throw signal.aborted ? new Error(`${directory}: no answer within ${ms / 1_000} s`) : error;
       });
-    return withTimeout(wait, { clock, timeoutMs: ms });
+    return withTimeout(waitForPromise, { clock, timeoutMs: ms });
   }
 }

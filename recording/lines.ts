@@ -4,7 +4,7 @@
  * they happened.
  */
 
-import type { Entry } from '../actors/boundary.ts';
+import type { RecordedInput } from '../actors/boundary.ts';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { PortCall } from '../actors/portCall.ts';
 import type { StateChange } from '../actors/status/sinceMap.ts';
@@ -13,13 +13,13 @@ import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 
 /** Version of the format. Since version 2 a keyframe contains each object once (`repeatedParts.ts`). */
-export const FORMAT = 2;
+export const FORMAT_VERSION = 2;
 
 /** The header of a segment. It contains everything that a replay needs in order to start there. */
-export interface Began {
+export interface SegmentHeader {
   readonly kind: 'began';
   readonly at: number;
-  readonly format: typeof FORMAT;
+  readonly format: typeof FORMAT_VERSION;
   /** Digest of the state machines. Machines with a different digest may take different transitions. */
   readonly machines: string;
   readonly versions: { readonly statelet: string; readonly node: string };
@@ -38,7 +38,7 @@ export interface Began {
 type CallLine = { readonly kind: 'asked' } & PortCall;
 
 /** An actor entered a state. */
-type MoveLine = { readonly kind: 'state' } & StateChange;
+type StateLine = { readonly kind: 'state' } & StateChange;
 
 /** A pod's status was published. */
 export interface StatusLine {
@@ -55,7 +55,7 @@ export interface StatusLine {
 export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<RecordedEvent, 'type'>;
 
 /** The agent stopped. A life without this line was killed or is still running. */
-interface Ended {
+interface EndedLine {
   readonly kind: 'ended';
   readonly at: number;
   /** The UIDs of the pods whose latest status had not been published when the agent stopped. */
@@ -64,4 +64,4 @@ interface Ended {
   readonly missed?: number;
 }
 
-export type Line = Began | Entry | CallLine | MoveLine | StatusLine | EventLine | Ended;
+export type RecordingLine = SegmentHeader | RecordedInput | CallLine | StateLine | StatusLine | EventLine | EndedLine;

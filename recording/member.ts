@@ -16,14 +16,14 @@ export interface MemberHead {
    * Whether a replay can start at the first line. `anew` marks the start of a life or of a file, which need not
    * continue the previous member. `again` marks a keyframe inside a segment that continues.
    */
-  readonly begins: (typeof BEGINS)[number];
+  readonly startKind: (typeof START_KINDS)[number];
   /** Number of entries, i.e. inputs of actors. */
   readonly entries: number;
   /** Number of failures: failed calls and Warning events. */
   readonly failures: number;
 }
 
-const BEGINS = ['no', 'again', 'anew'] as const;
+const START_KINDS = ['no', 'again', 'anew'] as const;
 /** Maximum size of a member, in bytes. A larger size means that the header is damaged. */
 const MAX_MEMBER_BYTES = 2 ** 28;
 /** The latest time that a Date can represent, in milliseconds since the epoch. */
@@ -38,36 +38,41 @@ export interface MemberText extends Omit<MemberHead, 'size'> {
 export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
 /** The first bytes of every member. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
-export const MAGIC = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
+export const MAGIC_BYTES = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
 /**
  * ID of our gzip extra field. The field contains the size of the member, its time, whether a replay can start there,
  * and the numbers of entries and failures.
  */
 const FIELD_ID = Buffer.from('SL');
 const FIELD_BYTES = 4 + 8 + 1 + 4 + 4;
-const EXTRA_BYTES = FIELD_ID.length + 2 + FIELD_BYTES;
-export const HEADER_BYTES = MAGIC.length + 2 + EXTRA_BYTES;
+const EXTRA_FIELD_BYTES = FIELD_ID.length + 2 + FIELD_BYTES;
+export const HEADER_BYTES = MAGIC_BYTES.length + 2 + EXTRA_FIELD_BYTES;
 const TRAILER_BYTES = 8;
 
-const OFFSET = { extra: MAGIC.length, ours: MAGIC.length + 2, field: MAGIC.length + 4, size: MAGIC.length + 6 };
+const FIELD_OFFSETS = {
+  extra: MAGIC_BYTES.length,
+  ours: MAGIC_BYTES.length + 2,
+  field: MAGIC_BYTES.length + 4,
+  size: MAGIC_BYTES.length + 6,
+};
 
 /** Compresses lines into a member with header and trailer. */
 export async function encodeMember(
-  { text, at, begins, entries, failures }: MemberText,
+  { text, at, startKind, entries, failures }: MemberText,
   deflate: Deflate,
 ): Promise<Buffer> {
   const bytes = Buffer.from(text);
   const body = await deflate(bytes);
   const [header, trailer] = [Buffer.alloc(HEADER_BYTES), Buffer.alloc(TRAILER_BYTES)];
-  MAGIC.copy(header);
-  header.writeUInt16LE(EXTRA_BYTES, OFFSET.extra);
-  FIELD_ID.copy(header, OFFSET.ours);
-  header.writeUInt16LE(FIELD_BYTES, OFFSET.field);
-  header.writeUInt32LE(HEADER_BYTES + body.length + TRAILER_BYTES, OFFSET.size);
-  header.writeDoubleLE(at, OFFSET.size + 4);
-  header.writeUInt8(BEGINS.indexOf(begins), OFFSET.size + 12);
-  header.writeUInt32LE(entries, OFFSET.size + 13);
-  header.writeUInt32LE(failures, OFFSET.size + 17);
+  MAGIC_BYTES.copy(header);
+  header.writeUInt16LE(EXTRA_FIELD_BYTES, FIELD_OFFSETS.extra);
+  FIELD_ID.copy(header, FIELD_OFFSETS.ours);
+  header.writeUInt16LE(FIELD_BYTES, FIELD_OFFSETS.field);
+  header.writeUInt32LE(HEADER_BYTES + body.length + TRAILER_BYTES, FIELD_OFFSETS.size);
+  header.writeDoubleLE(at, FIELD_OFFSETS.size + 4);
+  header.writeUInt8(START_KINDS.indexOf(startKind), FIELD_OFFSETS.size + 12);
+  header.writeUInt32LE(entries, FIELD_OFFSETS.size + 13);
+  header.writeUInt32LE(failures, FIELD_OFFSETS.size + 17);
   trailer.writeUInt32LE(crc32(bytes), 0);
   trailer.writeUInt32LE(bytes.length, 4);
   return Buffer.concat([header, body, trailer]);
@@ -75,14 +80,19 @@ export async function encodeMember(
 
 /** Parses the header of a member. Returns undefined if `bytes` do not start with a valid one. */
 export function parseMemberHead(bytes: Buffer): MemberHead | undefined {
-  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
-  const isOurs =
-    bytes.readUInt16LE(OFFSET.extra) === EXTRA_BYTES &&
-    bytes.subarray(OFFSET.ours, OFFSET.field).equals(FIELD_ID) &&
-    bytes.readUInt16LE(OFFSET.field) === FIELD_BYTES;
-  const [size, at] = [bytes.readUInt32LE(OFFSET.size), bytes.readDoubleLE(OFFSET.size + 4)];
-  const begins = BEGINS[bytes.readUInt8(OFFSET.size + 12)];
-  const [entries, failures] = [bytes.readUInt32LE(OFFSET.size + 13), bytes.readUInt32LE(OFFSET.size + 17)];
-  const isWhole = size >= HEADER_BYTES + TRAILER_BYTES && size <= MAX_MEMBER_BYTES && Math.abs(at) <= MAX_DATE_MS;
-  return isOurs && isWhole && begins !== undefined ? { size, at, begins, entries, failures } : undefined;
+  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC_BYTES.length).equals(MAGIC_BYTES)) return undefined;
+  const hasRecordingField =
+    bytes.readUInt16LE(FIELD_OFFSETS.extra) === EXTRA_FIELD_BYTES &&
+    bytes.subarray(FIELD_OFFSETS.ours, FIELD_OFFSETS.field).equals(FIELD_ID) &&
+    bytes.readUInt16LE(FIELD_OFFSETS.field) === FIELD_BYTES;
+  const [size, at] = [bytes.readUInt32LE(FIELD_OFFSETS.size), bytes.readDoubleLE(FIELD_OFFSETS.size + 4)];
+  const startKind = START_KINDS[bytes.readUInt8(FIELD_OFFSETS.size + 12)];
+  const [entries, failures] = [
+    bytes.readUInt32LE(FIELD_OFFSETS.size + 13),
+    bytes.readUInt32LE(FIELD_OFFSETS.size + 17),
+  ];
+  const hasValidSizes = size >= HEADER_BYTES + TRAILER_BYTES && size <= MAX_MEMBER_BYTES && Math.abs(at) <= MAX_DATE_MS;
+  return hasRecordingField && hasValidSizes && startKind !== undefined
+    ? { size, at, startKind, entries, failures }
+    : undefined;
 }

@@ -1,14 +1,14 @@
 /** Queues the lines that wait to be written. */
 import * as z from 'zod/mini';
-import type { Began, Line } from './lines.ts';
+import type { RecordingLine, SegmentHeader } from './lines.ts';
 import type { MemberText } from './member.ts';
-import { withoutRepeats } from './repeatedParts.ts';
+import { replaceRepeatedObjects } from './repeatedParts.ts';
 
 export interface PendingText extends MemberText {
   /** Number of lines, without the segment header. */
   readonly count: number;
   /** Number of lost lines that the segment header states. */
-  readonly missed?: number | undefined;
+  readonly lostLines?: number | undefined;
 }
 
 /** The field of a probe's response that states the result. */
@@ -22,14 +22,14 @@ class FailureCounter {
   readonly #failingProbes = new Set<string>();
 
   /** Whether a line is a failure that has not been counted yet. */
-  isNew(line: Line): boolean {
+  isNew(line: RecordingLine): boolean {
     if (line.kind === 'event') return line.eventType === 'Warning' && line.reason !== 'Unhealthy';
     if ((line.kind === 'answer' || line.kind === 'failure') && line.source === 'runProbe')
       return this.#isFirstFailure(line);
     return line.kind === 'failure';
   }
 
-  #isFirstFailure({ actor, kind, value }: Extract<Line, { source: string }>): boolean {
+  #isFirstFailure({ actor, kind, value }: Extract<RecordingLine, { source: string }>): boolean {
     const probe = actor.slice(0, actor.lastIndexOf('/'));
     const result = kind === 'failure' ? 'error' : probeResponse.safeParse(value).data?.result;
     if (result === 'success') this.#failingProbes.delete(probe);
@@ -46,8 +46,8 @@ export class PendingLines {
   #length = 0;
   #longestLine = 0;
   #at = 0;
-  #begins: MemberText['begins'] = 'no';
-  #missed: number | undefined;
+  #startKind: MemberText['startKind'] = 'no';
+  #lostLines: number | undefined;
   #entries = 0;
   #failures = 0;
   readonly #failureCounter = new FailureCounter();
@@ -67,33 +67,33 @@ export class PendingLines {
   }
 
   /** Appends a line and returns its length in characters. */
-  add(line: Line): number {
+  add(line: RecordingLine): number {
     if (this.isEmpty) this.#at = line.at;
     // Serialize at once, so that the objects can be garbage-collected.
-    const text = JSON.stringify(line);
-    this.#lines.push(text);
-    this.#addLength(text);
+    const lineJson = JSON.stringify(line);
+    this.#lines.push(lineJson);
+    this.#addLength(lineJson);
     if ('source' in line) this.#entries += 1;
     if (this.#failureCounter.isNew(line)) this.#failures += 1;
-    return text.length;
+    return lineJson.length;
   }
 
   /** Prepends a segment header, whose serialized form is `text`. */
-  prependHeader({ at, missed }: Began, text: string, begins: 'anew' | 'again'): void {
+  prependHeader({ at, missed }: SegmentHeader, text: string, begins: 'anew' | 'again'): void {
     this.#lines.unshift(text);
     this.#addLength(text);
-    [this.#at, this.#begins, this.#missed] = [at, begins, missed];
+    [this.#at, this.#startKind, this.#lostLines] = [at, begins, missed];
   }
 
   /** Removes and returns all lines. Returns undefined if there are none. */
   take(): PendingText | undefined {
     if (this.isEmpty) return undefined;
-    const [lines, at, begins, missed] = [this.#lines, this.#at, this.#begins, this.#missed];
+    const [lines, at, startKind, lostLines] = [this.#lines, this.#at, this.#startKind, this.#lostLines];
     const [entries, failures] = [this.#entries, this.#failures];
-    [this.#lines, this.#length, this.#longestLine, this.#begins, this.#missed] = [[], 0, 0, 'no', undefined];
+    [this.#lines, this.#length, this.#longestLine, this.#startKind, this.#lostLines] = [[], 0, 0, 'no', undefined];
     [this.#entries, this.#failures] = [0, 0];
-    const count = lines.length - (begins === 'no' ? 0 : 1);
-    return { text: `${lines.join('\n')}\n`, at, begins, missed, count, entries, failures };
+    const count = lines.length - (startKind === 'no' ? 0 : 1);
+    return { text: `${lines.join('\n')}\n`, at, startKind, lostLines, count, entries, failures };
   }
 
   #addLength({ length }: string): void {
@@ -103,6 +103,6 @@ export class PendingLines {
 }
 
 /** Serializes a segment header in short steps. Objects that several actors of the keyframe share are written once. */
-export function* serializeHeader({ from, ...began }: Began): Generator<void, string> {
-  return JSON.stringify(from === undefined ? began : { ...began, from: yield* withoutRepeats(from) });
+export function* serializeHeader({ from, ...began }: SegmentHeader): Generator<void, string> {
+  return JSON.stringify(from === undefined ? began : { ...began, from: yield* replaceRepeatedObjects(from) });
 }

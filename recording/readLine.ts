@@ -1,78 +1,95 @@
 /** Parses the lines of a recording. The file may come from another version or be no recording at all. */
 import * as z from 'zod/mini';
 import { parsedJson } from '../base/parsedJson.ts';
-import { FORMAT, type Line } from './lines.ts';
-import { isBounded, type WithoutRepeats, withRepeats } from './repeatedParts.ts';
+import { FORMAT_VERSION, type RecordingLine } from './lines.ts';
+import { isWithinLimits, restoreRepeatedObjects, type WithoutRepeats } from './repeatedParts.ts';
 
 const object = z.looseObject({});
 /** Range of a Date, in milliseconds since the epoch. */
-const timestamp = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
-const head = { at: timestamp };
-const entry = { ...head, actor: z.string(), source: z.string() };
-const text = z.string();
+const timestampSchema = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
+const commonFields = { at: timestampSchema };
+const entryFields = { ...commonFields, actor: z.string(), source: z.string() };
+const stringSchema = z.string();
 /** The written form of a keyframe, in which objects that actors share are listed separately. */
-const writtenKeyframe = z
+const serializedKeyframeSchema = z
   .object({ value: z.unknown(), shared: z.array(z.unknown()) })
-  .check(z.refine((written: WithoutRepeats) => isBounded(written)));
-const keyframe = z.pipe(
+  .check(z.refine((written: WithoutRepeats) => isWithinLimits(written)));
+const keyframeSchema = z.pipe(
   z.pipe(
-    writtenKeyframe,
-    z.transform((written: WithoutRepeats) => withRepeats(written)),
+    serializedKeyframeSchema,
+    z.transform((written: WithoutRepeats) => restoreRepeatedObjects(written)),
   ),
   object,
 );
 
-const line = z.discriminatedUnion('kind', [
+const lineSchema = z.discriminatedUnion('kind', [
   z.looseObject({
-    ...head,
+    ...commonFields,
     kind: z.literal('began'),
-    format: z.literal(FORMAT),
-    machines: text,
-    life: text,
-    versions: z.object({ statelet: text, node: text }),
+    format: z.literal(FORMAT_VERSION),
+    machines: stringSchema,
+    life: stringSchema,
+    versions: z.object({ statelet: stringSchema, node: stringSchema }),
     input: object,
-    from: z.optional(keyframe),
+    from: z.optional(keyframeSchema),
     missed: z.optional(z.number()),
     before: z.optional(z.number()),
   }),
-  z.looseObject({ ...entry, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
-  z.looseObject({ ...head, kind: z.literal('asked'), actor: text, port: text, about: z.optional(text) }),
-  z.looseObject({ ...head, kind: z.literal('state'), actor: text, state: text }),
-  z.looseObject({ ...head, kind: z.literal('status'), uid: text, pod: text, status: z.optional(object) }),
+  z.looseObject({ ...entryFields, kind: z.enum(['answer', 'failure', 'fact', 'elapsed']) }),
   z.looseObject({
-    ...head,
-    kind: z.literal('event'),
-    eventType: z.enum(['Normal', 'Warning']),
-    reason: text,
-    message: text,
-    involved: z.looseObject({ kind: text, name: text, namespace: z.optional(text), fieldPath: z.optional(text) }),
+    ...commonFields,
+    kind: z.literal('asked'),
+    actor: stringSchema,
+    port: stringSchema,
+    about: z.optional(stringSchema),
+  }),
+  z.looseObject({ ...commonFields, kind: z.literal('state'), actor: stringSchema, state: stringSchema }),
+  z.looseObject({
+    ...commonFields,
+    kind: z.literal('status'),
+    uid: stringSchema,
+    pod: stringSchema,
+    status: z.optional(object),
   }),
   z.looseObject({
-    ...head,
+    ...commonFields,
+    kind: z.literal('event'),
+    eventType: z.enum(['Normal', 'Warning']),
+    reason: stringSchema,
+    message: stringSchema,
+    involved: z.looseObject({
+      kind: stringSchema,
+      name: stringSchema,
+      namespace: z.optional(stringSchema),
+      fieldPath: z.optional(stringSchema),
+    }),
+  }),
+  z.looseObject({
+    ...commonFields,
     kind: z.literal('ended'),
-    untold: z.optional(z.array(text)),
+    untold: z.optional(z.array(stringSchema)),
     missed: z.optional(z.number()),
   }),
 ]);
 
 /** Returns undefined if this version does not support the line. */
-export function readLine(json: string): Line | undefined {
-  const parsed = line.safeParse(parsedJson(json));
+export function readLine(json: string): RecordingLine | undefined {
+  const result = lineSchema.safeParse(parsedJson(json));
   // The fields that the schema does not check were written by the same program, or are validated when the line is
   // replayed.
-  return parsed.success ? (parsed.data as unknown as Line) : undefined;
+  return result.success ? (result.data as unknown as RecordingLine) : undefined;
 }
 
-const foreignHeader = z.looseObject({
-  ...head,
+const foreignHeaderSchema = z.looseObject({
+  ...commonFields,
   kind: z.literal('began'),
-  format: z.union([z.number(), text]),
-  life: z.optional(text),
-  versions: z.optional(z.looseObject({ statelet: z.optional(text) })),
+  format: z.union([z.number(), stringSchema]),
+  life: z.optional(stringSchema),
+  versions: z.optional(z.looseObject({ statelet: z.optional(stringSchema) })),
 });
 
 /** A segment header in the format of another version. */
-export interface ForeignBegan {
+export interface ForeignHeader {
   readonly at: number;
   readonly format: string;
   readonly life: string;
@@ -81,13 +98,16 @@ export interface ForeignBegan {
 }
 
 /** Returns undefined unless the line is a segment header in a format that this version does not support. */
-export function readForeignBegan(json: string): ForeignBegan | undefined {
-  const { data } = foreignHeader.safeParse(parsedJson(json));
-  if (data === undefined || data.format === FORMAT) return undefined;
+export function readForeignHeader(json: string): ForeignHeader | undefined {
+  const { data } = foreignHeaderSchema.safeParse(parsedJson(json));
+  if (data === undefined || data.format === FORMAT_VERSION) return undefined;
   const { at, format, life = '', versions } = data;
   return { at, format: String(format), life, statelet: versions?.statelet ?? 'of another version' };
 }
 
 /** Returns the error message for a recording in an unsupported format. */
-export const unsupportedFormatMessage = ({ format, statelet }: Pick<ForeignBegan, 'format' | 'statelet'>): string =>
-  `recorded by statelet ${statelet} in format ${format}, which this version does not read (it reads format ${FORMAT}): use that version`;
+export const unsupportedFormatMessage = ({
+  format,
+  statelet: stateletVersion,
+}: Pick<ForeignHeader, 'format' | 'statelet'>): string =>
+  `recorded by statelet ${stateletVersion} in format ${format}, which this version does not read (it reads format ${FORMAT_VERSION}): use that version`;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gunzip, type ZlibOptions } from 'node:zlib';
 import { messageOf } from '../base/failure.ts';
 import { isMissing } from '../host/files/fileErrors.ts';
-import { HEADER_BYTES, MAGIC, type MemberHead, parseMemberHead } from './member.ts';
+import { HEADER_BYTES, MAGIC_BYTES, type MemberHead, parseMemberHead } from './member.ts';
 import { RecordingError } from './recordingError.ts';
 import { sortRingNames } from './ring.ts';
 
@@ -17,34 +17,37 @@ export interface Member extends MemberHead {
 }
 
 /** Decompresses a gzip member. */
-export type Expand = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer | Promise<Buffer>;
+export type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer | Promise<Buffer>;
 
 interface OpenOptions {
   /** An earlier result for the same path. Its members are not parsed again, because files only grow. */
-  readonly before?: RecordingFile | undefined;
+  readonly previousFile?: RecordingFile | undefined;
   /** Decompresses in the thread pool of Node.js by default. */
-  readonly expand?: Expand | undefined;
+  readonly decompress?: Decompress | undefined;
 }
 
-/** The members of a file. `identity` changes if a different file is created at the path. */
+/** The members of a file. `fileIdentity` changes if a different file is created at the path. */
 interface ParsedFile {
-  readonly identity: string;
+  readonly fileIdentity: string;
   readonly members: readonly Member[];
 }
 
 export class RecordingFile {
   readonly members: readonly Member[];
   readonly #files: ReadonlyMap<string, ParsedFile>;
-  readonly #expand: Expand;
+  readonly #decompress: Decompress;
 
-  private constructor(files: ReadonlyMap<string, ParsedFile>, expand: Expand) {
+  private constructor(files: ReadonlyMap<string, ParsedFile>, expand: Decompress) {
     this.members = [...files.values()].flatMap(({ members }) => members);
     this.#files = files;
-    this.#expand = expand;
+    this.#decompress = expand;
   }
 
   /** Rejects with a system error if the path cannot be read. A file without a recording has no members. */
-  static async open(path: string, { before, expand = expandInThreadPool }: OpenOptions = {}): Promise<RecordingFile> {
+  static async open(
+    path: string,
+    { previousFile, decompress = expandInThreadPool }: OpenOptions = {},
+  ): Promise<RecordingFile> {
     const stats = await stat(path).catch((cause: unknown) => {
       if (!isMissing(cause)) throw cause;
       throw new RecordingError(`${path}: there is no such recording; "statelet record dump FILE" writes one`, {
@@ -55,13 +58,13 @@ export class RecordingFile {
     const files = new Map<string, ParsedFile>();
     for (const file of stats.isDirectory() ? await ringFiles(path) : [path]) {
       // The recorder may have removed the file in the meantime.
-      const previous = before === undefined ? undefined : before.#files.get(file);
-      const parsed = await parseFile(file, previous).catch((error) =>
+      const previousResult = previousFile === undefined ? undefined : previousFile.#files.get(file);
+      const parsedFile = await parseFile(file, previousResult).catch((error) =>
         isMissing(error) && file !== path ? undefined : Promise.reject(error),
       );
-      if (parsed) files.set(file, parsed);
+      if (parsedFile) files.set(file, parsedFile);
     }
-    return new RecordingFile(files, expand);
+    return new RecordingFile(files, decompress);
   }
 
   /**
@@ -69,16 +72,16 @@ export class RecordingFile {
    * write.
    */
   isLast(member: Member): boolean {
-    const next = this.members[this.members.indexOf(member) + 1];
-    return next === undefined || next.begins === 'anew' || next.file !== member.file;
+    const nextMember = this.members[this.members.indexOf(member) + 1];
+    return nextMember === undefined || nextMember.startKind === 'anew' || nextMember.file !== member.file;
   }
 
   /** Decompresses a member and returns its lines. Rejects with a `RecordingError` if the member is damaged. */
   async lines(member: Member): Promise<readonly string[]> {
     const bytes = await this.bytes(member);
     try {
-      const text = await this.#expand(bytes, { maxOutputLength: MAX_EXPANDED_BYTES });
-      return text.toString('utf8').trimEnd().split('\n');
+      const memberText = await this.#decompress(bytes, { maxOutputLength: MAX_EXPANDED_BYTES });
+      return memberText.toString('utf8').trimEnd().split('\n');
     } catch (cause) {
       throw new RecordingError(`${member.file}: damaged at byte ${member.offset}: ${messageOf(cause)}`, { cause });
     }
@@ -87,7 +90,7 @@ export class RecordingFile {
   async bytes({ file, offset, size }: Member): Promise<Buffer> {
     const handle = await open(file, 'r');
     try {
-      return await readAt(handle, offset, size);
+      return await readBytesAt(handle, offset, size);
     } finally {
       await handle.close();
     }
@@ -97,7 +100,7 @@ export class RecordingFile {
 /** Maximum size of a decompressed member, in bytes. The keyframe of the largest node has a tenth of this size. */
 const MAX_EXPANDED_BYTES = 2 ** 28;
 
-const expandInThreadPool: Expand = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const expandInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 async function ringFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
@@ -109,18 +112,20 @@ async function ringFiles(directory: string): Promise<string[]> {
  * Returns a string that identifies a file. It includes the creation time, because a file system can reuse an inode
  * number.
  */
-const identityOf = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
+const getFileIdentity = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
 
 async function parseFile(file: string, before: ParsedFile | undefined): Promise<ParsedFile> {
   const handle = await open(file, 'r');
   try {
     const stats = await handle.stat();
-    const identity = identityOf(stats);
-    const last = before?.members.at(-1);
-    const isSame = before?.identity === identity && (last === undefined || last.offset + last.size <= stats.size);
-    const knownMembers = isSame ? before.members : [];
+    const fileIdentity = getFileIdentity(stats);
+    const lastKnownMember = before?.members.at(-1);
+    const isSameFile =
+      before?.fileIdentity === fileIdentity &&
+      (lastKnownMember === undefined || lastKnownMember.offset + lastKnownMember.size <= stats.size);
+    const knownMembers = isSameFile ? before.members : [];
     return {
-      identity,
+      fileIdentity,
       members: [...knownMembers, ...(await parseMembersAfter(handle, file, knownMembers.at(-1), stats.size))],
     };
   } finally {
@@ -131,23 +136,23 @@ async function parseFile(file: string, before: ParsedFile | undefined): Promise<
 /** Size of a read, in bytes. */
 const READ_BYTES = 2 ** 20;
 
-/** Parses the members that follow `last`, or all members of the file if `last` is undefined. */
+/** Parses the members that follow `lastKnownMember`, or all members of the file if `lastKnownMember` is undefined. */
 async function parseMembersAfter(
   handle: FileHandle,
   file: string,
-  last: Member | undefined,
+  lastKnownMember: Member | undefined,
   end: number,
 ): Promise<Member[]> {
   const members: Member[] = [];
   // Most members are small, so one read covers many headers.
-  let block: { readonly from: number; readonly bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
-  for (let offset = last === undefined ? 0 : last.offset + last.size; offset < end; ) {
-    if (offset + HEADER_BYTES > block.from + block.bytes.length)
-      block = { from: offset, bytes: await readAt(handle, offset, Math.min(READ_BYTES, end - offset)) };
-    const head = parseMemberHead(block.bytes.subarray(offset - block.from));
-    const isWhole = head !== undefined && offset + head.size <= end;
-    if (isWhole) members.push({ ...head, file, offset });
-    offset = isWhole ? offset + head.size : await findNextSegment(handle, offset + 1, end);
+  let readBlock: { readonly from: number; readonly bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
+  for (let offset = lastKnownMember === undefined ? 0 : lastKnownMember.offset + lastKnownMember.size; offset < end; ) {
+    if (offset + HEADER_BYTES > readBlock.from + readBlock.bytes.length)
+      readBlock = { from: offset, bytes: await readBytesAt(handle, offset, Math.min(READ_BYTES, end - offset)) };
+    const memberHead = parseMemberHead(readBlock.bytes.subarray(offset - readBlock.from));
+    const isComplete = memberHead !== undefined && offset + memberHead.size <= end;
+    if (isComplete) members.push({ ...memberHead, file, offset });
+    offset = isComplete ? offset + memberHead.size : await findNextSegment(handle, offset + 1, end);
   }
   return members;
 }
@@ -159,16 +164,16 @@ async function parseMembersAfter(
 async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
   for (let offset = from; offset < end; offset += READ_BYTES) {
     // Read one header more, because a header can span two reads.
-    const bytes = await readAt(handle, offset, READ_BYTES + HEADER_BYTES);
-    for (let at = bytes.indexOf(MAGIC); at >= 0 && at < READ_BYTES; at = bytes.indexOf(MAGIC, at + 1)) {
-      if (parseMemberHead(bytes.subarray(at))?.begins === 'anew') return offset + at;
+    const bytes = await readBytesAt(handle, offset, READ_BYTES + HEADER_BYTES);
+    for (let at = bytes.indexOf(MAGIC_BYTES); at >= 0 && at < READ_BYTES; at = bytes.indexOf(MAGIC_BYTES, at + 1)) {
+      if (parseMemberHead(bytes.subarray(at))?.startKind === 'anew') return offset + at;
     }
   }
   return end;
 }
 
 /** Reads `size` bytes, or fewer at the end of the file. */
-export async function readAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
+export async function readBytesAt(handle: FileHandle, offset: number, size: number): Promise<Buffer> {
   const buffer = Buffer.alloc(size);
   const { bytesRead } = await handle.read(buffer, 0, size, offset);
   return buffer.subarray(0, bytesRead);

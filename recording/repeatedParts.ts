@@ -11,7 +11,7 @@ import { lookUp } from '../base/lookUp.ts';
  * The only key of a reference. A number is an index in `shared`. An object is an original object that has this key
  * itself.
  */
-const REFERENCE = '$shared';
+const REFERENCE_KEY = '$shared';
 
 export interface WithoutRepeats {
   readonly value: unknown;
@@ -19,7 +19,7 @@ export interface WithoutRepeats {
   readonly shared: unknown[];
 }
 
-type Plain = Readonly<Record<string, unknown>>;
+type PlainObject = Readonly<Record<string, unknown>>;
 
 /**
  * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod,
@@ -31,44 +31,47 @@ const STEP_LEVELS = 7;
  * Replaces each object that occurs repeatedly in plain data with a reference, in short steps, because the keyframe of a
  * node may have thousands of actors.
  */
-export function* withoutRepeats(value: unknown): Generator<void, WithoutRepeats> {
-  const repeated = yield* findRepeated(value);
+export function* replaceRepeatedObjects(value: unknown): Generator<void, WithoutRepeats> {
+  const repeatedObjects = yield* findRepeated(value);
   const indexes = new Map<object, number>();
-  const shared: unknown[] = [];
-  const write = (each: unknown): unknown => {
+  const sharedObjects: unknown[] = [];
+  const replaceRepeats = (each: unknown): unknown => {
     if (!isObject(each)) return each;
-    if (!repeated.has(each)) return escaped(mapValues(each, write));
-    return reference(each, () => mapValues(each, write));
+    if (!repeatedObjects.has(each)) return escapeReference(mapValues(each, replaceRepeats));
+    return createReference(each, () => mapValues(each, replaceRepeats));
   };
-  const reference = (each: object, content: () => unknown): unknown => {
+  const createReference = (each: object, content: () => unknown): unknown => {
     const existing = indexes.get(each);
-    if (existing !== undefined) return { [REFERENCE]: existing };
-    const index = shared.push(null) - 1;
+    if (existing !== undefined) return { [REFERENCE_KEY]: existing };
+    const index = sharedObjects.push(null) - 1;
     indexes.set(each, index);
-    shared[index] = escaped(content());
-    return { [REFERENCE]: index };
+    sharedObjects[index] = escapeReference(content());
+    return { [REFERENCE_KEY]: index };
   };
-  function* writeInSteps(each: unknown, levels: number): Generator<void, unknown> {
-    if (levels === 0 || !isObject(each) || repeated.has(each)) {
+  function* replaceRepeatsInSteps(each: unknown, levels: number): Generator<void, unknown> {
+    if (levels === 0 || !isObject(each) || repeatedObjects.has(each)) {
       yield;
-      return write(each);
+      return replaceRepeats(each);
     }
-    const items: [string, unknown][] = [];
-    for (const [key, item] of Object.entries(each)) items.push([key, yield* writeInSteps(item, levels - 1)]);
-    return escaped(Array.isArray(each) ? items.map(([, item]) => item) : Object.fromEntries(items));
+    const convertedItems: [string, unknown][] = [];
+    for (const [key, item] of Object.entries(each))
+      convertedItems.push([key, yield* replaceRepeatsInSteps(item, levels - 1)]);
+    return escapeReference(
+      Array.isArray(each) ? convertedItems.map(([, item]) => item) : Object.fromEntries(convertedItems),
+    );
   }
-  return { value: yield* writeInSteps(value, STEP_LEVELS), shared };
+  return { value: yield* replaceRepeatsInSteps(value, STEP_LEVELS), shared: sharedObjects };
 }
 
 /** Wraps an object that looks like a reference, so that it is not read as one. */
-const escaped = (copy: unknown): unknown =>
-  isObject(copy) && Object.hasOwn(copy, REFERENCE) ? { [REFERENCE]: copy } : copy;
+const escapeReference = (copy: unknown): unknown =>
+  isObject(copy) && Object.hasOwn(copy, REFERENCE_KEY) ? { [REFERENCE_KEY]: copy } : copy;
 
 /**
  * Maximum number of values in a keyframe after all references are expanded. The largest pods reach a third of it. A
  * file whose references nest exponentially is rejected, because any JSON of its keyframe would be as large.
  */
-const MAX_EXPANDED = 1e9;
+const MAX_EXPANDED_VALUES = 1e9;
 
 /** Maximum depth of a keyframe including its references, because it is read recursively. */
 const MAX_DEPTH = 1_000;
@@ -79,85 +82,89 @@ interface Extent {
   readonly depth: number;
 }
 
-const LEAF: Extent = { size: 1, depth: 0 };
-const UNBOUNDED: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
+const LEAF_EXTENT: Extent = { size: 1, depth: 0 };
+const UNBOUNDED_EXTENT: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
 
 /** Whether a keyframe is within the limits of size and depth. Visits each written value once. */
-export function isBounded({ value, shared }: WithoutRepeats): boolean {
+export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats): boolean {
   const extents = new Map<number, Extent>();
-  const extentOf = (each: unknown, level: number): Extent => {
-    if (!isObject(each)) return LEAF;
-    if (level > MAX_DEPTH) return UNBOUNDED;
-    const reference = Array.isArray(each) ? undefined : lookUp(each as Plain, REFERENCE);
-    if (typeof reference === 'number') return extentAt(reference, level + 1);
-    let { size, depth } = LEAF;
+  const measureExtent = (each: unknown, level: number): Extent => {
+    if (!isObject(each)) return LEAF_EXTENT;
+    if (level > MAX_DEPTH) return UNBOUNDED_EXTENT;
+    const reference = Array.isArray(each) ? undefined : lookUp(each as PlainObject, REFERENCE_KEY);
+    if (typeof reference === 'number') return measureSharedExtent(reference, level + 1);
+    let { size, depth } = LEAF_EXTENT;
     for (const item of Object.values(each)) {
-      const inner = extentOf(item, level + 1);
-      size += inner.size;
-      depth = Math.max(depth, inner.depth + 1);
+      const itemExtent = measureExtent(item, level + 1);
+      size += itemExtent.size;
+      depth = Math.max(depth, itemExtent.depth + 1);
     }
     return { size, depth };
   };
-  const extentAt = (index: number, level: number): Extent => {
-    const known = extents.get(index);
+  const measureSharedExtent = (index: number, level: number): Extent => {
+    const cachedExtent = extents.get(index);
     // A part that was measured at a lower level may be too deep at this one.
-    if (known !== undefined) return level + known.depth > MAX_DEPTH ? UNBOUNDED : known;
-    // Damaged data may contain a circular reference, which `withRepeats` reads as null.
-    extents.set(index, LEAF);
-    const extent = extentOf(shared[index], level);
+    if (cachedExtent !== undefined) return level + cachedExtent.depth > MAX_DEPTH ? UNBOUNDED_EXTENT : cachedExtent;
+    // Damaged data may contain a circular reference, which `restoreRepeatedObjects` reads as null.
+    extents.set(index, LEAF_EXTENT);
+    const extent = measureExtent(sharedObjects[index], level);
     extents.set(index, extent);
     return extent;
   };
-  return extentOf(value, 0).size <= MAX_EXPANDED;
+  return measureExtent(value, 0).size <= MAX_EXPANDED_VALUES;
 }
 
-/** Reverses `withoutRepeats`. All references to an object yield the same object. A dangling reference becomes null. */
-export function withRepeats({ value, shared }: WithoutRepeats): unknown {
-  const restored = new Map<number, unknown>();
-  const restore = (each: unknown): unknown => {
+/**
+ * Reverses `replaceRepeatedObjects`. All references to an object yield the same object. A dangling reference becomes
+ * null.
+ */
+export function restoreRepeatedObjects({ value, shared: sharedObjects }: WithoutRepeats): unknown {
+  const restoredObjects = new Map<number, unknown>();
+  const restoreValue = (each: unknown): unknown => {
     if (!isObject(each)) return each;
-    const reference = Object.hasOwn(each, REFERENCE) && !Array.isArray(each) ? (each as Plain)[REFERENCE] : undefined;
+    const reference =
+      Object.hasOwn(each, REFERENCE_KEY) && !Array.isArray(each) ? (each as PlainObject)[REFERENCE_KEY] : undefined;
     if (typeof reference === 'number') return restoreShared(reference);
-    return mapValues(isObject(reference) ? reference : each, restore);
+    return mapValues(isObject(reference) ? reference : each, restoreValue);
   };
   const restoreShared = (index: number): unknown => {
-    if (!restored.has(index)) {
+    if (!restoredObjects.has(index)) {
       // Damaged data may contain a circular reference, which is restored as null.
-      restored.set(index, null);
-      restored.set(index, restore(shared[index] ?? null));
+      restoredObjects.set(index, null);
+      restoredObjects.set(index, restoreValue(sharedObjects[index] ?? null));
     }
-    return restored.get(index);
+    return restoredObjects.get(index);
   };
-  return restore(value);
+  return restoreValue(value);
 }
 
 /** Finds the non-empty objects that occur more than once. */
 function* findRepeated(value: unknown): Generator<void, ReadonlySet<object>> {
-  const visited = new Set<object>();
-  const repeated = new Set<object>();
+  const visitedObjects = new Set<object>();
+  const repeatedObjects = new Set<object>();
   /** Records an object. Returns whether the object occurs for the first time. */
-  const isNew = (node: Plain | readonly unknown[]): boolean => {
-    if (!visited.has(node)) return visited.add(node) === visited;
-    if (Object.keys(node).length > 0) repeated.add(node);
+  const markVisited = (node: PlainObject | readonly unknown[]): boolean => {
+    if (!visitedObjects.has(node)) return visitedObjects.add(node) === visitedObjects;
+    if (Object.keys(node).length > 0) repeatedObjects.add(node);
     return false;
   };
-  const visit = (node: unknown): void => {
-    if (isObject(node) && isNew(node)) for (const item of Object.values(node)) visit(item);
+  const visitValue = (node: unknown): void => {
+    if (isObject(node) && markVisited(node)) for (const item of Object.values(node)) visitValue(item);
   };
   function* visitInSteps(node: unknown, levels: number): Generator<void, void> {
     if (levels === 0 || !isObject(node)) {
       yield;
-      visit(node);
-    } else if (isNew(node)) for (const item of Object.values(node)) yield* visitInSteps(item, levels - 1);
+      visitValue(node);
+    } else if (markVisited(node)) for (const item of Object.values(node)) yield* visitInSteps(item, levels - 1);
   }
   yield* visitInSteps(value, STEP_LEVELS);
-  return repeated;
+  return repeatedObjects;
 }
 
 const mapValues = (
-  value: Plain | readonly unknown[],
+  value: PlainObject | readonly unknown[],
   transform: (each: unknown) => unknown,
-): Plain | readonly unknown[] =>
+): PlainObject | readonly unknown[] =>
   Array.isArray(value)
     ? value.map(transform)
     : Object.fromEntries(Object.entries(value).map(([key, each]) => [key, transform(each)]));

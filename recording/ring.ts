@@ -28,19 +28,19 @@ interface RingFile {
   size: number;
 }
 
-const numberOf = (name: string): number => Number(NAME_PATTERN.exec(name)?.[1]);
+const parseFileNumber = (name: string): number => Number(NAME_PATTERN.exec(name)?.[1]);
 
 /** Filters names for those of a ring's files and sorts them from oldest to newest. */
 export const sortRingNames = (names: readonly string[]): string[] =>
-  names.filter((name) => NAME_PATTERN.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
+  names.filter((name) => NAME_PATTERN.test(name)).sort((one, other) => parseFileNumber(one) - parseFileNumber(other));
 
-export class Ring {
+export class FileRing {
   readonly #options: RingOptions;
   /** The files from oldest to newest. Undefined if the directory has not been read since the last failure. */
   #ringFiles: RingFile[] | undefined;
   /** The file that is being written. */
-  #current: RingFile | undefined;
-  #lastNumber = 0;
+  #currentFile: RingFile | undefined;
+  #lastFileNumber = 0;
 
   constructor(options: RingOptions) {
     this.#options = options;
@@ -48,7 +48,7 @@ export class Ring {
 
   /** Whether the current file has reached its maximum size. */
   get isFull(): boolean {
-    return (this.#current?.size ?? 0) >= this.#options.sizeBytes / FILE_COUNT;
+    return (this.#currentFile?.size ?? 0) >= this.#options.sizeBytes / FILE_COUNT;
   }
 
   /**
@@ -58,11 +58,11 @@ export class Ring {
   async append(bytes: Uint8Array, { inNew }: { readonly inNew: boolean }): Promise<void> {
     try {
       this.#ringFiles ??= await this.#listFiles();
-      await this.#prune(this.#ringFiles, bytes.length);
-      if (inNew || this.#current === undefined) this.#current = await this.#createFile(bytes, this.#ringFiles);
-      else await this.#write(this.#current, bytes, APPEND_FLAGS);
+      await this.#deleteOldest(this.#ringFiles, bytes.length);
+      if (inNew || this.#currentFile === undefined) this.#currentFile = await this.#createFile(bytes, this.#ringFiles);
+      else await this.#writeBytes(this.#currentFile, bytes, APPEND_FLAGS);
     } catch (error) {
-      [this.#ringFiles, this.#current] = [undefined, undefined];
+      [this.#ringFiles, this.#currentFile] = [undefined, undefined];
       throw error;
     }
   }
@@ -71,13 +71,13 @@ export class Ring {
    * Creates the next file with `bytes`. Never overwrites an existing file, and removes the new file if the write fails.
    */
   async #createFile(bytes: Uint8Array, files: RingFile[]): Promise<RingFile> {
-    if (this.#lastNumber >= MAX_NUMBER)
+    if (this.#lastFileNumber >= MAX_NUMBER)
       throw new Error(`${this.#options.directory}: no number is left for another file after ${MAX_NUMBER}.jsonl.gz`);
-    this.#lastNumber += 1;
-    const name = `${String(this.#lastNumber).padStart(NUMBER_DIGITS, '0')}.jsonl.gz`;
+    this.#lastFileNumber += 1;
+    const name = `${String(this.#lastFileNumber).padStart(NUMBER_DIGITS, '0')}.jsonl.gz`;
     const newFile = { path: join(this.#options.directory, name), size: 0 };
     try {
-      await this.#write(newFile, bytes, 'ax');
+      await this.#writeBytes(newFile, bytes, 'ax');
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') await this.#options.files.rm(newFile.path, { force: true }).catch(() => {});
       throw error;
@@ -86,7 +86,7 @@ export class Ring {
     return newFile;
   }
 
-  async #write(to: RingFile, bytes: Uint8Array, flags: string | number): Promise<void> {
+  async #writeBytes(to: RingFile, bytes: Uint8Array, flags: string | number): Promise<void> {
     const file = await this.#options.files.open(to.path, flags, 0o600);
     try {
       await file.writeFile(bytes);
@@ -110,7 +110,7 @@ export class Ring {
       const path = join(directory, name);
       const stats = await files.lstat(path);
       if (stats.isFile()) ringFiles.push({ path, size: stats.size });
-      this.#lastNumber = Math.max(this.#lastNumber, numberOf(name));
+      this.#lastFileNumber = Math.max(this.#lastFileNumber, parseFileNumber(name));
     }
     return ringFiles;
   }
@@ -118,7 +118,7 @@ export class Ring {
   /**
    * Deletes the oldest files to free up space for `bytes`. A file that cannot be deleted counts towards the total size.
    */
-  async #prune(ringFiles: RingFile[], bytes: number): Promise<void> {
+  async #deleteOldest(ringFiles: RingFile[], bytes: number): Promise<void> {
     const { files, sizeBytes } = this.#options;
     let totalBytes = ringFiles.reduce((sum, { size }) => sum + size, bytes);
     for (const oldest of ringFiles.slice(0, -1)) {

@@ -11,18 +11,18 @@ import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
 import { withoutDescriptions } from './withoutDescriptions.ts';
 
-const dist = join(root, 'dist');
-const main = join(root, 'cli/main.ts');
+const distDirectory = join(root, 'dist');
+const mainFile = join(root, 'cli/main.ts');
 /** Directory of the compiled code that cli/bin.mjs caches. */
-const compiled = join(dist, 'compiled');
+const compileCacheDirectory = join(distDirectory, 'compiled');
 /** Output directory of scripts/types.mjs. */
-const types = join(dist, 'types');
+const typesDirectory = join(distDirectory, 'types');
 
 /**
  * Loads Node's HTTP modules with a call. An `import` reads every export, and three of them make Node load undici, which
  * costs 13 MiB and 70 ms.
  */
-const leanHttp = {
+const leanHttpPlugin = {
   name: 'lean-http',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:https?$/ }, ({ path }) => ({ path, namespace: 'lean-http' }));
@@ -36,7 +36,7 @@ const leanHttp = {
  * Defers Node modules that gRPC imports at its start until their first use, which saves 2 MiB. Also stubs two unused
  * packages: gRPC's loader of .proto files and the worker threads of pino's transports.
  */
-const deferredModules = {
+const deferredModulesPlugin = {
   name: 'deferred-modules',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(node:)?(zlib|dns)$/ }, ({ path }) => ({
@@ -62,18 +62,18 @@ const DAEMON_MODULES = ['run.ts', 'up.ts', 'privateRuntime.ts', 'startNode.ts'];
  * Leaves the modules of other commands out of the daemon's bundle, because V8 retains its whole text in memory. Fails if
  * a module of the daemon is not imported, because it was renamed.
  */
-const noOtherCommands = {
+const daemonOnlyPlugin = {
   name: 'no-other-commands',
   setup({ onResolve, onLoad, onEnd }) {
-    const missing = new Set(DAEMON_MODULES);
+    const missingModules = new Set(DAEMON_MODULES);
     onResolve({ filter: /\.ts$/ }, ({ path, importer, kind }) => {
-      if (kind !== 'dynamic-import' || importer !== main) return undefined;
+      if (kind !== 'dynamic-import' || importer !== mainFile) return undefined;
       const name = basename(path);
-      missing.delete(name);
+      missingModules.delete(name);
       return DAEMON_MODULES.includes(name) ? undefined : { path, namespace: 'other-command' };
     });
     onEnd(() => {
-      if (missing.size > 0) throw new Error(`cli/main.ts does not import ${[...missing].join(', ')}`);
+      if (missingModules.size > 0) throw new Error(`cli/main.ts does not import ${[...missingModules].join(', ')}`);
     });
     onLoad({ filter: /^/, namespace: 'other-command' }, ({ path }) => ({
       contents: `throw new Error('${path} is no part of this bundle');`,
@@ -82,13 +82,13 @@ const noOtherCommands = {
 };
 
 /** Defines `require`, which CommonJS packages call and an ES module does not have. */
-const withRequire = {
+const requireBanner = {
   js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
 };
 
-const common = {
+const commonOptions = {
   absWorkingDir: root,
-  outdir: dist,
+  outdir: distDirectory,
   outExtension: { '.js': '.mjs' },
   bundle: true,
   format: 'esm',
@@ -97,22 +97,22 @@ const common = {
   sourcemap: true,
   metafile: true,
   define: { STATELET_MACHINES: JSON.stringify(digestOfSources(root)) },
-  plugins: [leanHttp, deferredModules],
+  plugins: [leanHttpPlugin, deferredModulesPlugin],
   logLevel: 'warning',
 };
 
 const command = {
-  ...common,
-  entryPoints: { statelet: main },
+  ...commonOptions,
+  entryPoints: { statelet: mainFile },
   chunkNames: 'parts/[name]-[hash]',
   splitting: true,
-  banner: withRequire,
+  banner: requireBanner,
 };
 
 /** The bundle for cli/compileCache.mjs: one function in one file without imports. */
-const daemon = {
-  ...common,
-  entryPoints: { daemon: main },
+const daemonOptions = {
+  ...commonOptions,
+  entryPoints: { daemon: mainFile },
   outExtension: {},
   format: 'cjs',
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
@@ -123,14 +123,14 @@ const daemon = {
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
-  define: { ...common.define, 'import.meta.dirname': '__dirname' },
-  plugins: [noOtherCommands, withoutDescriptions, ...common.plugins],
+  define: { ...commonOptions.define, 'import.meta.dirname': '__dirname' },
+  plugins: [daemonOnlyPlugin, withoutDescriptions, ...commonOptions.plugins],
   write: false,
 };
 
 /** Packages are external, so that programs that use the library have a single copy of xstate. */
-const library = {
-  ...common,
+const libraryOptions = {
+  ...commonOptions,
   entryPoints: { index: join(root, 'index.ts'), testing: join(root, 'testing.ts') },
   packages: 'external',
   chunkNames: 'parts/[name]-[hash]',
@@ -138,55 +138,58 @@ const library = {
 };
 
 /** Each worker thread and child process has its own entry point. */
-const worker = {
-  ...common,
+const workerOptions = {
+  ...commonOptions,
   entryPoints: {
     manifestWorker: join(root, 'actors/sources/manifest/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
     usageChild: join(root, 'stats/pods/usageChild.ts'),
     pastWorker: join(root, 'inspect/past/pastWorker.ts'),
   },
-  banner: withRequire,
+  banner: requireBanner,
   sourcemap: false,
 };
 
 async function build() {
-  if (!existsSync(main)) return say('cli/main.ts not found: nothing to bundle');
+  if (!existsSync(mainFile)) return say('cli/main.ts not found: nothing to bundle');
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined)
     return say('development packages are not installed: not bundling, commands run from the sources');
   const startedAt = new Date();
-  mkdirSync(dist, { recursive: true });
-  const bundled = await esbuild.build(daemon);
-  const textOf = (ending) => bundled.outputFiles.find(({ path }) => path.endsWith(ending)).text;
-  const text = textOf('.js');
-  writeFileSync(join(dist, 'daemon.js'), inAscii(text));
-  const metafiles = [bundled.metafile];
-  for (const each of [command, library, worker]) metafiles.push((await esbuild.build(each)).metafile);
+  mkdirSync(distDirectory, { recursive: true });
+  const bundleResult = await esbuild.build(daemonOptions);
+  const outputText = (ending) => bundleResult.outputFiles.find(({ path }) => path.endsWith(ending)).text;
+  const bundleText = outputText('.js');
+  writeFileSync(join(distDirectory, 'daemon.js'), escapeNonAscii(bundleText));
+  const metafiles = [bundleResult.metafile];
+  for (const each of [command, libraryOptions, workerOptions]) metafiles.push((await esbuild.build(each)).metafile);
   metafiles.push(await buildPage(esbuild));
   removeStaleFiles(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
-  writeFileSync(join(dist, 'callers.json'), JSON.stringify(logCallers(text, textOf('.js.map'), inAscii)));
+  writeFileSync(
+    join(distDirectory, 'callers.json'),
+    JSON.stringify(logCallers(bundleText, outputText('.js.map'), escapeNonAscii)),
+  );
   writeInputs([...new Set(metafiles.flatMap(({ inputs }) => Object.keys(inputs)))], startedAt);
 }
 
 /** Escapes characters beyond ASCII, which esbuild leaves in regular expressions and comments. */
-const inAscii = (text) =>
+const escapeNonAscii = (text) =>
   text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Removes files of earlier builds. Concurrent builds are safe, because file names contain hashes of the content. */
 function removeStaleFiles(outputs) {
-  const built = new Set(outputs.map((output) => join(root, output)));
-  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+  const builtPaths = new Set(outputs.map((output) => join(root, output)));
+  for (const entry of readdirSync(distDirectory, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (
       entry.isFile() &&
-      !built.has(file) &&
-      ![compiled, types, pageDirectory].some((retained) => file.startsWith(retained))
+      !builtPaths.has(file) &&
+      ![compileCacheDirectory, typesDirectory, pageDirectory].some((retained) => file.startsWith(retained))
     )
       rmSync(file, { force: true });
   }
   try {
-    rmSync(compiled, { recursive: true, force: true });
+    rmSync(compileCacheDirectory, { recursive: true, force: true });
   } catch {
     // The file may belong to another user. Stale code is harmless, because it is not loaded.
   }
@@ -194,10 +197,10 @@ function removeStaleFiles(outputs) {
 
 /** Lists the bundled files. Its modification time is the start of the build, against which `bundle` compares them. */
 function writeInputs(inputs, startedAt) {
-  const file = join(dist, 'inputs.json');
+  const file = join(distDirectory, 'inputs.json');
   // The other inputs are generated by plugins.
-  const files = inputs.filter((input) => !/^(lean-http|late|unused):/.test(input));
-  writeFileSync(file, JSON.stringify([...files, 'scripts/build.mjs']));
+  const inputFiles = inputs.filter((input) => !/^(lean-http|late|unused):/.test(input));
+  writeFileSync(file, JSON.stringify([...inputFiles, 'scripts/build.mjs']));
   utimesSync(file, startedAt, startedAt);
 }
 

@@ -8,7 +8,7 @@ import { root } from './setup/places.mjs';
 
 export const pageDirectory = join(root, 'dist/web');
 
-const browser = {
+const browserOptions = {
   absWorkingDir: root,
   outdir: pageDirectory,
   bundle: true,
@@ -27,7 +27,7 @@ const browser = {
 export async function buildPage(esbuild) {
   mkdirSync(pageDirectory, { recursive: true });
   const { metafile } = await esbuild.build({
-    ...browser,
+    ...browserOptions,
     entryPoints: { page: join(root, 'web/main.tsx') },
     format: 'esm',
   });
@@ -42,14 +42,14 @@ export async function buildPage(esbuild) {
  */
 async function buildCharts(esbuild) {
   const { metafile } = await esbuild.build({
-    ...browser,
+    ...browserOptions,
     entryPoints: { charts: join(root, 'web/charts.tsx') },
     format: 'iife',
   });
   const drawings = await writeDrawings(root, join(pageDirectory, 'charts'));
   // Escape `<` so that no string ends the script element. In JSON, it occurs only in strings.
-  const json = JSON.stringify(drawings).replaceAll('<', '\\u003c');
-  const page = readFileSync(join(root, 'web/charts.html'), 'utf8').replace('>[]<', () => `>${json}<`);
-  writeFileSync(join(pageDirectory, 'charts.html'), page);
+  const drawingsJson = JSON.stringify(drawings).replaceAll('<', '\\u003c');
+  const pageHtml = readFileSync(join(root, 'web/charts.html'), 'utf8').replace('>[]<', () => `>${drawingsJson}<`);
+  writeFileSync(join(pageDirectory, 'charts.html'), pageHtml);
   return metafile;
 }

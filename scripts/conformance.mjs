@@ -7,15 +7,15 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mutations } from '../test/mutations/index.ts';
-import { mutate, mutationProblems } from './mutate.mjs';
+import { findMutationProblems, mutate } from './mutate.mjs';
 import { root } from './setup/places.mjs';
 
-const page = join(root, 'docs/conformance.md');
+const pagePath = join(root, 'docs/conformance.md');
 const BEGIN = '<!-- tests -->';
 const END = '<!-- /tests -->';
 
-const names = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts'));
-const sources = names
+const testFileNames = readdirSync(join(root, 'test'), { recursive: true }).filter((file) => file.endsWith('.test.ts'));
+const testSources = testFileNames
   .map((name) => `test/${name}`)
   .sort()
   .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
@@ -24,27 +24,31 @@ const sources = names
  * Returns the titles by rule and file: `C7 => test/kubernetes/lifecycle/backoff.test.ts => ['the first restart …']`.
  */
 function titlesByRule() {
-  const found = new Map();
-  for (const [file, text] of sources) {
+  const titlesOfRules = new Map();
+  for (const [file, text] of testSources) {
     for (const [, , numbers, title] of text.matchAll(/(['"`])(C\d+(?:, C\d+)*): ((?:\\.|(?!\1).)+)\1/g)) {
       for (const rule of numbers.split(', ')) {
-        const files = found.get(rule) ?? new Map();
-        found.set(rule, files.set(file, [...(files.get(file) ?? []), title.replaceAll('\\', '')]));
+        const titlesByFile = titlesOfRules.get(rule) ?? new Map();
+        titlesOfRules.set(
+          rule,
+          titlesByFile.set(file, [...(titlesByFile.get(file) ?? []), title.replaceAll('\\', '')]),
+        );
       }
     }
   }
-  return found;
+  return titlesOfRules;
 }
 
 /** Returns a message for each malformed title. */
 function titleProblems() {
-  const titles = sources.flatMap(([file, text]) =>
+  const titles = testSources.flatMap(([file, text]) =>
     [...text.matchAll(/(?:\b(?:test|describe)|\))\(\s*(['"`])((?:\\.|(?!\1).)+)\1/g)].map((match) => [file, match[2]]),
   );
   return titles.flatMap(([file, title]) => {
-    const words = title.replace(/^C\d+(?:, C\d+)*: /, '');
-    if (/\bC\d+: /.test(words)) return [`${file}: the number of a rule belongs at the start of the title: ${title}`];
-    if (words !== title && !/[a-z]/i.test(words.replace(/%[a-z]/g, ''))) {
+    const titleText = title.replace(/^C\d+(?:, C\d+)*: /, '');
+    if (/\bC\d+: /.test(titleText))
+      return [`${file}: the number of a rule belongs at the start of the title: ${title}`];
+    if (titleText !== title && !/[a-z]/i.test(titleText.replace(/%[a-z]/g, ''))) {
       return [
         `${file}: a title needs words besides the number of a rule; for a table, put the number into a describe: ${title}`,
       ];
@@ -54,54 +58,58 @@ function titleProblems() {
 }
 
 /** Formats the tests of a rule, and the mutations that make them fail. */
-function listOf(rule, titles = new Map()) {
-  const lines = [...titles].flatMap(([file, each]) => [
+function formatRuleTests(rule, titles = new Map()) {
+  const testLines = [...titles].flatMap(([file, each]) => [
     `- [${file}](../${file})`,
     ...[...new Set(each)].map((title) => `  - ${title}`),
   ]);
-  const broken = mutations
+  const mutationLines = mutations
     .filter((mutation) => mutation.rule === rule)
     .map(({ breaks, file }) => `- ${breaks} ([${file}](../${file}))`);
   return [
-    ...(lines.length > 0 ? lines : ['No test has this number yet.']),
-    ...(broken.length > 0 ? ['', 'Mutations that make its tests fail:', '', ...broken] : []),
+    ...(testLines.length > 0 ? testLines : ['No test has this number yet.']),
+    ...(mutationLines.length > 0 ? ['', 'Mutations that make its tests fail:', '', ...mutationLines] : []),
   ].join('\n');
 }
 
-function fail(lines) {
+function exitWithError(lines) {
   console.error(lines.join('\n'));
   process.exit(1);
 }
 
-const before = readFileSync(page, 'utf8');
-const rules = titlesByRule();
-const sections = before.split(/^(?=## C\d+ )/m);
-const ruleOf = (section) => section.match(/^## (C\d+) /)?.[1];
-const known = sections.flatMap((section) => ruleOf(section) ?? []);
-const broken = mutations.map(({ rule }) => rule);
+const currentText = readFileSync(pagePath, 'utf8');
+const titlesOfRules = titlesByRule();
+const sections = currentText.split(/^(?=## C\d+ )/m);
+const ruleOfSection = (section) => section.match(/^## (C\d+) /)?.[1];
+const documentedRules = sections.flatMap((section) => ruleOfSection(section) ?? []);
+const mutatedRules = mutations.map(({ rule }) => rule);
 
-const unknown = [...rules.keys(), ...broken].filter((rule) => !known.includes(rule));
-if (unknown.length > 0) fail([`tests or mutations have numbers of unknown rules: ${unknown.join(', ')}`]);
-const problems = [...titleProblems(), ...mutationProblems()];
-if (problems.length > 0) fail(problems);
+const unknownRules = [...titlesOfRules.keys(), ...mutatedRules].filter((rule) => !documentedRules.includes(rule));
+if (unknownRules.length > 0)
+  exitWithError([`tests or mutations have numbers of unknown rules: ${unknownRules.join(', ')}`]);
+const problems = [...titleProblems(), ...findMutationProblems()];
+if (problems.length > 0) exitWithError(problems);
 /** Rules that the page marks as followed. Each needs a mutation that proves that its tests can fail. */
-const followed = sections.filter((section) => /^\*\*Today: (done|partly)/m.test(section)).map(ruleOf);
-const unproven = followed.filter((rule) => !broken.includes(rule));
-if (unproven.length > 0)
-  fail(unproven.map((rule) => `${rule} is marked as followed, but no mutation in test/mutations breaks it`));
+const implementedRules = sections.filter((section) => /^\*\*Today: (done|partly)/m.test(section)).map(ruleOfSection);
+const rulesWithoutMutation = implementedRules.filter((rule) => !mutatedRules.includes(rule));
+if (rulesWithoutMutation.length > 0)
+  exitWithError(
+    rulesWithoutMutation.map((rule) => `${rule} is marked as followed, but no mutation in test/mutations breaks it`),
+  );
 
 const [command, ...picked] = process.argv.slice(2);
 if (command === '--mutate') {
-  const fastTests = (rule) => [...(rules.get(rule)?.keys() ?? [])].filter((file) => !file.startsWith('test/e2e/'));
-  process.exit(await mutate(picked, fastTests));
+  const fastTestFiles = (rule) =>
+    [...(titlesOfRules.get(rule)?.keys() ?? [])].filter((file) => !file.startsWith('test/e2e/'));
+  process.exit(await mutate(picked, fastTestFiles));
 }
-const after = sections
+const updatedText = sections
   .map((section) => {
-    const rule = ruleOf(section);
+    const rule = ruleOfSection(section);
     if (rule === undefined) return section;
     const [begin, end] = [section.indexOf(BEGIN), section.indexOf(END)];
-    return `${section.slice(0, begin + BEGIN.length)}\n${listOf(rule, rules.get(rule))}\n${section.slice(end)}`;
+    return `${section.slice(0, begin + BEGIN.length)}\n${formatRuleTests(rule, titlesOfRules.get(rule))}\n${section.slice(end)}`;
   })
   .join('');
-if (command !== '--check') writeFileSync(page, after);
-else if (after !== before) fail(['docs/conformance.md is stale: npm run conformance']);
+if (command !== '--check') writeFileSync(pagePath, updatedText);
+else if (updatedText !== currentText) exitWithError(['docs/conformance.md is stale: npm run conformance']);

@@ -11,13 +11,13 @@ import { podFieldsPage } from './podFields/page.ts';
 import { root } from './setup/places.mjs';
 import { trafficPage } from './trafficPage.ts';
 
-const directory = join(root, 'docs/charts-page');
+const chartsPageDirectory = join(root, 'docs/charts-page');
 
 await buildPage(esbuild);
-mkdirSync(directory, { recursive: true });
-copyFileSync(join(pageDirectory, 'charts.html'), join(directory, 'index.html'));
+mkdirSync(chartsPageDirectory, { recursive: true });
+copyFileSync(join(pageDirectory, 'charts.html'), join(chartsPageDirectory, 'index.html'));
 for (const file of ['charts.js', 'charts.css', 'icon.svg'])
-  copyFileSync(join(pageDirectory, file), join(directory, file));
+  copyFileSync(join(pageDirectory, file), join(chartsPageDirectory, file));
 writeFileSync(join(root, 'docs/kubelet-traffic.md'), trafficPage());
 writeFileSync(join(root, 'docs/pod-fields.md'), podFieldsPage());
 writeFileSync(join(root, 'docs/metrics.md'), metricsPage());

@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 /**
  * A call of a logger up to the position that V8 reports for it: the method's name, or the parenthesis after `[level]`.
  */
-const CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
+const LOGGER_CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
 /**
  * Returns source files with their lines (`statusLog.ts:69`) by positions in the bundle (`557:1204`), both counted from
@@ -18,11 +18,15 @@ export function logCallers(text: string, sourceMap: string, encode: (part: strin
   // esbuild writes version 3, which this class reads.
   const map = new SourceMap(JSON.parse(sourceMap) as SourceMapPayload);
   const callers = text.split('\n').flatMap((line, index) =>
-    [...line.matchAll(CALL)].map((call) => {
-      const origin = map.findOrigin(index + 1, call.index + 1);
-      if (!('fileName' in origin)) throw new Error(`the source map does not have line ${index + 1} of the bundle`);
+    [...line.matchAll(LOGGER_CALL)].map((call) => {
+      const originalPosition = map.findOrigin(index + 1, call.index + 1);
+      if (!('fileName' in originalPosition))
+        throw new Error(`the source map does not have line ${index + 1} of the bundle`);
       const column = encode(line.slice(0, call.index + call[0].length)).length + 1;
-      return [`${index + 1}:${column}`, `${basename(origin.fileName)}:${origin.lineNumber}`] as const;
+      return [
+        `${index + 1}:${column}`,
+        `${basename(originalPosition.fileName)}:${originalPosition.lineNumber}`,
+      ] as const;
     }),
   );
   return Object.fromEntries(callers);

@@ -11,20 +11,21 @@ import { mutations } from '../test/mutations/index.ts';
 import { node24, root, say } from './setup/places.mjs';
 
 const TEST_TIMEOUT_MS = 300_000;
-const excluded = new Set(['node_modules', 'dist', '.git', 'coverage']);
+const excludedNames = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
 /**
  * Returns a message for each mutation that cannot be applied, because its text does not occur exactly once in its file.
  */
-export const mutationProblems = () => changeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
+export const findMutationProblems = () =>
+  findChangeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
 
 /** Returns a message for each change that cannot be applied. */
-export function changeProblems(changes) {
+export function findChangeProblems(changes) {
   return changes.flatMap(({ name, file, find }) => {
-    const times = readFileSync(join(root, file), 'utf8').split(find).length - 1;
-    return times === 1
+    const occurrences = readFileSync(join(root, file), 'utf8').split(find).length - 1;
+    return occurrences === 1
       ? []
-      : [`${name}: occurs ${times} times in ${file}, expected once; update test/mutations: ${find}`];
+      : [`${name}: occurs ${occurrences} times in ${file}, expected once; update test/mutations: ${find}`];
   });
 }
 
@@ -32,51 +33,51 @@ export function changeProblems(changes) {
  * Applies the mutations of the given rules, or of all rules. Returns the exit code, which is 0 if each made a test of
  * its rule fail.
  */
-export async function mutate(picked, filesOf) {
-  const wanted = mutations.filter(({ rule }) => picked.length === 0 || picked.includes(rule));
-  const copies = Array.from({ length: Math.min(availableParallelism(), wanted.length) }, copyOfPackage);
-  const queue = [...wanted];
+export async function mutate(selectedRules, filesOf) {
+  const selectedMutations = mutations.filter(({ rule }) => selectedRules.length === 0 || selectedRules.includes(rule));
+  const copies = Array.from({ length: Math.min(availableParallelism(), selectedMutations.length) }, copyPackage);
+  const queue = [...selectedMutations];
   const survivors = [];
   await Promise.all(
     copies.map(async (copy) => {
       for (let mutation = queue.shift(); mutation; mutation = queue.shift()) {
-        const verdict = await verdictOn(copy, mutation, mutation.tests ?? filesOf(mutation.rule));
-        process.stdout.write(`${mutation.rule}\t${verdict}\t${mutation.breaks}\n`);
-        if (verdict !== 'red') survivors.push(mutation);
+        const mutationVerdict = await testMutation(copy, mutation, mutation.tests ?? filesOf(mutation.rule));
+        process.stdout.write(`${mutation.rule}\t${mutationVerdict}\t${mutation.breaks}\n`);
+        if (mutationVerdict !== 'red') survivors.push(mutation);
       }
     }),
   );
   process.stdout.write(
-    `${wanted.length - survivors.length} of ${wanted.length} mutations made tests of their rule fail\n`,
+    `${selectedMutations.length - survivors.length} of ${selectedMutations.length} mutations made tests of their rule fail\n`,
   );
-  return survivors.length === 0 && wanted.length > 0 ? 0 : 1;
+  return survivors.length === 0 && selectedMutations.length > 0 ? 0 : 1;
 }
 
 /** Copies the package to a temporary directory that is removed when the process exits, even by a signal. */
-export function copyOfPackage() {
-  const copy = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
+export function copyPackage() {
+  const copyDirectory = mkdtempSync(join(tmpdir(), 'statelet-mutations-'));
   // Retry, because programs that run in the copy may still be writing.
-  process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
+  process.once('exit', () => rmSync(copyDirectory, { recursive: true, force: true, maxRetries: 10 }));
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, stopBySignal);
-  cpSync(root, copy, { recursive: true, filter: (source) => !excluded.has(relative(root, source)) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
+  cpSync(root, copyDirectory, { recursive: true, filter: (source) => !excludedNames.has(relative(root, source)) });
+  symlinkSync(join(root, 'node_modules'), join(copyDirectory, 'node_modules'));
+  return copyDirectory;
 }
 
 /** The programs that run in copies. */
-const running = new Set();
+const runningChildren = new Set();
 let isStopping = false;
 
 /** Starts a program in a copy. A signal to this process terminates the program before the copy is removed. */
 export function spawnInCopy(copy, args, options) {
   const child = spawn(node24, args, { cwd: copy, ...options });
-  running.add(child);
-  child.once('close', () => running.delete(child));
+  runningChildren.add(child);
+  child.once('close', () => runningChildren.delete(child));
   return child;
 }
 
 /** Returns the exit code, or null if the program was killed. Never settles while a signal stops this process. */
-export const exitOf = (child) =>
+export const waitForExit = (child) =>
   new Promise((resolve) => {
     child.once('close', (code) => {
       if (!isStopping) resolve(code);
@@ -86,9 +87,9 @@ export const exitOf = (child) =>
 async function stopBySignal(name) {
   if (isStopping) return;
   isStopping = true;
-  const closed = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)));
-  for (const child of running) child.kill('SIGTERM');
-  await Promise.all(closed);
+  const closePromises = [...runningChildren].map((child) => new Promise((resolve) => child.once('close', resolve)));
+  for (const child of runningChildren) child.kill('SIGTERM');
+  await Promise.all(closePromises);
   process.exit(128 + constants.signals[name]);
 }
 
@@ -96,44 +97,46 @@ async function stopBySignal(name) {
 const baselines = new Map();
 
 /** Returns `red` only if the same tests pass without the mutation. */
-async function verdictOn(copy, { rule, file, find, put }, tests) {
+async function testMutation(copy, { rule, file, find, put }, tests) {
   if (tests.length === 0) return 'no test has the number';
   const key = [rule, ...tests].join();
   if (!baselines.has(key)) baselines.set(key, await run(copy, rule, tests));
-  const before = baselines.get(key);
-  if (before.failed !== 0 || before.passed === 0) return `not green before: ${said(before)}`;
-  const after = await whileMutated(copy, { file, find, put }, () => run(copy, rule, tests));
-  if (after.broken > 0) return `does not run: ${said(after)}`;
-  return after.failed > 0 ? 'red' : `SURVIVED: ${said(after)}`;
+  const baseline = baselines.get(key);
+  if (baseline.failed !== 0 || baseline.passed === 0) return `not green before: ${resultText(baseline)}`;
+  const mutatedResult = await whileMutated(copy, { file, find, put }, () => run(copy, rule, tests));
+  if (mutatedResult.broken > 0) return `does not run: ${resultText(mutatedResult)}`;
+  return mutatedResult.failed > 0 ? 'red' : `SURVIVED: ${resultText(mutatedResult)}`;
 }
 
 /** Runs `action` while a file of the copy has the mutation. */
 export async function whileMutated(copy, { file, find, put }, action) {
   const path = join(copy, file);
-  const text = readFileSync(path, 'utf8');
+  const originalText = readFileSync(path, 'utf8');
   writeFileSync(
     path,
-    text.replace(find, () => put),
+    originalText.replace(find, () => put),
   );
   try {
     return await action();
   } finally {
-    writeFileSync(path, text);
+    writeFileSync(path, originalText);
   }
 }
 
-const said = ({ passed, failed }) => `${failed} of ${passed + failed} tests failed`;
+const resultText = ({ passed, failed }) => `${failed} of ${passed + failed} tests failed`;
 
 /** Runs the tests in the given files whose titles have the rule's number. */
 async function run(copy, rule, tests) {
-  const results = join(copy, 'results.json');
-  rmSync(results, { force: true });
-  const jest = join(copy, 'node_modules/jest/bin/jest.js');
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const args = ['--json', '--outputFile', results, '-t', `\\b${rule}\\b`, '--runTestsByPath', ...tests];
-  await exitOf(spawnInCopy(copy, [...flags, jest, ...args], { stdio: 'ignore', timeout: TEST_TIMEOUT_MS }));
+  const resultsFile = join(copy, 'results.json');
+  rmSync(resultsFile, { force: true });
+  const jestPath = join(copy, 'node_modules/jest/bin/jest.js');
+  const nodeFlags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const args = ['--json', '--outputFile', resultsFile, '-t', `\\b${rule}\\b`, '--runTestsByPath', ...tests];
+  await waitForExit(
+    spawnInCopy(copy, [...nodeFlags, jestPath, ...args], { stdio: 'ignore', timeout: TEST_TIMEOUT_MS }),
+  );
   try {
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(results, 'utf8'));
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(resultsFile, 'utf8'));
     return { passed: numPassedTests, failed: numFailedTests, broken: numRuntimeErrorTestSuites };
   } catch {
     say(`${rule}: the tests produced no results within ${TEST_TIMEOUT_MS / 1000} s`);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { root } from './setup/places.mjs';
 
 /** The kinds, by the OpenAPI document that defines them. */
-const KINDS = {
+const KINDS_BY_DOCUMENT = {
   api__v1: [
     'Binding',
     'ConfigMap',
@@ -39,10 +39,10 @@ const KINDS = {
 };
 
 const REF = '#/components/schemas/';
-const nameOf = (ref) => ref.slice(REF.length);
+const schemaNameOfRef = (ref) => ref.slice(REF.length);
 
 /** The packages of the Go types, by the prefix of their schema names. */
-const PACKAGES = {
+const GO_PACKAGE_PATHS = {
   'io.k8s.api.authentication.v1': 'api/authentication/v1',
   'io.k8s.api.authorization.v1': 'api/authorization/v1',
   'io.k8s.api.certificates.v1': 'api/certificates/v1',
@@ -59,35 +59,35 @@ const PACKAGES = {
 const [, , directory, staging] = process.argv;
 /** The fields of Go types, by schema name. */
 const goTypes = new Map(
-  Object.entries(PACKAGES).flatMap(([name, path]) => structsIn(name, join(staging, path, 'types.go'))),
+  Object.entries(GO_PACKAGE_PATHS).flatMap(([name, path]) => parseStructs(name, join(staging, path, 'types.go'))),
 );
-const wanted = new Map();
-for (const [document, kinds] of Object.entries(KINDS)) {
+const schemasByName = new Map();
+for (const [document, kinds] of Object.entries(KINDS_BY_DOCUMENT)) {
   const { components } = JSON.parse(readFileSync(join(directory, `${document}_openapi.json`), 'utf8'));
   const { schemas } = components;
-  const named = Object.entries(schemas).filter(([name, schema]) => {
+  const selectedSchemas = Object.entries(schemas).filter(([name, schema]) => {
     const isOfDocument = (schema['x-kubernetes-group-version-kind'] ?? []).length > 0;
     return isOfDocument && kinds.includes(name.split('.').at(-1));
   });
-  const queue = named.map(([name]) => name);
+  const queue = selectedSchemas.map(([name]) => name);
   for (const name of queue) {
-    if (wanted.has(name)) continue;
+    if (schemasByName.has(name)) continue;
     const schema = schemas[name];
-    wanted.set(name, reduced(schema, goFieldsOf(name)));
-    queue.push(...refsIn(schema));
+    schemasByName.set(name, reduceSchema(schema, collectGoFields(name)));
+    queue.push(...findReferences(schema));
   }
 }
 
-function refsIn(value) {
+function findReferences(value) {
   if (typeof value !== 'object' || value === null) return [];
-  if (typeof value.$ref === 'string') return [nameOf(value.$ref)];
-  return Object.values(value).flatMap(refsIn);
+  if (typeof value.$ref === 'string') return [schemaNameOfRef(value.$ref)];
+  return Object.values(value).flatMap(findReferences);
 }
 
 /** Parses the structs of a Go file. */
-function structsIn(name, file) {
-  const structs = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
-  return [...structs].map(([, struct, body]) => [
+function parseStructs(name, file) {
+  const structMatches = readFileSync(file, 'utf8').matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms);
+  return [...structMatches].map(([, struct, body]) => [
     `${name}.${struct}`,
     [...body.matchAll(/^\t(?:(\w+)\s+)?(\S+)\s+`json:"([^"]*)"([^`]*)/gm)].map(([, , type, tag, otherTags]) => {
       const [field, ...options] = tag.split(',');
@@ -104,52 +104,58 @@ function structsIn(name, file) {
 }
 
 /** Returns the fields of a type and of its inlined types, by JSON name. */
-function goFieldsOf(name) {
+function collectGoFields(name) {
   const prefix = name.slice(0, name.lastIndexOf('.'));
   const fields = goTypes.get(name) ?? [];
   const own = fields.filter(({ isInline }) => !isInline).map((each) => [each.field, each]);
-  const inner = fields
+  const inlinedFields = fields
     .filter(({ isInline }) => isInline)
     .flatMap(({ type, number }) => {
       const of = type.startsWith('metav1.')
         ? `io.k8s.apimachinery.pkg.apis.meta.v1.${type.slice(7)}`
         : `${prefix}.${type}`;
-      return [...goFieldsOf(of)].map(([name, each]) => [name, { ...each, number: pathOf(number, each.number) }]);
+      return [...collectGoFields(of)].map(([name, each]) => [
+        name,
+        { ...each, number: joinFieldNumbers(number, each.number) },
+      ]);
     });
-  return new Map([...inner, ...own]);
+  return new Map([...inlinedFields, ...own]);
 }
 
 /** Joins protobuf field numbers. Undefined if either field is not in protobuf. */
-function pathOf(outer, inner) {
+function joinFieldNumbers(outer, inner) {
   return outer === undefined || inner === undefined ? undefined : `${outer}.${inner}`;
 }
 
 /** Reduces a schema to the needed properties. Other types are referenced by name. */
-function reduced(schema, goFields = new Map()) {
+function reduceSchema(schema, goFields = new Map()) {
   const { properties, required, allOf, $ref, items, additionalProperties, type, format } = schema;
   const one = $ref ?? allOf?.[0]?.$ref;
   const mergeKey = schema['x-kubernetes-patch-merge-key'];
   const strategy = schema['x-kubernetes-patch-strategy'];
-  const kinds = schema['x-kubernetes-group-version-kind'];
+  const groupVersionKinds = schema['x-kubernetes-group-version-kind'];
   return {
-    ...(one ? { ref: nameOf(one) } : { type, format }),
-    ...(items && { items: reduced(items) }),
-    ...(typeof additionalProperties === 'object' && { values: reduced(additionalProperties) }),
+    ...(one ? { ref: schemaNameOfRef(one) } : { type, format }),
+    ...(items && { items: reduceSchema(items) }),
+    ...(typeof additionalProperties === 'object' && { values: reduceSchema(additionalProperties) }),
     ...(properties && {
       fields: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => [name, { ...reduced(field), ...goOf(goFields.get(name)) }]),
+        Object.entries(properties).map(([name, field]) => [
+          name,
+          { ...reduceSchema(field), ...goFieldInfo(goFields.get(name)) },
+        ]),
       ),
     }),
     ...(required && { required }),
     ...(mergeKey && { mergeKey }),
     ...(strategy && { strategy }),
     // A type with several kinds is a common type such as DeleteOptions, which belongs to no group.
-    ...(kinds?.length === 1 && { kind: kinds[0] }),
+    ...(groupVersionKinds?.length === 1 && { kind: groupVersionKinds[0] }),
   };
 }
 
 /** Returns the Go-specific properties of a field. */
-function goOf(field) {
+function goFieldInfo(field) {
   if (field === undefined) return {};
   return {
     go: field.type,
@@ -159,6 +165,8 @@ function goOf(field) {
   };
 }
 
-const sorted = Object.fromEntries([...wanted].sort(([one], [other]) => (one < other ? -1 : 1)));
-const lines = Object.entries(sorted).map(([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`);
-writeFileSync(join(root, 'testing/apiserver/schema/kubernetes.json'), `{\n${lines.join(',\n')}\n}\n`);
+const sortedSchemas = Object.fromEntries([...schemasByName].sort(([one], [other]) => (one < other ? -1 : 1)));
+const schemaLines = Object.entries(sortedSchemas).map(
+  ([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`,
+);
+writeFileSync(join(root, 'testing/apiserver/schema/kubernetes.json'), `{\n${schemaLines.join(',\n')}\n}\n`);

@@ -9,8 +9,8 @@ import { runForeground } from './setup/runForeground.mjs';
 const [flag, command = '', ...args] = process.argv.slice(2);
 const commands = {
   up: async () => (await import('./setup/up.mjs')).up(args),
-  playground: async () => (await import('./setup/playground.mjs')).playground(args),
-  test: async () => (await import('./setup/test.mjs')).test(args),
+  playground: async () => (await import('./setup/playground.mjs')).runPlayground(args),
+  test: async () => (await import('./setup/test.mjs')).runTests(args),
   bench: () => runForeground(node24, [`${root}/test/bench/main.ts`, ...args]),
 };
 

@@ -11,7 +11,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { seededFaults } from '../test/mutations/simulated.ts';
-import { changeProblems, copyOfPackage, exitOf, spawnInCopy, whileMutated } from './mutate.mjs';
+import { copyPackage, findChangeProblems, spawnInCopy, waitForExit, whileMutated } from './mutate.mjs';
 import { root } from './setup/places.mjs';
 import { readArguments } from './soakArguments.mjs';
 
@@ -21,7 +21,7 @@ const MAX_STORIES = 150;
 const { values, positionals } = readArguments(seededFaults.map(({ name }) => name));
 
 /** Aborted by the first signal, with the signal's name as the reason. */
-const stop = new AbortController();
+const stopController = new AbortController();
 
 process.exitCode = await run().catch((error) => {
   // A failed system call is an error of the host, which needs no stack trace.
@@ -34,94 +34,102 @@ process.exitCode = await run().catch((error) => {
 async function run() {
   if (values.coverage) return writeCoverage(values.stories);
   if (values.faulty) return findSeededFaults(positionals);
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stop.abort(name));
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => stopController.abort(name));
   // Continue after the reader has closed the pipe, because failures are also written to a file.
   process.stdout.on('error', () => {});
-  const allPassed = await runStories();
+  const haveAllPassed = await runStories();
   // Exit without waiting for stories in progress.
-  return process.exit(stop.signal.aborted ? 128 + constants.signals[stop.signal.reason] : allPassed ? 0 : 1);
+  return process.exit(
+    stopController.signal.aborted ? 128 + constants.signals[stopController.signal.reason] : haveAllPassed ? 0 : 1,
+  );
 }
 
 /** Returns whether all invariants held. */
 async function runStories() {
   const { minutes, seed, part, of, cluster, each, pairs } = values;
-  const common = { ...(seed === undefined ? {} : { seed }), signal: stop.signal };
-  const random = { ...common, minutes, inCluster: cluster };
-  if (!each && !pairs) return (await import('../testing/simulation/soak/soak.ts')).soak(random);
+  const commonOptions = { ...(seed === undefined ? {} : { seed }), signal: stopController.signal };
+  const randomOptions = { ...commonOptions, minutes, inCluster: cluster };
+  if (!each && !pairs) return (await import('../testing/simulation/soak/soak.ts')).soak(randomOptions);
   const { soakFaults } = await import('../testing/simulation/soak/soakFaults.ts');
-  return soakFaults({ ...common, faults: each ? 'each' : 'pairs', part, of });
+  return soakFaults({ ...commonOptions, faults: each ? 'each' : 'pairs', part, of });
 }
 
 /** Writes the page about the coverage of the machines. Returns 0 if every uncovered transition has a reason. */
 async function writeCoverage(stories) {
-  const page = join(root, 'docs/simulation-coverage.md');
+  const pagePath = join(root, 'docs/simulation-coverage.md');
   // Check that the page is writable first, because the stories take minutes.
-  closeSync(openSync(page, 'a'));
+  closeSync(openSync(pagePath, 'a'));
   const { coverageOf, formatPage } = await import('../testing/simulation/coverage/report.ts');
   const { coverageProblems } = await import('../testing/simulation/coverage/check.ts');
   const { machines } = await import('../machines/drawing/charts.ts');
-  const reached = await coverageOf(stories);
-  writeFileSync(page, formatPage(reached, machines, stories));
-  const misfits = coverageProblems(reached.byAll, machines);
-  for (const misfit of misfits) console.error(misfit);
-  return misfits.length === 0 ? 0 : 1;
+  const coverage = await coverageOf(stories);
+  writeFileSync(pagePath, formatPage(coverage, machines, stories));
+  const coverageProblemList = coverageProblems(coverage.byAll, machines);
+  for (const misfit of coverageProblemList) console.error(misfit);
+  return coverageProblemList.length === 0 ? 0 : 1;
 }
 
 /** Returns 0 if each of the given seeded bugs was found. By default, searches for all of them. */
 async function findSeededFaults(names) {
-  const wanted = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
-  const misfits = changeProblems(wanted);
-  if (misfits.length > 0) {
-    console.error(misfits.join('\n'));
+  const selectedFaults = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
+  const changeProblems = findChangeProblems(selectedFaults);
+  if (changeProblems.length > 0) {
+    console.error(changeProblems.join('\n'));
     return 1;
   }
-  const copy = copyOfPackage();
-  const sound = await soundStories();
-  let missed = 0;
-  for (const fault of wanted) {
+  const copyDirectory = copyPackage();
+  const passesUnmodified = await createBaselineCheck();
+  let missedCount = 0;
+  for (const fault of selectedFaults) {
     const startedAt = performance.now();
-    const found = await findIn(copy, fault, sound);
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    missed += found === undefined ? 1 : 0;
+    const violationText = await findViolation(copyDirectory, fault, passesUnmodified);
+    const elapsedSeconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+    missedCount += violationText === undefined ? 1 : 0;
     console.log(
-      `${fault.name}\t${found ? `found in ${seconds} s, ${found}` : `NOT FOUND in ${seconds} s`}\t${fault.breaks}`,
+      `${fault.name}\t${violationText ? `found in ${elapsedSeconds} s, ${violationText}` : `NOT FOUND in ${elapsedSeconds} s`}\t${fault.breaks}`,
     );
   }
-  console.log(`${wanted.length - missed} of ${wanted.length} faults found`);
-  return missed === 0 && wanted.length > 0 ? 0 : 1;
+  console.log(`${selectedFaults.length - missedCount} of ${selectedFaults.length} faults found`);
+  return missedCount === 0 && selectedFaults.length > 0 ? 0 : 1;
 }
 
 /** Returns a function that reports whether the unmodified node passes a story. Each story runs at most once. */
-async function soundStories() {
+async function createBaselineCheck() {
   const { playNumbered } = await import('../testing/simulation/soak/playNumbered.ts');
-  const known = new Map();
+  const resultByStory = new Map();
   return async (number) => {
-    if (!known.has(number))
-      for await (const { violation } of playNumbered([number])) known.set(number, violation === undefined);
-    return known.get(number);
+    if (!resultByStory.has(number))
+      for await (const { violation } of playNumbered([number])) resultByStory.set(number, violation === undefined);
+    return resultByStory.get(number);
   };
 }
 
 /** Describes in one line the first violation that only the faulty node has. Undefined if there is none. */
-function findIn(copy, fault, isSound) {
-  const others = Array.from({ length: MAX_STORIES }, (_, number) => number).filter((number) => number !== fault.story);
+function findViolation(copy, fault, passesUnmodified) {
+  const otherStories = Array.from({ length: MAX_STORIES }, (_, number) => number).filter(
+    (number) => number !== fault.story,
+  );
   return whileMutated(copy, fault, async () => {
-    for (let numbers = fault.story === undefined ? others : [fault.story, ...others]; numbers.length > 0; ) {
-      const broken = await firstBroken(copy, numbers);
-      if (broken === undefined) return undefined;
-      const [message] = broken.message.split('\n');
-      if (await isSound(broken.number)) return `story ${broken.number}, invariant ${broken.rule}: ${message}`;
-      numbers = numbers.slice(numbers.indexOf(broken.number) + 1);
+    for (
+      let numbers = fault.story === undefined ? otherStories : [fault.story, ...otherStories];
+      numbers.length > 0;
+    ) {
+      const violation = await findFirstViolation(copy, numbers);
+      if (violation === undefined) return undefined;
+      const [message] = violation.message.split('\n');
+      if (await passesUnmodified(violation.number))
+        return `story ${violation.number}, invariant ${violation.rule}: ${message}`;
+      numbers = numbers.slice(numbers.indexOf(violation.number) + 1);
     }
     return undefined;
   });
 }
 
 /** Returns the first of the given stories in which the copy violates an invariant. */
-async function firstBroken(copy, numbers) {
-  const hunted = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
-  const code = `
-    import { playNumbered } from ${JSON.stringify(hunted)};
+async function findFirstViolation(copy, numbers) {
+  const moduleUrl = pathToFileURL(join(copy, 'testing/simulation/soak/playNumbered.ts')).href;
+  const scriptSource = `
+    import { playNumbered } from ${JSON.stringify(moduleUrl)};
     for await (const { number, violation } of playNumbered(${JSON.stringify(numbers)})) {
       if (violation === undefined) continue;
       console.log(JSON.stringify({ number, rule: violation.number, message: violation.message }));
@@ -129,13 +137,13 @@ async function firstBroken(copy, numbers) {
     }`;
   // Cache compiled code, because only the file with the bug changes.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(copy, '.compiled') };
-  const args = ['--max-semi-space-size=32', '--input-type=module', '-e', code];
+  const args = ['--max-semi-space-size=32', '--input-type=module', '-e', scriptSource];
   const child = spawnInCopy(copy, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
+  let output = '';
   child.stdout.on('data', (data) => {
-    said += data;
+    output += data;
   });
-  const exitCode = await exitOf(child);
+  const exitCode = await waitForExit(child);
   if (exitCode !== 0) throw new Error(`the faulty node does not run in ${root}: ${exitCode}`);
-  return said === '' ? undefined : JSON.parse(said);
+  return output === '' ? undefined : JSON.parse(output);
 }

@@ -15,7 +15,7 @@ usage: npm run soak -- [--minutes 1] [--seed N]      random stories, starting wi
 The exit code is 0 if all invariants hold, 1 if one is violated, and 2 if the arguments are invalid. A failing story is
 written to soak-SEED.json.`;
 
-const DEFAULTS = { minutes: '1', part: '0/1', stories: '300' };
+const DEFAULT_VALUES = { minutes: '1', part: '0/1', stories: '300' };
 
 /** The options of each mode. */
 const OPTIONS_BY_MODE = {
@@ -30,24 +30,24 @@ const OPTIONS_BY_MODE = {
 /** Parses the arguments. `faults` are the names of seeded bugs. Prints errors and exits with 2. */
 export function readArguments(faults) {
   try {
-    const flag = { type: 'boolean', default: false };
-    const value = { type: 'string' };
+    const flagOption = { type: 'boolean', default: false };
+    const valueOption = { type: 'string' };
     const { values, positionals } = parseArgs({
       allowPositionals: true,
       options: {
-        minutes: value,
-        seed: value,
-        part: value,
-        stories: value,
-        cluster: flag,
-        each: flag,
-        pairs: flag,
-        faulty: flag,
-        coverage: flag,
-        help: { ...flag, short: 'h' },
+        minutes: valueOption,
+        seed: valueOption,
+        part: valueOption,
+        stories: valueOption,
+        cluster: flagOption,
+        each: flagOption,
+        pairs: flagOption,
+        faulty: flagOption,
+        coverage: flagOption,
+        help: { ...flagOption, short: 'h' },
       },
     });
-    if (!values.help) return validate(values, positionals, faults);
+    if (!values.help) return validateArguments(values, positionals, faults);
   } catch (error) {
     console.error(`soak: ${error.message}`);
     process.exit(2);
@@ -56,40 +56,47 @@ export function readArguments(faults) {
   process.exit(0);
 }
 
-function validate({ minutes, seed, part, stories, help: _, ...modes }, positionals, faults) {
-  const given = { minutes, seed, part, stories };
-  checkMode(given, modes);
-  const strange = positionals.find((name) => !modes.faulty || !faults.includes(name));
-  if (strange !== undefined) throw new Error(modes.faulty ? `no fault is called ${strange}` : `what is ${strange}?`);
-  const known = { ...DEFAULTS, ...definedOf(given) };
-  const [, number, of] = /^(\d+)\/(\d+)$/.exec(known.part) ?? [];
-  if (!(Number(number) < Number(of))) throw new Error(`--part ${known.part}: the first half is 0/2, the second 1/2`);
-  const values = {
-    minutes: numberOf('minutes', known.minutes, /^\d+(\.\d+)?$/),
-    stories: numberOf('stories', known.stories, /^[1-9]\d*$/),
-    ...(seed === undefined ? {} : { seed: numberOf('seed', seed, /^\d+$/) }),
+function validateArguments({ minutes, seed, part, stories, help: _, ...modes }, positionals, faults) {
+  const givenValues = { minutes, seed, part, stories };
+  checkMode(givenValues, modes);
+  const unknownName = positionals.find((name) => !modes.faulty || !faults.includes(name));
+  if (unknownName !== undefined)
+    throw new Error(modes.faulty ? `no fault is called ${unknownName}` : `what is ${unknownName}?`);
+  const valuesWithDefaults = { ...DEFAULT_VALUES, ...withoutUndefined(givenValues) };
+  const [, number, of] = /^(\d+)\/(\d+)$/.exec(valuesWithDefaults.part) ?? [];
+  if (!(Number(number) < Number(of)))
+    throw new Error(`--part ${valuesWithDefaults.part}: the first half is 0/2, the second 1/2`);
+  const parsedValues = {
+    minutes: parseNumber('minutes', valuesWithDefaults.minutes, /^\d+(\.\d+)?$/),
+    stories: parseNumber('stories', valuesWithDefaults.stories, /^[1-9]\d*$/),
+    ...(seed === undefined ? {} : { seed: parseNumber('seed', seed, /^\d+$/) }),
     part: Number(number),
     of: Number(of),
   };
-  if (values.seed >= 2 ** 32) throw new Error(`--seed ${seed}: at most ${2 ** 32 - 1}`);
-  return { values: { ...values, ...modes }, positionals };
+  if (parsedValues.seed >= 2 ** 32) throw new Error(`--seed ${seed}: at most ${2 ** 32 - 1}`);
+  return { values: { ...parsedValues, ...modes }, positionals };
 }
 
 /** Rejects options without an effect in the selected mode. */
-function checkMode(given, modes) {
-  const chosen = Object.keys(modes).filter((mode) => modes[mode]);
-  if (chosen.length > 1) throw new Error(`--${chosen[0]} and --${chosen[1]} cannot be combined`);
-  const [mode = 'random'] = chosen;
-  const strange = Object.keys(definedOf(given)).find((name) => !OPTIONS_BY_MODE[mode].includes(name));
-  if (strange === undefined) return;
-  const fitting = Object.keys(OPTIONS_BY_MODE).filter((each) => OPTIONS_BY_MODE[each].includes(strange));
-  const named = fitting.map((each) => (each === 'random' ? 'random stories' : `--${each}`));
-  throw new Error(`--${strange} is for ${new Intl.ListFormat('en-GB').format(named)}`);
+function checkMode(givenValues, modes) {
+  const chosenModes = Object.keys(modes).filter((mode) => modes[mode]);
+  if (chosenModes.length > 1) throw new Error(`--${chosenModes[0]} and --${chosenModes[1]} cannot be combined`);
+  const [mode = 'random'] = chosenModes;
+  const unsupportedOption = Object.keys(withoutUndefined(givenValues)).find(
+    (name) => !OPTIONS_BY_MODE[mode].includes(name),
+  );
+  if (unsupportedOption === undefined) return;
+  const supportingModes = Object.keys(OPTIONS_BY_MODE).filter((each) =>
+    OPTIONS_BY_MODE[each].includes(unsupportedOption),
+  );
+  const modeNames = supportingModes.map((each) => (each === 'random' ? 'random stories' : `--${each}`));
+  throw new Error(`--${unsupportedOption} is for ${new Intl.ListFormat('en-GB').format(modeNames)}`);
 }
 
-const definedOf = (given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+const withoutUndefined = (values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-function numberOf(option, text, pattern) {
+function parseNumber(option, text, pattern) {
   if (!pattern.test(text)) throw new Error(`--${option} ${text}: expected a number`);
   return Number(text);
 }

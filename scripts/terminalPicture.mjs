@@ -4,9 +4,9 @@
  */
 import { text } from 'node:stream/consumers';
 
-const CELL = { width: 8.43, height: 19, font: 14 };
+const CELL_SIZE = { width: 8.43, height: 19, font: 14 };
 const MARGIN = 16;
-const PAPER = '#14171c';
+const BACKGROUND_COLOUR = '#14171c';
 const INK = '#d5d9e0';
 const COLOURS = {
   30: '#5b6270',
@@ -19,11 +19,11 @@ const COLOURS = {
   37: INK,
   90: '#7d8594',
 };
-const plain = { colour: INK, bold: false, dim: false };
+const defaultPen = { colour: INK, bold: false, dim: false };
 
 /** The effect of each SGR code on the pen. */
-const changes = {
-  0: plain,
+const penChanges = {
+  0: defaultPen,
   1: { bold: true },
   2: { dim: true },
   22: { bold: false, dim: false },
@@ -32,14 +32,14 @@ const changes = {
 };
 
 /** Splits lines into runs of text with the same pen. */
-function runsOf(lines) {
-  let pen = plain;
+function splitIntoRuns(lines) {
+  let pen = defaultPen;
   return lines.map((line) => {
     const runs = [];
     let column = 0;
     for (const [index, piece] of line.split('\x1b[').entries()) {
       const [, codes = '', words = ''] = index === 0 ? ['', '', piece] : (piece.match(/^([\d;]*)m(.*)$/s) ?? []);
-      if (index > 0) for (const code of codes.split(';')) pen = { ...pen, ...changes[Number(code)] };
+      if (index > 0) for (const code of codes.split(';')) pen = { ...pen, ...penChanges[Number(code)] };
       if (words !== '') runs.push({ column, words, pen });
       column += [...words].length;
     }
@@ -48,33 +48,33 @@ function runsOf(lines) {
 }
 
 // Use no-break spaces, because SVG collapses adjacent spaces.
-const escaped = (words) =>
+const escapeXml = (words) =>
   words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(' ', '\u00a0');
-const rounded = (number) => Number(number.toFixed(2));
+const roundToHundredth = (number) => Number(number.toFixed(2));
 
-function drawn({ column, words, pen }, row) {
-  const x = rounded(MARGIN + column * CELL.width);
-  const y = MARGIN + row * CELL.height + CELL.font;
+function renderRun({ column, words, pen }, row) {
+  const x = roundToHundredth(MARGIN + column * CELL_SIZE.width);
+  const y = MARGIN + row * CELL_SIZE.height + CELL_SIZE.font;
   // `textLength` keeps the columns aligned in every font.
-  const length = rounded([...words].length * CELL.width);
-  const weight = pen.bold ? ' font-weight="700"' : '';
-  const opacity = pen.dim ? ' opacity=".6"' : '';
-  return `<text x="${x}" y="${y}" textLength="${length}" fill="${pen.colour}"${weight}${opacity}>${escaped(words)}</text>`;
+  const textLength = roundToHundredth([...words].length * CELL_SIZE.width);
+  const weightAttribute = pen.bold ? ' font-weight="700"' : '';
+  const opacityAttribute = pen.dim ? ' opacity=".6"' : '';
+  return `<text x="${x}" y="${y}" textLength="${textLength}" fill="${pen.colour}"${weightAttribute}${opacityAttribute}>${escapeXml(words)}</text>`;
 }
 
-const lines = (await text(process.stdin)).replace(/\s+$/, '').split('\n');
-const rows = runsOf(lines);
-const columns = Math.max(...rows.flat().map(({ column, words }) => column + [...words].length));
-const width = Math.ceil(2 * MARGIN + columns * CELL.width);
-const height = 2 * MARGIN + rows.length * CELL.height;
-const inked = rows.flatMap((runs, row) =>
-  runs.filter(({ words }) => words.trim() !== '').map((run) => drawn(run, row)),
+const terminalLines = (await text(process.stdin)).replace(/\s+$/, '').split('\n');
+const runRows = splitIntoRuns(terminalLines);
+const columns = Math.max(...runRows.flat().map(({ column, words }) => column + [...words].length));
+const width = Math.ceil(2 * MARGIN + columns * CELL_SIZE.width);
+const height = 2 * MARGIN + runRows.length * CELL_SIZE.height;
+const textElements = runRows.flatMap((runs, row) =>
+  runs.filter(({ words }) => words.trim() !== '').map((run) => renderRun(run, row)),
 );
 process.stdout.write(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
-<title>${escaped(process.argv[2] ?? 'a terminal')}</title>
-<rect width="100%" height="100%" rx="8" fill="${PAPER}"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}">
-${inked.join('\n')}
+<title>${escapeXml(process.argv[2] ?? 'a terminal')}</title>
+<rect width="100%" height="100%" rx="8" fill="${BACKGROUND_COLOUR}"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL_SIZE.font}">
+${textElements.join('\n')}
 </g>
 </svg>
 `);

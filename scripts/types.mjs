@@ -7,17 +7,17 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { root } from './setup/places.mjs';
 
-const directory = resolve(process.argv[2] ?? join(root, 'dist/types'));
-rmSync(directory, { recursive: true, force: true });
+const typesDirectory = resolve(process.argv[2] ?? join(root, 'dist/types'));
+rmSync(typesDirectory, { recursive: true, force: true });
 const tsc = join(root, 'node_modules/.bin/tsc');
-const options = ['-p', join(root, 'tsconfig.types.json'), '--outDir', directory];
+const options = ['-p', join(root, 'tsconfig.types.json'), '--outDir', typesDirectory];
 const { status, error } = spawnSync(tsc, options, { cwd: root, stdio: 'inherit' });
 if (error) throw error;
 if (status !== 0) process.exit(status ?? 1);
 // Change the extension of imports, because the package has no sources next to the declarations.
-for (const name of readdirSync(directory, { recursive: true })) {
+for (const name of readdirSync(typesDirectory, { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
-  const file = join(directory, name);
-  const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.replaceAll(/((?:from |import\()['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
+  const file = join(typesDirectory, name);
+  const declarationText = readFileSync(file, 'utf8');
+  writeFileSync(file, declarationText.replaceAll(/((?:from |import\()['"]\.[^'"]*)\.ts(?=['"])/g, '$1.js'));
 }

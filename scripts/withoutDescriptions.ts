@@ -6,17 +6,17 @@ import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';
 
 /** A description as the formatter writes it: one string, possibly on a line of its own. */
-const DESCRIPTION = /\bdescription:\s*'(?:[^'\\\n]|\\.)*'(?:,|(?=\s*\}))/g;
+const DESCRIPTION_PATTERN = /\bdescription:\s*'(?:[^'\\\n]|\\.)*'(?:,|(?=\s*\}))/g;
 
 /** Replaces descriptions by empty lines, so that the lines of the source map remain correct. */
-const withoutDescriptionsIn = (text: string): string =>
-  text.replaceAll(DESCRIPTION, (match) => '\n'.repeat(match.split('\n').length - 1));
+const removeDescriptions = (text: string): string =>
+  text.replaceAll(DESCRIPTION_PATTERN, (match) => '\n'.repeat(match.split('\n').length - 1));
 
 export const withoutDescriptions: Plugin = {
   name: 'without-descriptions',
   setup({ onLoad }) {
     onLoad({ filter: /\/machines\/.*\.ts$/ }, async ({ path }) => ({
-      contents: withoutDescriptionsIn(await readFile(path, 'utf8')),
+      contents: removeDescriptions(await readFile(path, 'utf8')),
       loader: 'ts',
     }));
   },

@@ -16,7 +16,7 @@ export const findCategory = (tags: Iterable<string>): Category | undefined => {
 export const isHealthy = (category: Category): boolean => category === 'steady' || category === 'done';
 
 /** Conditions of healthy actors, by tags that are more specific than the category. */
-const BY_TAG = {
+const TEXT_BY_TAG = {
   running: 'is running',
   active: 'is running',
   mounted: 'is mounted',
@@ -25,7 +25,7 @@ const BY_TAG = {
   rests: 'has ended',
 } as const;
 
-const BY_CATEGORY = {
+const TEXT_BY_CATEGORY = {
   broken: 'is broken',
   retrying: 'is retrying',
   failed: 'has failed',
@@ -38,8 +38,8 @@ const BY_CATEGORY = {
 /** Describes an actor that is not waiting, e.g. `is running`. The text follows the actor's name in a sentence. */
 export function conditionText(actor: { readonly tags: readonly string[] }): string {
   const category = categoryOf(actor);
-  const byTag = Object.entries(BY_TAG).find(([tag]) => actor.tags.includes(tag));
-  return isHealthy(category) && byTag ? byTag[1] : BY_CATEGORY[category];
+  const tagText = Object.entries(TEXT_BY_TAG).find(([tag]) => actor.tags.includes(tag));
+  return isHealthy(category) && tagText ? tagText[1] : TEXT_BY_CATEGORY[category];
 }
 
 /** Compares by severity, the most severe first. */

@@ -7,33 +7,37 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import { allStatuses } from '../kubernetes/status/allStatuses.ts';
 
-const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
+const DEFAULT_CONTAINER_ANNOTATION = 'kubectl.kubernetes.io/default-container';
 
 /** Returns the container used if the user names none, with a note for the user. */
 export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
-  const annotatedName = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER);
+  const annotatedName = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER_ANNOTATION);
   if (annotatedName && containerNamed(spec, annotatedName)) return { name: annotatedName };
   const notes = annotatedName
     ? [`Default container name ${JSON.stringify(annotatedName)} not found in pod ${metadata.name}`]
     : [];
   const containers = containersOf(spec);
   const [{ name } = { name: '' }] = spec.containers;
-  if (containers.length > 1) notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${namesOf(containers)}`);
+  if (containers.length > 1)
+    notes.push(`Defaulted container ${JSON.stringify(name)} out of: ${containerNamesText(containers)}`);
   return { name, ...(notes.length > 0 ? { note: notes.join('\n') } : {}) };
 }
 
 /** Throws a `NodeFailure` with reason `BadRequest` if the pod has no such container. */
 export function expectContainer({ metadata, spec }: Pod, name: string): void {
   if (containerNamed(spec, name)) return;
-  const names = namesOf(containersOf(spec));
-  throw new NodeFailure('BadRequest', `container ${name} is not valid for pod ${metadata.name} out of: ${names}`);
+  const containerNames = containerNamesText(containersOf(spec));
+  throw new NodeFailure(
+    'BadRequest',
+    `container ${name} is not valid for pod ${metadata.name} out of: ${containerNames}`,
+  );
 }
 
-const KINDS = { containers: '', ephemeralContainers: ' (ephem)', initContainers: ' (init)' } as const;
+const KIND_SUFFIXES = { containers: '', ephemeralContainers: ' (ephem)', initContainers: ' (init)' } as const;
 
-function namesOf(containers: readonly PlacedContainer[]): string {
-  const kinds = Object.entries(KINDS);
-  return kinds
+function containerNamesText(containers: readonly PlacedContainer[]): string {
+  const kindSuffixes = Object.entries(KIND_SUFFIXES);
+  return kindSuffixes
     .flatMap(([kind, suffix]) =>
       containers.filter(({ field }) => field === kind).map(({ container }) => `${container.name}${suffix}`),
     )
@@ -54,19 +58,19 @@ export interface LoggedRun {
 export function selectRun(pod: Pod, container: string, { previous = false } = {}): LoggedRun {
   const status = allStatuses(pod.status).find(({ name }) => name === container);
   const title = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`;
-  const badRequest = (why: string) => new NodeFailure('BadRequest', why);
-  if (status === undefined) throw badRequest(`${title} is not available`);
+  const badRequestError = (why: string) => new NodeFailure('BadRequest', why);
+  if (status === undefined) throw badRequestError(`${title} is not available`);
   const { state = {}, containerID = '', restartCount } = status;
   const previousRun = lastRun(status);
   if (previous) {
-    if (previousRun === undefined) throw badRequest(`previous terminated ${title} not found`);
+    if (previousRun === undefined) throw badRequestError(`previous terminated ${title} not found`);
     return previousRun;
   }
   if (state.running) return { run: restartCount, id: containerID };
   if (state.terminated?.containerID) return { run: restartCount, id: state.terminated.containerID };
   if (previousRun !== undefined) return previousRun;
-  if (state.terminated || status.lastState?.terminated) throw badRequest(`${title} is terminated`);
-  throw badRequest(`${title} is waiting to start${waitSuffix(state.waiting?.reason)}`);
+  if (state.terminated || status.lastState?.terminated) throw badRequestError(`${title} is terminated`);
+  throw badRequestError(`${title} is waiting to start${waitSuffix(state.waiting?.reason)}`);
 }
 
 /** Returns the run before the current one. For a container that waits to restart, this is the latest run. */
@@ -74,8 +78,8 @@ function lastRun({ state = {}, lastState, containerID, restartCount }: Container
   const id = lastState?.terminated?.containerID;
   if (!id) return undefined;
   // A container that has been created but not started has its own run number.
-  const isCounted = state.waiting === undefined || (containerID !== undefined && containerID !== id);
-  return { run: Math.max(0, isCounted ? restartCount - 1 : restartCount), id };
+  const isRestartCounted = state.waiting === undefined || (containerID !== undefined && containerID !== id);
+  return { run: Math.max(0, isRestartCounted ? restartCount - 1 : restartCount), id };
 }
 
 function waitSuffix(reason: string | undefined): string {

@@ -2,7 +2,7 @@
  * Selects the failed runs whose last log lines are shown, and adds these lines to the actors. The lines are read on
  * demand and never cached.
  */
-import { neverStarted } from '../kubernetes/lifecycle/restart.ts';
+import { hasNeverStarted } from '../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../kubernetes/status/view.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
 
@@ -18,7 +18,7 @@ export type LogTails = ReadonlyMap<string, LogTail>;
 
 /** Returns the number of the last run that failed. Undefined if no run failed or the failed run never started. */
 export function lastFailedRun({ actor: { lastRun }, status }: ContainerWithActor): number | undefined {
-  if (lastRun === undefined || lastRun.exitCode === 0 || neverStarted(lastRun.reason)) return undefined;
+  if (lastRun === undefined || lastRun.exitCode === 0 || hasNeverStarted(lastRun.reason)) return undefined;
   const { restartCount = 0, state } = status ?? {};
   return state?.running ? restartCount - 1 : restartCount;
 }
@@ -39,8 +39,8 @@ export const withLogTails = (actors: PodActors, tails: LogTails): PodActors => (
   ...actors,
   containers: actors.containers.map((container) => {
     const { actor } = container;
-    const tail = tails.get(actor.name);
-    if (tail === undefined || actor.lastRun === undefined) return container;
-    return { ...container, actor: { ...actor, lastRun: withLastLine(actor.lastRun, tail) } };
+    const logTail = tails.get(actor.name);
+    if (logTail === undefined || actor.lastRun === undefined) return container;
+    return { ...container, actor: { ...actor, lastRun: withLastLine(actor.lastRun, logTail) } };
   }),
 });

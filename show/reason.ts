@@ -5,7 +5,7 @@
 import { humanDuration } from '../base/duration.ts';
 import type { ActorNode } from './actors/actorNode.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
-import { endCause } from './explain/explainText.ts';
+import { terminationCause } from './explain/explainText.ts';
 
 /** Appends the time left until the deadline, e.g. `; retry in 17s`. Appends nothing if there is no deadline. */
 function withDeadline(text: string, { until }: ActorNode, action: string, now: number): string {
@@ -15,8 +15,8 @@ function withDeadline(text: string, { until }: ActorNode, action: string, now: n
 /** Describes what the actor is waiting for and the time left. */
 function waitText({ waitingFor, until }: ActorNode, now: number): string {
   if (waitingFor === undefined) return '';
-  const timeLeft = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
-  return `waiting for ${waitingFor}${timeLeft}`;
+  const timeLeftText = until === undefined ? '' : ` (${humanDuration(Math.max(0, until - now))} left)`;
+  return `waiting for ${waitingFor}${timeLeftText}`;
 }
 
 /**
@@ -35,14 +35,14 @@ const MAX_CAUSE_LENGTH = 72;
 
 /** Returns the end of a chain of errors, such as `step failed: cause: root cause`, with as many links as fit. */
 function rootCause(message: string): string {
-  const links = message.replace(/\s+/g, ' ').trim().split(': ');
-  let cause = links.pop() ?? '';
+  const causes = message.replace(/\s+/g, ' ').trim().split(': ');
+  let cause = causes.pop() ?? '';
   for (
-    let link = links.pop();
-    link !== undefined && cause.length + link.length + 2 <= MAX_CAUSE_LENGTH;
-    link = links.pop()
+    let outerCause = causes.pop();
+    outerCause !== undefined && cause.length + outerCause.length + 2 <= MAX_CAUSE_LENGTH;
+    outerCause = causes.pop()
   ) {
-    cause = `${link}: ${cause}`;
+    cause = `${outerCause}: ${cause}`;
   }
   return cause;
 }
@@ -52,8 +52,8 @@ function runningReason({ actor, role, status }: ContainerWithActor, now: number)
   const kind = status?.started ? 'readiness' : 'startup';
   const probe = actor.children.find(({ machine, name }) => machine === 'probe' && name === kind);
   if (status?.ready || !probe?.lastFailure) return waitText(actor, now);
-  const count = kind === 'startup' ? probe.facts.map((fact) => ` (${fact})`).join('') : '';
-  return rootCause(probe.lastFailure.message) + count;
+  const failureCountText = kind === 'startup' ? probe.facts.map((fact) => ` (${fact})`).join('') : '';
+  return rootCause(probe.lastFailure.message) + failureCountText;
 }
 
 /** Returns the state of a container in the words of kubectl's column STATUS. */
@@ -69,8 +69,8 @@ export function containerReason(container: ContainerWithActor, now: number): str
   const { lastRun } = actor;
   if (state.running) return runningReason(container, now);
   if (state.terminated?.exitCode === 0 && !willRestart) return '';
-  const crashed = state.terminated || state.waiting?.reason === 'CrashLoopBackOff';
-  if (lastRun && crashed) return withDeadline(endCause(lastRun), actor, 'restart', now);
+  const hasCrashed = state.terminated || state.waiting?.reason === 'CrashLoopBackOff';
+  if (lastRun && hasCrashed) return withDeadline(terminationCause(lastRun), actor, 'restart', now);
   return waitReason(actor, now);
 }
 

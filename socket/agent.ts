@@ -144,5 +144,5 @@ export interface AgentRecording {
   readonly isOn: boolean;
   readonly directory: string;
   /** All bytes of the recordings. Undefined if there are none. */
-  readonly parts: AsyncIterable<Uint8Array> | undefined;
+  readonly chunks: AsyncIterable<Uint8Array> | undefined;
 }

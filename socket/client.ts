@@ -16,7 +16,7 @@ export interface AgentClient {
   post(resource: string, body: unknown): Promise<unknown>;
   /** Streams the response and returns its headers. */
   bytes(resource: string): Promise<{
-    readonly parts: AsyncIterable<Uint8Array>;
+    readonly chunks: AsyncIterable<Uint8Array>;
     readonly headers: IncomingMessage['headers'];
   }>;
   /**
@@ -33,8 +33,8 @@ const IDLE_TIMEOUT_MS = 10_000;
 interface AgentAddress {
   readonly path: string;
   /** Returns the PID of the process that listens on a socket, if the kernel reveals it. */
-  readonly processAt?: ((path: string) => Promise<number | undefined>) | undefined;
-  readonly silentMs?: number | undefined;
+  readonly findListenerPid?: ((path: string) => Promise<number | undefined>) | undefined;
+  readonly idleTimeoutMs?: number | undefined;
 }
 
 interface OpenResponse {
@@ -50,12 +50,12 @@ interface RequestOptions {
 }
 
 async function sendRequest(
-  place: AgentAddress,
+  address: AgentAddress,
   resource: string,
   accept: string,
   { signal, body }: RequestOptions = {},
 ): Promise<OpenResponse> {
-  const { path, silentMs: timeout = IDLE_TIMEOUT_MS } = place;
+  const { path, idleTimeoutMs: timeout = IDLE_TIMEOUT_MS } = address;
   const options = { socketPath: path, path: resource, headers: { accept }, timeout, ...(signal ? { signal } : {}) };
   const clientRequest = request({ ...options, method: body === undefined ? 'GET' : 'POST' }).end(body);
   let startedResponse: IncomingMessage | undefined;
@@ -68,7 +68,7 @@ async function sendRequest(
   });
   clientRequest.on('timeout', () => (startedResponse ?? clientRequest).destroy(new IdleTimeout()));
   const [response]: unknown[] = await once(clientRequest, 'response').catch(async (cause: unknown) => {
-    throw await connectionFailure(place, cause);
+    throw await toConnectionFailure(address, cause);
   });
   // Safe cast: node:http emits `response` with this one argument.
   return { response: response as IncomingMessage, disableTimeout: () => clientRequest.setTimeout(0) };
@@ -78,113 +78,116 @@ async function sendRequest(
 class IdleTimeout extends Error {}
 
 /** Converts a connection error to a failure. Any error other than a timeout means that the agent has exited. */
-async function connectionFailure(
-  { path, processAt, silentMs = IDLE_TIMEOUT_MS }: AgentAddress,
+async function toConnectionFailure(
+  { path, findListenerPid, idleTimeoutMs = IDLE_TIMEOUT_MS }: AgentAddress,
   cause: unknown,
 ): Promise<NodeFailure> {
   if (!(cause instanceof IdleTimeout))
     return new NodeFailure('AgentGone', `the agent at ${path} exited before its response was complete`, { cause });
-  const pid = await processAt?.(path);
+  const pid = await findListenerPid?.(path);
   const who = pid === undefined ? `the agent at ${path}` : `the agent at ${path} (process ${pid})`;
   return new NodeFailure(
     'AgentSilent',
-    `${who} has not responded for ${silentMs / 1_000} s: it is suspended or hangs`,
+    `${who} has not responded for ${idleTimeoutMs / 1_000} s: it is suspended or hangs`,
     {
       cause,
     },
   );
 }
 
-async function readText(place: AgentAddress, response: IncomingMessage): Promise<string> {
+async function readText(address: AgentAddress, response: IncomingMessage): Promise<string> {
   response.setEncoding('utf8');
-  let text = '';
+  let bodyText = '';
   try {
-    for await (const chunk of response) text += chunk;
+    for await (const chunk of response) bodyText += chunk;
   } catch (cause) {
-    throw await connectionFailure(place, cause);
+    throw await toConnectionFailure(address, cause);
   }
-  return text;
+  return bodyText;
 }
 
 /** The defaults apply to reasons that this version does not have but other versions of the agent use. */
-const statusShape = z.object({
+const statusSchema = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),
 });
 
-function failureOf(body: string): NodeFailure {
-  const { reason, message } = statusShape.parse(JSON.parse(body));
+function parseFailure(body: string): NodeFailure {
+  const { reason, message } = statusSchema.parse(JSON.parse(body));
   return new NodeFailure(reason, message ?? body);
 }
 
-async function* readChunks(place: AgentAddress, response: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* readChunks(address: AgentAddress, response: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
     yield* response;
   } catch (cause) {
-    throw await connectionFailure(place, cause);
+    throw await toConnectionFailure(address, cause);
   }
 }
 
 async function* parseLines(
-  place: AgentAddress,
+  address: AgentAddress,
   response: IncomingMessage,
   signal: AbortSignal,
 ): AsyncGenerator<unknown> {
   try {
     for await (const line of createInterface({ input: response })) yield JSON.parse(line);
   } catch (cause) {
-    if (!signal.aborted) throw await connectionFailure(place, cause);
+    if (!signal.aborted) throw await toConnectionFailure(address, cause);
   }
 }
 
 /** Returns a client of the agent that listens at `path`. The default timeout for each part of a response is 10 s. */
 export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = {}): AgentClient {
-  const requestTarget = { ...options, path };
-  const requestBody = async (resource: string, accept: string, more?: RequestOptions) => {
-    const { response } = await sendRequest(requestTarget, resource, accept, more);
-    const text = await readText(requestTarget, response);
-    if (response.statusCode !== 200) throw failureOf(text);
-    return text;
+  const agentAddress = { ...options, path };
+  const requestBody = async (resource: string, accept: string, requestOptions?: RequestOptions) => {
+    const { response } = await sendRequest(agentAddress, resource, accept, requestOptions);
+    const bodyText = await readText(agentAddress, response);
+    if (response.statusCode !== 200) throw parseFailure(bodyText);
+    return bodyText;
   };
   return {
     path,
     json: async (resource) => JSON.parse(await requestBody(resource, 'application/json')),
     text: (resource, width) => requestBody(resource, width === undefined ? 'text/plain' : `text/plain; width=${width}`),
-    post: async (resource, sent) =>
-      JSON.parse(await requestBody(resource, 'application/json', { body: JSON.stringify(sent) })),
+    post: async (resource, sentBody) =>
+      JSON.parse(await requestBody(resource, 'application/json', { body: JSON.stringify(sentBody) })),
     bytes: async (resource) => {
-      const { response } = await sendRequest(requestTarget, resource, 'application/gzip');
-      if (response.statusCode !== 200) throw failureOf(await readText(requestTarget, response));
-      return { parts: readChunks(requestTarget, response), headers: response.headers };
+      const { response } = await sendRequest(agentAddress, resource, 'application/gzip');
+      if (response.statusCode !== 200) throw parseFailure(await readText(agentAddress, response));
+      return { chunks: readChunks(agentAddress, response), headers: response.headers };
     },
     watch: async (resource, signal) => {
       const { response, disableTimeout: endLimit } = await sendRequest(
-        requestTarget,
+        agentAddress,
         `${resource}?watch=true`,
         'application/json',
         { signal },
       );
-      if (response.statusCode !== 200) throw failureOf(await readText(requestTarget, response));
+      if (response.statusCode !== 200) throw parseFailure(await readText(agentAddress, response));
       endLimit();
-      return parseLines(requestTarget, response, signal);
+      return parseLines(agentAddress, response, signal);
     },
   };
 }
 
 /** Returns a client for the first socket on which an agent listens. Throws a `NodeFailure` that lists the paths. */
-export async function findAgent(paths: readonly string[], processAt?: AgentAddress['processAt']): Promise<AgentClient> {
-  let forbidden: string | undefined;
+export async function findAgent(
+  paths: readonly string[],
+  findListenerPid?: AgentAddress['findListenerPid'],
+): Promise<AgentClient> {
+  let forbiddenPath: string | undefined;
   for (const path of paths) {
     try {
-      if (await isListening(path)) return agentClient(path, { processAt });
+      if (await isListening(path)) return agentClient(path, { findListenerPid });
     } catch (cause) {
       if (!(cause instanceof Error && 'code' in cause && cause.code === 'EACCES')) throw cause;
-      forbidden = path;
+      forbiddenPath = path;
     }
   }
   const joinedPaths = paths.join(' or ');
-  const message = forbidden
-    ? `permission denied on the agent's socket ${forbidden}: only its owner may use it, try again as root`
+  const message = forbiddenPath
+    ? `permission denied on the agent's socket ${forbiddenPath}: only its owner may use it, try again as root`
     : `no agent is running at ${joinedPaths}; start one with "statelet up", or say where it is with --root-dir or --state-dir`;
   throw new NodeFailure('NoAgent', message);
 }

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import { nearest } from '../base/nearest.ts';
+import { closestWord } from '../base/nearest.ts';
 import { printableLine } from '../base/printable.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { withoutNodeSuffix } from '../kubernetes/shownName.ts';
 import type { NodeSummary } from './agent.ts';
 
-type Problem = NodeSummary['problems'][number];
+type ManifestProblem = NodeSummary['problems'][number];
 
 /** The scope of a lookup by name. All namespaces if `namespace` is undefined. */
 export interface LookupScope {
@@ -17,7 +17,7 @@ export interface LookupScope {
  * Whether the file name matches a pod's name, ignoring the extension and a numeric prefix, e.g. `web.yaml` or
  * `10-web.yaml`.
  */
-function matchesFileName(name: string, { file }: Problem): boolean {
+function matchesFileName(name: string, { file }: ManifestProblem): boolean {
   return (
     basename(file)
       .replace(/\.(ya?ml|json)$/, '')
@@ -26,7 +26,7 @@ function matchesFileName(name: string, { file }: Problem): boolean {
 }
 
 /** Whether a problem can concern a pod of this namespace. True if the namespace is unknown. */
-export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolean {
+export function mayBelongTo(namespace: string | undefined, { pod }: ManifestProblem): boolean {
   return namespace === undefined || pod === undefined || pod.split('/')[0] === namespace;
 }
 
@@ -34,39 +34,39 @@ export function mayBeIn(namespace: string | undefined, { pod }: Problem): boolea
  * Whether a problem concerns a pod of this name. Compares the name in the manifest or, if that cannot be read, the name
  * of the file.
  */
-function concernsPod(name: string, { node, namespace }: LookupScope, problem: Problem): boolean {
+function concernsPod(name: string, { node, namespace }: LookupScope, problem: ManifestProblem): boolean {
   const pod = problem.pod?.split('/').at(-1);
   if (pod === undefined) return matchesFileName(withoutNodeSuffix(name, node), problem);
-  return mayBeIn(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
+  return mayBelongTo(namespace, problem) && (pod === name || pod === `${name}-${node.toLowerCase()}`);
 }
 
 /**
  * Returns `FILE: FIELD: MESSAGE` and the condition under which the manifest will be used, on one line, even if the
  * file's name contains line breaks.
  */
-export const problemSentence = ({ file, path, message, until }: Problem): string => {
-  const field = path === '' ? '' : `${path}: `;
-  const condition = until === undefined ? '' : ` (not used until ${until})`;
-  return printableLine(`${file}: ${field}${message}${condition}`);
+export const formatProblem = ({ file, path, message, until }: ManifestProblem): string => {
+  const fieldPrefix = path === '' ? '' : `${path}: `;
+  const untilSuffix = until === undefined ? '' : ` (not used until ${until})`;
+  return printableLine(`${file}: ${fieldPrefix}${message}${untilSuffix}`);
 };
 
 /** Returns the problems that concern a pod, one sentence each. */
-export function problemsOf(name: string, place: LookupScope, problems: readonly Problem[]): string[] {
-  return problems.filter((problem) => concernsPod(name, place, problem)).map(problemSentence);
+export function listPodProblems(name: string, scope: LookupScope, problems: readonly ManifestProblem[]): string[] {
+  return problems.filter((problem) => concernsPod(name, scope, problem)).map(formatProblem);
 }
 
 /** Suggests the running or rejected pod whose name is most similar to an unknown name. */
-export function nearestPod(
+export function suggestPod(
   name: string,
   { node, namespace }: LookupScope,
   pods: readonly Pod[],
-  problems: readonly Problem[],
+  problems: readonly ManifestProblem[],
 ): string | undefined {
-  const rejected = problems.filter((problem) => mayBeIn(namespace, problem));
+  const rejectedManifests = problems.filter((problem) => mayBelongTo(namespace, problem));
   const fullNames = [
     ...pods.map(({ metadata }) => metadata.name),
-    ...rejected.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
+    ...rejectedManifests.flatMap(({ pod }) => pod?.split('/').at(-1) ?? []),
   ];
   const shortNames = fullNames.map((each) => withoutNodeSuffix(each, node));
-  return nearest(name, new Set([...shortNames, ...fullNames]));
+  return closestWord(name, new Set([...shortNames, ...fullNames]));
 }

@@ -3,21 +3,21 @@ import { pipeline } from 'node:stream/promises';
 import type { AgentPort, AgentRecording } from './agent.ts';
 
 /** Response header of an agent that does not record. The recording in the body comes from earlier agents. */
-export const RECORDER_OFF = ['statelet-recorder', 'off'] as const;
+export const RECORDER_OFF_HEADER = ['statelet-recorder', 'off'] as const;
 
 /** Streams the recording with backpressure. Returns the reason if there is no recording. */
 export async function sendRecording(agent: AgentPort, response: ServerResponse): Promise<string | undefined> {
   const recording = await agent.recording();
-  const { parts, isOn } = recording;
-  if (parts === undefined) return noRecordingMessage(recording);
-  if (!isOn) response.setHeader(...RECORDER_OFF);
+  const { chunks, isOn } = recording;
+  if (chunks === undefined) return describeMissingRecording(recording);
+  if (!isOn) response.setHeader(...RECORDER_OFF_HEADER);
   response.writeHead(200, { 'content-type': 'application/gzip' });
   // The truncated response shows the client that the recording is incomplete.
-  await pipeline(parts, response).catch(() => response.destroy());
+  await pipeline(chunks, response).catch(() => response.destroy());
   return undefined;
 }
 
-const noRecordingMessage = ({ isOn, directory }: AgentRecording): string =>
+const describeMissingRecording = ({ isOn, directory }: AgentRecording): string =>
   isOn
     ? `nothing has been recorded: there is no recording in ${directory}; the agent's log says why it cannot write`
     : `this agent records nothing (--record-size 0), and there is no recording of an earlier one in ${directory}`;

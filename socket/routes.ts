@@ -6,7 +6,7 @@ import type { Explanation } from '../show/explain.ts';
 import { podList } from '../show/tables/podList.ts';
 import { ambiguityMessage, findPodsByName } from '../show/tables/podsByName.ts';
 import type { AgentPort } from './agent.ts';
-import { nearestPod, problemSentence, problemsOf } from './manifestProblems.ts';
+import { formatProblem, listPodProblems, suggestPod } from './manifestProblems.ts';
 import { failure } from './status.ts';
 
 /** A response, whose body is sent as JSON or, if it is a string, as plain text. */
@@ -16,10 +16,10 @@ export interface RouteResponse {
 }
 
 /** Returns a 404 that mentions the problems of the pod's manifest, or else the pod that the user probably meant. */
-function notFound(name: string, problems: readonly string[] = [], meant?: string): RouteResponse {
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  const reason = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
-  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${reason}`) };
+function createNotFoundResponse(name: string, problems: readonly string[] = [], suggestedPod?: string): RouteResponse {
+  const hint = suggestedPod === undefined ? '' : `; did you mean ${suggestedPod}?`;
+  const reasonSuffix = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : hint;
+  return { code: 404, body: failure(404, 'NotFound', `pods "${name}" not found${reasonSuffix}`) };
 }
 
 const nodeList = (agent: AgentPort): RouteResponse => ({
@@ -37,7 +37,7 @@ const eventList = (agent: AgentPort, namespace?: string): RouteResponse => ({
   },
 });
 
-async function usageResponse(agent: AgentPort): Promise<RouteResponse> {
+async function createUsageResponse(agent: AgentPort): Promise<RouteResponse> {
   const usage = await agent.usage(new AbortController().signal);
   if (usage !== undefined) return { code: 200, body: usage };
   const message = "usage is not measured, because the node's API is turned off (enableServer: false)";
@@ -46,13 +46,13 @@ async function usageResponse(agent: AgentPort): Promise<RouteResponse> {
 
 function podResponse(agent: AgentPort, namespace: string, name: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
-  return pod ? { code: 200, body: pod } : notFound(name);
+  return pod ? { code: 200, body: pod } : createNotFoundResponse(name);
 }
 
 function podPathsResponse(agent: AgentPort, uid: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
   const podPaths = pod && agent.podPaths(uid);
-  return podPaths ? { code: 200, body: { pod, ...podPaths } } : notFound(uid);
+  return podPaths ? { code: 200, body: { pod, ...podPaths } } : createNotFoundResponse(uid);
 }
 
 interface ExplainTarget {
@@ -71,37 +71,40 @@ async function explainPod(agent: AgentPort, { metadata: { uid } }: Pod): Promise
 }
 
 /** Explains the matching pod. Returns an error response unless exactly one pod matches. */
-async function explainTarget(
+async function explainMatchingPod(
   agent: AgentPort,
   { name, namespace, isUid }: ExplainTarget,
 ): Promise<Explanation | RouteResponse> {
   const pods = agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
-  const matches = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
-  const why = ambiguityMessage(matches);
+  const matchingPods = isUid ? pods.filter(({ metadata }) => metadata.uid === name) : findPodsByName(name, pods);
+  const why = ambiguityMessage(matchingPods);
   if (why !== undefined) return { code: 400, body: failure(400, 'BadRequest', why) };
-  const [pod] = matches;
+  const [pod] = matchingPods;
   const { problems, warnings, name: node } = agent.node();
   const explanation = pod && (await explainPod(agent, pod));
   if (!explanation) {
     const [elsewhere] = findPodsByName(name, agent.pods());
-    const suggestion = () => nearestPod(name, { node, namespace }, pods, problems);
-    const advice = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : suggestion();
-    return notFound(name, problemsOf(name, { node, namespace }, problems), advice);
+    const findSuggestion = () => suggestPod(name, { node, namespace }, pods, problems);
+    const suggestedPod = elsewhere ? `the one in namespace ${elsewhere.metadata.namespace}` : findSuggestion();
+    return createNotFoundResponse(name, listPodProblems(name, { node, namespace }, problems), suggestedPod);
   }
-  const place = { node, namespace: explanation.namespace };
+  const scope = { node, namespace: explanation.namespace };
   return {
     ...explanation,
-    ...nonEmptyProblems(problemsOf(explanation.name, place, problems), problemsOf(explanation.name, place, warnings)),
+    ...omitEmptyProblems(
+      listPodProblems(explanation.name, scope, problems),
+      listPodProblems(explanation.name, scope, warnings),
+    ),
   };
 }
 
 /** Omits the fields whose lists are empty. */
-const nonEmptyProblems = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
+const omitEmptyProblems = (manifestProblems: readonly string[], manifestWarnings: readonly string[]) => ({
   ...(manifestProblems.length > 0 ? { manifestProblems } : {}),
   ...(manifestWarnings.length > 0 ? { manifestWarnings } : {}),
 });
 
-async function partExplanation(
+async function explainPodPart(
   agent: AgentPort,
   { uid, name }: Pick<Explanation, 'uid' | 'name'>,
   part: PodPart,
@@ -110,21 +113,27 @@ async function partExplanation(
   if (explanation !== undefined) return explanation;
   const pod = agent.pods().find(({ metadata }) => metadata.uid === uid);
   const tree = agent.trees().get(uid);
-  const existing = pod && tree ? partNames({ pod, tree }, part.kind) : [];
-  const message = `pod ${name}: ${part.kind} "${part.name}" not found${existing.length > 0 ? `; it has ${existing.join(', ')}` : ''}`;
+  const existingNames = pod && tree ? partNames({ pod, tree }, part.kind) : [];
+  const message = `pod ${name}: ${part.kind} "${part.name}" not found${existingNames.length > 0 ? `; it has ${existingNames.join(', ')}` : ''}`;
   return { code: 404, body: failure(404, 'NotFound', message) };
 }
 
-async function explanationResponse(agent: AgentPort, target: ExplainTarget, accept: string): Promise<RouteResponse> {
-  const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
-  const explanation = await explainTarget(agent, target);
+async function createExplanationResponse(
+  agent: AgentPort,
+  target: ExplainTarget,
+  accept: string,
+): Promise<RouteResponse> {
+  const [asText, width] = [accept.includes('text/plain'), parseWidth(accept)];
+  const explanation = await explainMatchingPod(agent, target);
   if ('code' in explanation) return explanation;
   if (target.part) {
-    const part = await partExplanation(agent, explanation, target.part);
-    if ('code' in part) return part;
-    return asText ? labeledText(agent, formatPartExplanation(part, width)) : { code: 200, body: part };
+    const explainedPart = await explainPodPart(agent, explanation, target.part);
+    if ('code' in explainedPart) return explainedPart;
+    return asText
+      ? createTextResponse(agent, formatPartExplanation(explainedPart, width))
+      : { code: 200, body: explainedPart };
   }
-  return asText ? labeledText(agent, formatExplanation(explanation, width)) : { code: 200, body: explanation };
+  return asText ? createTextResponse(agent, formatExplanation(explanation, width)) : { code: 200, body: explanation };
 }
 
 function nodeExplanationResponse(agent: AgentPort, name: string | undefined, accept: string): RouteResponse {
@@ -135,15 +144,15 @@ function nodeExplanationResponse(agent: AgentPort, name: string | undefined, acc
   const { problems, warnings } = agent.node();
   const explanationWithProblems = {
     ...explanation,
-    ...nonEmptyProblems(problems.map(problemSentence), warnings.map(problemSentence)),
+    ...omitEmptyProblems(problems.map(formatProblem), warnings.map(formatProblem)),
   };
-  const [asText, width] = [accept.includes('text/plain'), widthIn(accept)];
+  const [asText, width] = [accept.includes('text/plain'), parseWidth(accept)];
   return asText
-    ? labeledText(agent, formatNodeExplanation(explanationWithProblems, width))
+    ? createTextResponse(agent, formatNodeExplanation(explanationWithProblems, width))
     : { code: 200, body: explanationWithProblems };
 }
 
-function labeledText(agent: AgentPort, text: string): RouteResponse {
+function createTextResponse(agent: AgentPort, text: string): RouteResponse {
   const label = agent.node().simulated ? 'SIMULATED runtime: no real containers run\n' : '';
   return { code: 200, body: `${label}${text}` };
 }
@@ -152,8 +161,8 @@ function labeledText(agent: AgentPort, text: string): RouteResponse {
  * Parses `/explain/pods/NAME`, `/explain/namespaces/NAMESPACE/pods/NAME` or `/explain/uids/UID`, each optionally
  * followed by `/containers/NAME` or `/volumes/NAME`.
  */
-function parseExplainPath(steps: readonly string[]): ExplainTarget | undefined {
-  const [first, ...rest] = steps;
+function parseExplainPath(segments: readonly string[]): ExplainTarget | undefined {
+  const [first, ...rest] = segments;
   if (first !== 'explain') return undefined;
   const namespace = rest[0] === 'namespaces' ? rest[1] : undefined;
   const [kind, name, ...more] = namespace ? rest.slice(2) : rest;
@@ -171,7 +180,7 @@ function parsePart([kinds, name, ...more]: readonly string[]): PodPart | undefin
 }
 
 /** Returns the width of the text that `Accept: text/plain; width=120` requests, or undefined if it has none. */
-function widthIn(accept: string): number | undefined {
+function parseWidth(accept: string): number | undefined {
   const [, width] = /text\/plain; ?width=(\d{1,4})\b/.exec(accept) ?? [];
   return width === undefined ? undefined : Number(width);
 }
@@ -185,13 +194,13 @@ export async function routeRequest(agent: AgentPort, path: string, accept: strin
   if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
-  if (path === '/stats/summary') return usageResponse(agent);
+  if (path === '/stats/summary') return createUsageResponse(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && segments.length <= 3) {
     return nodeExplanationResponse(agent, third, accept);
   }
   if (first === 'places' && second === 'uids' && third && segments.length === 3) return podPathsResponse(agent, third);
   const target = parseExplainPath(segments);
-  if (target) return explanationResponse(agent, target, accept);
+  if (target) return createExplanationResponse(agent, target, accept);
   if (first === 'api' && second === 'v1' && third === 'namespaces' && fourth) {
     if (fifth === 'pods' && sixth && segments.length === 6) return podResponse(agent, fourth, sixth);
     if (fifth === 'events' && segments.length === 5) return eventList(agent, fourth);

@@ -17,12 +17,12 @@ export interface AgentSocket {
   close(): Promise<void>;
 }
 
-function send(response: ServerResponse, code: number, body: unknown): void {
-  const text = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`;
+function sendResponse(response: ServerResponse, code: number, body: unknown): void {
+  const serializedBody = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`;
   response.writeHead(code, {
     'content-type': typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json',
   });
-  response.end(text);
+  response.end(serializedBody);
 }
 
 /** Timeout for responses in progress when the socket closes, in milliseconds. */
@@ -37,61 +37,67 @@ interface ServerContext {
   readonly version: object | undefined;
 }
 
-function respond({ agent, watches, version }: ServerContext, url: URL, accept: string, response: ServerResponse): void {
-  const isWatched = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
-  const watch = isWatched ? lookUp(watches, url.pathname) : undefined;
-  if (watch) {
-    watch.add(response);
+function handleGet(
+  { agent, watches, version }: ServerContext,
+  url: URL,
+  accept: string,
+  response: ServerResponse,
+): void {
+  const isWatchRequest = ['true', '1'].includes(url.searchParams.get('watch') ?? '');
+  const requestedWatch = isWatchRequest ? lookUp(watches, url.pathname) : undefined;
+  if (requestedWatch) {
+    requestedWatch.add(response);
     return;
   }
   if (version !== undefined && url.pathname === '/version') {
-    send(response, 200, version);
+    sendResponse(response, 200, version);
     return;
   }
-  const refuse = (error: unknown) => {
+  const sendError = (error: unknown) => {
     const [code, reason] =
       error instanceof URIError ? ([400, 'BadRequest'] as const) : ([500, 'InternalError'] as const);
-    send(response, code, failure(code, reason, messageOf(error)));
+    sendResponse(response, code, failure(code, reason, messageOf(error)));
   };
-  const noRecording = (why: string) => send(response, 404, failure(404, 'NotFound', why));
+  const sendNoRecording = (why: string) => sendResponse(response, 404, failure(404, 'NotFound', why));
   if (url.pathname === '/recording')
-    sendRecording(agent, response).then((why) => why === undefined || noRecording(why), refuse);
-  else routeRequest(agent, url.pathname, accept).then(({ code, body }) => send(response, code, body), refuse);
+    sendRecording(agent, response).then((why) => why === undefined || sendNoRecording(why), sendError);
+  else
+    routeRequest(agent, url.pathname, accept).then(({ code, body }) => sendResponse(response, code, body), sendError);
 }
 
 const STREAM_PATHS: readonly string[] = ['/exec', '/attach'];
 
 /** Handles exec and attach requests. Their code is imported on first use. */
-async function respondStream(agent: AgentPort, path: string, request: IncomingMessage, response: ServerResponse) {
-  const disconnected = new AbortController();
-  response.on('close', () => disconnected.abort());
+async function handleStreamRequest(agent: AgentPort, path: string, request: IncomingMessage, response: ServerResponse) {
+  const disconnectController = new AbortController();
+  response.on('close', () => disconnectController.abort());
   const { handleStreamRequest: answerStream } = await import('./streams.ts');
-  const { code, body } = await answerStream(agent, path, request, disconnected.signal);
-  send(response, code, body);
+  const { code, body } = await answerStream(agent, path, request, disconnectController.signal);
+  sendResponse(response, code, body);
 }
 
-function handleRequest(served: ServerContext, request: IncomingMessage, response: ServerResponse): void {
+function handleRequest(context: ServerContext, request: IncomingMessage, response: ServerResponse): void {
   const url = URL.parse(request.url ?? '/', 'http://agent');
   if (request.method === 'POST' && url !== null && STREAM_PATHS.includes(url.pathname)) {
-    const fail = (error: unknown) => {
-      send(response, 500, failure(500, 'InternalError', messageOf(error)));
+    const sendFailure = (error: unknown) => {
+      sendResponse(response, 500, failure(500, 'InternalError', messageOf(error)));
     };
     // An error after the headers were sent cannot be reported, so break the connection.
-    respondStream(served.agent, url.pathname, request, response)
-      .catch(fail)
+    handleStreamRequest(context.agent, url.pathname, request, response)
+      .catch(sendFailure)
       .catch(() => response.destroy());
   } else if (request.method !== 'GET') {
     const message = `${request.method} is not supported: only ${STREAM_PATHS.join(' and ')} take a POST`;
-    send(response, 405, failure(405, 'MethodNotAllowed', message));
+    sendResponse(response, 405, failure(405, 'MethodNotAllowed', message));
   } else if (url === null) {
-    send(response, 400, failure(400, 'BadRequest', `${request.url} is not a path`));
+    sendResponse(response, 400, failure(400, 'BadRequest', `${request.url} is not a path`));
   } else {
-    respond(served, url, request.headers.accept ?? '', response);
+    handleGet(context, url, request.headers.accept ?? '', response);
   }
 }
 
 /** Creates the socket with a mode that excludes other users from the start. */
-async function listen(server: Server, path: string): Promise<void> {
+async function listenOnSocket(server: Server, path: string): Promise<void> {
   const previousUmask = process.umask(0o177);
   try {
     server.listen(path);
@@ -103,9 +109,9 @@ async function listen(server: Server, path: string): Promise<void> {
 
 /** Removes a socket that no process listens on. Fails on any other type of file, because it may belong to the user. */
 async function removeDeadSocket(path: string): Promise<void> {
-  const stats = await lstat(path).catch(() => undefined);
-  if (stats === undefined) return;
-  if (!stats.isSocket()) {
+  const socketStats = await lstat(path).catch(() => undefined);
+  if (socketStats === undefined) return;
+  if (!socketStats.isSocket()) {
     throw new NodeFailure(
       'RootDirectoryUnusable',
       `${path} exists and is not a socket: move it, or use another root directory`,
@@ -132,16 +138,16 @@ export async function serveSocket(options: {
   await removeDeadSocket(path);
   const watches = { '/api/v1/pods': watchPods(agent), '/api/v1/events': watchEvents(agent) };
   const server = createServer((request, response) => handleRequest({ agent, watches, version }, request, response));
-  await listen(server, path);
+  await listenOnSocket(server, path);
   return {
     path,
     close: async () => {
       for (const watch of Object.values(watches)) watch.close();
-      const closed = new Promise((resolve) => server.close(resolve));
+      const closePromise = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timeLimit = startTimeLimit(SHUTDOWN_TIMEOUT_MS);
       timeLimit.signal.addEventListener('abort', () => server.closeAllConnections());
-      await closed;
+      await closePromise;
       timeLimit.clear();
     },
   };

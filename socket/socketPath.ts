@@ -14,23 +14,23 @@ export function socketPath(rootDirectory: string): string {
 }
 
 /** Flag of a listening socket in /proc/net/unix (`__SO_ACCEPTCON`). */
-const LISTENING = 0x10000;
+const LISTENING_FLAG = 0x10000;
 
 /**
  * Returns the paths of the sockets on which agents of this host listen, from the kernel's table. Returns none on hosts
  * without that table. Sockets of users other than root and the current user are left out, because a command trusts the
  * agent that it talks to.
  */
-export async function listeningAgents(): Promise<string[]> {
-  const table = await readFile('/proc/net/unix', 'utf8').catch(() => '');
+export async function findListeningAgents(): Promise<string[]> {
+  const socketTable = await readFile('/proc/net/unix', 'utf8').catch(() => '');
   const paths = new Set<string>();
-  for (const line of table.split('\n')) {
+  for (const line of socketTable.split('\n')) {
     const [, flags, path] = /^\S+ \S+ \S+ ([0-9A-Fa-f]+) \S+ \S+ +\S+ (\/.*)$/.exec(line) ?? [];
     if (path === undefined || basename(path) !== SOCKET_NAME) continue;
-    if ((Number.parseInt(flags ?? '', 16) & LISTENING) !== 0) paths.add(path);
+    if ((Number.parseInt(flags ?? '', 16) & LISTENING_FLAG) !== 0) paths.add(path);
   }
-  const trusted = await Promise.all([...paths].map(isTrustedSocket));
-  return [...paths].filter((_, index) => trusted[index]).sort();
+  const trustFlags = await Promise.all([...paths].map(isTrustedSocket));
+  return [...paths].filter((_, index) => trustFlags[index]).sort();
 }
 
 async function isTrustedSocket(path: string): Promise<boolean> {
@@ -42,9 +42,9 @@ async function isTrustedSocket(path: string): Promise<boolean> {
  * Throws if the path is too long for the kernel. Call it early, so that the user gets the error before anything starts.
  */
 export function checkSocketPath(path: string): void {
-  const bytes = Buffer.byteLength(path);
-  if (bytes <= MAX_PATH_BYTES) return;
-  const message = `the socket path ${path} has ${bytes} bytes, but the limit for a unix socket is ${MAX_PATH_BYTES}: use a shorter root directory`;
+  const pathBytes = Buffer.byteLength(path);
+  if (pathBytes <= MAX_PATH_BYTES) return;
+  const message = `the socket path ${path} has ${pathBytes} bytes, but the limit for a unix socket is ${MAX_PATH_BYTES}: use a shorter root directory`;
   throw new NodeFailure('SocketPathTooLong', message);
 }
 

@@ -9,7 +9,7 @@ import { failure } from './status.ts';
 /** Maximum size of a request, in bytes. Roughly the kernel's limit for the arguments of a program. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
-const streamsShape = {
+const streamFields = {
   uid: z.string(),
   container: z.string(),
   stdin: z.boolean(),
@@ -17,11 +17,11 @@ const streamsShape = {
   stderr: z.boolean(),
   tty: z.boolean(),
 };
-const execShape = z.strictObject({ ...streamsShape, command: z.array(z.string()).check(z.minLength(1)) });
-const attachShape = z.strictObject(streamsShape);
+const execRequestSchema = z.strictObject({ ...streamFields, command: z.array(z.string()).check(z.minLength(1)) });
+const attachRequestSchema = z.strictObject(streamFields);
 
 /** HTTP codes that the kubelet uses for these failures. All other failures are internal errors (500). */
-const HTTP_CODES: ReadonlyMap<FailureReason, number> = new Map([
+const HTTP_STATUS_CODES: ReadonlyMap<FailureReason, number> = new Map([
   ['BadRequest', 400],
   ['NotFound', 404],
   ['Unimplemented', 501],
@@ -35,19 +35,19 @@ export async function handleStreamRequest(
   signal: AbortSignal,
 ): Promise<RouteResponse> {
   try {
-    return { code: 200, body: await agent.stream(readRequest(path, await readBody(request)), signal) };
+    return { code: 200, body: await agent.stream(parseStreamRequest(path, await readBody(request)), signal) };
   } catch (error) {
     const reason = error instanceof NodeFailure ? error.reason : 'InternalError';
-    const code = HTTP_CODES.get(reason) ?? 500;
+    const code = HTTP_STATUS_CODES.get(reason) ?? 500;
     return { code, body: failure(code, reason, messageOf(error)) };
   }
 }
 
-function readRequest(path: string, body: string): StreamRequest {
-  const shape = path === '/exec' ? execShape : attachShape;
-  const read = shape.safeParse(parseJson(body));
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
+function parseStreamRequest(path: string, body: string): StreamRequest {
+  const requestSchema = path === '/exec' ? execRequestSchema : attachRequestSchema;
+  const parseResult = requestSchema.safeParse(parseJson(body));
+  if (parseResult.success) return parseResult.data;
+  const [issue] = parseResult.error.issues;
   throw new NodeFailure('BadRequest', `${path}: ${issue?.path.join('.') || 'body'}: ${issue?.message}`);
 }
 
@@ -61,10 +61,10 @@ function parseJson(text: string): unknown {
 
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
-  let length = 0;
+  let bodyLength = 0;
   for await (const part of request) {
-    length += part.length;
-    if (length > MAX_BODY_BYTES)
+    bodyLength += part.length;
+    if (bodyLength > MAX_BODY_BYTES)
       throw new NodeFailure('BadRequest', `the request has more than ${MAX_BODY_BYTES} bytes`);
     chunks.push(part);
   }

@@ -7,26 +7,26 @@ import { failure } from './status.ts';
  * Maximum number of unread bytes of a watch client, in addition to the initial objects. A client that exceeds it is
  * dropped.
  */
-export const UNREAD_LIMIT = 4 * 1024 * 1024;
+export const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** Time for a dropped client to read the final ERROR event, in milliseconds. */
 const FINAL_EVENT_TIMEOUT_MS = 10_000;
 
-interface Client {
+interface WatchClient {
   readonly response: ServerResponse;
   readonly limit: number;
 }
 
 /** A source of objects with unique keys. */
-interface WatchSource {
+interface ObjectSource {
   objects(): Iterable<readonly [key: string, object: unknown]>;
-  subscribe(listener: (change: Change) => void): () => void;
+  subscribe(listener: (change: ObjectChange) => void): () => void;
 }
 
-interface Change {
+interface ObjectChange {
   readonly key: string;
   readonly object: unknown;
-  readonly removed: boolean;
+  readonly isRemoved: boolean;
 }
 
 /** A watch of one kind of object. Each change is serialized once for all clients. */
@@ -38,7 +38,7 @@ export interface Watch {
 
 const line = (type: string, json: string) => `{"type":"${type}","object":${json}}\n`;
 
-function drop({ response }: Client): void {
+function dropClient({ response }: WatchClient): void {
   const status = failure(410, 'Expired', 'the watch fell too far behind: list again and start a new watch');
   response.end(line('ERROR', JSON.stringify(status)));
   startTimeLimit(FINAL_EVENT_TIMEOUT_MS).signal.addEventListener('abort', () => response.destroy());
@@ -48,41 +48,44 @@ function drop({ response }: Client): void {
  * Returns the watch event for a change and stores the object's JSON in `sentJson`. Returns undefined if the JSON has
  * not changed.
  */
-function eventLine({ key, object, removed }: Change, sentJson: Map<string, string>): string | undefined {
-  const before = sentJson.get(key);
+function eventLine({ key, object, isRemoved }: ObjectChange, sentJson: Map<string, string>): string | undefined {
+  const previousJson = sentJson.get(key);
   const json = JSON.stringify(object);
-  if (removed) {
+  if (isRemoved) {
     sentJson.delete(key);
     return line('DELETED', json);
   }
-  if (before === json) return undefined;
+  if (previousJson === json) return undefined;
   sentJson.set(key, json);
-  return line(before === undefined ? 'ADDED' : 'MODIFIED', json);
+  return line(previousJson === undefined ? 'ADDED' : 'MODIFIED', json);
 }
 
 export const watchPods = (agent: AgentPort): Watch =>
-  watchObjects({
+  createWatch({
     objects: () => agent.pods().map((pod) => [pod.metadata.uid, pod]),
-    subscribe: (listener) => agent.subscribe(({ uid, pod, removed }) => listener({ key: uid, object: pod, removed })),
+    subscribe: (listener) =>
+      agent.subscribe(({ uid, pod, removed: isRemoved }) => listener({ key: uid, object: pod, isRemoved })),
   });
 
 export const watchEvents = (agent: AgentPort): Watch =>
-  watchObjects({
+  createWatch({
     objects: () => agent.events().map((event) => [event.metadata.name, event]),
     subscribe: (listener) =>
-      agent.subscribeEvents(({ event, removed }) => listener({ key: event.metadata.name, object: event, removed })),
+      agent.subscribeEvents(({ event, removed: isRemoved }) =>
+        listener({ key: event.metadata.name, object: event, isRemoved }),
+      ),
   });
 
 /** Watches objects for any number of clients. Subscribes to the source only while there is a client. */
-const watchObjects = (watched: WatchSource): Watch => new ObjectWatch(watched);
+const createWatch = (source: ObjectSource): Watch => new ObjectWatch(source);
 
 class ObjectWatch implements Watch {
-  readonly #source: WatchSource;
-  readonly #clients = new Set<Client>();
+  readonly #source: ObjectSource;
+  readonly #clients = new Set<WatchClient>();
   readonly #sentJson = new Map<string, string>();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(watched: WatchSource) {
+  constructor(watched: ObjectSource) {
     this.#source = watched;
   }
 
@@ -94,7 +97,7 @@ class ObjectWatch implements Watch {
       if (!this.#sentJson.has(key)) this.#sentJson.set(key, json);
       response.write(line('ADDED', json));
     }
-    const client = { response, limit: response.writableLength + UNREAD_LIMIT };
+    const client = { response, limit: response.writableLength + MAX_UNREAD_BYTES };
     this.#clients.add(client);
     this.#unsubscribe ??= this.#source.subscribe((change) => this.#sendChange(change));
     response.on('close', () => this.#removeClient(client));
@@ -107,7 +110,7 @@ class ObjectWatch implements Watch {
     }
   }
 
-  #removeClient(client: Client): void {
+  #removeClient(client: WatchClient): void {
     this.#clients.delete(client);
     if (this.#clients.size > 0) return;
     this.#unsubscribe?.();
@@ -115,14 +118,14 @@ class ObjectWatch implements Watch {
     this.#sentJson.clear();
   }
 
-  #sendChange(change: Change): void {
-    const text = eventLine(change, this.#sentJson);
-    if (text === undefined) return;
+  #sendChange(change: ObjectChange): void {
+    const line = eventLine(change, this.#sentJson);
+    if (line === undefined) return;
     for (const client of this.#clients) {
-      client.response.write(text);
+      client.response.write(line);
       if (client.response.writableLength <= client.limit) continue;
       this.#removeClient(client);
-      drop(client);
+      dropClient(client);
     }
   }
 }

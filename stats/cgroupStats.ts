@@ -32,11 +32,11 @@ export interface CgroupStats {
  */
 export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotals): CgroupStats {
   const { cpu, memory, io, pressure } = usage;
-  const time = statsTime(usage.readAt);
+  const timestamp = statsTime(usage.readAt);
   const limits = root ? { limit: root.memory, swap: root.swap } : memory?.limits;
   return {
     cpu: cpu && {
-      time,
+      time: timestamp,
       // Like the kubelet, report 0 until there is a second sample.
       usageNanoCores: nanoCores ?? 0,
       // Like the kubelet, report 0 for a total that was not measured (`cadvisorInfoToCPUandMemoryStats`).
@@ -44,8 +44,8 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
       psi: psiStats(pressure?.cpu),
     },
     memory: memory && {
-      time,
-      availableBytes: remaining(limits?.limit, memory.workingSet),
+      time: timestamp,
+      availableBytes: remainingBytes(limits?.limit, memory.workingSet),
       usageBytes: memory.usage,
       workingSetBytes: memory.workingSet,
       rssBytes: memory.rss,
@@ -53,18 +53,18 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
       majorPageFaults: memory.majorPageFaults,
       psi: psiStats(pressure?.memory),
     },
-    io: io && { time, psi: psiStats(pressure?.io) },
+    io: io && { time: timestamp, psi: psiStats(pressure?.io) },
     // Like the kubelet, report 0 without swap accounting, because cAdvisor's field is 0 if nothing sets it
     // (`cadvisorInfoToSwapStats`).
     swap: memory && {
-      time,
-      swapAvailableBytes: remaining(limits?.swap, memory.swap ?? 0),
+      time: timestamp,
+      swapAvailableBytes: remainingBytes(limits?.swap, memory.swap ?? 0),
       swapUsageBytes: memory.swap ?? 0,
     },
   };
 }
 
-const remaining = (limit: number | undefined, used: number | undefined): number | undefined =>
+const remainingBytes = (limit: number | undefined, used: number | undefined): number | undefined =>
   limit === undefined || used === undefined ? undefined : Math.max(0, limit - used);
 
 /**

@@ -24,21 +24,21 @@ export function withReducedTimeouts(
   clock: Pick<Pick<Clock, 'now' | 'monotonic'>, 'monotonic'>,
 ): StatsCri {
   const reduceTimeout = <Q, A>(call: CriCall<Q, A>): CriCall<Q, A> => {
-    let timedOutAt: number | undefined;
+    let lastTimeoutAt: number | undefined;
     return async (request, options) => {
       const startedAt = clock.monotonic();
       const { timeoutMs = Number.POSITIVE_INFINITY } = options;
-      const isReduced = timedOutAt !== undefined && startedAt - timedOutAt < REDUCED_DURATION_MS;
+      const usesReducedTimeout = lastTimeoutAt !== undefined && startedAt - lastTimeoutAt < REDUCED_DURATION_MS;
       try {
         const response = await call(
           request,
-          isReduced ? { ...options, timeoutMs: Math.min(REDUCED_TIMEOUT_MS, timeoutMs) } : options,
+          usesReducedTimeout ? { ...options, timeoutMs: Math.min(REDUCED_TIMEOUT_MS, timeoutMs) } : options,
         );
-        timedOutAt = undefined;
+        lastTimeoutAt = undefined;
         return response;
       } catch (error) {
-        if (!isReduced && clock.monotonic() - startedAt >= timeoutMs - TIMER_TOLERANCE_MS)
-          timedOutAt = clock.monotonic();
+        if (!usesReducedTimeout && clock.monotonic() - startedAt >= timeoutMs - TIMER_TOLERANCE_MS)
+          lastTimeoutAt = clock.monotonic();
         throw error;
       }
     };

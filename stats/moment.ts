@@ -4,18 +4,18 @@ import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';
 
 interface CachedValueOptions<T> {
-  readonly compute: () => Promise<T>;
+  readonly computeValue: () => Promise<T>;
   readonly clock: Pick<Pick<Clock, 'now' | 'monotonic'>, 'monotonic'>;
 }
 
 /** Computes a value on demand, once for all concurrent requests, and caches it. */
 export class CachedValue<T> {
-  readonly #parts: CachedValueOptions<T>;
-  #latest: { readonly value: T; readonly startedAt: number } | undefined;
+  readonly #options: CachedValueOptions<T>;
+  #cached: { readonly value: T; readonly startedAt: number } | undefined;
   #inProgress: Promise<T> | undefined;
 
-  constructor(parts: CachedValueOptions<T>) {
-    this.#parts = parts;
+  constructor(options: CachedValueOptions<T>) {
+    this.#options = options;
   }
 
   /**
@@ -23,25 +23,25 @@ export class CachedValue<T> {
    * computation, which other requests may share.
    */
   get(maxAgeMs: number, signal: AbortSignal): Promise<T> {
-    const latest = this.latest(maxAgeMs);
-    if (latest !== undefined) return Promise.resolve(latest);
-    this.#inProgress ??= this.#compute().finally(() => {
+    const cachedValue = this.getCached(maxAgeMs);
+    if (cachedValue !== undefined) return Promise.resolve(cachedValue);
+    this.#inProgress ??= this.#computeAndCache().finally(() => {
       this.#inProgress = undefined;
     });
     return unlessAborted(this.#inProgress, signal);
   }
 
   /** Returns the cached value. Undefined if it is older than `maxAgeMs`. */
-  latest(maxAgeMs: number): T | undefined {
-    if (this.#latest === undefined || this.#parts.clock.monotonic() - this.#latest.startedAt >= maxAgeMs)
+  getCached(maxAgeMs: number): T | undefined {
+    if (this.#cached === undefined || this.#options.clock.monotonic() - this.#cached.startedAt >= maxAgeMs)
       return undefined;
-    return this.#latest.value;
+    return this.#cached.value;
   }
 
-  async #compute(): Promise<T> {
-    const beganAt = this.#parts.clock.monotonic();
-    const value = await this.#parts.compute();
-    this.#latest = { value, startedAt: beganAt };
+  async #computeAndCache(): Promise<T> {
+    const startedAt = this.#options.clock.monotonic();
+    const value = await this.#options.computeValue();
+    this.#cached = { value, startedAt };
     return value;
   }
 }

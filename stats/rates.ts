@@ -1,6 +1,6 @@
 /** Computes CPU rates from the difference of the counters of two samples. */
 
-interface Counter {
+interface CpuCounter {
   /** CPU time in nanoseconds. */
   readonly usedNs: number;
   /** Monotonic time in milliseconds. */
@@ -21,9 +21,9 @@ const NS_IN_S = 1_000_000_000;
 
 /** The counters of the previous sample and the current one. */
 export class Rates {
-  #previous: ReadonlyMap<string, Counter> | undefined;
+  #previousCounters: ReadonlyMap<string, CpuCounter> | undefined;
   #previousStart = 0;
-  #current = new Map<string, Counter>();
+  #currentCounters = new Map<string, CpuCounter>();
   #currentStart = Number.NEGATIVE_INFINITY;
 
   /** Starts a sample. Returns whether rates are available, i.e. whether there is a previous sample to compare with. */
@@ -31,31 +31,31 @@ export class Rates {
     // Compare a sample that follows closely with the same previous sample, because a throttled cgroup can be idle for
     // the whole interval.
     if (at - this.#currentStart >= MIN_INTERVAL_MS) {
-      this.#previous = at - this.#currentStart < MAX_INTERVAL_MS ? this.#current : undefined;
+      this.#previousCounters = at - this.#currentStart < MAX_INTERVAL_MS ? this.#currentCounters : undefined;
       this.#previousStart = this.#currentStart;
       this.#currentStart = at;
     }
-    this.#current = new Map();
-    return this.#previous !== undefined;
+    this.#currentCounters = new Map();
+    return this.#previousCounters !== undefined;
   }
 
   /**
    * Stores a counter and returns its rate, in billionths of a core. The counter of a new key started at 0 when the
    * cgroup was created, `createdAgoMs` milliseconds ago if that is defined.
    */
-  rateOf(key: string, { usedNs, at }: Counter, createdAgoMs?: number): number | undefined {
-    this.#current.set(key, { usedNs, at });
-    if (this.#previous === undefined) return undefined;
-    const previous = this.#previous.get(key) ?? this.#counterAtCreation(at, createdAgoMs);
-    const elapsedMs = previous === undefined ? 0 : at - previous.at;
-    if (previous === undefined || elapsedMs <= 0 || usedNs < previous.usedNs) return undefined;
-    return Math.trunc(((usedNs - previous.usedNs) / (elapsedMs * NS_IN_MS)) * NS_IN_S);
+  rateOf(key: string, { usedNs, at }: CpuCounter, createdAgoMs?: number): number | undefined {
+    this.#currentCounters.set(key, { usedNs, at });
+    if (this.#previousCounters === undefined) return undefined;
+    const previousCounter = this.#previousCounters.get(key) ?? this.#counterAtCreation(at, createdAgoMs);
+    const elapsedMs = previousCounter === undefined ? 0 : at - previousCounter.at;
+    if (previousCounter === undefined || elapsedMs <= 0 || usedNs < previousCounter.usedNs) return undefined;
+    return Math.trunc(((usedNs - previousCounter.usedNs) / (elapsedMs * NS_IN_MS)) * NS_IN_S);
   }
 
   /**
    * Returns the counter at creation. A container can be created shortly before the previous sample and start after it.
    */
-  #counterAtCreation(at: number, agoMs: number | undefined): Counter | undefined {
+  #counterAtCreation(at: number, agoMs: number | undefined): CpuCounter | undefined {
     if (agoMs === undefined || at - agoMs < this.#previousStart - MAX_START_DELAY_MS) return undefined;
     return { usedNs: 0, at: Math.max(at - agoMs, this.#previousStart) };
   }

@@ -54,7 +54,7 @@ export interface NodeSample {
   /** The cgroup of all pods. */
   readonly allPods?: CgroupSample | undefined;
   /** The cgroups of the QoS classes. */
-  readonly tiers: readonly CgroupSample[];
+  readonly qosCgroups: readonly CgroupSample[];
   readonly agent?: CgroupSample | undefined;
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];

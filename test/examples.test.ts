@@ -3,12 +3,12 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { resolveTexts } from '../actors/sources/manifest/resolveTexts.ts';
-import { EMPTY_TEXT, updateText } from '../actors/sources/textDocuments.ts';
+import { EMPTY_PARSED_TEXT, updateText } from '../actors/sources/textDocuments.ts';
 import { withDefaults } from '../kubernetes/api/defaults.ts';
 import { readManifest } from '../kubernetes/api/manifest.ts';
 import { staticPod } from '../kubernetes/api/staticPod.ts';
 import { validatePod } from '../kubernetes/api/validate.ts';
-import { pluginFor } from '../volume/plugins/plugin.ts';
+import { findPlugin } from '../volume/plugins/plugin.ts';
 import { volumePlugins } from '../volume/plugins/plugins.ts';
 import { readDocuments } from './fakes/manifests.ts';
 import { root } from './support/root.ts';
@@ -34,7 +34,7 @@ describe('every example can run beside every other one, without a registry', () 
     expect(warnings).toEqual([]);
     expect(validatePod(pod)).toEqual([]);
     expect(pod.metadata.name).toBe(`${path.parse(file).name}-node`);
-    for (const volume of pod.spec.volumes ?? []) expect(() => pluginFor(volumePlugins, volume)).not.toThrow();
+    for (const volume of pod.spec.volumes ?? []) expect(() => findPlugin(volumePlugins, volume)).not.toThrow();
     for (const container of pod.spec.containers) {
       expect(container).toMatchObject({ image: 'statelet.local/busybox:1', imagePullPolicy: 'IfNotPresent' });
       expect((container.ports ?? []).filter(({ hostPort }) => hostPort !== undefined)).toEqual([]);
@@ -44,13 +44,13 @@ describe('every example can run beside every other one, without a registry', () 
 
 test('that of a node without a cluster brings the ConfigMap and the Secret that its pod names', async () => {
   const file = path.join(folder, '..', 'standalone', 'notes.yaml');
-  const text = await updateText(EMPTY_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
+  const text = await updateText(EMPTY_PARSED_TEXT, readDocuments(readFileSync(file, 'utf8')), async () => {});
   const { pods, objects, problems, warnings } = resolveTexts(new Map([[file, text]]), new Map(), {
-    word: 'file',
-    searched: folder,
+    textNoun: 'file',
+    searchedLocation: folder,
   });
   expect([...problems, ...warnings]).toEqual([]);
   expect(objects.map(({ object: { kind, name } }) => `${kind} ${name}`)).toEqual(['ConfigMap notes', 'Secret notes']);
   expect(pods.map(({ metadata }) => metadata.name)).toEqual(['notes-node']);
-  for (const volume of pods[0]?.spec.volumes ?? []) expect(() => pluginFor(volumePlugins, volume)).not.toThrow();
+  for (const volume of pods[0]?.spec.volumes ?? []) expect(() => findPlugin(volumePlugins, volume)).not.toThrow();
 });

@@ -8,9 +8,9 @@ import {
   createNode,
   createReplay,
   createSimulatedRuntime,
-  type Entry,
   inProcessCri,
   type NodeAgent,
+  type RecordedInput,
   startSimulatedNode,
   systemClock,
 } from '../index.ts';
@@ -51,7 +51,7 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
   const runtime = createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, latency: 0 });
   const cri = inProcessCri(runtime);
   const problems: unknown[] = [];
-  const entries: Entry[] = [];
+  const entries: RecordedInput[] = [];
   const agent = await createNode(
     { ...config, rootDir: directory, staticPodPath },
     {
@@ -64,7 +64,7 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
   try {
     await phaseReached(agent, 'Succeeded');
     const replay = createReplay(agent.input, entries);
-    await replay.play();
+    await replay.playEntries();
     expect(replay.agent.pods()).toEqual(agent.pods());
     expect(agent.pods().map(({ metadata }) => metadata.name)).toEqual(['hello-node-1']);
     expect(problems).toEqual([]);

@@ -10,7 +10,7 @@ interface AtomicWrite {
   /** Current time in milliseconds since the epoch, which names the new directory. */
   readonly now: number;
   /** Called after the new set has been written and before it becomes visible. */
-  readonly beforePublish: () => Promise<void>;
+  readonly onBeforePublish: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ const OWNER_ONLY_MASK = 0o700;
 export async function publishFiles(
   fileSystem: FileSystem,
   directory: string,
-  { files, now, beforePublish, signal }: AtomicWrite,
+  { files, now, onBeforePublish, signal }: AtomicWrite,
 ): Promise<void> {
   signal.throwIfAborted();
   const currentName = await readCurrentName(fileSystem, directory);
@@ -32,7 +32,7 @@ export async function publishFiles(
     currentName !== undefined && (await hasFiles(fileSystem, path.join(directory, currentName), files));
   const publishedName = isUpToDate ? currentName : await writeSet(fileSystem, directory, { files, now });
   if (!isUpToDate) {
-    await beforePublish();
+    await onBeforePublish();
     await fileSystem.rm(path.join(directory, NEXT_DATA_LINK), { force: true });
     await fileSystem.symlink(publishedName, path.join(directory, NEXT_DATA_LINK));
     await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));
@@ -51,17 +51,17 @@ async function readCurrentName(fileSystem: FileSystem, directory: string): Promi
 }
 
 async function hasFiles(fileSystem: FileSystem, set: string, files: readonly ProjectedFile[]): Promise<boolean> {
-  const expected = new Map(files.map(({ path: file, data }) => [path.join(set, file), data]));
+  const expectedFiles = new Map(files.map(({ path: file, data }) => [path.join(set, file), data]));
   try {
-    const paths = await listFilesBelow(fileSystem, set);
-    if (paths.length !== expected.size) return false;
-    const matches = await Promise.all(
-      paths.map(async (file) => {
-        const data = expected.get(file);
-        return data?.equals(await readBytes(fileSystem, file));
+    const existingPaths = await listFilesRecursively(fileSystem, set);
+    if (existingPaths.length !== expectedFiles.size) return false;
+    const matchResults = await Promise.all(
+      existingPaths.map(async (file) => {
+        const expectedData = expectedFiles.get(file);
+        return expectedData?.equals(await readBytes(fileSystem, file));
       }),
     );
-    return matches.every(Boolean);
+    return matchResults.every(Boolean);
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;
@@ -77,13 +77,13 @@ async function readBytes(fileSystem: FileSystem, file: string): Promise<Buffer> 
   }
 }
 
-async function listFilesBelow(fileSystem: FileSystem, directory: string): Promise<readonly string[]> {
+async function listFilesRecursively(fileSystem: FileSystem, directory: string): Promise<readonly string[]> {
   const entries = await fileSystem.entries(directory);
-  const lists = entries.map(async (entry) => {
+  const nestedLists = entries.map(async (entry) => {
     const file = path.join(directory, entry.name);
-    return entry.isDirectory() ? listFilesBelow(fileSystem, file) : [file];
+    return entry.isDirectory() ? listFilesRecursively(fileSystem, file) : [file];
   });
-  return (await Promise.all(lists)).flat();
+  return (await Promise.all(nestedLists)).flat();
 }
 
 async function writeSet(

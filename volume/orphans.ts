@@ -13,7 +13,7 @@ interface OrphanedPod {
   readonly uid: string;
   readonly layout: Layout;
   readonly mounter: Mounter;
-  readonly maker: Maker;
+  readonly ownMark: Maker;
   readonly plugins: readonly VolumePlugin[];
   readonly signal: AbortSignal;
 }
@@ -23,8 +23,8 @@ interface OrphanedPod {
  * directory belongs to a different agent. Volumes of unsupported plugins are deleted too, but fail with `FailedUnmount`
  * if they are mounted. Idempotent.
  */
-export async function removePodFiles({ uid, layout, mounter, maker, plugins, signal }: OrphanedPod): Promise<void> {
-  const { kind } = requirePodDirectoryOwner(layout, maker, uid);
+export async function removePodFiles({ uid, layout, mounter, ownMark, plugins, signal }: OrphanedPod): Promise<void> {
+  const { kind } = requirePodDirectoryOwner(layout, ownMark, uid);
   if (kind !== 'ours' && kind !== 'missing') return;
   await removeSubPaths({ layout, mounter, signal }, { podUid: uid });
   const volumes = await listVolumes(layout, uid);
@@ -34,7 +34,7 @@ export async function removePodFiles({ uid, layout, mounter, maker, plugins, sig
       await volumePlugin?.unmount({ podUid: uid, volumeName: volume, layout, mounter, signal });
     }),
   );
-  await removePodDirectory({ layout, maker, signal }, uid);
+  await removePodDirectory({ layout, maker: ownMark, signal }, uid);
 }
 
 /** Lists the plugin (e.g. `kubernetes.io/empty-dir`) and the name of each volume that has a directory. */
@@ -43,14 +43,14 @@ async function listVolumes(
   uid: string,
 ): Promise<readonly { readonly plugin: string; readonly volume: string }[]> {
   const root = layout.volumesDir(uid);
-  const plugins = await listEntries(layout, root);
-  const lists = await Promise.all(
-    plugins.map(async (pluginFolder) => {
+  const pluginNames = await listEntries(layout, root);
+  const volumeLists = await Promise.all(
+    pluginNames.map(async (pluginFolder) => {
       const names = await listEntries(layout, path.join(root, pluginFolder));
       return names.map((volume) => ({ plugin: pluginFolder.replaceAll('~', '/'), volume }));
     }),
   );
-  return lists.flat();
+  return volumeLists.flat();
 }
 
 async function listEntries({ files }: Layout, directory: string): Promise<readonly string[]> {

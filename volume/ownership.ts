@@ -19,10 +19,10 @@ export interface Ownership {
   readonly signal: AbortSignal;
 }
 
-const SETGID = 0o2000;
-const EXECUTABLE = 0o110;
-const READABLE = 0o440;
-const WRITABLE = 0o660;
+const SETGID_BIT = 0o2000;
+const EXECUTE_BITS = 0o110;
+const READ_BITS = 0o440;
+const READ_WRITE_BITS = 0o660;
 /**
  * Maximum depth of directories. It is limited because one file handle per level is open, and deeper trees are an error.
  */
@@ -34,19 +34,19 @@ const MAX_DEPTH = 500;
  */
 export async function setOwnership(root: string, ownership: Ownership): Promise<void> {
   const rootStats = await lstat(root);
-  if (ownership.policy === 'OnRootMismatch' && isCorrect(rootStats, ownership)) return;
+  if (ownership.policy === 'OnRootMismatch' && hasCorrectOwnership(rootStats, ownership)) return;
   await changeTree(root, ownership);
 }
 
-function isCorrect(stats: Stats, ownership: Ownership): boolean {
+function hasCorrectOwnership(stats: Stats, ownership: Ownership): boolean {
   const requiredMode = groupMode(stats.isDirectory(), ownership.readOnly);
   return stats.isDirectory() && stats.gid === ownership.fsGroup && (stats.mode & requiredMode) === requiredMode;
 }
 
 /** Returns the group's permissions for a directory or a file. */
 export function groupMode(isDirectory: boolean, readOnly: boolean): number {
-  const mode = readOnly ? READABLE : WRITABLE;
-  return isDirectory ? mode | EXECUTABLE | SETGID : mode;
+  const mode = readOnly ? READ_BITS : READ_WRITE_BITS;
+  return isDirectory ? mode | EXECUTE_BITS | SETGID_BIT : mode;
 }
 
 async function changeTree(file: string | Buffer, ownership: Ownership, depth = 0): Promise<void> {

@@ -49,14 +49,14 @@ function recordPendingExit(path: string, exited: Promise<void>): void {
 async function waitForEarlierExit(path: string, signal: AbortSignal): Promise<void> {
   const earlierExit = pendingExits.get(path);
   if (earlierExit === undefined) return;
-  const timeout = startTimeLimit(TIMEOUT_MS);
+  const timeLimit = startTimeLimit(TIMEOUT_MS);
   try {
-    await unlessAborted(earlierExit, AbortSignal.any([signal, timeout.signal]));
+    await unlessAborted(earlierExit, AbortSignal.any([signal, timeLimit.signal]));
   } catch (error) {
     signal.throwIfAborted();
     throw new Error(`an earlier attempt still hangs in the kernel at ${path}`, { cause: error });
   } finally {
-    timeout.clear();
+    timeLimit.clear();
   }
 }
 

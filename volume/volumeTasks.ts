@@ -1,7 +1,7 @@
 /** Runs operations in volumes that require special care with symbolic links. */
 
 import { messageOf } from '../base/failure.ts';
-import { readInside } from '../host/files/safeOpen.ts';
+import { readFileWithin } from '../host/files/safeOpen.ts';
 import type { MountedPath } from '../kubernetes/mountedVolume.ts';
 import { bindSubPath } from './mount/bindSubPath.ts';
 
@@ -29,7 +29,7 @@ export async function runTasks(tasks: readonly VolumeTask[], signal: AbortSignal
 
 async function runTask(task: VolumeTask, signal: AbortSignal): Promise<VolumeTaskResult> {
   try {
-    if (task.kind === 'read') return { text: await readInside(task.hostPath, task.path, task.largest) };
+    if (task.kind === 'read') return { text: await readFileWithin(task.hostPath, task.path, task.largest) };
     await bindSubPath({ ...task, signal });
     return {};
   } catch (error) {

@@ -12,9 +12,9 @@ import { createPage, type Page } from './model/page.ts';
 import { parseLocation } from './model/pageLocation.ts';
 import { createTree, expandAncestors } from './model/rows.ts';
 import { followSelection } from './model/selection.ts';
-import { areDetailsVisible, createAnnouncer, createReading, followObject } from './model/server/reading.ts';
+import { areDetailsVisible, createAnnouncer, createReadingState, followObject } from './model/server/reading.ts';
 import { createClient } from './model/server/serverClient.ts';
-import { type Stream, subscribe } from './model/server/subscription.ts';
+import { type EventStream, subscribe } from './model/server/subscription.ts';
 import { startStory } from './model/story/startStory.ts';
 import { appendLiveLines, recordGap } from './model/story/storyState.ts';
 import { worstPath } from './model/tree.ts';
@@ -28,7 +28,7 @@ function firstSnapshot(): Snapshot {
   return escapeTexts(JSON.parse(document.getElementById('snapshot')?.textContent ?? '') as Snapshot);
 }
 
-function eventStream(): Stream {
+function eventStream(): EventStream {
   const source = new EventSource('/api/stream');
   const on = <T,>(name: string, listener: (data: T) => void) =>
     // Safe cast: the page and its server have the same version of the protocol.
@@ -53,10 +53,10 @@ function quietly(write: () => void): void {
 }
 
 const readLocation = () => parseLocation(new URL(location.href));
-const later = (after: () => void, ms: number) => setTimeout(after, ms);
+const scheduleTimeout = (after: () => void, ms: number) => setTimeout(after, ms);
 
 const page = createPage({
-  first: firstSnapshot(),
+  initialSnapshot: firstSnapshot(),
   location: readLocation(),
   client: createClient((resource) => fetch(resource)),
   now: Date.now,
@@ -72,7 +72,7 @@ function bindBrowser({ page, tree }: Panel): void {
     document.documentElement.classList.toggle('past', page.past.value !== undefined);
   });
   effect(() => {
-    const path = page.selected.value;
+    const path = page.selectedPath.value;
     if (path === undefined) return;
     expandAncestors(tree, page.world.peek(), path);
     tree.cursor.value = path;
@@ -95,14 +95,14 @@ function onKey(page: Page, event: KeyboardEvent): void {
 }
 
 const tree = createTree(page);
-const { announce, announcement } = createAnnouncer({ now: Date.now, setTimeout: later });
-const story = startStory(page, { later });
-const panel: Panel = { page, tree, reading: createReading(), announce, announcement, story };
+const { announce, announcement } = createAnnouncer({ now: Date.now, setTimeout: scheduleTimeout });
+const story = startStory(page, { scheduleTimeout });
+const panel: Panel = { page, tree, reading: createReadingState(), announce, announcement, story };
 followSelection(page, worstPath);
-followDetail(page, { setTimeout: later, areDetailsVisible: () => areDetailsVisible(panel.reading, page) });
-followObject(page, panel.reading, { setTimeout: later });
+followDetail(page, { setTimeout: scheduleTimeout, areDetailsVisible: () => areDetailsVisible(panel.reading, page) });
+followObject(page, panel.reading, { setTimeout: scheduleTimeout });
 followLog(page, panel.reading.logTab, {
-  setTimeout: later,
+  setTimeout: scheduleTimeout,
   isVisible: () => panel.reading.whyTab.value === 'log' && !page.location.value.isPodPage,
 });
 registerPageKeys(panel);
@@ -113,5 +113,6 @@ setInterval(() => {
 }, 1_000);
 const onLines = (lines: readonly StoryLine[], unsaid: number) => appendLiveLines(story.storyState, lines, unsaid);
 const onSnapshot = () => recordGap(story.storyState);
-if (page.mode === 'live') subscribe(page, { open: eventStream, setTimeout: later, now: Date.now, onSnapshot, onLines });
+if (page.mode === 'live')
+  subscribe(page, { open: eventStream, setTimeout: scheduleTimeout, now: Date.now, onSnapshot, onLines });
 render(<App {...panel} />, document.body);

@@ -3,9 +3,9 @@ import { systemJitter } from '../../base/clock.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';
-import { Classes } from './classes.ts';
+import { ClusterRuntimeClasses } from './classes.ts';
 import { OwnNode } from './node/ownNode.ts';
-import { Services } from './services.ts';
+import { ClusterServices } from './services.ts';
 import type { ClusterCaches } from './watches.ts';
 
 /** Creates the caches. Without a cluster, they stay empty. */
@@ -14,9 +14,13 @@ export function clusterCaches(
   dependencies: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,
 ): ClusterCaches {
   const ownNode = new OwnNode();
-  const caches = { ownNode, services: new Services(), classes: new Classes() };
-  if (cluster === undefined) return caches;
+  const clusterCaches = { ownNode, services: new ClusterServices(), classes: new ClusterRuntimeClasses() };
+  if (cluster === undefined) return clusterCaches;
   const { client, objects: settings } = cluster;
   const content = podContent(cluster, { ...dependencies, jitter });
-  return { ...caches, ...content, objects: clusterObjects({ client, settings, ownNode, jitter, ...dependencies }) };
+  return {
+    ...clusterCaches,
+    ...content,
+    objects: clusterObjects({ client, settings, ownNode, jitter, ...dependencies }),
+  };
 }

@@ -40,9 +40,9 @@ const csiNodeSchema = z.looseObject({
   }),
 });
 
-const namedSchema = z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
+const namedObjectSchema = z.looseObject({ metadata: z.looseObject({ name: z.string(), uid: z.string() }) });
 
-export type NamedObject = z.infer<typeof namedSchema>;
+export type NamedObject = z.infer<typeof namedObjectSchema>;
 export type ServerNode = z.infer<typeof nodeSchema>;
 export type ServerCsiNode = z.infer<typeof csiNodeSchema>;
 export type ServerLease = z.infer<typeof leaseSchema>;
@@ -57,8 +57,8 @@ export const readLease = (object: unknown, request: string): ServerLease =>
   parseResponse(leaseSchema, object, { request, expected: 'a Lease' });
 export const readCsiNode = (object: unknown, request: string) =>
   parseResponse(csiNodeSchema, object, { request, expected: 'a CSINode' });
-export const readNamed = (object: unknown, request: string): NamedObject =>
-  parseResponse(namedSchema, object, { request, expected: 'an object with a name and a UID' });
+export const readNamedObject = (object: unknown, request: string): NamedObject =>
+  parseResponse(namedObjectSchema, object, { request, expected: 'an object with a name and a UID' });
 
 /** Returns an owner reference to the Node. */
 export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { KubeClient } from '../../kubeclient/client.ts';
-import { SERVICE_ACCOUNT, serviceAccountPath } from '../../kubeclient/paths.ts';
+import { SERVICE_ACCOUNT_TYPE, serviceAccountPath } from '../../kubeclient/paths.ts';
 import type { FindServiceAccount } from '../services/images/nodeCredentials.ts';
 
 const schema = z.object({
@@ -15,6 +15,6 @@ export const createServiceAccountReader =
   (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
   async (account, options) => {
     const path = serviceAccountPath(account);
-    const { metadata } = z.parse(schema, await client.get(path, { ...options, type: SERVICE_ACCOUNT }));
+    const { metadata } = z.parse(schema, await client.get(path, { ...options, type: SERVICE_ACCOUNT_TYPE }));
     return { uid: metadata.uid, annotations: metadata.annotations ?? {} };
   };

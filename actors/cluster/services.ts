@@ -4,36 +4,36 @@
  */
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import { SERVICE, SERVICES } from '../../kubeclient/paths.ts';
+import { SERVICE_TYPE, SERVICES_PATH } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../kubernetes/environment/serviceVariables.ts';
 import { API_SOURCE } from './pods/apiPods.ts';
-import type { Watch } from './watch.ts';
+import type { ClusterWatch } from './watch.ts';
 
-const SOURCE = 'kubernetes.io/config.source';
+const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
 /** Returns the service variables for the containers of a pod. */
 export type ServiceVariables = (pod: Pod) => Readonly<Record<string, string>>;
 
 export const noServices: ServiceVariables = () => ({});
 
-export class Services {
-  #services: readonly ServiceAddress[] | undefined;
+export class ClusterServices {
+  #addresses: readonly ServiceAddress[] | undefined;
 
   replaceAll(services: readonly ServiceAddress[]): void {
-    this.#services = services;
+    this.#addresses = services;
   }
 
   /**
    * Throws for a pod from the API server until the Services have been listed. A static pod starts without the
    * variables, because the API server may run in it.
    */
-  readonly variables: ServiceVariables = ({ metadata: { namespace, annotations }, spec }) => {
-    if (this.#services === undefined && annotations?.[SOURCE] === API_SOURCE) {
+  readonly serviceVariables: ServiceVariables = ({ metadata: { namespace, annotations }, spec }) => {
+    if (this.#addresses === undefined && annotations?.[SOURCE_ANNOTATION] === API_SOURCE) {
       const message = 'services have not yet been read at least once, cannot construct envvars';
       throw new NodeFailure('CreateContainerConfigError', message);
     }
-    return serviceVariables(this.#services ?? [], { namespace, enableServiceLinks: spec.enableServiceLinks ?? true });
+    return serviceVariables(this.#addresses ?? [], { namespace, enableServiceLinks: spec.enableServiceLinks ?? true });
   };
 }
 
@@ -61,11 +61,11 @@ const serviceSchema = z.pipe(
   ),
 );
 
-export const servicesWatch = (services: Pick<Services, 'replaceAll'>): Watch<ServiceAddress> => ({
+export const servicesWatch = (services: Pick<ClusterServices, 'replaceAll'>): ClusterWatch<ServiceAddress> => ({
   name: 'Service',
-  place: 'the services of the cluster',
-  path: SERVICES,
-  type: SERVICE,
+  sourceName: 'the services of the cluster',
+  path: SERVICES_PATH,
+  type: SERVICE_TYPE,
   query: { fieldSelector: 'spec.clusterIP!=None' },
   transform: (object) => z.parse(serviceSchema, object),
   onSet: (addresses) => services.replaceAll(addresses),

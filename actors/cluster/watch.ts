@@ -7,13 +7,13 @@ import type { ObjectType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import { stepReporter } from '../sources/sourceReporters.ts';
+import { createStepReporter } from '../sources/sourceReporters.ts';
 
-export interface Watch<Cached = KubeObject> {
+export interface ClusterWatch<Cached = KubeObject> {
   /** The kind of the objects, shown to users. */
   readonly name: string;
   /** Describes the watched objects for users. */
-  readonly place: string;
+  readonly sourceName: string;
   readonly path: string;
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
@@ -36,19 +36,19 @@ interface WatchContext {
 
 /** Runs the watch until the signal aborts. */
 export function runWatch<Cached>(
-  { name, place, onSet, onStep, ...watch }: Watch<Cached>,
-  { send, onError, ...context }: WatchContext,
+  { name, sourceName, onSet, onStep, ...watch }: ClusterWatch<Cached>,
+  { send: sendFact, onError, ...context }: WatchContext,
 ): Promise<void> {
   const { clock, signal } = context;
-  const onState = (state: SourceState) => send({ type: 'cluster.watchChanged', watch: name, state });
-  const reportStep = stepReporter(onState, { clock, signal, place });
+  const onState = (state: SourceState) => sendFact({ type: 'cluster.watchChanged', watch: name, state });
+  const reportWatchStep = createStepReporter(onState, { clock, signal, sourceName });
   const reflector = new Reflector<Cached>({
     ...watch,
     ...context,
-    onSet: (objects) => onSet(objects, send),
+    onSet: (objects) => onSet(objects, sendFact),
     onStep: (step) => {
       onStep?.(step);
-      reportStep(step);
+      reportWatchStep(step);
     },
     onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `${name} ${problem}`)),
   });

@@ -1,25 +1,25 @@
 /** Provides the feed of all watches except the pod watch. */
 
 import type { Clock } from '../../base/clock.ts';
-import type { Feed } from '../boundary.ts';
+import type { FactFeed } from '../boundary.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
 import type { PodContent } from '../objects/podContent.ts';
-import { type Classes, classesWatch } from './classes.ts';
+import { type ClusterRuntimeClasses, classesWatch } from './classes.ts';
 import { type OwnNode, ownNodeWatch } from './node/ownNode.ts';
-import { type Services, servicesWatch } from './services.ts';
+import { type ClusterServices, servicesWatch } from './services.ts';
 import { runWatch } from './watch.ts';
 
 /** Caches of the cluster's objects, filled by watches. */
 export interface ClusterCaches extends Partial<PodContent> {
   readonly ownNode: OwnNode;
-  readonly services: Services;
-  readonly classes: Classes;
+  readonly services: ClusterServices;
+  readonly classes: ClusterRuntimeClasses;
   /** Undefined without a cluster. */
   readonly objects?: ObjectStore | undefined;
 }
 
-interface WatchesParts extends Pick<NodeParts, 'cluster'>, ClusterCaches {
+interface WatchesDependencies extends Pick<NodeParts, 'cluster'>, ClusterCaches {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;
@@ -38,14 +38,14 @@ export const clusterWatches =
     clock,
     jitter,
     onError,
-  }: WatchesParts): Feed =>
+  }: WatchesDependencies): FactFeed =>
   async (send, { signal }) => {
     if (cluster === undefined) return;
-    const context = { client: cluster.client, clock, jitter, signal, send, onError };
+    const watchContext = { client: cluster.client, clock, jitter, signal, send, onError };
     await Promise.all([
-      runWatch(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), context),
-      runWatch(servicesWatch(services), context),
-      runWatch(classesWatch(classes), context),
+      runWatch(ownNodeWatch(ownNode, nodeName, clock, cluster.onNodeUid), watchContext),
+      runWatch(servicesWatch(services), watchContext),
+      runWatch(classesWatch(classes), watchContext),
       objects?.run(send, { signal }),
       trustBundles?.run(send, { signal }),
     ]);

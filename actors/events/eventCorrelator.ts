@@ -7,7 +7,7 @@ import type { InvolvedObject, RecordedEvent } from '../../kubernetes/events/reco
 /**
  * The event that an occurrence counts towards. `key` identifies the event, and `count` is its number of occurrences.
  */
-export interface Correlated {
+export interface CorrelatedEvent {
   readonly recordedEvent: RecordedEvent;
   readonly key: string;
   readonly count: number;
@@ -21,19 +21,19 @@ export interface Correlated {
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
 /** Budget of events per object and type (`getSpamKey`). Events beyond the budget are dropped. */
-const BURST = 25;
+const BURST_EVENTS = 25;
 /** Time after which a budget allows one more event. */
 const REFILL_MS = 300_000;
 /** Maximum number of entries in each of the caches. */
 const CACHE_SIZE = 4_096;
 
-interface Similar {
+interface SimilarEvents {
   readonly messages: Set<string>;
   lastAt: number;
 }
 
-interface Bucket {
-  tokens: number;
+interface TokenBucket {
+  remainingTokens: number;
   at: number;
 }
 
@@ -41,47 +41,53 @@ interface Bucket {
  * Returns a function that counts an occurrence. Its result is undefined if the budget is exhausted, although the
  * occurrence is counted.
  */
-export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => Correlated | undefined {
-  const similar = new Map<string, Similar>();
-  const counts = new Map<string, { count: number; firstAt: number }>();
-  const buckets = new Map<string, Bucket>();
+export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => CorrelatedEvent | undefined {
+  const similarEvents = new Map<string, SimilarEvents>();
+  const occurrences = new Map<string, { count: number; firstAt: number }>();
+  const buckets = new Map<string, TokenBucket>();
 
-  const aggregate = (recordedEvent: RecordedEvent, at: number): { key: string; recordedEvent: RecordedEvent } => {
+  const combineSimilar = (recordedEvent: RecordedEvent, at: number): { key: string; recordedEvent: RecordedEvent } => {
     const { eventType, reason, message, involved } = recordedEvent;
-    const group = keyOf(objectKey(involved), eventType, reason);
-    const previous = similar.get(group);
-    const isRecent = previous !== undefined && at - previous.lastAt <= SIMILAR_INTERVAL_MS;
-    const record = isRecent ? previous : { messages: new Set<string>(), lastAt: at };
-    record.lastAt = at;
-    cache(similar, group, record);
-    if (record.messages.has(message) || record.messages.size + 1 < SIMILAR_MESSAGES) {
-      record.messages.add(message);
-      return { key: keyOf(group, involved.fieldPath, message), recordedEvent };
+    const groupKey = joinKey(objectKey(involved), eventType, reason);
+    const previousGroup = similarEvents.get(groupKey);
+    const isRecent = previousGroup !== undefined && at - previousGroup.lastAt <= SIMILAR_INTERVAL_MS;
+    const currentGroup = isRecent ? previousGroup : { messages: new Set<string>(), lastAt: at };
+    currentGroup.lastAt = at;
+    cache(similarEvents, groupKey, currentGroup);
+    if (currentGroup.messages.has(message) || currentGroup.messages.size + 1 < SIMILAR_MESSAGES) {
+      currentGroup.messages.add(message);
+      return { key: joinKey(groupKey, involved.fieldPath, message), recordedEvent };
     }
-    return { key: group, recordedEvent: { ...recordedEvent, message: `(combined from similar events): ${message}` } };
+    return {
+      key: groupKey,
+      recordedEvent: { ...recordedEvent, message: `(combined from similar events): ${message}` },
+    };
   };
 
-  const takeFromBudget = ({ involved, eventType }: RecordedEvent, at: number): boolean => {
-    const budget = keyOf(objectKey(involved), eventType);
-    const bucket = buckets.get(budget) ?? { tokens: BURST, at };
-    const tokens = Math.min(BURST, bucket.tokens + (at - bucket.at) / REFILL_MS);
-    const isAllowed = tokens >= 1;
-    cache(buckets, budget, { tokens: isAllowed ? tokens - 1 : tokens, at });
+  const takeToken = ({ involved, eventType }: RecordedEvent, at: number): boolean => {
+    const budgetKey = joinKey(objectKey(involved), eventType);
+    const tokenBucket = buckets.get(budgetKey) ?? { remainingTokens: BURST_EVENTS, at };
+    const availableTokens = Math.min(BURST_EVENTS, tokenBucket.remainingTokens + (at - tokenBucket.at) / REFILL_MS);
+    const isAllowed = availableTokens >= 1;
+    cache(buckets, budgetKey, { remainingTokens: isAllowed ? availableTokens - 1 : availableTokens, at });
     return isAllowed;
   };
 
   return (occurrence, at) => {
-    const { key, recordedEvent } = aggregate(occurrence, at);
-    const previous = counts.get(key);
-    const observed = { count: (previous?.count ?? 0) + 1, firstAt: previous?.firstAt ?? at };
-    cache(counts, key, observed);
-    return takeFromBudget(occurrence, at) ? { recordedEvent, key, ...observed } : undefined;
+    const { key, recordedEvent } = combineSimilar(occurrence, at);
+    const previousOccurrences = occurrences.get(key);
+    const updatedOccurrences = {
+      count: (previousOccurrences?.count ?? 0) + 1,
+      firstAt: previousOccurrences?.firstAt ?? at,
+    };
+    cache(occurrences, key, updatedOccurrences);
+    return takeToken(occurrence, at) ? { recordedEvent, key, ...updatedOccurrences } : undefined;
   };
 }
 
-const keyOf = (...parts: readonly (string | undefined)[]): string => JSON.stringify(parts);
+const joinKey = (...parts: readonly (string | undefined)[]): string => JSON.stringify(parts);
 
-const objectKey = ({ kind, namespace, name, uid }: InvolvedObject): string => keyOf(kind, namespace, name, uid);
+const objectKey = ({ kind, namespace, name, uid }: InvolvedObject): string => joinKey(kind, namespace, name, uid);
 
 /** Adds the value as the newest entry. A full cache drops the least recently used entry. */
 function cache<T>(map: Map<string, T>, key: string, value: T): void {

@@ -22,54 +22,54 @@ const MAX_AGE_MS = 3_600_000;
 /** Maximum number of events. Beyond this, the oldest events are dropped. */
 const MAX_EVENTS = 4_096;
 
-interface StoredEvent {
+interface StoredClusterEvent {
   readonly event: CoreEvent;
   readonly at: number;
 }
 
 export function createEventRecorder(host: string, now: () => number): EventRecorder {
-  const correlate = createCorrelator();
-  const store = createEventStore();
-  let sequence = 0;
+  const correlateEvent = createCorrelator();
+  const eventStore = createEventStore();
+  let sequenceNumber = 0;
   return {
     record: ({ at, ...message }) => {
-      const correlated = correlate(message, at);
-      if (correlated === undefined) return;
-      const { recordedEvent, key, count, firstAt } = correlated;
-      sequence += 1;
-      const name = store.nameOf(key) ?? eventName(recordedEvent.involved, at, sequence);
-      store.set(key, { event: coreEvent(recordedEvent, { host, at, firstAt, count, name }), at });
+      const correlatedEvent = correlateEvent(message, at);
+      if (correlatedEvent === undefined) return;
+      const { recordedEvent, key, count, firstAt: firstSeenAt } = correlatedEvent;
+      sequenceNumber += 1;
+      const name = eventStore.eventName(key) ?? eventName(recordedEvent.involved, at, sequenceNumber);
+      eventStore.set(key, { event: coreEvent(recordedEvent, { host, at, firstAt: firstSeenAt, count, name }), at });
     },
     events: () => {
-      store.removeExpired(now());
-      return store.events();
+      eventStore.removeExpired(now());
+      return eventStore.events();
     },
-    subscribe: store.subscribe,
+    subscribe: eventStore.subscribe,
   };
 }
 
 /** Creates a store of recent events, ordered by their last occurrence. */
 function createEventStore() {
-  const stored = new Map<string, StoredEvent>();
+  const storedEvents = new Map<string, StoredClusterEvent>();
   const listeners = new Set<(change: EventChange) => void>();
-  const notify = (change: EventChange) => {
+  const notifyListeners = (change: EventChange) => {
     for (const listener of listeners) listener(change);
   };
   const removeExpired = (at: number) => {
-    for (const [key, { event, at: last }] of stored) {
-      if (stored.size <= MAX_EVENTS && at - last < MAX_AGE_MS) return;
-      stored.delete(key);
-      notify({ event, removed: true });
+    for (const [key, { event, at: last }] of storedEvents) {
+      if (storedEvents.size <= MAX_EVENTS && at - last < MAX_AGE_MS) return;
+      storedEvents.delete(key);
+      notifyListeners({ event, removed: true });
     }
   };
   return {
     removeExpired,
-    nameOf: (key: string) => stored.get(key)?.event.metadata.name,
-    events: () => [...stored.values()].map(({ event }) => event),
-    set: (key: string, { event, at }: StoredEvent) => {
-      stored.delete(key);
-      stored.set(key, { event, at });
-      notify({ event, removed: false });
+    eventName: (key: string) => storedEvents.get(key)?.event.metadata.name,
+    events: () => [...storedEvents.values()].map(({ event }) => event),
+    set: (key: string, { event, at }: StoredClusterEvent) => {
+      storedEvents.delete(key);
+      storedEvents.set(key, { event, at });
+      notifyListeners({ event, removed: false });
       removeExpired(at);
     },
     subscribe: (listener: (change: EventChange) => void) => {

@@ -7,13 +7,13 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kubeclient/kubeError.ts';
-import { EVENT, eventPath, eventsPath } from '../../kubeclient/paths.ts';
+import { EVENT_TYPE, eventPath, eventsPath } from '../../kubeclient/paths.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
-import { type EventQueueState, nextQueue, quietQueue, whileTrying } from '../../machines/node/eventQueue.ts';
+import { type EventQueueState, idleQueue, nextQueueState, sendingState } from '../../machines/node/eventQueue.ts';
 import { type Alarm, createAlarm, waitOnce } from '../alarm.ts';
 import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 
-export interface EventSenderParts {
+export interface EventSenderDependencies {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
@@ -45,50 +45,52 @@ const MIN_CHANGE_MS = 1_000;
 const FINISH_TIMEOUT_MS = 2_000;
 
 export class EventSender {
-  readonly #parts: EventSenderParts;
-  readonly #queue = new WaitingEvents();
-  #sending: Promise<void> | undefined;
+  readonly #dependencies: EventSenderDependencies;
+  readonly #eventQueue = new WaitingEvents();
+  #pendingSend: Promise<void> | undefined;
   /** Whether the agent is stopping, in which case no event yields. */
   #isStopping = false;
-  #dropped = 0;
+  #droppedCount = 0;
   #state: EventQueueState;
   #nodeUid: string | undefined;
   /** Whether the server may have events about the node that contain a different UID or none. */
-  #hasOutdatedUids = false;
+  #mayHaveOutdatedUids = false;
   /** Events about the node that wait for its UID. Undefined once events no longer need to wait for it. */
-  #heldNodeEvents: CoreEvent[] | undefined = [];
+  #deferredNodeEvents: CoreEvent[] | undefined = [];
   readonly #nodeUidAlarm: Alarm;
   /** Time of the last check for queued starts on the monotonic clock. Undefined while no event yields. */
-  #checkedAt: number | undefined;
+  #lastQueueCheckAt: number | undefined;
   /** Rings when an event must be sent immediately. */
-  readonly #wakeUp: Alarm;
+  readonly #wakeUpAlarm: Alarm;
 
-  constructor(parts: EventSenderParts) {
-    this.#parts = parts;
-    this.#nodeUidAlarm = createAlarm(parts.clock, parts.signal);
-    this.#wakeUp = createAlarm(parts.clock, parts.signal);
-    this.#state = quietQueue(parts.clock.now());
+  constructor(dependencies: EventSenderDependencies) {
+    this.#dependencies = dependencies;
+    this.#nodeUidAlarm = createAlarm(dependencies.clock, dependencies.signal);
+    this.#wakeUpAlarm = createAlarm(dependencies.clock, dependencies.signal);
+    this.#state = idleQueue(dependencies.clock.now());
   }
 
   /** Queues a new or repeated event. */
   send(event: CoreEvent): void {
-    const nodeEvents = event.involvedObject.kind === 'Node' ? this.#heldNodeEvents : undefined;
+    const nodeEvents = event.involvedObject.kind === 'Node' ? this.#deferredNodeEvents : undefined;
     if (nodeEvents === undefined) this.#enqueue(event);
     else if (nodeEvents.push(event) === 1)
-      void this.#nodeUidAlarm.wait(this.#parts.clock.now() + NODE_UID_TIMEOUT_MS).then(() => this.#releaseNodeEvents());
+      void this.#nodeUidAlarm
+        .waitUntil(this.#dependencies.clock.now() + NODE_UID_TIMEOUT_MS)
+        .then(() => this.#releaseNodeEvents());
   }
 
   /** Sets the UID of the Node that later events about the node refer to. */
   setNodeUid(uid: string): void {
-    if (uid !== this.#nodeUid) this.#hasOutdatedUids = this.#heldNodeEvents === undefined;
+    if (uid !== this.#nodeUid) this.#mayHaveOutdatedUids = this.#deferredNodeEvents === undefined;
     this.#nodeUid = uid;
     this.#nodeUidAlarm.ring();
     this.#releaseNodeEvents();
   }
 
   #releaseNodeEvents(): void {
-    const events = this.#heldNodeEvents ?? [];
-    this.#heldNodeEvents = undefined;
+    const events = this.#deferredNodeEvents ?? [];
+    this.#deferredNodeEvents = undefined;
     for (const event of events) this.#enqueue(event);
   }
 
@@ -96,91 +98,93 @@ export class EventSender {
    * Sends the yielding events, because a stopping agent starts no pods. Resolves when they are sent or after a timeout.
    */
   async finish(): Promise<void> {
-    const { clock, signal } = this.#parts;
+    const { clock, signal } = this.#dependencies;
     this.#isStopping = true;
     this.#releaseNodeEvents();
-    this.#wakeUp.ring();
+    this.#wakeUpAlarm.ring();
     // Waiting for an unavailable server is pointless.
-    if (this.#sending === undefined || this.#state.failure !== undefined) return;
+    if (this.#pendingSend === undefined || this.#state.failure !== undefined) return;
     const limit = createAlarm(clock, signal);
-    void this.#sending.then(limit.ring);
-    await limit.wait(clock.now() + FINISH_TIMEOUT_MS);
+    void this.#pendingSend.then(limit.ring);
+    await limit.waitUntil(clock.now() + FINISH_TIMEOUT_MS);
   }
 
   #enqueue(event: CoreEvent): void {
-    if (!this.#queue.add(event, this.#parts.clock.monotonic())) this.#dropped += 1;
-    this.#sending ??= this.#sendAll();
-    if (event.type !== 'Normal') this.#wakeUp.ring();
+    if (!this.#eventQueue.add(event, this.#dependencies.clock.monotonic())) this.#droppedCount += 1;
+    this.#pendingSend ??= this.#sendAll();
+    if (event.type !== 'Normal') this.#wakeUpAlarm.ring();
   }
 
   async #sendAll(): Promise<void> {
-    const { hasQueuedStarts, clock, signal } = this.#parts;
-    while (this.#queue.size > 0 && !signal.aborted) {
-      const next = this.#queue.next(clock.monotonic(), !this.#isStopping && hasQueuedStarts());
-      if (next === undefined) {
+    const { hasQueuedStarts, clock, signal } = this.#dependencies;
+    while (this.#eventQueue.size > 0 && !signal.aborted) {
+      const nextEvent = this.#eventQueue.next(clock.monotonic(), !this.#isStopping && hasQueuedStarts());
+      if (nextEvent === undefined) {
         await this.#yieldToStarts();
         continue;
       }
-      if (next.event.type === 'Normal') this.#stopYielding();
-      await this.#sendOne(next);
-      if (this.#state.failure !== undefined) this.#update({ waiting: this.#queue.size });
+      if (nextEvent.event.type === 'Normal') this.#stopYielding();
+      await this.#sendOne(nextEvent);
+      if (this.#state.failure !== undefined) this.#update({ waitingCount: this.#eventQueue.size });
     }
-    this.#sending = undefined;
-    if (this.#state.waiting > 0) this.#update({ waiting: 0 });
+    this.#pendingSend = undefined;
+    if (this.#state.waitingCount > 0) this.#update({ waitingCount: 0 });
   }
 
   /** Waits until no start is queued or a warning arrives. A short wait is not reported. */
   async #yieldToStarts(): Promise<void> {
-    const { clock, hasQueuedStarts } = this.#parts;
-    this.#checkedAt ??= clock.monotonic();
-    await this.#wakeUp.wait(clock.now() + Math.min(STARTS_CHECK_MS, this.#queue.yieldsFor(clock.monotonic())));
+    const { clock, hasQueuedStarts } = this.#dependencies;
+    this.#lastQueueCheckAt ??= clock.monotonic();
+    await this.#wakeUpAlarm.waitUntil(
+      clock.now() + Math.min(STARTS_CHECK_MS, this.#eventQueue.yieldsFor(clock.monotonic())),
+    );
     const now = clock.monotonic();
-    const remainingMs = this.#queue.yieldsFor(now);
-    if (now - this.#checkedAt < STARTS_CHECK_MS || remainingMs === 0 || !hasQueuedStarts()) return;
-    this.#checkedAt = now;
-    const [waiting, until] = [this.#queue.normalCount, Math.round(clock.now() + remainingMs)];
+    const remainingMs = this.#eventQueue.yieldsFor(now);
+    if (now - this.#lastQueueCheckAt < STARTS_CHECK_MS || remainingMs === 0 || !hasQueuedStarts()) return;
+    this.#lastQueueCheckAt = now;
+    const [waitingCount, until] = [this.#eventQueue.normalCount, Math.round(clock.now() + remainingMs)];
     const { until: reportedUntil = 0 } = this.#state;
-    if (waiting !== this.#state.waiting || Math.abs(until - reportedUntil) >= MIN_CHANGE_MS)
-      this.#update({ waiting, until });
+    if (waitingCount !== this.#state.waitingCount || Math.abs(until - reportedUntil) >= MIN_CHANGE_MS)
+      this.#update({ waitingCount, until });
   }
 
   #stopYielding(): void {
-    this.#checkedAt = undefined;
+    this.#lastQueueCheckAt = undefined;
     const { until, failure } = this.#state;
-    if (until !== undefined && failure === undefined) this.#update({ waiting: this.#queue.size + 1 });
+    if (until !== undefined && failure === undefined) this.#update({ waitingCount: this.#eventQueue.size + 1 });
   }
 
   async #sendOne(queued: WaitingEvent): Promise<void> {
-    const { signal, jitter } = this.#parts;
+    const { signal, jitter } = this.#dependencies;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#put(queued);
+        return await this.#putEvent(queued);
       } catch (cause) {
         if (signal.aborted) return;
         if (!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS)
-          await this.#pause(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
+          await this.#pauseAfterFailure(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
         // The conflict means that an earlier attempt has reached the server.
         else if (isConflict(cause)) return;
-        else return this.#drop(queued, cause);
+        else return this.#dropEvent(queued, cause);
         if (signal.aborted) return;
       }
     }
   }
 
-  async #put({ event, isNew }: WaitingEvent): Promise<void> {
-    const { client, signal } = this.#parts;
+  async #putEvent({ event, isNew }: WaitingEvent): Promise<void> {
+    const { client, signal } = this.#dependencies;
     const { count, lastTimestamp, message } = event;
     if (!isNew) {
       try {
-        const change = { count, lastTimestamp, message, ...this.#updatedReference(event) };
-        await client.patch(eventPath(event.metadata), change, { signal, type: EVENT });
+        const eventPatch = { count, lastTimestamp, message, ...this.#updatedReference(event) };
+        await client.patch(eventPath(event.metadata), eventPatch, { signal, type: EVENT_TYPE });
         return;
       } catch (error) {
         // The server deletes events after an hour.
         if (!isNotFound(error)) throw error;
       }
     }
-    await client.create(eventsPath(event.metadata), sentEvent(event, this.#nodeUid), { signal });
+    await client.create(eventsPath(event.metadata), createSentEvent(event, this.#nodeUid), { signal });
   }
 
   /**
@@ -188,45 +192,46 @@ export class EventSender {
    * need no update. The server allows the change (`ValidateEventUpdate` in pkg/apis/core/validation/events.go).
    */
   #updatedReference({ involvedObject }: CoreEvent): { readonly involvedObject?: { readonly uid: string | undefined } } {
-    const isOutdated = this.#hasOutdatedUids && involvedObject.kind === 'Node';
+    const isOutdated = this.#mayHaveOutdatedUids && involvedObject.kind === 'Node';
     return isOutdated ? { involvedObject: { uid: this.#nodeUid } } : {};
   }
 
   /** Drops an event that the server rejects, because retrying it would delay other events. */
-  #drop(queued: WaitingEvent, cause: unknown): void {
-    this.#dropped += 1;
-    this.#parts.onError('events', failureOf(queued, cause));
+  #dropEvent(queued: WaitingEvent, cause: unknown): void {
+    this.#droppedCount += 1;
+    this.#dependencies.onError('events', createFailure(queued, cause));
   }
 
-  #update(change: { readonly waiting: number; readonly until?: number; readonly failure?: string }): void {
-    const { clock, signal } = this.#parts;
-    if (!signal.aborted) this.#report(nextQueue(this.#state, { ...change, dropped: this.#dropped, now: clock.now() }));
+  #update(change: { readonly waitingCount: number; readonly until?: number; readonly failure?: string }): void {
+    const { clock, signal } = this.#dependencies;
+    if (!signal.aborted)
+      this.#reportState(nextQueueState(this.#state, { ...change, droppedCount: this.#droppedCount, now: clock.now() }));
   }
 
   /** Reports a state, unless the agent is stopping, because its actors no longer exist. */
-  #report(state: EventQueueState): void {
+  #reportState(state: EventQueueState): void {
     this.#state = state;
-    if (!this.#isStopping) this.#parts.onState(state);
+    if (!this.#isStopping) this.#dependencies.onState(state);
   }
 
-  async #pause(ms: number, cause: unknown): Promise<void> {
-    const { clock, signal } = this.#parts;
-    this.#update({ waiting: this.#queue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
+  async #pauseAfterFailure(ms: number, cause: unknown): Promise<void> {
+    const { clock, signal } = this.#dependencies;
+    this.#update({ waitingCount: this.#eventQueue.size + 1, until: clock.now() + ms, failure: messageOf(cause) });
     await waitOnce(clock.now() + ms, clock, signal);
     if (signal.aborted) return;
-    this.#report(whileTrying(this.#state));
+    this.#reportState(sendingState(this.#state));
   }
 }
 
 /** Returns the event as it is sent. An event about a Node contains the Node's UID in the cluster, if known. */
-function sentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
+function createSentEvent({ involvedObject, metadata: { name, namespace }, ...event }: CoreEvent, uid?: string) {
   const { kind, name: involvedName } = involvedObject;
   const node = { kind, name: involvedName, ...(uid === undefined ? {} : { uid }), apiVersion: 'v1' };
-  const involved = kind === 'Node' ? node : involvedObject;
-  return { ...event, metadata: { name, namespace }, involvedObject: involved, eventTime: null };
+  const involvedReference = kind === 'Node' ? node : involvedObject;
+  return { ...event, metadata: { name, namespace }, involvedObject: involvedReference, eventTime: null };
 }
 
-const failureOf = ({ event: { reason, metadata } }: WaitingEvent, cause: unknown): NodeFailure =>
+const createFailure = ({ event: { reason, metadata } }: WaitingEvent, cause: unknown): NodeFailure =>
   new NodeFailure('EventNotSent', `event ${reason} of ${metadata.namespace}/${metadata.name}: ${messageOf(cause)}`, {
     cause,
   });

@@ -20,26 +20,26 @@ export interface WaitingEvent {
 }
 
 /** Keyed by namespace and name, so only the last count of a repeated event is sent. */
-type Queue = Map<string, WaitingEvent>;
+type EventQueue = Map<string, WaitingEvent>;
 
 export class WaitingEvents {
-  readonly #warnings: Queue = new Map();
-  readonly #normal: Queue = new Map();
+  readonly #warningEvents: EventQueue = new Map();
+  readonly #normalEvents: EventQueue = new Map();
 
   get size(): number {
-    return this.#warnings.size + this.#normal.size;
+    return this.#warningEvents.size + this.#normalEvents.size;
   }
 
   /** The number of queued normal events. */
   get normalCount(): number {
-    return this.#normal.size;
+    return this.#normalEvents.size;
   }
 
   /** Returns how much longer the first normal event may yield, in milliseconds, or 0 if none may. */
   yieldsFor(now: number): number {
-    const first = firstOf(this.#normal);
-    if (first === undefined || this.#normal.size > MAX_YIELDING) return 0;
-    return Math.max(0, first.queuedAtMs + MAX_YIELD_MS - now);
+    const oldestNormal = oldestEvent(this.#normalEvents);
+    if (oldestNormal === undefined || this.#normalEvents.size > MAX_YIELDING) return 0;
+    return Math.max(0, oldestNormal.queuedAtMs + MAX_YIELD_MS - now);
   }
 
   /**
@@ -47,39 +47,43 @@ export class WaitingEvents {
    * any, and all other events are dropped.
    */
   add(event: CoreEvent, now: number): boolean {
-    const key = keyOf(event);
-    const queue = event.type === 'Normal' ? this.#normal : this.#warnings;
-    const queued = queue.get(key);
-    const isFull = queued === undefined && this.size >= MAX_QUEUED;
-    if (isFull && !(queue === this.#warnings && this.#dropNewestNormal())) return false;
-    queue.set(key, { event, isNew: queued?.isNew ?? event.count === 1, queuedAtMs: queued?.queuedAtMs ?? now });
-    return !isFull;
+    const key = eventKey(event);
+    const targetQueue = event.type === 'Normal' ? this.#normalEvents : this.#warningEvents;
+    const queuedEvent = targetQueue.get(key);
+    const isQueueFull = queuedEvent === undefined && this.size >= MAX_QUEUED;
+    if (isQueueFull && !(targetQueue === this.#warningEvents && this.#dropNewestNormalEvent())) return false;
+    targetQueue.set(key, {
+      event,
+      isNew: queuedEvent?.isNew ?? event.count === 1,
+      queuedAtMs: queuedEvent?.queuedAtMs ?? now,
+    });
+    return !isQueueFull;
   }
 
   /** Removes and returns the next event. Undefined if the queue is empty or all events yield. */
   next(now: number, yields: boolean): WaitingEvent | undefined {
-    const [warning, normal] = [firstOf(this.#warnings), firstOf(this.#normal)];
+    const [warning, normal] = [oldestEvent(this.#warningEvents), oldestEvent(this.#normalEvents)];
     // Send a normal event eventually, regardless of the number of warnings.
-    const isOverdue = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
-    if (warning !== undefined && !(isOverdue && normal.queuedAtMs < warning.queuedAtMs))
-      return remove(this.#warnings, warning);
-    return normal === undefined || (yields && this.yieldsFor(now) > 0) ? undefined : remove(this.#normal, normal);
+    const hasWaitedTooLong = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
+    if (warning !== undefined && !(hasWaitedTooLong && normal.queuedAtMs < warning.queuedAtMs))
+      return remove(this.#warningEvents, warning);
+    return normal === undefined || (yields && this.yieldsFor(now) > 0) ? undefined : remove(this.#normalEvents, normal);
   }
 
-  #dropNewestNormal(): boolean {
-    const newest = [...this.#normal.keys()].at(-1);
-    return newest !== undefined && this.#normal.delete(newest);
+  #dropNewestNormalEvent(): boolean {
+    const newestKey = [...this.#normalEvents.keys()].at(-1);
+    return newestKey !== undefined && this.#normalEvents.delete(newestKey);
   }
 }
 
-const keyOf = ({ metadata: { namespace, name } }: CoreEvent): string => `${namespace}/${name}`;
+const eventKey = ({ metadata: { namespace, name } }: CoreEvent): string => `${namespace}/${name}`;
 
-function firstOf(queue: Queue): WaitingEvent | undefined {
+function oldestEvent(queue: EventQueue): WaitingEvent | undefined {
   const [first] = queue.values();
   return first;
 }
 
-function remove(queue: Queue, queued: WaitingEvent): WaitingEvent {
-  queue.delete(keyOf(queued.event));
+function remove(queue: EventQueue, queued: WaitingEvent): WaitingEvent {
+  queue.delete(eventKey(queued.event));
   return queued;
 }

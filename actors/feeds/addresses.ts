@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { canonicalIpOrText } from '../../base/ipAddress.ts';
 import { createAlarm } from '../alarm.ts';
-import type { Feed } from '../boundary.ts';
+import type { FactFeed } from '../boundary.ts';
 
 /** The node's addresses, the primary first, either fixed or looked up by a function each time. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);
@@ -24,16 +24,17 @@ const CHECK_MS = 10_000;
  * Reports the host's addresses when they differ from the initial or last reported ones (C27). Like the kubelet, does
  * not update the initial CPU and memory.
  */
-export function addressesFeed(hostIps: HostAddresses, clock: Clock): Feed {
-  let reported = currentAddresses(hostIps);
+export function createAddressFeed(hostIps: HostAddresses, clock: Clock): FactFeed {
+  let lastReported = currentAddresses(hostIps);
   return async (send, { signal }) => {
     if (typeof hostIps !== 'function') return;
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
-      const current = currentAddresses(hostIps);
-      if (current.join() !== reported.join()) send({ type: 'node.factsChanged', hostIps: current, at: clock.now() });
-      reported = current;
-      await alarm.wait(clock.now() + CHECK_MS);
+      const hostAddresses = currentAddresses(hostIps);
+      if (hostAddresses.join() !== lastReported.join())
+        send({ type: 'node.factsChanged', hostIps: hostAddresses, at: clock.now() });
+      lastReported = hostAddresses;
+      await alarm.waitUntil(clock.now() + CHECK_MS);
     }
   };
 }

@@ -3,9 +3,9 @@ import { toFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { nextPodCidr, type PodCidrState } from '../../machines/node/podCidr.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
-import type { Feed } from '../boundary.ts';
+import type { FactFeed } from '../boundary.ts';
 
-interface PodCidrParts {
+interface PodCidrDependencies {
   readonly cri: Pick<Cri, 'updateRuntimeConfig'>;
   readonly clock: Clock;
   /** Returns the current pod address ranges, separated by commas. Empty if none is assigned yet. */
@@ -25,34 +25,34 @@ const RETRY_MS = 10_000;
  * runtime accepts them (C27, `updatePodCIDR` in `pkg/kubelet/kubelet_network.go`). A containerd with a `conf_template`
  * writes its network configuration when it receives the ranges, and has no network before that.
  */
-export function podCidrFeed({ cri, clock, podCidr, onStart }: PodCidrParts): Feed {
+export function createPodCidrFeed({ cri, clock, podCidr, onStart }: PodCidrDependencies): FactFeed {
   return async (send, { signal }) => {
     const alarm: Alarm = createAlarm(clock, signal);
-    let accepted: string | undefined;
+    let acceptedCidrs: string | undefined;
     let state: PodCidrState | undefined;
     onStart(({ again }) => {
-      if (again) accepted = undefined;
+      if (again) acceptedCidrs = undefined;
       alarm.ring();
     });
-    const report = (next: PodCidrState) => {
+    const reportState = (next: PodCidrState) => {
       if (next !== state) send({ type: 'runtime.podCidrChanged', podCidr: next });
       state = next;
     };
     while (!signal.aborted) {
       const podCidrs = podCidr();
-      if (podCidrs !== '' && podCidrs !== accepted) {
-        accepted = podCidrs;
+      if (podCidrs !== '' && podCidrs !== acceptedCidrs) {
+        acceptedCidrs = podCidrs;
         try {
           const request = { runtimeConfig: { networkConfig: { podCidr: podCidrs } } };
           await cri.updateRuntimeConfig(request, { signal });
-          report(nextPodCidr(state, { podCidr: podCidrs }, clock.now()));
+          reportState(nextPodCidr(state, { podCidr: podCidrs }, clock.now()));
         } catch (error) {
           if (signal.aborted) return;
-          accepted = undefined;
-          report(nextPodCidr(state, { podCidr: podCidrs, failure: toFailure(error, clock.now()) }, clock.now()));
+          acceptedCidrs = undefined;
+          reportState(nextPodCidr(state, { podCidr: podCidrs, failure: toFailure(error, clock.now()) }, clock.now()));
         }
       }
-      await alarm.wait(clock.now() + RETRY_MS);
+      await alarm.waitUntil(clock.now() + RETRY_MS);
     }
   };
 }

@@ -21,7 +21,7 @@ import {
 import { type CredentialSource, credentialsFor, type Keyring, mergeKeyrings } from '../../kubernetes/images/keyring.ts';
 import type { CredentialQuery, FindCredentials } from '../services/images/nodeCredentials.ts';
 
-interface PluginParts {
+interface CredentialPluginDependencies {
   readonly providers: readonly CredentialProvider[];
   /** Runs a plugin with a request as its input and returns its output. */
   readonly run: (provider: CredentialProvider, request: string) => Promise<string>;
@@ -31,7 +31,7 @@ interface PluginParts {
 }
 
 /** Queries all plugins that match the image, in their configured order. */
-export function credentialPlugins({ providers, ...parts }: PluginParts): FindCredentials {
+export function credentialPlugins({ providers, ...parts }: CredentialPluginDependencies): FindCredentials {
   const plugins = providers.map((provider) => new CredentialPlugin(provider, parts));
   return async (query) => {
     const keyrings = await Promise.all(plugins.map((plugin) => plugin.find(query)));
@@ -40,7 +40,7 @@ export function credentialPlugins({ providers, ...parts }: PluginParts): FindCre
 }
 
 /** The service account data that a plugin receives, and the cache key for its response. */
-interface Account {
+interface PluginAccount {
   readonly request: Omit<ProviderRequest, 'repository'>;
   /** Empty if the plugin receives no service account data. */
   readonly key: string;
@@ -51,83 +51,88 @@ const MAX_MESSAGE_LENGTH = 500;
 
 class CredentialPlugin {
   readonly #provider: CredentialProvider;
-  readonly #parts: Omit<PluginParts, 'providers'>;
+  readonly #dependencies: Omit<CredentialPluginDependencies, 'providers'>;
   /** Responses with their expiration time in milliseconds since the epoch. */
   readonly #cache = new Map<string, { readonly keyring: Keyring; readonly until: number }>();
   /** Requests in flight, shared by identical queries. */
   readonly #inFlight = new Map<string, Promise<Keyring>>();
 
-  constructor(provider: CredentialProvider, parts: Omit<PluginParts, 'providers'>) {
+  constructor(provider: CredentialProvider, dependencies: Omit<CredentialPluginDependencies, 'providers'>) {
     this.#provider = provider;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
   async find(query: CredentialQuery): Promise<Keyring> {
     const { signal, repository } = query;
     if (!providesFor(this.#provider, repository)) return [];
-    let account: Account | undefined;
+    let account: PluginAccount | undefined;
     try {
-      account = await this.#accountOf(query);
+      account = await this.#resolveAccount(query);
       if (account === undefined) return [];
       const keyring =
-        this.#cached(repository, account) ?? (await unlessAborted(this.#fetch(repository, account), signal));
+        this.#findCached(repository, account) ?? (await unlessAborted(this.#fetch(repository, account), signal));
       return account.source === undefined ? keyring : keyringOfAccount(keyring, account.source);
     } catch (error) {
       signal.throwIfAborted();
       const secrets = [account?.request.token ?? '', ...this.#provider.env.map(({ value }) => value)];
-      this.#parts.onProblem(this.#provider.name, redact(secrets, messageOf(error)));
+      this.#dependencies.onProblem(this.#provider.name, redact(secrets, messageOf(error)));
       return [];
     }
   }
 
   /** Returns the service account data for the plugin, or undefined if the plugin must not be run for this pod. */
-  async #accountOf({ pod, signal, tokens, findServiceAccount }: CredentialQuery): Promise<Account | undefined> {
-    const attributes = this.#provider.token;
-    if (attributes === undefined) return { request: {}, key: '' };
+  async #resolveAccount({
+    pod,
+    signal,
+    tokens,
+    findServiceAccount,
+  }: CredentialQuery): Promise<PluginAccount | undefined> {
+    const tokenAttributes = this.#provider.token;
+    if (tokenAttributes === undefined) return { request: {}, key: '' };
     const name = pod?.spec.serviceAccountName;
-    if (pod === undefined || !name) return attributes.isRequired ? undefined : { request: {}, key: '' };
+    if (pod === undefined || !name) return tokenAttributes.isRequired ? undefined : { request: {}, key: '' };
     const { namespace } = pod.metadata;
     if (tokens === undefined || findServiceAccount === undefined) {
       throw new Error(`there is no cluster to request a token from for service account ${namespace}/${name}`);
     }
     const { uid, annotations } = await findServiceAccount({ namespace, name }, { signal });
-    const passedAnnotations = annotationsFor(attributes, annotations);
+    const passedAnnotations = selectAnnotations(tokenAttributes, annotations);
     if (passedAnnotations === undefined) return undefined;
     // Request the token for the UID of the account whose annotations the plugin receives
     // (`pkg/credentialprovider/plugin`).
-    const { token } = await tokens.get(pod, { audience: attributes.audience, accountUid: uid }, { signal });
+    const { token } = await tokens.get(pod, { audience: tokenAttributes.audience, accountUid: uid }, { signal });
     const entries = Object.entries(passedAnnotations).sort();
-    const hash = attributes.cacheType === 'Token' ? [createHash('sha256').update(token).digest('hex')] : [];
+    const tokenHash = tokenAttributes.cacheType === 'Token' ? [createHash('sha256').update(token).digest('hex')] : [];
     return {
       request: { token, annotations: passedAnnotations },
-      key: JSON.stringify([namespace, name, uid, entries, ...hash]),
+      key: JSON.stringify([namespace, name, uid, entries, ...tokenHash]),
       source: { kind: 'serviceAccount', uid, namespace, name },
     };
   }
 
-  #cached(repository: string, { key }: Account): Keyring | undefined {
+  #findCached(repository: string, { key }: PluginAccount): Keyring | undefined {
     for (const type of ['Image', 'Registry', 'Global'] as const) {
-      const entry = this.#cache.get(cacheKey(type, repository, key));
-      if (entry !== undefined && this.#parts.clock.now() <= entry.until) return entry.keyring;
+      const cacheEntry = this.#cache.get(cacheKey(type, repository, key));
+      if (cacheEntry !== undefined && this.#dependencies.clock.now() <= cacheEntry.until) return cacheEntry.keyring;
     }
     return undefined;
   }
 
-  #fetch(repository: string, account: Account): Promise<Keyring> {
-    const flight = JSON.stringify([repository, account.request]);
-    const existing = this.#inFlight.get(flight);
+  #fetch(repository: string, account: PluginAccount): Promise<Keyring> {
+    const inFlightKey = JSON.stringify([repository, account.request]);
+    const existing = this.#inFlight.get(inFlightKey);
     if (existing !== undefined) return existing;
-    const response = this.#runPlugin(repository, account).finally(() => this.#inFlight.delete(flight));
-    this.#inFlight.set(flight, response);
+    const response = this.#runPlugin(repository, account).finally(() => this.#inFlight.delete(inFlightKey));
+    this.#inFlight.set(inFlightKey, response);
     return response;
   }
 
-  async #runPlugin(repository: string, { request, key }: Account): Promise<Keyring> {
+  async #runPlugin(repository: string, { request, key }: PluginAccount): Promise<Keyring> {
     const input = formatRequest(this.#provider, { repository, ...request });
-    const response = readResponse(await this.#parts.run(this.#provider, input), this.#provider);
+    const response = readResponse(await this.#dependencies.run(this.#provider, input), this.#provider);
     if ('refusal' in response) throw new Error(response.refusal);
-    const isEcho = response.keyring.some(([, { password }]) => password === request.token);
-    if (isEcho && this.#provider.token?.cacheType !== 'Token') {
+    const isTokenEchoed = response.keyring.some(([, { password }]) => password === request.token);
+    if (isTokenEchoed && this.#provider.token?.cacheType !== 'Token') {
       throw new Error('the response contains the token itself, which requires the cacheType "Token"');
     }
     this.#cacheResponse(repository, key, response);
@@ -135,7 +140,7 @@ class CredentialPlugin {
   }
 
   #cacheResponse(repository: string, key: string, { cacheKeyType, cacheMs, keyring }: ProviderResponse): void {
-    const now = this.#parts.clock.now();
+    const now = this.#dependencies.clock.now();
     for (const [cachedKey, { until }] of this.#cache) if (until < now) this.#cache.delete(cachedKey);
     const ms = cacheMs ?? this.#provider.defaultCacheMs;
     if (ms > 0) this.#cache.set(cacheKey(cacheKeyType, repository, key), { keyring, until: now + ms });
@@ -148,14 +153,14 @@ function cacheKey(type: ProviderResponse['cacheKeyType'], repository: string, ac
 }
 
 /** Returns the annotations to pass to a plugin, or undefined if a required one is missing. */
-function annotationsFor(
+function selectAnnotations(
   { requiredAnnotations, optionalAnnotations }: TokenAttributes,
   annotations: Readonly<Record<string, string>>,
 ): Record<string, string> | undefined {
   if (!requiredAnnotations.every((key) => Object.hasOwn(annotations, key))) return undefined;
-  const keys = [...requiredAnnotations, ...optionalAnnotations];
+  const annotationKeys = [...requiredAnnotations, ...optionalAnnotations];
   return Object.fromEntries(
-    keys.flatMap((key) => {
+    annotationKeys.flatMap((key) => {
       const value = lookUp(annotations, key);
       return value === undefined ? [] : [[key, value]];
     }),
@@ -168,6 +173,6 @@ const MIN_SECRET_LENGTH = 6;
 /** Returns the program's output as a single line, without values it received that may be secret. */
 function redact(values: readonly string[], text: string): string {
   const secrets = values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
-  const redacted = secrets.reduce((remaining, secret) => remaining.replaceAll(secret, '…'), text);
-  return truncate(redacted.replace(/\s+/g, ' '), MAX_MESSAGE_LENGTH);
+  const redactedText = secrets.reduce((remaining, secret) => remaining.replaceAll(secret, '…'), text);
+  return truncate(redactedText.replace(/\s+/g, ' '), MAX_MESSAGE_LENGTH);
 }

@@ -12,7 +12,7 @@ interface Abortable {
   readonly signal: AbortSignal;
 }
 
-interface CredentialParts {
+interface CredentialDependencies {
   readonly findCredentials: FindCredentials;
   /** Undefined if there is no source of Secrets, in which case references to Secrets are ignored. */
   readonly objects?: PodObjects | undefined;
@@ -22,11 +22,11 @@ interface CredentialParts {
 
 export interface PodCredentials {
   /** Returns the names of the pod's pull Secrets that cannot be read at present. */
-  missing(pod: Pod, options: Abortable): Promise<readonly string[]>;
+  findMissingSecrets(pod: Pod, options: Abortable): Promise<readonly string[]>;
   /**
    * Returns the credentials to try for a repository, in order. Rejects if a Secret of the pod contains no credentials.
    */
-  find(pod: Pod, repository: string, options: Abortable): Promise<readonly Credential[]>;
+  findCredentials(pod: Pod, repository: string, options: Abortable): Promise<readonly Credential[]>;
 }
 
 export function podCredentials({
@@ -34,29 +34,30 @@ export function podCredentials({
   objects,
   tokens,
   findServiceAccount,
-}: CredentialParts): PodCredentials {
+}: CredentialDependencies): PodCredentials {
   /**
    * Returns the pod's pull Secrets, and only the name of each one that cannot be read. Unreadable and missing Secrets
    * do not prevent the pull.
    */
-  const secretsOf = async (pod: Pod, { signal }: Abortable): Promise<(ConfigObject | string)[]> => {
+  const readPullSecrets = async (pod: Pod, { signal }: Abortable): Promise<(ConfigObject | string)[]> => {
     if (objects === undefined) return [];
-    const read = pullSecretNames(pod).map((name) =>
+    const secretReads = pullSecretNames(pod).map((name) =>
       objects.get(pod, 'Secret', name, { signal }).catch(() => {
         signal.throwIfAborted();
         return name;
       }),
     );
-    return Promise.all(read);
+    return Promise.all(secretReads);
   };
   return {
-    missing: async (pod, options) => (await secretsOf(pod, options)).filter((each) => typeof each === 'string'),
-    find: async (pod, repository, { signal }) => {
-      const secrets = (await secretsOf(pod, { signal })).filter((each) => typeof each !== 'string');
+    findMissingSecrets: async (pod, options) =>
+      (await readPullSecrets(pod, options)).filter((each) => typeof each === 'string'),
+    findCredentials: async (pod, repository, { signal }) => {
+      const secrets = (await readPullSecrets(pod, { signal })).filter((each) => typeof each !== 'string');
       const keyrings = secrets.map((secret) => {
-        const keyring = keyringOfSecret(secret);
-        if ('refusal' in keyring) throw new NodeFailure('ErrImagePull', keyring.refusal);
-        return keyring;
+        const secretKeyring = keyringOfSecret(secret);
+        if ('refusal' in secretKeyring) throw new NodeFailure('ErrImagePull', secretKeyring.refusal);
+        return secretKeyring;
       });
       const nodeCredentials = await findCredentials({ repository, pod, signal, tokens, findServiceAccount });
       return [...credentialsFor(repository, mergeKeyrings(keyrings)), ...nodeCredentials];

@@ -13,7 +13,7 @@ import {
 import type { Credential } from '../../kubernetes/images/keyring.ts';
 import { findProof, type PullCredentials, pullCredentialsOf, withProof } from '../../kubernetes/images/pulledRecord.ts';
 import type { PullCheckResult } from '../serviceAction.ts';
-import { PullRecords, type PullRecordsParts } from './pullRecords.ts';
+import { PullRecords, type PullRecordsDependencies } from './pullRecords.ts';
 
 interface Abortable {
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ interface PulledImage {
   readonly credential: Credential | undefined;
 }
 
-interface ProofParts extends Omit<PullRecordsParts, 'onError'> {
+interface PullProofDependencies extends Omit<PullRecordsDependencies, 'onError'> {
   readonly cri: Pick<Cri, 'listImages'>;
   readonly verification?: ImageVerification | undefined;
   readonly onError: (source: string, error: unknown) => void;
@@ -40,13 +40,13 @@ interface ProofParts extends Omit<PullRecordsParts, 'onError'> {
 
 /** Checks the pull records below the root directory, which are opened for the first image. */
 export class PullProofs {
-  readonly #parts: ProofParts;
+  readonly #dependencies: PullProofDependencies;
   /** The number of running pulls of each image. */
   readonly #pullCounts = new Map<string, number>();
-  #opening: Promise<PullRecords> | undefined;
+  #pendingRecords: Promise<PullRecords> | undefined;
 
-  constructor(parts: ProofParts) {
-    this.#parts = parts;
+  constructor(dependencies: PullProofDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -54,57 +54,67 @@ export class PullProofs {
    * credentials are only read if the decision depends on them.
    */
   async mustPull(
-    check: ImageCheck,
+    imageCheck: ImageCheck,
     credentials: () => Promise<readonly Credential[]>,
     options: Abortable,
   ): Promise<boolean> {
-    const { verification = defaultVerification } = this.#parts;
-    const records = await this.#open(options).catch((error: unknown) => {
+    const { verification = defaultVerification } = this.#dependencies;
+    const records = await this.#openRecords(options).catch((error: unknown) => {
       options.signal.throwIfAborted();
       this.#reportError(error);
     });
-    const report = (result: PullCheckResult) => this.#parts.serviceActions?.({ action: 'pullChecked', result });
+    const reportResult = (result: PullCheckResult) =>
+      this.#dependencies.serviceActions?.({ action: 'pullChecked', result });
     // Without records no access is proven.
     if (!records) {
-      report('error');
-      return needsProof(check.image, true, verification);
+      reportResult('error');
+      return needsProof(imageCheck.image, true, verification);
     }
-    const prove = async (recorded: PullCredentials): Promise<boolean> => {
+    const proveAccess = async (recorded: PullCredentials): Promise<boolean> => {
       const podCredentials = await credentials().catch((error: unknown) => {
-        report('error');
+        reportResult('error');
         throw error;
       });
-      const proof = findProof(recorded, podCredentials);
-      if (proof?.learned) await recordProof(records, check, proof.learned).catch(this.#reportError);
-      return proof !== undefined;
+      const matchingProof = findProof(recorded, podCredentials);
+      if (matchingProof?.learned)
+        await recordProof(records, imageCheck, matchingProof.learned).catch(this.#reportError);
+      return matchingProof !== undefined;
     };
-    const record = records.recordOf(check.imageRef);
-    const wasPulledByNode = record !== undefined || records.hasIntent(check.image);
-    if (!needsProof(check.image, wasPulledByNode, verification)) {
-      report('credentialPolicyAllowed');
+    const pullRecord = records.recordOf(imageCheck.imageRef);
+    const wasPulledByNode = pullRecord !== undefined || records.hasIntent(imageCheck.image);
+    if (!needsProof(imageCheck.image, wasPulledByNode, verification)) {
+      reportResult('credentialPolicyAllowed');
       return false;
     }
-    const recorded = record ? lookUp(record.pulledWith, withoutTagAndDigest(check.image)) : undefined;
-    const isProven = recorded !== undefined && (recorded.nodePodsAccessible || (await prove(recorded)));
-    report(isProven ? 'credentialRecordFound' : 'mustAuthenticate');
-    return !isProven;
+    const recordedCredentials = pullRecord
+      ? lookUp(pullRecord.credentialsByImage, withoutTagAndDigest(imageCheck.image))
+      : undefined;
+    const hasProvenAccess =
+      recordedCredentials !== undefined &&
+      (recordedCredentials.nodePodsAccessible || (await proveAccess(recordedCredentials)));
+    reportResult(hasProvenAccess ? 'credentialRecordFound' : 'mustAuthenticate');
+    return !hasProvenAccess;
   }
 
   /** Pulls an image with one of the pod's credentials, and records the credential. */
   async pull(image: string, pull: () => Promise<PulledImage>, options: Abortable): Promise<PulledImage> {
-    const records = await this.#open(options).catch((cause) => Promise.reject(notRecorded(image, cause)));
+    const records = await this.#openRecords(options).catch((cause) =>
+      Promise.reject(createRecordFailure(image, cause)),
+    );
     this.#pullCounts.set(image, (this.#pullCounts.get(image) ?? 0) + 1);
-    let isRecorded = true;
+    let hasIntentRecord = true;
     try {
-      await records.putIntent(image).catch((cause) => Promise.reject(notRecorded(image, cause)));
-      const pulled = await pull();
-      await recordProof(records, { image, ...pulled }, pullCredentialsOf(pulled.credential)).catch((error: unknown) => {
-        isRecorded = false;
-        this.#reportError(error);
-      });
-      return pulled;
+      await records.putIntent(image).catch((cause) => Promise.reject(createRecordFailure(image, cause)));
+      const pullResult = await pull();
+      await recordProof(records, { image, ...pullResult }, pullCredentialsOf(pullResult.credential)).catch(
+        (error: unknown) => {
+          hasIntentRecord = false;
+          this.#reportError(error);
+        },
+      );
+      return pullResult;
     } finally {
-      await this.#completePull(records, image, isRecorded);
+      await this.#completePull(records, image, hasIntentRecord);
     }
   }
 
@@ -113,23 +123,24 @@ export class PullProofs {
    * the image is proven.
    */
   async #completePull(records: PullRecords, image: string, isRecorded: boolean): Promise<void> {
-    const remaining = (this.#pullCounts.get(image) ?? 1) - 1;
-    if (remaining > 0) return void this.#pullCounts.set(image, remaining);
+    const remainingPulls = (this.#pullCounts.get(image) ?? 1) - 1;
+    if (remainingPulls > 0) return void this.#pullCounts.set(image, remainingPulls);
     this.#pullCounts.delete(image);
     if (isRecorded) await records.removeIntent(image).catch(this.#reportError);
   }
 
-  #open({ signal }: Abortable): Promise<PullRecords> {
-    this.#opening ??= openRecords({ ...this.#parts, onError: this.#reportError }, this.#parts.cri).catch(
-      (error: unknown) => {
-        this.#opening = undefined;
-        throw error;
-      },
-    );
-    return unlessAborted(this.#opening, signal);
+  #openRecords({ signal }: Abortable): Promise<PullRecords> {
+    this.#pendingRecords ??= openRecords(
+      { ...this.#dependencies, onError: this.#reportError },
+      this.#dependencies.cri,
+    ).catch((error: unknown) => {
+      this.#pendingRecords = undefined;
+      throw error;
+    });
+    return unlessAborted(this.#pendingRecords, signal);
   }
 
-  readonly #reportError = (error: unknown): void => this.#parts.onError('images', error);
+  readonly #reportError = (error: unknown): void => this.#dependencies.onError('images', error);
 }
 
 async function recordProof(
@@ -138,11 +149,11 @@ async function recordProof(
   proof: PullCredentials,
 ): Promise<void> {
   const existing = records.recordOf(imageRef);
-  const updated = withProof(existing ?? { imageRef, pulledWith: {} }, withoutTagAndDigest(image), proof);
-  if (updated !== existing) await records.putRecord(updated);
+  const updatedRecord = withProof(existing ?? { imageRef, credentialsByImage: {} }, withoutTagAndDigest(image), proof);
+  if (updatedRecord !== existing) await records.putRecord(updatedRecord);
 }
 
-const notRecorded = (image: string, cause: unknown): NodeFailure =>
+const createRecordFailure = (image: string, cause: unknown): NodeFailure =>
   new NodeFailure(
     'ErrImagePull',
     `Failed to record image pull intent for container image "${image}": ${messageOf(cause)}`,
@@ -155,28 +166,28 @@ const notRecorded = (image: string, cause: unknown): NodeFailure =>
  * Opens the records and cleans up after an earlier run, which may have left interrupted pulls and records of removed
  * images.
  */
-async function openRecords(parts: PullRecordsParts, cri: Pick<Cri, 'listImages'>): Promise<PullRecords> {
-  const records = await PullRecords.open(parts);
+async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri, 'listImages'>): Promise<PullRecords> {
+  const records = await PullRecords.open(dependencies);
   if (records.intents.size === 0 && records.imageRefs.length === 0) return records;
-  const { images } = await cri.listImages({ filter: undefined }, { signal: NEVER }).catch((error: unknown) => {
-    parts.onError(error);
+  const { images } = await cri.listImages({ filter: undefined }, { signal: NEVER_ABORTED }).catch((error: unknown) => {
+    dependencies.onError(error);
     return { images: [] };
   });
   for (const { id, repoTags, repoDigests } of images) {
     for (const image of [...repoTags, ...repoDigests].filter((name) => records.intents.has(name))) {
       // The pull is complete, but the credentials used are unknown.
-      if (records.recordOf(id) === undefined) await records.putRecord({ imageRef: id, pulledWith: {} });
+      if (records.recordOf(id) === undefined) await records.putRecord({ imageRef: id, credentialsByImage: {} });
       await records.removeIntent(image);
     }
   }
-  const present = new Set(images.map(({ id }) => id));
+  const presentImageIds = new Set(images.map(({ id }) => id));
   // A runtime without images may not be ready yet. The next agent cleans up.
-  if (present.size === 0) return records;
+  if (presentImageIds.size === 0) return records;
   for (const imageRef of records.imageRefs) {
-    if (!present.has(imageRef)) await records.removeRecord(imageRef).catch(parts.onError);
+    if (!presentImageIds.has(imageRef)) await records.removeRecord(imageRef).catch(dependencies.onError);
   }
   return records;
 }
 
 /** Never aborts, because the call has its own timeout. */
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;

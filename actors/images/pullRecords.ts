@@ -1,7 +1,7 @@
 /** Stores records of the node's image pulls in files like a kubelet's. The files are read once and cached in memory. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { orElse } from '../../host/files/fileErrors.ts';
+import { defaultIfMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
   formatIntent,
@@ -13,9 +13,9 @@ import {
 } from '../../kubernetes/images/pulledRecord.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 
-const TEMPORARY = '.tmp';
+const TEMPORARY_SUFFIX = '.tmp';
 
-export interface PullRecordsParts {
+export interface PullRecordsDependencies {
   readonly rootDir: string;
   readonly files: FileSystem;
   readonly clock: Clock;
@@ -26,35 +26,35 @@ export interface PullRecordsParts {
 
 /** The directories `pulling` and `pulled` below `<root>/image_manager`. */
 export class PullRecords {
-  readonly #parts: PullRecordsParts;
-  readonly #pulling: string;
-  readonly #pulled: string;
+  readonly #dependencies: PullRecordsDependencies;
+  readonly #pullingDirectory: string;
+  readonly #pulledDirectory: string;
   /** Keyed by the runtime's image reference. Null for an unreadable record, which proves nothing. */
   readonly #records = new Map<string, PulledRecord | null>();
   /** Images with an intent on disk. */
-  readonly #intents = new Set<string>();
+  readonly #intentImages = new Set<string>();
   /** Paths of unreadable files, of which only the name is known. */
-  readonly #unreadable = new Set<string>();
+  readonly #unreadablePaths = new Set<string>();
   /** The last operation on each file, because concurrent writers of a file would share its temporary file. */
   readonly #pendingWrites = new Map<string, Promise<unknown>>();
 
-  private constructor(parts: PullRecordsParts) {
-    this.#parts = parts;
-    this.#pulling = join(parts.rootDir, 'image_manager', 'pulling');
-    this.#pulled = join(parts.rootDir, 'image_manager', 'pulled');
+  private constructor(dependencies: PullRecordsDependencies) {
+    this.#dependencies = dependencies;
+    this.#pullingDirectory = join(dependencies.rootDir, 'image_manager', 'pulling');
+    this.#pulledDirectory = join(dependencies.rootDir, 'image_manager', 'pulled');
   }
 
   /** Reads all records. Rejects if the directories cannot be read. */
-  static async open(parts: PullRecordsParts): Promise<PullRecords> {
-    const records = new PullRecords(parts);
-    for (const text of await records.#readTexts(records.#pulling)) {
+  static async open(dependencies: PullRecordsDependencies): Promise<PullRecords> {
+    const records = new PullRecords(dependencies);
+    for (const text of await records.#readTexts(records.#pullingDirectory)) {
       const image = readIntent(text.content);
-      if (image !== undefined) records.#intents.add(image);
+      if (image !== undefined) records.#intentImages.add(image);
       else records.#reportUnreadable(text.file);
     }
-    for (const text of await records.#readTexts(records.#pulled)) {
-      const record = readRecord(text.content);
-      if (record !== undefined) records.#records.set(record.imageRef, record);
+    for (const text of await records.#readTexts(records.#pulledDirectory)) {
+      const pullRecord = readRecord(text.content);
+      if (pullRecord !== undefined) records.#records.set(pullRecord.imageRef, pullRecord);
       else records.#reportUnreadable(text.file);
     }
     return records;
@@ -64,16 +64,18 @@ export class PullRecords {
   recordOf(imageRef: string): PulledRecord | null | undefined {
     return (
       this.#records.get(imageRef) ??
-      (this.#unreadable.has(join(this.#pulled, recordFileName(imageRef))) ? null : undefined)
+      (this.#unreadablePaths.has(join(this.#pulledDirectory, recordFileName(imageRef))) ? null : undefined)
     );
   }
 
   hasIntent(image: string): boolean {
-    return this.#intents.has(image) || this.#unreadable.has(join(this.#pulling, recordFileName(image)));
+    return (
+      this.#intentImages.has(image) || this.#unreadablePaths.has(join(this.#pullingDirectory, recordFileName(image)))
+    );
   }
 
   get intents(): ReadonlySet<string> {
-    return this.#intents;
+    return this.#intentImages;
   }
 
   get imageRefs(): readonly string[] {
@@ -81,93 +83,95 @@ export class PullRecords {
   }
 
   async putIntent(image: string): Promise<void> {
-    this.#intents.add(image);
-    await this.#write(this.#pulling, image, formatIntent(image));
+    this.#intentImages.add(image);
+    await this.#writeFile(this.#pullingDirectory, image, formatIntent(image));
     this.#reportSizes();
   }
 
   async removeIntent(image: string): Promise<void> {
-    await this.#remove(this.#pulling, image);
-    this.#intents.delete(image);
+    await this.#remove(this.#pullingDirectory, image);
+    this.#intentImages.delete(image);
     this.#reportSizes();
   }
 
   /** Stores a record. The record in memory is used even if writing the file fails. */
   async putRecord(record: PulledRecord): Promise<void> {
     this.#records.set(record.imageRef, record);
-    await this.#write(this.#pulled, record.imageRef, formatRecord(record, this.#parts.clock.now()));
+    await this.#writeFile(this.#pulledDirectory, record.imageRef, formatRecord(record, this.#dependencies.clock.now()));
     this.#reportSizes();
   }
 
   async removeRecord(imageRef: string): Promise<void> {
     this.#records.delete(imageRef);
-    await this.#remove(this.#pulled, imageRef);
+    await this.#remove(this.#pulledDirectory, imageRef);
     this.#reportSizes();
   }
 
   /** Reports the number of records and intents. Like in a kubelet, unreadable files count. */
   #reportSizes(): void {
-    const unreadableIn = (directory: string) =>
-      [...this.#unreadable].filter((file) => dirname(file) === directory).length;
-    this.#parts.serviceActions?.({
+    const countUnreadable = (directory: string) =>
+      [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;
+    this.#dependencies.serviceActions?.({
       action: 'pullRecordsChanged',
-      records: this.#records.size + unreadableIn(this.#pulled),
-      intents: this.#intents.size + unreadableIn(this.#pulling),
+      records: this.#records.size + countUnreadable(this.#pulledDirectory),
+      intents: this.#intentImages.size + countUnreadable(this.#pullingDirectory),
     });
   }
 
-  #write(directory: string, name: string, text: string): Promise<void> {
-    const { files } = this.#parts;
+  #writeFile(directory: string, name: string, text: string): Promise<void> {
+    const { files } = this.#dependencies;
     const file = join(directory, recordFileName(name));
     return this.#serialize(file, async () => {
       await files.mkdir(directory, { recursive: true, mode: 0o700 });
       try {
         // Flush the file, because an empty file after a power failure would be worse than a missing one.
-        await files.writeFile(`${file}${TEMPORARY}`, text, { mode: 0o600, flush: true });
-        await files.rename(`${file}${TEMPORARY}`, file);
+        await files.writeFile(`${file}${TEMPORARY_SUFFIX}`, text, { mode: 0o600, flush: true });
+        await files.rename(`${file}${TEMPORARY_SUFFIX}`, file);
       } catch (error) {
-        await files.rm(`${file}${TEMPORARY}`, { force: true }).catch(() => {});
+        await files.rm(`${file}${TEMPORARY_SUFFIX}`, { force: true }).catch(() => {});
         throw error;
       }
-      this.#unreadable.delete(file);
+      this.#unreadablePaths.delete(file);
     });
   }
 
   #remove(directory: string, name: string): Promise<void> {
     const file = join(directory, recordFileName(name));
     return this.#serialize(file, async () => {
-      await this.#parts.files.rm(file, { force: true });
-      this.#unreadable.delete(file);
+      await this.#dependencies.files.rm(file, { force: true });
+      this.#unreadablePaths.delete(file);
     });
   }
 
   #serialize<T>(file: string, operation: () => Promise<T>): Promise<T> {
     const result = (this.#pendingWrites.get(file) ?? Promise.resolve()).then(operation, operation);
     this.#pendingWrites.set(file, result);
-    const cleanUp = () => {
+    const removeTemporary = () => {
       if (this.#pendingWrites.get(file) === result) this.#pendingWrites.delete(file);
     };
-    result.then(cleanUp, cleanUp);
+    result.then(removeTemporary, removeTemporary);
     return result;
   }
 
   async #readTexts(directory: string): Promise<{ readonly file: string; readonly content: string }[]> {
-    const { files } = this.#parts;
+    const { files } = this.#dependencies;
     const names = await files.readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    const texts = [];
+    const fileTexts = [];
     for (const name of names) {
-      if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY)) continue;
+      if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY_SUFFIX)) continue;
       const file = join(directory, name);
-      texts.push({ file, content: await files.readFile(file).catch(orElse('')) });
+      fileTexts.push({ file, content: await files.readFile(file).catch(defaultIfMissing('')) });
     }
-    return texts;
+    return fileTexts;
   }
 
   #reportUnreadable(file: string): void {
-    this.#unreadable.add(file);
-    this.#parts.onError(new Error(`${file} cannot be read: pods that use its image must prove their access again`));
+    this.#unreadablePaths.add(file);
+    this.#dependencies.onError(
+      new Error(`${file} cannot be read: pods that use its image must prove their access again`),
+    );
   }
 }

@@ -7,69 +7,69 @@ import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const optionalFunction = z.optional(functionSchema);
 const name = z.string().check(z.minLength(1));
-const header = z.tuple([name, z.string()]);
+const headerSchema = z.tuple([name, z.string()]);
 const path = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
 const nonNegative = z.number().check(z.gte(0));
 const interval = z.optional(z.number().check(z.gte(1)));
-const amounts = z.looseObject({ cpuMillis: nonNegative, memoryBytes: nonNegative, pods: nonNegative });
-const slots = z.int().check(z.gte(1));
-const unbounded = z.literal(Number.POSITIVE_INFINITY);
+const amountsSchema = z.looseObject({ cpuMillis: nonNegative, memoryBytes: nonNegative, pods: nonNegative });
+const slotCount = z.int().check(z.gte(1));
+const unboundedSchema = z.literal(Number.POSITIVE_INFINITY);
 /** The schema of a count that may be unlimited. */
-const count = z.union([z.int().check(z.gte(0)), unbounded]);
-const strings = z.array(z.string());
+const count = z.union([z.int().check(z.gte(0)), unboundedSchema]);
+const stringArray = z.array(z.string());
 const optionalBoolean = z.optional(z.boolean());
 const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
 /** Whether a cgroup path is valid. Like in the kubelet, a leading slash is optional. */
-const isCgroup = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
-const isHttp = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
+const isCgroupPath = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
+const isHttpUrl = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 
 const backOff = z
   .looseObject({ baseMs: nonNegative, maxMs: nonNegative })
   .check(z.refine(({ baseMs, maxMs }) => baseMs <= maxMs, { error: 'expected at least baseMs', path: ['maxMs'] }));
 
 const manifestUrl = z.looseObject({
-  url: name.check(z.refine(isHttp, { error: 'expected a URL of http or https' })),
+  url: name.check(z.refine(isHttpUrl, { error: 'expected a URL of http or https' })),
   everyMs: nonNegative.check(z.gte(1)),
-  headers: z.array(header),
+  headers: z.array(headerSchema),
 });
 
 /** Properties that are not listed here default to those of an ordinary node. */
 const admissionNode = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
-  sysctls: z.optional(strings),
+  sysctls: z.optional(stringArray),
   appArmor: optionalBoolean,
 });
 
 /** The node description that pods depend on. */
-const description = {
-  cgroupRoot: z.optional(z.string().check(z.refine(isCgroup, { error: 'expected the path of a cgroup' }))),
+const nodeDescription = {
+  cgroupRoot: z.optional(z.string().check(z.refine(isCgroupPath, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
   // `NodeParts` also has a field of this name, so accept any object.
   cgroups: z.optional(z.looseObject({})),
-  resolvConf: z.optional(z.looseObject({ servers: strings, searches: strings, options: strings })),
+  resolvConf: z.optional(z.looseObject({ servers: stringArray, searches: stringArray, options: stringArray })),
   readResolvConf: optionalFunction,
   clusterDns: z.optional(z.array(address)),
   clusterDomain: z.optional(z.string()),
   canLowerOomScoreAdj: optionalBoolean,
   seccompDefault: optionalBoolean,
   maskedPaths: z.optional(z.array(path)),
-  userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slots) })),
+  userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slotCount) })),
 };
 
 /** Sinks are identified by name, so names must be unique. */
-const sinks = z
+const uniqueSinks = z
   .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: functionSchema }))
   .check(({ value, issues }) => {
     const names = value.map((sink) => sink.name);
     const duplicateIndex = names.findIndex((each, index) => names.indexOf(each) < index);
-    const issue = {
+    const duplicateIssue = {
       code: 'custom' as const,
       message: 'another sink has this name',
       path: [duplicateIndex, 'name'],
       input: value,
     };
-    if (duplicateIndex >= 0) issues.push(issue);
+    if (duplicateIndex >= 0) issues.push(duplicateIssue);
   });
 
 const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
@@ -77,17 +77,17 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   rootDir: path,
   podLogsDir: z.optional(path),
   runtimeEndpoint: name,
-  ...description,
-  hostIps: z.optional(z.union([strings, functionSchema])),
+  ...nodeDescription,
+  hostIps: z.optional(z.union([stringArray, functionSchema])),
   podCidr: z.optional(z.string()),
   sources: z.optional(z.array(name)),
-  capacity: amounts,
-  allocatable: z.optional(amounts),
+  capacity: amountsSchema,
+  allocatable: z.optional(amountsSchema),
   conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),
   admissionNode: z.optional(admissionNode),
-  startSlots: z.optional(slots),
+  startSlots: z.optional(slotCount),
   // Infinity means unlimited pulls.
-  pullSlots: z.optional(z.union([slots, unbounded])),
+  pullSlots: z.optional(z.union([slotCount, unboundedSchema])),
   crashLoop: z.optional(backOff),
   pullLimitMs: z.optional(nonNegative),
   slowPullMs: z.optional(nonNegative),
@@ -97,15 +97,15 @@ const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
   isLenient: optionalBoolean,
   logs: z.optional(
     z.looseObject({
-      maxBytes: z.union([nonNegative, unbounded]),
+      maxBytes: z.union([nonNegative, unboundedSchema]),
       maxFiles: nonNegative,
-      workers: slots,
+      workers: slotCount,
       checkMs: interval,
     }),
   ),
-  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: strings })),
+  imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: stringArray })),
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
-  sinks: z.optional(sinks),
+  sinks: z.optional(uniqueSinks),
   limitedSwap: optionalBoolean,
   endsAll: optionalBoolean,
   takesOver: optionalBoolean,

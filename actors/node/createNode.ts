@@ -11,9 +11,9 @@ import type { NodeInput } from '../../machines/node/context.ts';
 import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
-import { createBoundary, type World } from '../boundary.ts';
+import { createBoundary, type NodeEnvironment } from '../boundary.ts';
 import { clusterCaches } from '../cluster/caches.ts';
-import { Certificates } from '../cluster/certificates/certificates.ts';
+import { CertificateManager } from '../cluster/certificates/certificates.ts';
 import { ClusterNode, noCertificates, noCluster } from '../cluster/node/clusterNode.ts';
 import { nodeDescriber } from '../cluster/node/describeNode.ts';
 import { NodeImages } from '../cluster/node/nodeImages.ts';
@@ -32,7 +32,7 @@ import { defaultLogPolicy } from '../services/containers/logs.ts';
 import { hostNetwork } from '../services/http/hostNetwork.ts';
 import { noCredentials } from '../services/images/nodeCredentials.ts';
 import { createHandlerFinder } from '../services/sandboxes/runtimeClasses.ts';
-import { sourcePlaces } from '../sources/sources.ts';
+import { sourceLocations } from '../sources/sources.ts';
 import { StatusReports } from '../status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from '../store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from '../store/factWriter.ts';
@@ -43,7 +43,7 @@ import { withErrorHandler } from '../withErrorHandler.ts';
 import { checkNode } from './checkNode.ts';
 import { createAgent, type NodeAgent } from './nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig, withoutUndefined } from './nodeAgentConfig.ts';
-import { nodeFeeds } from './nodeFeeds.ts';
+import { createNodeFeeds } from './nodeFeeds.ts';
 import type { NodeParts } from './nodeParts.ts';
 import { nodeServices } from './nodeServices.ts';
 
@@ -73,8 +73,8 @@ interface NodeDependencies
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
   const dependencies = await openDependencies(completeConfig(withCluster(config, parts)), withStatuses(parts));
-  const { fullConfig, durable, files, store } = dependencies;
-  const leftovers = await findPodsOnDisk(fullConfig, durable, {
+  const { fullConfig, durable: durableFacts, files, store } = dependencies;
+  const podsOnDisk = await findPodsOnDisk(fullConfig, durableFacts, {
     ...config,
     files,
     onAdopted: dependencies.onAdopted,
@@ -82,7 +82,7 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
     await store.close();
     throw error;
   });
-  return createNodeOnStore(dependencies, leftovers);
+  return createNodeOnStore(dependencies, podsOnDisk);
 }
 
 /** Adds the API server as a source of pods. */
@@ -107,19 +107,33 @@ function clusterInput({ cluster }: NodeParts): Pick<NodeInput, 'cluster'> {
 
 /** Creates the node on an open store. */
 function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStart): NodeAgent {
-  const { fullConfig: config, store, durable, clock, onError, moves, inspect, events, decisions } = dependencies;
-  const reports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durable.unacknowledged });
+  const {
+    fullConfig: config,
+    store,
+    durable: durableFacts,
+    clock,
+    onError,
+    moves,
+    inspect,
+    events,
+    decisions,
+  } = dependencies;
+  const statusReports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durableFacts.unacknowledged });
   const factWriter = createFactWriter({
     ...dependencies,
-    persistTerminal: (...end) => reports.persistTerminal(...end),
+    persistTerminal: (...end) => statusReports.persistTerminal(...end),
   });
   const boundary = createBoundary(
-    createWorld(dependencies, factWriter, reports, { facts: () => agent.facts(), health: () => agent.health() }),
+    createWorld(dependencies, factWriter, statusReports, { facts: () => agent.facts(), health: () => agent.health() }),
     dependencies,
   );
   const agent: NodeAgent = createAgent(
     boundary,
-    { ...createInput(config, durable, leftovers), ...clusterInput(dependencies), sinks: reports.previouslyUnsent() },
+    {
+      ...createInput(config, durableFacts, leftovers),
+      ...clusterInput(dependencies),
+      sinks: statusReports.previouslyUnsent(),
+    },
     {
       clock,
       onError,
@@ -128,7 +142,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       moves,
       decisions,
       persist: factWriter.persist,
-      report: (change) => reports.recordPublished(change),
+      report: (change) => statusReports.recordPublished(change),
     },
   );
   const { stop, explainNode } = agent;
@@ -163,45 +177,55 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
   const listPodDirs = () => listPodDirectories(createLayout(config, files));
-  const caches = clusterCaches(parts, { clock, files, listPodDirs, onError });
-  const localObjects = createLocalObjects(sourcePlaces(config), parts.keptObjects, {
+  const apiCaches = clusterCaches(parts, { clock, files, listPodDirs, onError });
+  const localObjects = createLocalObjects(sourceLocations(config), parts.keptObjects, {
     clock,
     files,
     listPodDirs,
     onError,
   });
   const relistRequests = new RelistRequests();
-  const common = { clock, files, onError, redaction, store, durable, manifestFiles, localObjects, relistRequests };
+  const commonDependencies = {
+    clock,
+    files,
+    onError,
+    redaction,
+    store,
+    durable,
+    manifestFiles,
+    localObjects,
+    relistRequests,
+  };
   const { objects, tokens, trustBundles, ...others } = parts;
-  const overrides = withoutUndefined({ objects, tokens, trustBundles });
-  return { ...others, ...caches, ...common, overrides, fullConfig: config };
+  const contentOverrides = withoutUndefined({ objects, tokens, trustBundles });
+  return { ...others, ...apiCaches, ...commonDependencies, overrides: contentOverrides, fullConfig: config };
 }
 
 /** Returns the implementations of ports and feeds. Implementations in the parts replace the real ones. */
 function createWorld(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,
-  reports: StatusReports,
+  statusReports: StatusReports,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
-): World {
+): NodeEnvironment {
   const { fullConfig: config, jitter = systemJitter, readClasses, findCredentials = noCredentials } = dependencies;
   const { mounter = hostMounter, network = hostNetwork } = dependencies;
   const { owner, podLogsDir } = config;
   const layout = createLayout(config, dependencies.files);
-  const shared = {
+  const sharedDependencies = {
     ...dependencies,
     network,
     ownership: createOwnership({
       layout,
-      maker: markOwner(config),
+      ownMark: markOwner(config),
       podLogsDir,
       owner,
       onAdopted: dependencies.onAdopted,
     }),
   };
-  const inUse = objectsBySource({ local: dependencies.localObjects, cluster: dependencies.objects });
+  const inUse = objectsBySource({ localObjects: dependencies.localObjects, cluster: dependencies.objects });
   const { ports, serviceActivity } = nodeServices({
-    ...shared,
+    ...sharedDependencies,
     node: () => ({ ...config, ...agent.facts() }),
     layout,
     mounter,
@@ -213,7 +237,7 @@ function createWorld(
     ...dependencies.overrides,
     users: createUserNamespaces({
       layout,
-      maxPods: config.userNamespaces?.pods ?? countIdRanges(),
+      maxPodCount: config.userNamespaces?.pods ?? countIdRanges(),
       idsPerPod: config.userNamespaces?.idsPerPod,
     }),
     findHandler: createHandlerFinder(readClasses, (name) => dependencies.classes.handlerOf(name)),
@@ -221,20 +245,20 @@ function createWorld(
     rootDir: config.rootDir,
     verification: config.imageVerification,
     findServiceAccount: dependencies.cluster && createServiceAccountReader(dependencies.cluster.client),
-    serviceVariables: dependencies.cluster === undefined ? noServices : dependencies.services.variables,
+    serviceVariables: dependencies.cluster === undefined ? noServices : dependencies.services.serviceVariables,
     policy: config.logs ?? defaultLogPolicy,
   });
   const onFiles = (files: ReadonlyMap<string, string>) =>
     void Object.assign(dependencies.manifestFiles, { now: files });
-  const feeds = nodeFeeds({ ...shared, ...config, jitter, onFiles }, serviceActivity);
+  const nodeFeeds = createNodeFeeds({ ...sharedDependencies, ...config, jitter, onFiles }, serviceActivity);
   return {
     ports: {
       ...ports,
       ...clusterPorts(dependencies, agent),
-      putStatus: reports.put,
+      putStatus: statusReports.put,
       ...withoutUndefined(dependencies.ports ?? {}),
     },
-    feeds: { ...feeds, ...withoutUndefined(dependencies.feeds ?? {}) },
+    feeds: { ...nodeFeeds, ...withoutUndefined(dependencies.feeds ?? {}) },
   };
 }
 
@@ -244,15 +268,23 @@ function clusterPorts(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ) {
   if (cluster === undefined) return noCluster;
-  const { nodeName, admissionNode: born = {} } = fullConfig;
+  const { nodeName, admissionNode: initialMetadata = {} } = fullConfig;
   const { host, providerId, cloud, servedPort, statusImages: maxImages } = cluster;
-  const describe = nodeDescriber(agent, { name: nodeName, born, host, providerId, cloud, servedPort, clock });
+  const describe = nodeDescriber(agent, {
+    name: nodeName,
+    initialMetadata,
+    host,
+    providerId,
+    cloud,
+    servedPort,
+    clock,
+  });
   const images = new NodeImages({ cri, clock, maxImages });
   return {
     ...new ClusterNode({ ...cluster, nodeName, clock, jitter, ownNode, describe, images }).ports,
     ...mirrorPorts(cluster.client, nodeName),
     ...(cluster.certificates
-      ? new Certificates({ ...cluster, ...cluster.certificates, nodeName, files, clock, jitter, onError }).ports
+      ? new CertificateManager({ ...cluster, ...cluster.certificates, nodeName, files, clock, jitter, onError }).ports
       : noCertificates),
   };
 }
@@ -261,7 +293,7 @@ function clusterPorts(
  * The configuration fields that become part of the actors' input. The rest of the input comes from the facts that the
  * previous agent has persisted.
  */
-const INPUT: Readonly<
+const INPUT_FIELDS: Readonly<
   Record<
     Exclude<
       keyof NodeInput,
@@ -295,18 +327,18 @@ const INPUT: Readonly<
 const createInput = (
   config: FullConfig,
   { statuses, allocations, probes, containerEnds }: DurableFacts,
-  left: PodsAtStart,
+  leftPods: PodsAtStart,
 ): NodeInput => ({
-  ...pick(config, INPUT),
+  ...pickFields(config, INPUT_FIELDS),
   hostIps: currentAddresses(config.hostIps),
   statuses: Object.fromEntries(statuses),
   allocations: Object.fromEntries(allocations),
   probed: Object.fromEntries(probes),
   containerEnds: Object.fromEntries(containerEnds),
-  ...left,
+  ...leftPods,
 });
 
-function pick<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
+function pickFields<T extends object, K extends keyof T>(from: T, keys: Readonly<Record<K, true>>): Pick<T, K> {
   // Safe cast: each of the picked keys retains its type.
   return Object.fromEntries(Object.entries(from).filter(([key]) => Object.hasOwn(keys, key))) as Pick<T, K>;
 }

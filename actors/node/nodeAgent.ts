@@ -2,19 +2,19 @@
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { atOnce, type Steps } from '../../base/steps.ts';
+import { runAllSteps, type Steps } from '../../base/steps.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { waitOf } from '../../machines/admission/context.ts';
+import { waitDescription } from '../../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
-import { healthOf } from '../../machines/node/readiness.ts';
+import { nodeHealth } from '../../machines/node/readiness.ts';
 import { nodeView } from '../../machines/node/view.ts';
-import { isWanted } from '../../machines/node/wanted.ts';
+import { isDesired } from '../../machines/node/wanted.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
-import { podsAwaitingNode, runtimeNotReadyOf } from '../../machines/shared/views.ts';
-import type { DueStatus } from '../../machines/statusSink/chart.ts';
+import { podsAwaitingNode, runtimeNotReadyReason } from '../../machines/shared/views.ts';
+import type { PendingStatus } from '../../machines/statusSink/chart.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
 import { explainNode, type NodeExplanation } from '../../show/explain/explainNode.ts';
@@ -26,7 +26,7 @@ import { drainNode } from '../drainNode.ts';
 import { decisionListener, type EventSink, eventListener } from '../events/eventSink.ts';
 import { createQueuedStartsCheck } from '../queuedStarts.ts';
 import { copiedActors, persistedActor, plainCopier } from '../replay/persistedActors.ts';
-import { createSinceMap, type SinceMap, type StateChange, type StateSince } from '../status/sinceMap.ts';
+import { createStateEntryMap, type StateChange, type StateEntry, type StateEntryMap } from '../status/sinceMap.ts';
 import {
   createStatusBoard,
   type PersistFacts,
@@ -35,7 +35,7 @@ import {
   type StatusChange,
 } from '../status/statusBoard.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
-import { limitersOf, type NodeOverview, overviewOf } from './overview.ts';
+import { createOverview, type NodeOverview, readLimiters } from './overview.ts';
 import { createRootActor, type RootActor } from './rootActor.ts';
 
 /**
@@ -49,7 +49,7 @@ export interface Keyframe {
   /** The persisted snapshots of all actors, in XState's format. */
   readonly actors: unknown;
   /** The current state of each actor and its entry time, by the actor's path. */
-  readonly since: Readonly<Record<string, StateSince>>;
+  readonly since: Readonly<Record<string, StateEntry>>;
   /** The latest status of each pod by UID, published or not. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /**
@@ -135,7 +135,7 @@ export interface NodeAgent {
   /** Returns the current values of the node facts that can change at run time. */
   facts(): ChangeableFacts;
   /** Returns the conditions for readiness, and when the readiness last changed. */
-  health(): ReturnType<typeof healthOf> & { readonly since: number | undefined };
+  health(): ReturnType<typeof nodeHealth> & { readonly since: number | undefined };
 }
 
 /** Observers of the actors. Their exceptions go to `onError` and do not affect the actors. */
@@ -150,7 +150,7 @@ interface AgentObservers {
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
   readonly persist?: PersistFacts | undefined;
   /** Records a published change and returns the status that the sinks have to send, if any. */
-  readonly report?: ((change: StatusChange) => DueStatus | undefined) | undefined;
+  readonly report?: ((change: StatusChange) => PendingStatus | undefined) | undefined;
   /** The keyframe from which the actors resume. If undefined, they start from the input. */
   readonly from?: Keyframe | undefined;
 }
@@ -159,31 +159,33 @@ interface AgentObservers {
 export function createAgent(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeAgent {
   const { clock, onError, report } = observers;
   const actors = nodeActors(boundary, input, observers);
-  const { root, board } = actors;
-  if (report) board.subscribe(notifySinks(actors, boundary, report));
+  const { root, board: statusBoard } = actors;
+  if (report) statusBoard.subscribe(notifySinks(actors, boundary, report));
   return {
     get input() {
       return boundary.redact(input);
     },
     start: () => void root.start(),
-    keyframe: () => atOnce(createDraft(actors, boundary).steps),
+    keyframe: () => runAllSteps(createDraft(actors, boundary).steps),
     draftKeyframe: () => createDraft(actors, boundary),
     stop: async () => {
-      board.close();
+      statusBoard.close();
       root.stop();
     },
     drain: () => drainNode(root, () => boundary.deliver(root, { type: 'node.drain', at: clock.now() })),
     now: boundary.now,
     send: (fact) => boundary.deliver(root, fact),
-    pods: () => board.pods(),
+    pods: () => statusBoard.pods(),
     knownPods: () => knownPods(actors),
-    unpublishedUids: () => [...new Set([...board.unpublished().map(({ uid }) => uid), ...board.dueUids()])],
-    trees: () => board.trees(),
-    tree: (uid) => board.tree(uid),
-    subscribe: (listener) => board.subscribe(withErrorHandler('subscriber', listener, onError)),
+    unpublishedUids: () => [
+      ...new Set([...statusBoard.unpublishedChanges().map(({ uid }) => uid), ...statusBoard.dueUids()]),
+    ],
+    trees: () => statusBoard.trees(),
+    tree: (uid) => statusBoard.tree(uid),
+    subscribe: (listener) => statusBoard.subscribe(withErrorHandler('subscriber', listener, onError)),
     ...podExplanations(actors, clock, boundary),
-    explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.since), clock.now())),
-    overview: () => boundary.redact(overviewOf(actors)),
+    explainNode: () => boundary.redact(explainNode(nodeView(root, actors.since.enteredAt), clock.now())),
+    overview: () => boundary.redact(createOverview(actors)),
     hasQueuedStarts: createQueuedStartsCheck(actors.root, clock),
     counts: () => nodeCounts(root),
     // Only the live node has a runtime.
@@ -195,40 +197,47 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
   };
 }
 
-function knownPods({ root, board }: NodeActors): readonly Pod[] {
-  const reported = board.pods();
-  const uids = new Set(reported.map(({ metadata }) => metadata.uid));
-  const wanted = Object.values(root.getSnapshot().context.desired).flatMap((ofSource) => Object.values(ofSource));
-  return [...reported, ...wanted.filter(({ metadata }) => !uids.has(metadata.uid))];
+function knownPods({ root, board: statusBoard }: NodeActors): readonly Pod[] {
+  const reportedPods = statusBoard.pods();
+  const uids = new Set(reportedPods.map(({ metadata }) => metadata.uid));
+  const desiredPods = Object.values(root.getSnapshot().context.desired).flatMap((ofSource) => Object.values(ofSource));
+  return [...reportedPods, ...desiredPods.filter(({ metadata }) => !uids.has(metadata.uid))];
 }
 
-function createDraft({ root, board, since }: NodeActors, { now, isSettled, redactor }: Boundary): KeyframeDraft {
+function createDraft(
+  { root, board: statusBoard, since: sinceMap }: NodeActors,
+  { now, isSettled, redactor }: Boundary,
+): KeyframeDraft {
   if (!isSettled()) throw new Error('keyframe: what was recorded last has not taken effect yet; ask in the next task');
   const at = now();
-  const due = board.dueUids();
-  const unpublished = board
-    .unpublished()
+  const due = statusBoard.dueUids();
+  const unpublishedStatuses = statusBoard
+    .unpublishedChanges()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
   // These values are immutable and only ever replaced.
-  const state = { actors: persistedActor(root), since: since.statesBelow(root), statuses: [...board.statuses()] };
+  const state = {
+    actors: persistedActor(root),
+    since: sinceMap.entriesBelow(root),
+    statuses: [...statusBoard.statuses()],
+  };
   const [redact, plainCopy] = [redactor(), plainCopier()];
-  const copy = <T>(value: T): T => plainCopy(redact(value));
-  return { at, steps: steps() };
+  const copyRedacted = <T>(value: T): T => plainCopy(redact(value));
+  return { at, steps: draftSteps() };
 
-  function* steps(): Generator<void, Keyframe> {
-    const actors = yield* copiedActors(state.actors, copy);
+  function* draftSteps(): Generator<void, Keyframe> {
+    const actors = yield* copiedActors(state.actors, copyRedacted);
     const statuses: [string, PodStatus][] = [];
     for (const [uid, status] of state.statuses) {
-      statuses.push([uid, copy(status)]);
+      statuses.push([uid, copyRedacted(status)]);
       yield;
     }
     return {
       at,
       actors,
-      since: copy(state.since),
+      since: copyRedacted(state.since),
       statuses: Object.fromEntries(statuses),
-      ...(unpublished.length > 0 ? { untold: copy(unpublished) } : {}),
-      ...(due.length > 0 ? { due: copy(due) } : {}),
+      ...(unpublishedStatuses.length > 0 ? { untold: copyRedacted(unpublishedStatuses) } : {}),
+      ...(due.length > 0 ? { due: copyRedacted(due) } : {}),
     };
   }
 }
@@ -236,17 +245,17 @@ function createDraft({ root, board, since }: NodeActors, { now, isSettled, redac
 interface NodeActors {
   readonly root: RootActor;
   readonly board: StatusBoard;
-  readonly since: SinceMap;
+  readonly since: StateEntryMap;
 }
 
 /** Creates the actors, the status board, and the map of state entry times. */
 function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeActors {
   const { clock, onError, persist, from, moves } = observers;
-  const since = createSinceMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
-  const board = createStatusBoard({
+  const sinceMap = createStateEntryMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
+  const statusBoard = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,
-    since: since.since,
+    since: sinceMap.enteredAt,
     runtimeName: () => root.getSnapshot().context.health.name,
     persist: persist && withErrorHandler('statuses', persist, onError),
     previousStatuses: from?.statuses,
@@ -254,7 +263,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObserv
     delay: boundary.delay,
     onError,
   });
-  const inspect = inspection({ board, since }, boundary, observers);
+  const inspect = createInspector({ board: statusBoard, since: sinceMap }, boundary, observers);
   const root: RootActor = createRootActor(boundary, {
     id: 'nodeAgent',
     input,
@@ -270,30 +279,30 @@ function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObserv
       if (failure) onError('nodeAgent', new NodeFailure(failure.reason, failure.message));
     },
   });
-  return { root, board, since };
+  return { root, board: statusBoard, since: sinceMap };
 }
 
 /** Returns the inspector that runs after each transition of an actor. */
-function inspection(
-  { board, since }: Pick<NodeActors, 'board' | 'since'>,
+function createInspector(
+  { board: statusBoard, since: sinceMap }: Pick<NodeActors, 'board' | 'since'>,
   boundary: Boundary,
   { inspect, events, decisions, onError }: AgentObservers,
 ): (event: InspectionEvent) => void {
-  const listen = events && eventListener(withErrorHandler('events', events, onError), boundary);
+  const listenToEvents = events && eventListener(withErrorHandler('events', events, onError), boundary);
   const listenToDecisions = decisions && decisionListener(withErrorHandler('metrics', decisions, onError));
   const inspectSafely = inspect && withErrorHandler('inspect', inspect, onError);
   return (event) => {
     // Safe cast: all actors of this system are XState actors.
     const ref = event.actorRef as AnyActorRef;
     if (event.type === '@xstate.actor') {
-      since.add(ref);
-      listen?.(ref);
+      sinceMap.add(ref);
+      listenToEvents?.(ref);
       listenToDecisions?.(ref);
     }
     if (event.type === '@xstate.snapshot') {
-      since.update(ref);
-      board.noteTransition(ref);
-      if (ref._parent === undefined) postAwaited(ref as RootActor, board);
+      sinceMap.update(ref);
+      statusBoard.noteTransition(ref);
+      if (ref._parent === undefined) postAwaited(ref as RootActor, statusBoard);
     }
     inspectSafely?.(event);
   };
@@ -313,49 +322,55 @@ const notifySinks =
 function postAwaited(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
-  const isStarting = snapshot.hasTag('beginning');
+  const isNodeStarting = snapshot.hasTag('beginning');
   board.refreshAddresses();
-  board.setAwaited(isStarting ? podsAwaitingNode(context) : [], (uid) => isWanted(context, uid));
+  board.setAwaited(isNodeStarting ? podsAwaitingNode(context) : [], (uid) => isDesired(context, uid));
 }
 
 function podExplanations(
-  { root, board }: NodeActors,
+  { root, board: statusBoard }: NodeActors,
   clock: Clock,
   { redact }: Boundary,
 ): Pick<NodeAgent, 'explain' | 'explainUid' | 'explainPart' | 'podsWithTrees'> {
   const nodeContext = () => {
-    const { start, pull } = limitersOf(root);
-    return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyOf(root.getSnapshot().context.health) };
+    const { start, pull } = readLimiters(root);
+    return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyReason(root.getSnapshot().context.health) };
   };
   const explain = (pod: PodWithTree | undefined, logs: LogTails | undefined) =>
     pod && redact(explainPod(withAdmission(pod, root), clock.now(), { ...nodeContext(), logs }));
   return {
     explain: (name, namespace, logs) => {
       const fullName = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
-      return explain(board.find(name, namespace) ?? board.find(fullName, namespace) ?? board.byUid(name), logs);
+      return explain(
+        statusBoard.find(name, namespace) ?? statusBoard.find(fullName, namespace) ?? statusBoard.byUid(name),
+        logs,
+      );
     },
-    explainUid: (uid, logs) => explain(board.byUid(uid), logs),
+    explainUid: (uid, logs) => explain(statusBoard.byUid(uid), logs),
     explainPart: (uid, part, logs, latestLog) => {
-      const seen = board.byUid(uid);
-      if (seen === undefined) return undefined;
-      return redact(explainPart(withAdmission(seen, root), part, clock.now(), { ...nodeContext(), logs, latestLog }));
+      const podWithTree = statusBoard.byUid(uid);
+      if (podWithTree === undefined) return undefined;
+      return redact(
+        explainPart(withAdmission(podWithTree, root), part, clock.now(), { ...nodeContext(), logs, latestLog }),
+      );
     },
-    podsWithTrees: () => redact(pairWithTrees(board.pods(), board.trees()).map((seen) => withAdmission(seen, root))),
+    podsWithTrees: () =>
+      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmission(seen, root))),
   };
 }
 
 /** Adds the reason for the wait to a pod whose admission is deferred. */
 function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
-  const admission = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
-  const waitingFor = admission && waitOf(admission.getSnapshot().context, pod.metadata.uid);
-  return { pod, tree: waitingFor === undefined ? tree : { ...tree, waitingFor } };
+  const admissionActor = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
+  const admissionWait = admissionActor && waitDescription(admissionActor.getSnapshot().context, pod.metadata.uid);
+  return { pod, tree: admissionWait === undefined ? tree : { ...tree, waitingFor: admissionWait } };
 }
 
-function currentHealth({ root, since }: NodeActors): ReturnType<NodeAgent['health']> {
+function currentHealth({ root, since: sinceMap }: NodeActors): ReturnType<NodeAgent['health']> {
   const snapshot = root.getSnapshot();
-  const isDraining = snapshot.hasTag('draining');
+  const isNodeDraining = snapshot.hasTag('draining');
   return {
-    ...healthOf(snapshot.context, isDraining),
-    since: isDraining ? since.since(root) : snapshot.context.readiness.since,
+    ...nodeHealth(snapshot.context, isNodeDraining),
+    since: isNodeDraining ? sinceMap.enteredAt(root) : snapshot.context.readiness.since,
   };
 }

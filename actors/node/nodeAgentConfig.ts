@@ -1,16 +1,16 @@
 /** Defines the configuration of a node and its defaults. */
 import { join } from 'node:path';
-import { ownerMark } from '../../cri/config/labels.ts';
+import { ownerAnnotation } from '../../cri/config/labels.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import type { HostAddresses } from '../feeds/addresses.ts';
 import type { LogPolicy } from '../services/containers/logs.ts';
-import { type SourceParts, sourcePlaces } from '../sources/sources.ts';
+import { type SourceDependencies, sourceLocations } from '../sources/sources.ts';
 
 /** Fields that `createNode` derives from the other fields, the store, and the disk. */
-type Derived =
+type DerivedField =
   | 'owner'
   | 'podDirectory'
   | 'hostIps'
@@ -24,15 +24,15 @@ type Derived =
   | 'left'
   | 'logged'
   | 'foreign';
-type Facts = Omit<NodeDescription, Derived>;
-type Settings = Omit<NodeInput, Derived>;
-type Needed = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
+type HostFields = Omit<NodeDescription, DerivedField>;
+type AgentSettings = Omit<NodeInput, DerivedField>;
+type RequiredField = 'nodeName' | 'rootDir' | 'runtimeEndpoint' | 'capacity';
 
 /** The fixed configuration of a node. Optional fields default to those of an ordinary node. */
 export interface NodeAgentConfig
-  extends Pick<Facts & Settings, Needed>,
-    Partial<Omit<Facts & Settings, Needed>>,
-    Pick<SourceParts, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
+  extends Pick<HostFields & AgentSettings, RequiredField>,
+    Partial<Omit<HostFields & AgentSettings, RequiredField>>,
+    Pick<SourceDependencies, 'staticPodPath' | 'fileCheckMs' | 'manifestUrl' | 'isLenient'> {
   readonly hostIps?: HostAddresses;
   /** The address range of pods if no cluster assigns one to the node, e.g. `10.1.0.0/24`. */
   readonly podCidr?: string;
@@ -64,7 +64,7 @@ export const noCgroups: CgroupFacts = {
 };
 
 /** The kubelet's defaults (C7), with slots for a machine with two cores. */
-const defaults = {
+const defaultConfig = {
   cgroupRoot: '',
   cgroupDriver: 'cgroupfs' as const,
   cgroups: noCgroups,
@@ -83,12 +83,12 @@ const defaults = {
 export function completeConfig(config: NodeAgentConfig) {
   const { nodeName, rootDir, capacity, logs } = config;
   return {
-    ...defaults,
+    ...defaultConfig,
     podLogsDir: join(rootDir, 'logs'),
     allocatable: capacity,
     ...withoutUndefined(config),
-    sources: [...sourcePlaces(config).keys(), ...(config.sources ?? [])],
-    owner: ownerMark(rootDir, nodeName),
+    sources: [...sourceLocations(config).keys(), ...(config.sources ?? [])],
+    owner: ownerAnnotation(rootDir, nodeName),
     podDirectory: (uid: string) => join(rootDir, 'pods', uid),
     ...(logs?.checkMs === undefined ? {} : { logCheckMs: logs.checkMs }),
   };

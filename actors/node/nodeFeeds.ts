@@ -3,24 +3,24 @@
 import type { Clock } from '../../base/clock.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
-import type { World } from '../boundary.ts';
+import type { NodeEnvironment } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
-import { addressesFeed, type HostAddresses } from '../feeds/addresses.ts';
-import { type CheckPodCidr, podCidrFeed } from '../feeds/podCidr.ts';
+import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
+import { type CheckPodCidr, createPodCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
 import type { RelistRequests } from '../runtime/relist.ts';
 import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
-import { type SourceParts, sourcesFeed } from '../sources/sources.ts';
+import { createSourcesFeed, type SourceDependencies } from '../sources/sources.ts';
 import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 import type { ServiceActivity } from './nodeServices.ts';
 
-type Feeds = World['feeds'];
+type NodeFeeds = NodeEnvironment['feeds'];
 
 const TICK_MS = 10_000;
 
 interface FeedDependencies
-  extends Omit<SourceParts, 'ownNode'>,
+  extends Omit<SourceDependencies, 'ownNode'>,
     ClusterCaches,
     Pick<NodeParts, 'cri' | 'serviceActions' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
@@ -30,22 +30,22 @@ interface FeedDependencies
   readonly relistRequests: RelistRequests;
 }
 
-export const nodeFeeds = (parts: FeedDependencies, serviceActivity: ServiceActivity): Feeds => ({
-  ...runtimeFeeds(parts, serviceActivity),
-  sources: sourcesFeed(parts),
-  addresses: addressesFeed(parts.hostIps, parts.clock),
-  ticker: ticker(parts.clock),
-  watches: clusterWatches(parts),
+export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity: ServiceActivity): NodeFeeds => ({
+  ...createRuntimeFeeds(dependencies, serviceActivity),
+  sources: createSourcesFeed(dependencies),
+  addresses: createAddressFeed(dependencies.hostIps, dependencies.clock),
+  ticker: createTicker(dependencies.clock),
+  watches: clusterWatches(dependencies),
 });
 
 /**
  * Creates the feeds of the runtime's health, its objects, and the pod address range. A broken event stream triggers a
  * health check. After an outage, the address range is sent to the runtime again.
  */
-function runtimeFeeds(
-  parts: FeedDependencies,
+function createRuntimeFeeds(
+  dependencies: FeedDependencies,
   serviceActivity: ServiceActivity,
-): Pick<Feeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
+): Pick<NodeFeeds, 'runtimeHealth' | 'pleg' | 'podCidr'> {
   const {
     cri,
     files,
@@ -57,10 +57,10 @@ function runtimeFeeds(
     onRelisted,
     relistRequests,
     serviceActions,
-  } = parts;
+  } = dependencies;
   // Set once the podCidr feed has started.
   let checkPodCidr: CheckPodCidr = () => {};
-  let isSilent = false;
+  let isRuntimeSilent = false;
   ownNode.onChange = () => checkPodCidr({ again: false });
   // Set once the health feed has started.
   let queryHealth = () => {};
@@ -68,18 +68,18 @@ function runtimeFeeds(
     runtimeHealth: (send, { signal }) => {
       const alarm = createAlarm(clock, signal);
       queryHealth = alarm.ring;
-      const report = (health: RuntimeHealth) => {
+      const reportHealth = (health: RuntimeHealth) => {
         onRuntimeHealth?.(health);
-        if (isSilent && !health.isSilent) checkPodCidr({ again: true });
-        isSilent = health.isSilent === true;
+        if (isRuntimeSilent && !health.isSilent) checkPodCidr({ again: true });
+        isRuntimeSilent = health.isSilent === true;
         send({ type: 'runtime.healthChanged', health });
       };
-      return watchRuntimeHealth({ cri, clock, signal, alarm, report });
+      return watchRuntimeHealth({ cri, clock, signal, alarm, reportHealth });
     },
-    podCidr: podCidrFeed({
+    podCidr: createPodCidrFeed({
       cri,
       clock,
-      podCidr: () => ownNode.podCidr || (parts.podCidr ?? ''),
+      podCidr: () => ownNode.podCidr || (dependencies.podCidr ?? ''),
       onStart: (look) => {
         checkPodCidr = look;
       },
@@ -97,19 +97,19 @@ function runtimeFeeds(
         relistRequests,
         serviceActions,
         ...serviceActivity,
-        send: sendFact,
+        sendFact,
         onStreamBroken: () => queryHealth(),
       });
     },
   };
 }
 
-const ticker =
-  (clock: Clock): Feeds['ticker'] =>
+const createTicker =
+  (clock: Clock): NodeFeeds['ticker'] =>
   async (send, { signal }) => {
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
-      await alarm.wait(clock.now() + TICK_MS);
+      await alarm.waitUntil(clock.now() + TICK_MS);
       send({ type: 'node.ticked', at: clock.now() });
     }
   };

@@ -15,14 +15,14 @@ import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
-import type { CallListener, Recorder, World } from '../boundary.ts';
-import type { CertificateParts } from '../cluster/certificates/certificates.ts';
+import type { CallListener, InputRecorder, NodeEnvironment } from '../boundary.ts';
+import type { CertificateDependencies } from '../cluster/certificates/certificates.ts';
 import type { PodCache } from '../cluster/pods/podCache.ts';
 import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';
 import type { OutcomeListener } from '../portOutcome.ts';
 import type { Redaction } from '../replay/redaction.ts';
-import type { Relist } from '../runtime/relist.ts';
+import type { RelistStats } from '../runtime/relist.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
 import type { Network } from '../services/http/network.ts';
@@ -58,13 +58,13 @@ export interface ClusterParts {
   /** Undefined if no cloud controller sets the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
   /** Whether the node creates its Node object. Otherwise, an administrator or another component must create it. */
-  readonly registers: boolean;
+  readonly createsNode: boolean;
   /** Whether the attach-detach controller of the cluster attaches volumes to the node. */
   readonly attachesByController: boolean;
   /** Called with the UID of the Node object, and again if the object is replaced. */
   readonly onNodeUid?: (uid: string) => void;
   /** The certificates that the node manages itself. Undefined if there are none. */
-  readonly certificates?: CertificateParts & Pick<Required<ClusterInput>, 'certificates'>;
+  readonly certificates?: CertificateDependencies & Pick<Required<ClusterInput>, 'certificates'>;
   /** Port of the kubelet API. Undefined or 0 if the node does not serve it. */
   readonly servedPort?: () => number;
   /** The node's access to the server, for display only. */
@@ -107,8 +107,8 @@ export interface NodeParts extends ClusterContent {
   /** Opens the store of durable facts. Defaults to files below the root directory. */
   readonly openStore?: typeof openNodeStore;
   /** Ports and feeds that replace the real ones. */
-  readonly ports?: Partial<World['ports']>;
-  readonly feeds?: Partial<World['feeds']>;
+  readonly ports?: Partial<NodeEnvironment['ports']>;
+  readonly feeds?: Partial<NodeEnvironment['feeds']>;
   /** Destinations of statuses. Each may be slow and may fail. */
   readonly sinks?: readonly StatusSink[];
   /** Receives the events of the node, its pods and its containers. */
@@ -116,7 +116,7 @@ export interface NodeParts extends ClusterContent {
   /** Removes secrets from all output. Pass a redaction in order to share it, e.g. with a log. */
   readonly redaction?: Redaction | undefined;
   /** Called with every entry of the recording boundary. */
-  readonly record?: Recorder | undefined;
+  readonly record?: InputRecorder | undefined;
   /** Called for every outgoing port call. */
   readonly calls?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
@@ -136,7 +136,7 @@ export interface NodeParts extends ClusterContent {
   /** Called when a pod directory that this agent did not create is adopted, with the reason. */
   readonly onAdopted?: (pod: PodIdentity, why: string) => void;
   /** Called after each relist of the runtime. */
-  readonly onRelisted?: ((relist: Relist) => void) | undefined;
+  readonly onRelisted?: ((relist: RelistStats) => void) | undefined;
   /** Called when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
 }

@@ -9,7 +9,7 @@ import type { ObjectsInUse, PodTokens } from '../../kubernetes/objects/podObject
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
 import type { Mounter } from '../../volume/mount/mounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
-import type { Services } from '../boundary.ts';
+import type { PortServices } from '../boundary.ts';
 import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
@@ -37,7 +37,7 @@ import type { Ownership } from '../store/ownership.ts';
 import type { NodeParts } from './nodeParts.ts';
 
 /** The dependencies of all services. */
-export interface ServiceParts
+export interface NodeServiceDependencies
   extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
@@ -68,17 +68,17 @@ export interface ServiceParts
 /** Recent activity of the services that affects how the PLEG interprets the runtime's lists. */
 export type ServiceActivity = Pick<PlegOptions, 'takeChanged' | 'takeFound' | 'isBeingStopped'>;
 
-export function nodeServices(dependencies: ServiceParts): {
-  readonly ports: Omit<Services, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
+export function nodeServices(dependencies: NodeServiceDependencies): {
+  readonly ports: Omit<PortServices, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly serviceActivity: ServiceActivity;
 } {
   const objects = dependencies.objects && withObjectTimeout(dependencies.objects, dependencies.clock);
   const variableObjects = createContainerObjects({ objects, learnValues: dependencies.learnValues });
-  const parts = { ...dependencies, objects, variableObjects };
-  const sandboxes = sandboxServices(parts);
-  const containers = containerServices(parts);
+  const serviceDependencies = { ...dependencies, objects, variableObjects };
+  const sandboxes = sandboxServices(serviceDependencies);
+  const containers = containerServices(serviceDependencies);
   const { trackingChanges, trackingFinds, takeChanged, takeFound } = createChangeTracker();
-  const { tracking, isBeingStopped } = createStopTracker();
+  const { tracking, isBeingStopped: isStopping } = createStopTracker();
   const ports = {
     ...sandboxes,
     runSandbox: trackingChanges(sandboxes.runSandbox),
@@ -90,13 +90,17 @@ export function nodeServices(dependencies: ServiceParts): {
     startContainer: trackingChanges(containers.startContainer),
     inspectContainer: trackingFinds(containers.inspectContainer, ({ pod }) => pod.metadata),
     stopContainer: tracking(({ id }) => [id], containers.stopContainer),
-    ...imageServices({ ...parts, credentials: podCredentials(parts), proofs: new PullProofs(parts) }),
-    ...diskServices(parts),
-    ...resizeServices(parts),
-    ...garbageServices(parts),
-    runHook: hookService(parts),
-    ...probeServices(parts),
-    ...logServices(parts),
+    ...imageServices({
+      ...serviceDependencies,
+      credentials: podCredentials(serviceDependencies),
+      proofs: new PullProofs(serviceDependencies),
+    }),
+    ...diskServices(serviceDependencies),
+    ...resizeServices(serviceDependencies),
+    ...garbageServices(serviceDependencies),
+    runHook: hookService(serviceDependencies),
+    ...probeServices(serviceDependencies),
+    ...logServices(serviceDependencies),
   };
-  return { ports, serviceActivity: { takeChanged, takeFound, isBeingStopped } };
+  return { ports, serviceActivity: { takeChanged, takeFound, isBeingStopped: isStopping } };
 }

@@ -5,7 +5,7 @@ import { runtimeView } from '../../machines/node/view.ts';
 import { actorView } from '../../machines/shared/actorTree.ts';
 import { limiterView } from '../../machines/shared/views.ts';
 import type { ActorView, RuntimeView } from '../../show/actors/actorNode.ts';
-import type { SinceMap } from '../status/sinceMap.ts';
+import type { StateEntryMap } from '../status/sinceMap.ts';
 import type { RootActor } from './rootActor.ts';
 
 /** The state of the node for tables and the socket. */
@@ -17,20 +17,26 @@ export interface NodeOverview extends Pick<ActorView, 'state' | 'tags' | 'since'
   readonly limiters: { readonly start: ReturnType<typeof limiterView>; readonly pull: ReturnType<typeof limiterView> };
 }
 
-export function limitersOf(root: RootActor): NodeOverview['limiters'] {
+export function readLimiters(root: RootActor): NodeOverview['limiters'] {
   const { startLimiter, pullLimiter } = root.getSnapshot().children;
   return { start: limiterView(startLimiter), pull: limiterView(pullLimiter) };
 }
 
 /** Returns the current overview. */
-export function overviewOf({ root, since }: { readonly root: RootActor; readonly since: SinceMap }): NodeOverview {
+export function createOverview({
+  root,
+  since,
+}: {
+  readonly root: RootActor;
+  readonly since: StateEntryMap;
+}): NodeOverview {
   const { context } = root.getSnapshot();
   return {
-    ...actorView(root, since.since),
+    ...actorView(root, since.enteredAt),
     runtime: runtimeView(context.health),
     foreign: foreignPods(context),
     problems: Object.values(context.problems).flat(),
     warnings: Object.values(context.warnings).flat(),
-    limiters: limitersOf(root),
+    limiters: readLimiters(root),
   };
 }

@@ -21,7 +21,7 @@ export interface ObjectSettings {
   readonly cacheDirectory?: string;
 }
 
-interface ObjectParts {
+interface ClusterObjectDependencies {
   readonly client: KubeClient;
   readonly settings: ObjectSettings;
   readonly ownNode: Pick<OwnNode, 'current'>;
@@ -39,8 +39,8 @@ const MIN_IDLE_MS = 60_000;
 const TTL_MS = 60_000;
 const TTL_ANNOTATION = 'node.alpha.kubernetes.io/ttl';
 
-export function clusterObjects(parts: ObjectParts): ObjectStore {
-  const { settings, clock, files, listPodDirs, onError } = parts;
+export function clusterObjects(dependencies: ClusterObjectDependencies): ObjectStore {
+  const { settings, clock, files, listPodDirs, onError } = dependencies;
   const { cacheDirectory: directory } = settings;
   const persistedObjects =
     directory === undefined ? undefined : new PersistedObjects({ directory, files, isInMemory, onError });
@@ -50,28 +50,28 @@ export function clusterObjects(parts: ObjectParts): ObjectStore {
     persistedObjects,
     listPodDirs,
     onError,
-    track: createTracker(parts),
+    trackObject: createTracker(dependencies),
   });
 }
 
-function createTracker({ client, settings, ownNode, clock, jitter }: ObjectParts): TrackObject {
+function createTracker({ client, settings, ownNode, clock, jitter }: ClusterObjectDependencies): TrackObject {
   const { strategy, syncMs } = settings;
   if (strategy === 'Watch') {
     const idleMs = Math.max(IDLE_SYNCS * syncMs, MIN_IDLE_MS);
     return (reference, listeners) => new WatchedObject(reference, { client, clock, jitter, idleMs }, listeners);
   }
-  const ttlMs = strategy === 'Get' ? () => 0 : () => ttlOf(ownNode.current) ?? TTL_MS;
+  const ttlMs = strategy === 'Get' ? () => 0 : () => readTtl(ownNode.current) ?? TTL_MS;
   return (reference, listeners) => new FetchedObject(reference, { client, clock, ttlMs, refreshMs: syncMs }, listeners);
 }
 
-const annotated = z.object({ metadata: z.object({ annotations: z.record(z.string(), z.string()) }) });
-const SECONDS = /^\d{1,9}$/;
+const annotationsSchema = z.object({ metadata: z.object({ annotations: z.record(z.string(), z.string()) }) });
+const SECONDS_PATTERN = /^\d{1,9}$/;
 
 /**
  * Returns how long objects may be cached according to the Node's annotation, in milliseconds. Undefined if it has none.
  */
-function ttlOf(node: unknown): number | undefined {
-  const { success, data } = z.safeParse(annotated, node);
+function readTtl(node: unknown): number | undefined {
+  const { success, data } = z.safeParse(annotationsSchema, node);
   const seconds = success ? lookUp(data.metadata.annotations, TTL_ANNOTATION) : undefined;
-  return seconds !== undefined && SECONDS.test(seconds) ? Number(seconds) * 1_000 : undefined;
+  return seconds !== undefined && SECONDS_PATTERN.test(seconds) ? Number(seconds) * 1_000 : undefined;
 }

@@ -9,13 +9,13 @@ import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient
 import { isSelected } from '../../kubernetes/api/selection/objectSelector.ts';
 import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
-import type { SourceState, SourceStep } from '../../machines/node/source.ts';
+import type { SourceChange, SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { withTimeout } from '../services/withTimeout.ts';
-import { stepReporter } from '../sources/sourceReporters.ts';
+import { createStepReporter } from '../sources/sourceReporters.ts';
 import { SharedCall } from './cache/sharedCall.ts';
 
-interface BundleParts {
+interface TrustBundleDependencies {
   readonly client: KubeClient;
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
@@ -34,17 +34,17 @@ export interface WatchedBundles extends TrustBundles {
 /** The result of resolving a projection. */
 type Resolution = { readonly pem: string } | { readonly problem: string };
 
-/** A trust bundle projection of a pod. `shown` is the result that the pod received last. */
+/** A trust bundle projection of a pod. `lastResolution` is the result that the pod received last. */
 interface Use {
   readonly projection: TrustBundleProjection;
-  shown?: Resolution;
+  lastResolution?: Resolution;
 }
 
-const GROUPS = '/apis';
+const GROUPS_PATH = '/apis';
 /** API versions in order of preference. */
 const API_VERSIONS = ['certificates.k8s.io/v1beta1', 'certificates.k8s.io/v1alpha1'] as const;
-const RESOURCE = 'clustertrustbundles';
-const KIND = 'ClusterTrustBundle';
+const RESOURCE_NAME = 'clustertrustbundles';
+const RESOURCE_KIND = 'ClusterTrustBundle';
 /** Maximum time that a volume waits for the first list. */
 const READ_TIMEOUT_MS = 10_000;
 export const NOT_SUPPORTED = 'ClusterTrustBundle projection is not supported in static kubelet mode';
@@ -57,103 +57,112 @@ const bundleSchema = z.object({
   spec: z.object({ signerName: z._default(z.string(), ''), trustBundle: z.string() }),
 });
 /** The stored part of a bundle. */
-type Bundle = z.infer<typeof bundleSchema>;
+type TrustBundle = z.infer<typeof bundleSchema>;
 
 const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string() })) });
 
 /** The watch of all bundles. */
 class BundleWatch {
   readonly abortController = new AbortController();
-  readonly read = Promise.withResolvers<void>();
-  bundles: readonly Bundle[] | undefined;
+  readonly firstList = Promise.withResolvers<void>();
+  bundles: readonly TrustBundle[] | undefined;
   /** Why the last list or watch failed. Empty if it succeeded. */
-  failure = '';
+  lastFailure = '';
   /** The last step of the watch. */
-  step: ReflectorStep | undefined;
+  lastStep: ReflectorStep | undefined;
 }
 
 interface StateReporter {
   readonly abortController: AbortController;
-  readonly reportStep: (step: SourceStep) => void;
+  readonly reportStep: (step: SourceChange) => void;
 }
 
 export class ClusterTrustBundles implements WatchedBundles {
-  readonly #parts: BundleParts;
+  readonly #dependencies: TrustBundleDependencies;
   /** Keyed by pod UID and serialized projection. */
-  readonly #uses = new Map<string, Map<string, Use>>();
-  readonly #salt: string;
+  readonly #usesByPod = new Map<string, Map<string, Use>>();
+  readonly #hashSalt: string;
   #watch: BundleWatch | undefined;
-  #starting: SharedCall<BundleWatch> | undefined;
-  #send: ((fact: NodeFact) => void) | undefined;
+  #pendingStart: SharedCall<BundleWatch> | undefined;
+  #sendFact: ((fact: NodeFact) => void) | undefined;
   /** Reports the state of the watch while any pod uses bundles. */
-  #reporter: StateReporter | undefined;
+  #stateReporter: StateReporter | undefined;
 
-  constructor(parts: BundleParts) {
-    this.#parts = parts;
-    this.#salt = String(parts.jitter());
+  constructor(dependencies: TrustBundleDependencies) {
+    this.#dependencies = dependencies;
+    this.#hashSalt = String(dependencies.jitter());
   }
 
   async get(...[pod, projection, { signal }]: Parameters<TrustBundles['get']>): Promise<string> {
     signal.throwIfAborted();
-    const use = this.#useOf(pod.metadata.uid, projection);
-    const bundles = await this.#read(signal);
-    use.shown = this.#resolve(projection, bundles);
-    if ('problem' in use.shown) throw new Error(use.shown.problem);
-    return use.shown.pem;
+    const use = this.#getUse(pod.metadata.uid, projection);
+    const bundles = await this.#readBundles(signal);
+    use.lastResolution = this.#resolve(projection, bundles);
+    if ('problem' in use.lastResolution) throw new Error(use.lastResolution.problem);
+    return use.lastResolution.pem;
   }
 
   async run(...[send, { signal }]: Parameters<WatchedBundles['run']>): Promise<void> {
-    this.#send = send;
+    this.#sendFact = send;
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (!signal.aborted) await promise;
-    this.#send = undefined;
-    this.#stop();
+    this.#sendFact = undefined;
+    this.#stopWatch();
   }
 
   forget(podUid: string): void {
-    this.#uses.delete(podUid);
-    if (this.#uses.size === 0) this.#stop();
+    this.#usesByPod.delete(podUid);
+    if (this.#usesByPod.size === 0) this.#stopWatch();
   }
 
-  #stop(): void {
+  #stopWatch(): void {
     this.#watch?.abortController.abort();
     this.#watch = undefined;
-    this.#reporter?.abortController.abort();
-    if (this.#reporter !== undefined) this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state: null });
-    this.#reporter = undefined;
+    this.#stateReporter?.abortController.abort();
+    if (this.#stateReporter !== undefined)
+      this.#sendFact?.({ type: 'cluster.watchChanged', watch: RESOURCE_KIND, state: null });
+    this.#stateReporter = undefined;
   }
 
-  #reportStep(step: SourceStep): void {
-    this.#reporter ??= this.#createReporter();
-    const total = this.#watch?.bundles?.length;
-    this.#reporter.reportStep({ ...step, ...(total === undefined ? {} : { counts: { total, lacking: [] } }) });
+  #reportWatchStep(step: SourceChange): void {
+    this.#stateReporter ??= this.#createReporter();
+    const bundleCount = this.#watch?.bundles?.length;
+    this.#stateReporter.reportStep({
+      ...step,
+      ...(bundleCount === undefined ? {} : { counts: { objectCount: bundleCount, unavailableObjects: [] } }),
+    });
   }
 
   #createReporter(): StateReporter {
     const abortController = new AbortController();
-    const onState = (state: SourceState) => this.#send?.({ type: 'cluster.watchChanged', watch: KIND, state });
-    const options = { clock: this.#parts.clock, signal: abortController.signal, place: 'those of its cluster' };
-    return { abortController, reportStep: stepReporter(onState, options) };
+    const onState = (state: SourceState) =>
+      this.#sendFact?.({ type: 'cluster.watchChanged', watch: RESOURCE_KIND, state });
+    const options = {
+      clock: this.#dependencies.clock,
+      signal: abortController.signal,
+      sourceName: 'those of its cluster',
+    };
+    return { abortController, reportStep: createStepReporter(onState, options) };
   }
 
-  #useOf(uid: string, projection: TrustBundleProjection): Use {
-    const podUses = this.#uses.get(uid) ?? new Map<string, Use>();
+  #getUse(uid: string, projection: TrustBundleProjection): Use {
+    const podUses = this.#usesByPod.get(uid) ?? new Map<string, Use>();
     const key = JSON.stringify(projection);
     const use = podUses.get(key) ?? { projection };
-    this.#uses.set(uid, podUses.set(key, use));
+    this.#usesByPod.set(uid, podUses.set(key, use));
     return use;
   }
 
   /** Returns all bundles, and waits for the first list for a limited time. */
-  async #read(signal: AbortSignal): Promise<readonly Bundle[]> {
-    const { clock } = this.#parts;
+  async #readBundles(signal: AbortSignal): Promise<readonly TrustBundle[]> {
+    const { clock } = this.#dependencies;
     const watch = this.#watch ?? (await this.#startWatch(signal));
-    const read = (within: AbortSignal) => unlessAborted(watch.read.promise, within);
+    const awaitFirstList = (within: AbortSignal) => unlessAborted(watch.firstList.promise, within);
     if (watch.bundles === undefined) {
-      await withTimeout(read, { clock, timeoutMs: READ_TIMEOUT_MS, signal }).catch((cause: unknown) => {
+      await withTimeout(awaitFirstList, { clock, timeoutMs: READ_TIMEOUT_MS, signal }).catch((cause: unknown) => {
         signal.throwIfAborted();
-        const reason = watch.failure === '' ? '' : `: ${watch.failure}`;
+        const reason = watch.lastFailure === '' ? '' : `: ${watch.lastFailure}`;
         throw new Error(`ClusterTrustBundle informer has not yet synced${reason}`, { cause });
       });
     }
@@ -161,39 +170,41 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 
   #startWatch(signal: AbortSignal): Promise<BundleWatch> {
-    this.#starting ??= new SharedCall(
+    this.#pendingStart ??= new SharedCall(
       async (within) =>
-        this.#follow(await this.#apiVersion(within).catch((error: unknown) => this.#reportFailure(error, within))),
+        this.#followBundles(
+          await this.#apiVersion(within).catch((error: unknown) => this.#reportFailure(error, within)),
+        ),
       () => {
-        this.#starting = undefined;
+        this.#pendingStart = undefined;
       },
     );
-    return this.#starting.wait(signal);
+    return this.#pendingStart.wait(signal);
   }
 
   /** Reports the failure and throws it. Pods retry with their own back-off. */
   #reportFailure(error: unknown, signal: AbortSignal): never {
-    if (!signal.aborted) this.#reportStep({ state: 'failing', failure: messageOf(error) });
+    if (!signal.aborted) this.#reportWatchStep({ state: 'failing', failure: messageOf(error) });
     throw error;
   }
 
-  #follow(apiVersion: string): BundleWatch {
-    const { client, clock, jitter, onError } = this.#parts;
+  #followBundles(apiVersion: string): BundleWatch {
+    const { client, clock, jitter, onError } = this.#dependencies;
     const watch = new BundleWatch();
     this.#watch = watch;
-    const reflector = new Reflector<Bundle>({
+    const reflector = new Reflector<TrustBundle>({
       client,
-      path: `${GROUPS}/${apiVersion}/${RESOURCE}`,
-      type: { apiVersion, kind: KIND },
+      path: `${GROUPS_PATH}/${apiVersion}/${RESOURCE_NAME}`,
+      type: { apiVersion, kind: RESOURCE_KIND },
       clock,
       jitter,
       signal: watch.abortController.signal,
       transform: readBundle,
       onSet: (bundles) => this.#onBundles(watch, bundles),
       onStep: (step) => {
-        watch.failure = step.state === 'failing' ? step.failure : '';
-        watch.step = step;
-        if (!watch.abortController.signal.aborted) this.#reportStep(step);
+        watch.lastFailure = step.state === 'failing' ? step.failure : '';
+        watch.lastStep = step;
+        if (!watch.abortController.signal.aborted) this.#reportWatchStep(step);
       },
       onProblem: (problem) => onError('watch', new NodeFailure('FailedRead', `ClusterTrustBundle ${problem}`)),
     });
@@ -204,16 +215,19 @@ export class ClusterTrustBundles implements WatchedBundles {
   /** Returns the preferred API version that the server has. */
   async #apiVersion(signal: AbortSignal): Promise<string> {
     for (const apiVersion of API_VERSIONS) {
-      if (await this.#isServed(`${GROUPS}/${apiVersion}`, signal)) return apiVersion;
+      if (await this.#isResourceServed(`${GROUPS_PATH}/${apiVersion}`, signal)) return apiVersion;
     }
     throw new Error(NOT_SUPPORTED);
   }
 
-  async #isServed(path: string, signal: AbortSignal): Promise<boolean> {
+  async #isResourceServed(path: string, signal: AbortSignal): Promise<boolean> {
     try {
-      const list = await this.#parts.client.get(path, { signal, type: { apiVersion: 'v1', kind: 'APIResourceList' } });
+      const list = await this.#dependencies.client.get(path, {
+        signal,
+        type: { apiVersion: 'v1', kind: 'APIResourceList' },
+      });
       const { resources } = z.parse(resourcesSchema, list);
-      return resources.some(({ name }) => name === RESOURCE);
+      return resources.some(({ name }) => name === RESOURCE_NAME);
     } catch (cause) {
       if (isNotFound(cause)) return false;
       signal.throwIfAborted();
@@ -224,30 +238,31 @@ export class ClusterTrustBundles implements WatchedBundles {
     }
   }
 
-  #onBundles(watch: BundleWatch, bundles: readonly Bundle[]): void {
+  #onBundles(watch: BundleWatch, bundles: readonly TrustBundle[]): void {
     watch.bundles = bundles;
-    watch.read.resolve();
-    if (watch.step?.state === 'watching') this.#reportStep(watch.step);
-    const changed = [...this.#uses].filter(([, podUses]) =>
-      [...podUses.values()].some((use) => this.#hasChanged(use, bundles)),
+    watch.firstList.resolve();
+    if (watch.lastStep?.state === 'watching') this.#reportWatchStep(watch.lastStep);
+    const changedUses = [...this.#usesByPod].filter(([, podUses]) =>
+      [...podUses.values()].some((use) => this.#takeChange(use, bundles)),
     );
-    if (changed.length > 0) this.#send?.({ type: 'cluster.objectsChanged', uids: changed.map(([uid]) => uid) });
+    if (changedUses.length > 0)
+      this.#sendFact?.({ type: 'cluster.objectsChanged', uids: changedUses.map(([uid]) => uid) });
   }
 
   /** Whether the result of a projection has changed since the pod received it. Returns true once per change. */
-  #hasChanged(use: Use, bundles: readonly Bundle[]): boolean {
-    if (use.shown === undefined) return false;
+  #takeChange(use: Use, bundles: readonly TrustBundle[]): boolean {
+    if (use.lastResolution === undefined) return false;
     const now = this.#resolve(use.projection, bundles);
-    const hasChanged = JSON.stringify(now) !== JSON.stringify(use.shown);
-    use.shown = now;
-    return hasChanged;
+    const hasResultChanged = JSON.stringify(now) !== JSON.stringify(use.lastResolution);
+    use.lastResolution = now;
+    return hasResultChanged;
   }
 
-  #resolve(projection: TrustBundleProjection, bundles: readonly Bundle[]): Resolution {
+  #resolve(projection: TrustBundleProjection, bundles: readonly TrustBundle[]): Resolution {
     const selection = selectBundles(projection, bundles);
     if ('problem' in selection) return projection.optional ? { pem: '' } : selection;
-    const texts = selection.bundles.map(({ spec }) => spec.trustBundle);
-    return { pem: normalizeAnchors(texts, this.#salt) };
+    const bundlePems = selection.bundles.map(({ spec }) => spec.trustBundle);
+    return { pem: normalizeAnchors(bundlePems, this.#hashSalt) };
   }
 }
 
@@ -260,16 +275,19 @@ export const noTrustBundles: WatchedBundles = {
   forget: () => {},
 };
 
-const readBundle = (object: KubeObject): Bundle => z.parse(bundleSchema, object);
+const readBundle = (object: KubeObject): TrustBundle => z.parse(bundleSchema, object);
 
-type Selection = { readonly bundles: readonly Bundle[] } | { readonly problem: string };
+type BundleSelection = { readonly bundles: readonly TrustBundle[] } | { readonly problem: string };
 
 /** Selects the bundles of a projection. The problems are the kubelet's messages. */
-function selectBundles({ name, signerName, labelSelector }: TrustBundleProjection, all: readonly Bundle[]): Selection {
+function selectBundles(
+  { name, signerName, labelSelector }: TrustBundleProjection,
+  all: readonly TrustBundle[],
+): BundleSelection {
   if (name !== undefined) {
     const bundles = all.filter(({ metadata }) => metadata.name === name);
-    const called = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)}`;
-    return bundles.length > 0 ? { bundles } : { problem: `while getting ClusterTrustBundle: ${called} not found` };
+    const bundleName = `clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)}`;
+    return bundles.length > 0 ? { bundles } : { problem: `while getting ClusterTrustBundle: ${bundleName} not found` };
   }
   const bundles = all.filter(
     ({ metadata: { labels }, spec }) => spec.signerName === signerName && isSelected(labelSelector, labels ?? {}),

@@ -10,7 +10,7 @@ import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podO
 import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { PersistedObjects } from './cache/persistedObjects.ts';
-import { keyOf, type LocalObject, PersistedSourceObjects } from './cache/persistedSourceObjects.ts';
+import { type LocalObject, PersistedSourceObjects, referenceKey } from './cache/persistedSourceObjects.ts';
 import { ObjectReporter } from './objectReporter.ts';
 
 type ByKey = ReadonlyMap<string, LocalObject>;
@@ -18,12 +18,12 @@ type ByKey = ReadonlyMap<string, LocalObject>;
 /** The objects that a pod of a source references. */
 interface PodReferences {
   readonly source: string;
-  readonly keys: Set<string>;
+  readonly objectKeys: Set<string>;
   /** Whether reading an object has failed because the source had not been read yet. */
-  isEarly: boolean;
+  wasReadEarly: boolean;
 }
 
-interface LocalParts {
+interface LocalObjectDependencies {
   readonly clock: Clock;
   readonly files: FileSystem;
   /** Returns the UIDs of the pods that have a directory on the node. */
@@ -41,14 +41,14 @@ type SourceLocations = ReadonlyMap<string, string>;
 export function createLocalObjects(
   sources: SourceLocations,
   directory: string | undefined,
-  { clock, files, listPodDirs, onError }: LocalParts,
+  { clock, files, listPodDirs, onError }: LocalObjectDependencies,
 ): LocalObjects {
   if (directory === undefined) return new LocalObjects(sources, clock);
-  const persistedObjectsOf = (source: string) => {
+  const createPersistedObjects = (source: string) => {
     const persistedObjects = new PersistedObjects({ directory: `${directory}-${source}`, files, isInMemory, onError });
     return [source, new PersistedSourceObjects({ persistedObjects, listPodDirs, onError })] as const;
   };
-  return new LocalObjects(sources, clock, new Map([...sources.keys()].map(persistedObjectsOf)));
+  return new LocalObjects(sources, clock, new Map([...sources.keys()].map(createPersistedObjects)));
 }
 
 export class LocalObjects implements ObjectsInUse {
@@ -57,19 +57,19 @@ export class LocalObjects implements ObjectsInUse {
   /** Keyed by UID. */
   readonly #pods = new Map<string, PodReferences>();
   readonly #reporter: ObjectReporter;
-  readonly #persisted: ReadonlyMap<string, PersistedSourceObjects>;
-  readonly #locations: SourceLocations;
+  readonly #persistedBySource: ReadonlyMap<string, PersistedSourceObjects>;
+  readonly #sourceLocations: SourceLocations;
 
   /** `persisted` contains the persisted objects of each source. */
   constructor(
-    locations: SourceLocations,
+    sourceLocations: SourceLocations,
     clock: Clock,
-    persisted: ReadonlyMap<string, PersistedSourceObjects> = new Map(),
+    persistedBySource: ReadonlyMap<string, PersistedSourceObjects> = new Map(),
   ) {
-    this.#locations = locations;
-    this.#sources = new Map(Array.from(locations.keys(), (source) => [source, undefined]));
+    this.#sourceLocations = sourceLocations;
+    this.#sources = new Map(Array.from(sourceLocations.keys(), (source) => [source, undefined]));
     this.#reporter = new ObjectReporter(clock, () => []);
-    this.#persisted = persisted;
+    this.#persistedBySource = persistedBySource;
   }
 
   /** Notifies the node of pods whose objects have changed, until the signal aborts. */
@@ -82,21 +82,21 @@ export class LocalObjects implements ObjectsInUse {
    * before the first `put` of the source.
    */
   async previousObjects(source: string): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
-    return (await this.#persisted.get(source)?.read()) ?? new Map();
+    return (await this.#persistedBySource.get(source)?.read()) ?? new Map();
   }
 
   /** Replaces all objects of a source. */
   put(source: string, objects: readonly LocalObject[]): void {
-    const before = this.#sources.get(source);
-    const now = new Map(objects.map((each) => [keyOf(each.object), each]));
+    const previousObjects = this.#sources.get(source);
+    const now = new Map(objects.map((each) => [referenceKey(each.object), each]));
     this.#sources.set(source, now);
-    const versionIn = (all: ByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
-    const hasChanged = (key: string) => versionIn(before, key) !== versionIn(now, key);
+    const objectVersion = (all: ByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
+    const hasVersionChanged = (key: string) => objectVersion(previousObjects, key) !== objectVersion(now, key);
     const uids: string[] = [];
     for (const [uid, followed] of this.#pods) {
       if (followed.source !== source) continue;
-      if (followed.isEarly || [...followed.keys].some(hasChanged)) uids.push(uid);
-      followed.isEarly = false;
+      if (followed.wasReadEarly || [...followed.objectKeys].some(hasVersionChanged)) uids.push(uid);
+      followed.wasReadEarly = false;
     }
     if (uids.length > 0) this.#reporter.notifyPods(uids);
     this.#persist(source);
@@ -104,18 +104,18 @@ export class LocalObjects implements ObjectsInUse {
 
   follow(pod: Pod): void {
     const { uid, namespace } = pod.metadata;
-    const keys = referencesOf(pod).map(({ kind, name }) => keyOf({ kind, namespace, name }));
-    const { isEarly = false } = this.#pods.get(uid) ?? {};
+    const referenceKeys = referencesOf(pod).map(({ kind, name }) => referenceKey({ kind, namespace, name }));
+    const { wasReadEarly = false } = this.#pods.get(uid) ?? {};
     const source = sourceOf(pod) ?? '';
-    this.#pods.set(uid, { source, keys: new Set(keys), isEarly });
-    this.#persisted.get(source)?.confirm(uid);
+    this.#pods.set(uid, { source, objectKeys: new Set(referenceKeys), wasReadEarly });
+    this.#persistedBySource.get(source)?.confirm(uid);
     this.#persist(source);
   }
 
   release(uid: string): void {
     this.#pods.delete(uid);
     this.#reporter.forget(uid);
-    for (const [source, kept] of this.#persisted) {
+    for (const [source, kept] of this.#persistedBySource) {
       kept.confirm(uid);
       this.#persist(source);
     }
@@ -130,31 +130,31 @@ export class LocalObjects implements ObjectsInUse {
     signal.throwIfAborted();
     const { uid, namespace } = pod.metadata;
     const source = sourceOf(pod) ?? '';
-    const key = keyOf({ kind, namespace, name });
-    const followed = this.#pods.get(uid);
-    followed?.keys.add(key);
+    const key = referenceKey({ kind, namespace, name });
+    const followedPod = this.#pods.get(uid);
+    followedPod?.objectKeys.add(key);
     const objects = this.#sources.get(source);
     if (objects === undefined && this.#sources.has(source)) {
-      if (followed) followed.isEarly = true;
+      if (followedPod) followedPod.wasReadEarly = true;
       throw new Error(`the manifests that ${kind.toLowerCase()} "${name}" may be in have not been read yet`);
     }
     const object = objects?.get(key);
-    if (object === undefined) throw new ObjectNotFound(kind, name, this.#locations.get(source));
+    if (object === undefined) throw new ObjectNotFound(kind, name, this.#sourceLocations.get(source));
     return object.object;
   }
 
   /** Completes all writes, and removes the directories that are empty. */
   async close(): Promise<void> {
-    await Promise.all([...this.#persisted.values()].map((persisted) => persisted.close()));
+    await Promise.all([...this.#persistedBySource.values()].map((persisted) => persisted.close()));
   }
 
   /** Persists the objects in use. Before the source has been read, no object counts as removed. */
   #persist(source: string): void {
-    const [persisted, objects] = [this.#persisted.get(source), this.#sources.get(source)];
+    const [persisted, objects] = [this.#persistedBySource.get(source), this.#sources.get(source)];
     if (persisted === undefined || objects === undefined) return;
     const users = new Map(Array.from(objects.keys(), (key) => [key, [] as string[]]));
     for (const [uid, followed] of this.#pods)
-      if (followed.source === source) for (const key of followed.keys) users.get(key)?.push(uid);
+      if (followed.source === source) for (const key of followed.objectKeys) users.get(key)?.push(uid);
     persisted.putAll(new Map(Array.from(objects, ([key, each]) => [key, { ...each, uids: users.get(key) ?? [] }])));
   }
 }

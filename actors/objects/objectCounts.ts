@@ -2,11 +2,11 @@
 
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
-import type { Lack, ObjectCounts } from '../../machines/node/objectCounts.ts';
+import type { ObjectCounts, UnavailableObjects } from '../../machines/node/objectCounts.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 
 /** Why an object is missing or cannot be watched, and since when, in milliseconds since the epoch. */
-export interface Lacking {
+export interface MissingObject {
   readonly why: string;
   readonly since: number;
 }
@@ -18,32 +18,36 @@ interface ObjectState {
   readonly step: TrackingStep;
   /** Null if the object does not exist, undefined if the server has not responded. */
   readonly object: ConfigObject | null | undefined;
-  readonly lacking?: Lacking | undefined;
+  readonly lacking?: MissingObject | undefined;
 }
 
 /**
  * Returns what is wrong with an object after a step, or undefined if nothing is. A retry does not clear the previous
  * problem.
  */
-export function lackingOf({ step, object, lacking }: ObjectState, now: number): Lacking | undefined {
+export function findMissing({ step, object, lacking }: ObjectState, now: number): MissingObject | undefined {
   if (step.state === 'reading' && lacking !== undefined) return lacking;
   const why =
     step.state === 'failing' ? step.why : object === undefined ? 'unread' : object === null ? 'not found' : '';
   return why === '' ? undefined : { why, since: lacking?.since ?? now };
 }
 
-export function countsOf(
-  objects: readonly { readonly reference: ConfigReference; readonly lacking: Lacking | undefined }[],
+export function countObjects(
+  objects: readonly { readonly reference: ConfigReference; readonly lacking: MissingObject | undefined }[],
   strategy: ObjectCounts['strategy'],
 ): ObjectCounts {
-  const byReason = new Map<string, Lack>();
-  const lacking = objects.flatMap((object) =>
+  const byReason = new Map<string, UnavailableObjects>();
+  const missingObjects = objects.flatMap((object) =>
     object.lacking === undefined ? [] : [{ reference: object.reference, ...object.lacking }],
   );
-  for (const { reference, why, since } of lacking.sort((first, second) => first.since - second.since)) {
-    const { count, names, ...reason } = byReason.get(why) ?? { why, count: 0, names: [], since };
-    const shown = names.length < MAX_NAMES ? [...names, formatObjectName(reference)] : names;
-    byReason.set(why, { ...reason, count: count + 1, names: shown });
+  for (const { reference, why: cause, since } of missingObjects.sort((first, second) => first.since - second.since)) {
+    const { count, names, ...reason } = byReason.get(cause) ?? { cause, count: 0, names: [], since };
+    const shownNames = names.length < MAX_NAMES ? [...names, formatObjectName(reference)] : names;
+    byReason.set(cause, { ...reason, count: count + 1, names: shownNames });
   }
-  return { ...(strategy === undefined ? {} : { strategy }), total: objects.length, lacking: [...byReason.values()] };
+  return {
+    ...(strategy === undefined ? {} : { strategy }),
+    objectCount: objects.length,
+    unavailableObjects: [...byReason.values()],
+  };
 }

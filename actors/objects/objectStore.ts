@@ -10,11 +10,11 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { PersistedObjects } from './cache/persistedObjects.ts';
 import type { TrackedObject, TrackingStep, TrackObject } from './cache/trackedObject.ts';
-import { type Lacking, lackingOf } from './objectCounts.ts';
+import { findMissing, type MissingObject } from './objectCounts.ts';
 import { ObjectReporter } from './objectReporter.ts';
 
-interface StoreParts {
-  readonly track: TrackObject;
+interface ObjectStoreDependencies {
+  readonly trackObject: TrackObject;
   readonly strategy?: ObjectCounts['strategy'];
   readonly clock: Clock;
   /** Persists objects across agent restarts. Undefined disables this. */
@@ -33,41 +33,41 @@ interface TrackedUse {
   object: ConfigObject | null | undefined;
   step: TrackingStep;
   /** Undefined if the object exists and is watched. */
-  lacking: Lacking | undefined;
+  lacking: MissingObject | undefined;
   /** Whether a caller has failed to get the object. */
-  isAwaited: boolean;
+  wasRequested: boolean;
 }
 
-interface Entry {
+interface StoreEntry {
   readonly use: TrackedUse;
-  readonly tracked: TrackedObject;
+  readonly trackedObject: TrackedObject;
 }
 
 const REFRESH_MS = 60_000;
 
 export class ObjectStore implements ObjectsInUse {
-  readonly #parts: StoreParts;
+  readonly #dependencies: ObjectStoreDependencies;
   readonly #reporter: ObjectReporter;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, StoreEntry>();
   /** The objects that each pod uses, by pod UID. */
-  readonly #pods = new Map<string, Set<Entry>>();
+  readonly #pods = new Map<string, Set<StoreEntry>>();
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
-    this.#reporter = new ObjectReporter(parts.clock, (kind) => this.#stepsOf(kind), parts.strategy);
+  constructor(dependencies: ObjectStoreDependencies) {
+    this.#dependencies = dependencies;
+    this.#reporter = new ObjectReporter(dependencies.clock, (kind) => this.#usesOfKind(kind), dependencies.strategy);
   }
 
   /** Completes all writes of persisted objects, and removes their directory if it is empty. */
   async close(): Promise<void> {
-    await this.#parts.persistedObjects?.close();
+    await this.#dependencies.persistedObjects?.close();
   }
 
   /** Tracks all objects that the pod references. */
   follow({ metadata: { uid, namespace }, spec }: Pick<Pod, 'metadata' | 'spec'>): void {
-    const used = this.#pods.get(uid) ?? new Set();
-    this.#pods.set(uid, used);
+    const usedKeys = this.#pods.get(uid) ?? new Set();
+    this.#pods.set(uid, usedKeys);
     for (const { kind, name, isInVolume } of referencesOf({ spec }))
-      this.#use({ kind, namespace, name }, { uid, isShown: isInVolume });
+      this.#useObject({ kind, namespace, name }, { uid, isShown: isInVolume });
   }
 
   /** Stops tracking objects for the pod. */
@@ -75,7 +75,7 @@ export class ObjectStore implements ObjectsInUse {
     this.#reporter.forget(uid);
     for (const entry of this.#pods.get(uid) ?? []) {
       entry.use.users.delete(uid);
-      if (entry.use.users.size === 0) this.#untrack(entry);
+      if (entry.use.users.size === 0) this.#untrackObject(entry);
       else this.#persist(entry.use);
     }
     this.#pods.delete(uid);
@@ -89,102 +89,114 @@ export class ObjectStore implements ObjectsInUse {
   ): Promise<ConfigObject> {
     const { uid, namespace } = pod.metadata;
     if (!this.#pods.has(uid)) throw new Error(`object "${namespace}"/"${name}" not registered`);
-    const { tracked, use } = this.#use({ kind, namespace, name }, { uid, isShown: false });
+    const { trackedObject, use } = this.#useObject({ kind, namespace, name }, { uid, isShown: false });
     try {
-      const object = await tracked.read(options);
+      const object = await trackedObject.read(options);
       if (object !== undefined) return object;
     } catch (error) {
       options.signal.throwIfAborted();
-      const stored = await this.#parts.persistedObjects?.read(use.reference);
-      if (stored?.uids.includes(uid)) {
+      const storedObject = await this.#dependencies.persistedObjects?.read(use.reference);
+      if (storedObject?.uids.includes(uid)) {
         // The persisted version may be outdated. The server's next response replaces it.
-        use.object ??= stored.object;
-        return stored.object;
+        use.object ??= storedObject.object;
+        return storedObject.object;
       }
-      use.isAwaited = true;
+      use.wasRequested = true;
       throw error;
     }
-    use.isAwaited = true;
+    use.wasRequested = true;
     throw new ObjectNotFound(kind, name);
   }
 
   /** Notifies the node of changes until the signal aborts. */
   async run(send: (fact: NodeFact) => void, { signal }: { readonly signal: AbortSignal }): Promise<void> {
-    const { clock, persistedObjects, listPodDirs, onError } = this.#parts;
+    const { clock, persistedObjects, listPodDirs, onError } = this.#dependencies;
     this.#reporter.start(send, signal);
-    const tidy = async () => persistedObjects?.retainPods(new Set(await listPodDirs()));
-    await tidy().catch((error: unknown) => onError('objects', error));
+    const removeUnusedObjects = async () => persistedObjects?.retainPods(new Set(await listPodDirs()));
+    await removeUnusedObjects().catch((error: unknown) => onError('objects', error));
     const alarm = createAlarm(clock, signal);
     while (!signal.aborted) {
-      await alarm.wait(clock.now() + REFRESH_MS);
+      await alarm.waitUntil(clock.now() + REFRESH_MS);
       if (signal.aborted) break;
-      for (const { tracked, use } of this.#entries.values()) tracked.refresh([...use.users.values()].includes(true));
+      for (const { trackedObject, use } of this.#entries.values())
+        trackedObject.refresh([...use.users.values()].includes(true));
     }
-    for (const { tracked } of this.#entries.values()) tracked.close();
+    for (const { trackedObject } of this.#entries.values()) trackedObject.close();
   }
 
-  #use(reference: ConfigReference, { uid, isShown }: { readonly uid: string; readonly isShown: boolean }): Entry {
-    const entry = this.#entries.get(keyOf(reference)) ?? this.#track(reference);
-    const { users } = entry.use;
-    const isNew = !users.has(uid);
+  #useObject(
+    reference: ConfigReference,
+    { uid, isShown }: { readonly uid: string; readonly isShown: boolean },
+  ): StoreEntry {
+    const storeEntry = this.#entries.get(referenceKey(reference)) ?? this.#trackObject(reference);
+    const { users } = storeEntry.use;
+    const isNewUser = !users.has(uid);
     users.set(uid, isShown || users.get(uid) === true);
-    if (isNew) {
-      this.#pods.get(uid)?.add(entry);
-      entry.tracked.invalidate();
-      this.#persist(entry.use);
+    if (isNewUser) {
+      this.#pods.get(uid)?.add(storeEntry);
+      storeEntry.trackedObject.invalidate();
+      this.#persist(storeEntry.use);
     }
-    return entry;
+    return storeEntry;
   }
 
-  #track(reference: ConfigReference): Entry {
-    const step = { state: 'reading' } as const;
-    const lacking = lackingOf({ step, object: undefined }, this.#parts.clock.now());
-    const use: TrackedUse = { reference, users: new Map(), object: undefined, step, lacking, isAwaited: false };
-    const tracked = this.#parts.track(reference, {
+  #trackObject(reference: ConfigReference): StoreEntry {
+    const initialStep = { state: 'reading' } as const;
+    const lacking = findMissing({ step: initialStep, object: undefined }, this.#dependencies.clock.now());
+    const use: TrackedUse = {
+      reference,
+      users: new Map(),
+      object: undefined,
+      step: initialStep,
+      lacking,
+      wasRequested: false,
+    };
+    const trackedObject = this.#dependencies.trackObject(reference, {
       onObject: (object) => this.#onObject(use, object),
       onStep: (step) => {
         use.step = step;
         this.#onStep(use);
       },
     });
-    const entry = { use, tracked };
-    this.#entries.set(keyOf(reference), entry);
-    return entry;
+    const storeEntry = { use, trackedObject };
+    this.#entries.set(referenceKey(reference), storeEntry);
+    return storeEntry;
   }
 
   #onStep(use: TrackedUse): void {
-    use.lacking = lackingOf(use, this.#parts.clock.now());
+    use.lacking = findMissing(use, this.#dependencies.clock.now());
     this.#reporter.reportStep(use.reference.kind);
   }
 
-  #untrack({ tracked, use: { reference } }: Entry): void {
-    tracked.close();
-    this.#entries.delete(keyOf(reference));
-    this.#parts.persistedObjects?.forget(reference);
+  #untrackObject({ trackedObject, use: { reference } }: StoreEntry): void {
+    trackedObject.close();
+    this.#entries.delete(referenceKey(reference));
+    this.#dependencies.persistedObjects?.forget(reference);
     this.#reporter.reportStep(reference.kind);
   }
 
   #onObject(use: TrackedUse, object: ConfigObject | undefined): void {
-    const before = use.object;
+    const previousObject = use.object;
     use.object = object ?? null;
-    const hasChanged = before === undefined ? use.isAwaited : versionOf(before) !== versionOf(object);
-    if (object !== undefined) use.isAwaited = false;
-    if (object === undefined) this.#parts.persistedObjects?.forget(use.reference);
+    const hasChanged =
+      previousObject === undefined ? use.wasRequested : objectVersion(previousObject) !== objectVersion(object);
+    if (object !== undefined) use.wasRequested = false;
+    if (object === undefined) this.#dependencies.persistedObjects?.forget(use.reference);
     else this.#persist(use);
     this.#onStep(use);
     if (hasChanged) this.#reporter.notifyPods(use.users.keys());
   }
 
   #persist({ object, users }: TrackedUse): void {
-    if (object) this.#parts.persistedObjects?.put({ object, uids: [...users.keys()] });
+    if (object) this.#dependencies.persistedObjects?.put({ object, uids: [...users.keys()] });
   }
 
-  #stepsOf(kind: ConfigKind): TrackedUse[] {
+  #usesOfKind(kind: ConfigKind): TrackedUse[] {
     return [...this.#entries.values()].flatMap(({ use }) => (use.reference.kind === kind ? [use] : []));
   }
 }
 
-const keyOf = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;
+const referenceKey = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;
 
-const versionOf = (object: ConfigObject | null | undefined): string =>
+const objectVersion = (object: ConfigObject | null | undefined): string =>
   object ? `${object.uid}/${object.resourceVersion}` : '';

@@ -3,19 +3,19 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
-interface Origins {
-  readonly local: ObjectsInUse;
+interface ObjectProviders {
+  readonly localObjects: ObjectsInUse;
   /** Undefined without a cluster, in which case no pod comes from a cluster. */
   readonly cluster: ObjectsInUse | undefined;
 }
 
-export function objectsBySource({ local, cluster = local }: Origins): ObjectsInUse {
-  const objectsOf = (pod: Pod) => (isStaticPod(pod) ? local : cluster);
+export function objectsBySource({ localObjects, cluster = localObjects }: ObjectProviders): ObjectsInUse {
+  const selectProvider = (pod: Pod) => (isStaticPod(pod) ? localObjects : cluster);
   return {
-    get: (pod, ...args) => objectsOf(pod).get(pod, ...args),
-    follow: (pod) => objectsOf(pod).follow(pod),
+    get: (pod, ...args) => selectProvider(pod).get(pod, ...args),
+    follow: (pod) => selectProvider(pod).follow(pod),
     release: (uid) => {
-      local.release(uid);
+      localObjects.release(uid);
       cluster.release(uid);
     },
   };

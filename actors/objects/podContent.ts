@@ -6,7 +6,7 @@ import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, noTrustBundles, type WatchedBundles } from './clusterTrustBundles.ts';
 import { ServiceAccountTokens } from './tokens/serviceAccountTokens.ts';
 
-interface ContentParts {
+interface PodContentDependencies {
   readonly clock: Clock;
   readonly jitter: () => number;
   readonly onError: (source: string, error: unknown) => void;
@@ -25,9 +25,9 @@ export interface PodContent {
 
 export function podContent(
   { client, pods, hasTrustBundles = false }: Pick<ClusterParts, 'client' | 'pods' | 'hasTrustBundles'>,
-  parts: ContentParts,
+  dependencies: PodContentDependencies,
 ): PodContent {
-  const tokens = new ServiceAccountTokens({ ...parts, client, isGone: (pod) => pods.isGone(pod) });
-  const trustBundles = hasTrustBundles ? new ClusterTrustBundles({ ...parts, client }) : noTrustBundles;
+  const tokens = new ServiceAccountTokens({ ...dependencies, client, isGone: (pod) => pods.isGone(pod) });
+  const trustBundles = hasTrustBundles ? new ClusterTrustBundles({ ...dependencies, client }) : noTrustBundles;
   return { tokens, trustBundles, podCaches: [tokens, trustBundles] };
 }

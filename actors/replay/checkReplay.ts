@@ -1,13 +1,13 @@
 /** Validates the arguments of `createReplay`, because a recording may be truncated or of a different format. */
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
-import type { Entry } from '../boundary.ts';
+import type { RecordedInput } from '../boundary.ts';
 
-const texts = z.array(z.string());
+const stringArray = z.array(z.string());
 const object = z.looseObject({});
 const objects = z.array(object);
 const optionalFunction = z.optional(functionSchema);
-const amounts = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
+const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
 /** The schema of a number that may be infinite. JSON represents infinity as null. */
 const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
@@ -16,10 +16,10 @@ const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()
 const input = z.looseObject({
   nodeName: z.string(),
   owner: z.string(),
-  sources: texts,
-  hostIps: texts,
-  capacity: amounts,
-  allocatable: amounts,
+  sources: stringArray,
+  hostIps: stringArray,
+  capacity: amountsSchema,
+  allocatable: amountsSchema,
   startSlots: z.number(),
   pullSlots: count,
   pullLimitMs: z.optional(z.number()),
@@ -38,7 +38,7 @@ const input = z.looseObject({
   garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
   sinks: z.optional(objects),
   foreign: z.optional(objects),
-  logged: z.optional(z.union([texts, z.literal('unknown')])),
+  logged: z.optional(z.union([stringArray, z.literal('unknown')])),
 });
 
 const options = z.looseObject({
@@ -49,7 +49,7 @@ const options = z.looseObject({
       since: object,
       statuses: object,
       untold: z.optional(objects),
-      due: z.optional(texts),
+      due: z.optional(stringArray),
     }),
   ),
   at: z.optional(z.number()),
@@ -60,14 +60,14 @@ const options = z.looseObject({
 });
 
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);
-const entry = z.object({ at: z.number(), actor: z.string(), kind, source: z.string() });
+const entrySchema = z.object({ at: z.number(), actor: z.string(), kind, source: z.string() });
 
 const event = z.object({ value: z.looseObject({ type: z.string() }) });
-const failure = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
+const failureSchema = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
 /** The required fields of an entry's value, by kind. */
-const values = { answer: z.object({}), failure, fact: event, elapsed: event };
+const values = { answer: z.object({}), failure: failureSchema, fact: event, elapsed: event };
 
-const replay = z.object({ input, entries: z.array(z.unknown()), options });
+const replaySchema = z.object({ input, entries: z.array(z.unknown()), options });
 
 interface ReplayArguments {
   readonly input: unknown;
@@ -77,14 +77,14 @@ interface ReplayArguments {
 
 /** Throws a `TypeError` that names the first invalid field. */
 export function checkReplay(args: ReplayArguments): void {
-  checkShape(replay, args, 'createReplay');
+  checkShape(replaySchema, args, 'createReplay');
   for (const [index, entry] of args.entries.entries()) checkEntry(entry, `createReplay: entries[${index}]`);
 }
 
 /** Checks a single entry. Parsing the whole array would create an equally long copy. */
 function checkEntry(value: unknown, place: string): void {
-  checkShape(entry, value, place);
+  checkShape(entrySchema, value, place);
   // Safe cast: the previous check ensures that the entry has a kind.
-  const { kind } = value as Entry;
+  const { kind } = value as RecordedInput;
   checkShape(values[kind], value, place);
 }

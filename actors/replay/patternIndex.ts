@@ -6,7 +6,7 @@ export const MIN_PATTERN_LENGTH = 6;
  * Maximum number of prefixes that are searched for individually, which is faster than looking up every substring of a
  * text.
  */
-const MAX_SEARCHED_PREFIXES = 128;
+const MAX_LINEAR_PREFIXES = 128;
 
 /**
  * A set of patterns of at least `MIN_PATTERN_LENGTH` characters. A search takes time for each character of the text and
@@ -15,7 +15,7 @@ const MAX_SEARCHED_PREFIXES = 128;
  */
 export class PatternIndex {
   /** Keyed by their first `MIN_PATTERN_LENGTH` characters. */
-  readonly #patterns = new Map<string, Set<string>>();
+  readonly #patternsByPrefix = new Map<string, Set<string>>();
 
   constructor(patterns: Iterable<string> = []) {
     for (const pattern of patterns) this.add(pattern);
@@ -23,34 +23,36 @@ export class PatternIndex {
 
   add(pattern: string): void {
     const prefix = pattern.slice(0, MIN_PATTERN_LENGTH);
-    const patterns = this.#patterns.get(prefix);
-    if (patterns === undefined) this.#patterns.set(prefix, new Set([pattern]));
-    else patterns.add(pattern);
+    const prefixPatterns = this.#patternsByPrefix.get(prefix);
+    if (prefixPatterns === undefined) this.#patternsByPrefix.set(prefix, new Set([pattern]));
+    else prefixPatterns.add(pattern);
   }
 
   delete(pattern: string): void {
     const prefix = pattern.slice(0, MIN_PATTERN_LENGTH);
-    const patterns = this.#patterns.get(prefix);
-    patterns?.delete(pattern);
-    if (patterns?.size === 0) this.#patterns.delete(prefix);
+    const prefixPatterns = this.#patternsByPrefix.get(prefix);
+    prefixPatterns?.delete(pattern);
+    if (prefixPatterns?.size === 0) this.#patternsByPrefix.delete(prefix);
   }
 
   /** Returns the patterns that a text contains. */
   findIn(text: string): string[] {
-    const matches: string[] = [];
-    for (const prefix of this.#prefixesIn(text)) {
-      for (const pattern of this.#patterns.get(prefix) ?? []) if (text.includes(pattern)) matches.push(pattern);
+    const matchingPatterns: string[] = [];
+    for (const prefix of this.#findPrefixes(text)) {
+      for (const pattern of this.#patternsByPrefix.get(prefix) ?? [])
+        if (text.includes(pattern)) matchingPatterns.push(pattern);
     }
-    return matches;
+    return matchingPatterns;
   }
 
-  #prefixesIn(text: string): Iterable<string> {
-    const isInText = (prefix: string) => text.includes(prefix);
-    if (this.#patterns.size <= MAX_SEARCHED_PREFIXES) return [...this.#patterns.keys()].filter(isInText);
+  #findPrefixes(text: string): Iterable<string> {
+    const occursInText = (prefix: string) => text.includes(prefix);
+    if (this.#patternsByPrefix.size <= MAX_LINEAR_PREFIXES)
+      return [...this.#patternsByPrefix.keys()].filter(occursInText);
     const prefixes = new Set<string>();
     for (let start = 0; start + MIN_PATTERN_LENGTH <= text.length; start += 1) {
-      const part = text.slice(start, start + MIN_PATTERN_LENGTH);
-      if (this.#patterns.has(part)) prefixes.add(part);
+      const textPrefix = text.slice(start, start + MIN_PATTERN_LENGTH);
+      if (this.#patternsByPrefix.has(textPrefix)) prefixes.add(textPrefix);
     }
     return prefixes;
   }

@@ -8,15 +8,15 @@ import type { AnyActor, AnyActorRef } from 'xstate';
 export function persistedActor(ref: AnyActorRef): object {
   // Safe cast: every actor of the agent was created by XState.
   const actor = ref as AnyActor;
-  const snapshot: { readonly context?: unknown; readonly children?: Children } = actor.getSnapshot();
+  const snapshot: { readonly context?: unknown; readonly children?: ChildActors } = actor.getSnapshot();
   const { context, children } = snapshot;
   if (context === undefined || children === undefined) return actor.getPersistedSnapshot();
-  const persisted = actor.logic.getPersistedSnapshot({ ...snapshot, context: {}, children: {} });
+  const persistedSnapshot = actor.logic.getPersistedSnapshot({ ...snapshot, context: {}, children: {} });
   const persistedChildren = Object.entries(children).map(([id, child]) => [id, persistedChild(child)]);
-  return { ...persisted, context, children: Object.fromEntries(persistedChildren) };
+  return { ...persistedSnapshot, context, children: Object.fromEntries(persistedChildren) };
 }
 
-type Children = Readonly<Record<string, AnyActor>>;
+type ChildActors = Readonly<Record<string, AnyActor>>;
 
 /** Returns a child in XState's persisted form. No actor here sends its snapshots to its parent. */
 const persistedChild = (child: AnyActor): object => ({
@@ -26,8 +26,8 @@ const persistedChild = (child: AnyActor): object => ({
 });
 
 /** Actors as `persistedActor` returns them, or a part of them. */
-interface Persisted {
-  readonly children?: Readonly<Record<string, { readonly snapshot: Persisted }>>;
+interface PersistedValue {
+  readonly children?: Readonly<Record<string, { readonly snapshot: PersistedValue }>>;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Persisted {
  * thousands of actors over several turns of the event loop.
  */
 export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator<void, object> {
-  const { children, ...own }: Persisted = actor;
+  const { children, ...own }: PersistedValue = actor;
   const ownCopy = copy(own);
   yield;
   if (children === undefined) return ownCopy;
@@ -51,18 +51,18 @@ export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator
  * repeatedly in any of them is copied once.
  */
 export function plainCopier(): <T>(value: T) => T {
-  const copies = new Map<object, unknown>();
+  const copiesByOriginal = new Map<object, unknown>();
   const copyValue = (original: unknown): unknown => {
     if (typeof original === 'number') return Number.isFinite(original) ? original : null;
     if (typeof original !== 'object' || original === null) return original;
-    const existing = copies.get(original);
+    const existing = copiesByOriginal.get(original);
     if (existing !== undefined) return existing;
     const copy = Array.isArray(original)
-      ? original.map((item: unknown) => (isInJson(item) ? copyValue(item) : null))
+      ? original.map((item: unknown) => (isJsonValue(item) ? copyValue(item) : null))
       : Object.fromEntries(
-          Object.entries(original).flatMap(([key, item]) => (isInJson(item) ? [[key, copyValue(item)]] : [])),
+          Object.entries(original).flatMap(([key, item]) => (isJsonValue(item) ? [[key, copyValue(item)]] : [])),
         );
-    copies.set(original, copy);
+    copiesByOriginal.set(original, copy);
     return copy;
   };
   // Safe cast: a copy has the type of the original, because only plain data is copied.
@@ -70,4 +70,4 @@ export function plainCopier(): <T>(value: T) => T {
 }
 
 /** Whether `JSON.stringify` writes a value. It omits undefined and functions. */
-const isInJson = (value: unknown): boolean => value !== undefined && typeof value !== 'function';
+const isJsonValue = (value: unknown): boolean => value !== undefined && typeof value !== 'function';

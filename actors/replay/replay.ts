@@ -2,19 +2,19 @@
 
 import { fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import { nextTurn as nextTurnOfHost } from '../../base/nextTurn.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/nextTurn.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
-import { pathOf } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';
-import type { Boundary, Entry, FactReceiver } from '../boundary.ts';
+import type { Boundary, FactReceiver, RecordedInput } from '../boundary.ts';
 import { createAgent, type Keyframe, type NodeAgent } from '../node/nodeAgent.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { checkReplay } from './checkReplay.ts';
 
 export interface Replay {
   /**
-   * The replayed agent, which `play` starts. Its statuses, views and explanations are those at the current time of the
-   * replay.
+   * The replayed agent, which `playEntries` starts. Its statuses, views and explanations are those at the current time
+   * of the replay.
    */
   readonly agent: NodeAgent;
   /**
@@ -22,14 +22,14 @@ export interface Replay {
    * whose wait ended at the entry's own time counts as waiting. A recording of the same machines contains no such
    * entries.
    */
-  readonly play: () => Promise<readonly Entry[]>;
+  readonly playEntries: () => Promise<readonly RecordedInput[]>;
   /**
    * Enters one more entry after the agent was started. Resolves to whether an actor was waiting for the entry, or
    * stopped waiting at the entry's own time.
    */
-  readonly enter: (entry: Entry) => Promise<boolean>;
+  readonly enterEntry: (entry: RecordedInput) => Promise<boolean>;
   /** Advances the time (milliseconds since the epoch) for which ages and waits are computed. */
-  readonly advanceTo: (at: number) => void;
+  readonly advanceTime: (at: number) => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Replay {
  */
 export function createReplay(
   input: NodeInput,
-  entries: readonly Entry[],
+  entries: readonly RecordedInput[],
   options: Pick<NodeParts, 'inspect' | 'events' | 'moves' | 'nextTurn'> & {
     readonly from?: Keyframe;
     readonly at?: number;
@@ -50,35 +50,35 @@ export function createReplay(
   const pendingWaits = new PendingWaits();
   let now = from?.at ?? at ?? entries[0]?.at ?? 0;
   const clock: Clock = { now: () => now, monotonic: () => now, setTimeout: () => undefined, clearTimeout: () => {} };
-  const agent = createAgent(recordedBoundary(pendingWaits, clock), withUnlimited(input), {
+  const agent = createAgent(createReplayBoundary(pendingWaits, clock), withUnlimited(input), {
     ...observers,
     from,
     clock,
     onError: () => {},
   });
-  let isFirst = true;
-  const enter = async (entry: Entry) => {
+  let isFirstEntry = true;
+  const enterEntry = async (entry: RecordedInput) => {
     // Statuses computed at the start must not reflect the first entry.
-    if (isFirst) await nextTurn();
-    isFirst = false;
+    if (isFirstEntry) await nextTurn();
+    isFirstEntry = false;
     now = entry.at;
-    const receive = pendingWaits.receiverAt(entry);
-    if (receive) receive(entry);
-    else if (entry.actor === ROOT) agent.send(entry.value as Parameters<NodeAgent['send']>[0]);
+    const receiveEntry = pendingWaits.receiverAt(entry);
+    if (receiveEntry) receiveEntry(entry);
+    else if (entry.actor === ROOT_PATH) agent.send(entry.value as Parameters<NodeAgent['send']>[0]);
     // Wait until all consequences have taken effect.
     await nextTurn();
-    return receive !== undefined || entry.actor === ROOT || pendingWaits.hasJustEnded(entry);
+    return receiveEntry !== undefined || entry.actor === ROOT_PATH || pendingWaits.hasJustFinished(entry);
   };
-  const play = async () => {
-    const unexpected: Entry[] = [];
+  const playEntries = async () => {
+    const unexpectedEntries: RecordedInput[] = [];
     agent.start();
-    for (const entry of entries) if (!(await enter(entry))) unexpected.push(entry);
-    return unexpected;
+    for (const entry of entries) if (!(await enterEntry(entry))) unexpectedEntries.push(entry);
+    return unexpectedEntries;
   };
-  const advanceTo = (at: number) => {
+  const advanceTime = (at: number) => {
     now = at;
   };
-  return { agent, play, enter, advanceTo };
+  return { agent, playEntries, enterEntry, advanceTime };
 }
 
 /** Restores unlimited numbers, which JSON represents as null. */
@@ -95,41 +95,41 @@ function withUnlimited(input: NodeInput): NodeInput {
 }
 
 /** The path of the root actor, which receives facts that do not come from a feed. */
-const ROOT = '';
+const ROOT_PATH = '';
 
-type Receive = (entry: Entry) => void;
+type EntryReceiver = (entry: RecordedInput) => void;
 
 /** The actors that wait for recorded entries, keyed by path. */
 class PendingWaits {
-  readonly #receivers = new Map<string, Receive>();
+  readonly #receiversByPath = new Map<string, EntryReceiver>();
   /**
    * Paths of the actors that stopped waiting at the current time. In the live agent, their inputs at this time had
    * already been recorded.
    */
-  readonly #endedPaths = new Set<string>();
-  #now = Number.NaN;
+  readonly #finishedPaths = new Set<string>();
+  #currentTime = Number.NaN;
 
   /** Advances to the time of an entry and returns its receiver. */
-  receiverAt({ at, actor }: Entry): Receive | undefined {
-    if (at !== this.#now) this.#endedPaths.clear();
-    this.#now = at;
-    return this.#receivers.get(actor);
+  receiverAt({ at, actor }: RecordedInput): EntryReceiver | undefined {
+    if (at !== this.#currentTime) this.#finishedPaths.clear();
+    this.#currentTime = at;
+    return this.#receiversByPath.get(actor);
   }
 
-  hasJustEnded = ({ actor }: Entry): boolean => this.#endedPaths.has(actor);
+  hasJustFinished = ({ actor }: RecordedInput): boolean => this.#finishedPaths.has(actor);
 
   /** Registers a receiver. The returned function removes it. */
-  wait = (path: string, receive: Receive): (() => void) => {
-    this.#receivers.set(path, receive);
+  addReceiver = (path: string, receive: EntryReceiver): (() => void) => {
+    this.#receiversByPath.set(path, receive);
     return () => {
-      if (this.#receivers.get(path) !== receive) return;
-      this.#receivers.delete(path);
-      this.#endedPaths.add(path);
+      if (this.#receiversByPath.get(path) !== receive) return;
+      this.#receiversByPath.delete(path);
+      this.#finishedPaths.add(path);
     };
   };
 }
 
-function recordedBoundary({ wait }: PendingWaits, { now }: Clock): Boundary {
+function createReplayBoundary({ addReceiver }: PendingWaits, { now }: Clock): Boundary {
   return {
     now,
     // All consequences of an entry take effect before the next one is entered.
@@ -141,7 +141,7 @@ function recordedBoundary({ wait }: PendingWaits, { now }: Clock): Boundary {
       fromPromise<unknown>(
         ({ self, signal }) =>
           new Promise((resolve, reject) => {
-            const removeReceiver = wait(pathOf(self).join('/'), ({ kind, value }) => {
+            const removeReceiver = addReceiver(actorPath(self).join('/'), ({ kind, value }) => {
               removeReceiver();
               if (kind === 'answer') resolve(value);
               else reject(value);
@@ -150,11 +150,11 @@ function recordedBoundary({ wait }: PendingWaits, { now }: Clock): Boundary {
           }),
         // Safe cast: the recorded values of a port are its responses.
       ) as unknown as Port<K>,
-    feed: () => replayedEvents(wait),
-    timer: replayedEvents(wait),
+    feed: () => replayedEvents(addReceiver),
+    timer: replayedEvents(addReceiver),
     deliver: (to: FactReceiver, fact) => to.send(fact),
     delay: (path, _ms, act) => {
-      const removeReceiver = wait(path, () => {
+      const removeReceiver = addReceiver(path, () => {
         removeReceiver();
         act();
       });
@@ -164,8 +164,8 @@ function recordedBoundary({ wait }: PendingWaits, { now }: Clock): Boundary {
 }
 
 /** Returns the logic of a feed or timer that sends the recorded events. */
-function replayedEvents(wait: PendingWaits['wait']): FeedLogic & TimerLogic {
+function replayedEvents(wait: PendingWaits['addReceiver']): FeedLogic & TimerLogic {
   return fromCallback(({ self, sendBack }) =>
-    wait(pathOf(self).join('/'), ({ value }) => sendBack(value as { type: string })),
+    wait(actorPath(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;
 }

@@ -6,18 +6,18 @@
 import { type Clock, steadyClock } from '../../base/clock.ts';
 import { NodeFailure, toFailure } from '../../base/failure.ts';
 import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
-import { observedPods } from '../../cri/client/observe.ts';
+import { groupIntoPods } from '../../cri/client/observe.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import { newPleg, nextPleg, type PlegChange } from '../../machines/node/pleg.ts';
+import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import { readContainer } from '../services/containers/containerStatus.ts';
 import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
-import type { Relist, RelistRequests } from './relist.ts';
+import type { RelistRequests, RelistStats } from './relist.ts';
 
 /** Interval between relists while the event stream is not open. With an open stream, relists are rarer. */
 const RELIST_MS = 1_000;
@@ -35,10 +35,10 @@ export interface PlegOptions {
   readonly files: FileSystem;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly send: (fact: NodeFact) => void;
+  readonly sendFact: (fact: NodeFact) => void;
   readonly onError: (source: string, error: unknown) => void;
-  readonly onRelisted?: ((relist: Relist) => void) | undefined;
-  /** Requests for a relist, which do not wait until the next regular relist. */
+  readonly onRelisted?: ((relist: RelistStats) => void) | undefined;
+  /** Requests for an immediate relist, ahead of the next periodic one. */
   readonly relistRequests?: RelistRequests;
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
@@ -67,38 +67,38 @@ class Pleg {
   readonly #options: PlegOptions;
   readonly #alarm;
   /** The pods as last reported. Undefined until the first relist. */
-  #reported: Map<string, ObservedPod> | undefined;
-  readonly #changed = new Map<string, PodIdentity>();
+  #lastReported: Map<string, ObservedPod> | undefined;
+  readonly #changedPods = new Map<string, PodIdentity>();
   /** State of the PLEG, reported whenever it changes. */
-  #state = newPleg;
-  readonly #steady: Clock;
+  #state = initialPleg;
+  readonly #steadyClock: Clock;
   /** Time of the next relist on the monotonic clock. */
-  #listAt: number;
-  #listedAt = Number.NEGATIVE_INFINITY;
+  #nextListAt: number;
+  #lastListAt = Number.NEGATIVE_INFINITY;
   /** Start of the last relist to which the runtime has responded, in milliseconds since the epoch. */
-  #respondedAt: number | undefined;
+  #lastResponseAt: number | undefined;
 
   constructor(options: PlegOptions) {
     this.#options = options;
-    this.#steady = steadyClock(options.clock);
-    this.#alarm = createAlarm(this.#steady, options.signal);
-    this.#listAt = this.#steady.now();
+    this.#steadyClock = steadyClock(options.clock);
+    this.#alarm = createAlarm(this.#steadyClock, options.signal);
+    this.#nextListAt = this.#steadyClock.now();
     if (options.relistRequests) options.relistRequests.onRequest = () => this.#relistSoon();
   }
 
   async listLoop(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
-      if (this.#steady.now() < this.#listAt) {
-        await this.#alarm.wait(this.#listAt);
+      if (this.#steadyClock.now() < this.#nextListAt) {
+        await this.#alarm.waitUntil(this.#nextListAt);
         continue;
       }
-      this.#listAt = Number.POSITIVE_INFINITY;
-      const previous = this.#listedAt;
-      this.#listedAt = this.#steady.now();
-      await this.#timedRelist(previous);
-      const period = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
-      this.#listAt = Math.min(this.#listAt, this.#steady.now() + period);
+      this.#nextListAt = Number.POSITIVE_INFINITY;
+      const previousListAt = this.#lastListAt;
+      this.#lastListAt = this.#steadyClock.now();
+      await this.#timedRelist(previousListAt);
+      const relistPeriodMs = this.#state.stream === 'open' ? RELIST_WITH_STREAM_MS : RELIST_MS;
+      this.#nextListAt = Math.min(this.#nextListAt, this.#steadyClock.now() + relistPeriodMs);
     }
   }
 
@@ -119,10 +119,10 @@ class Pleg {
         );
       if (signal.aborted) return;
       this.#count({ action: 'eventStreamFailed' });
-      const wasOpen = this.#state.stream === 'open';
-      if (wasOpen) onError('containerEvents', reason);
+      const wasStreamOpen = this.#state.stream === 'open';
+      if (wasStreamOpen) onError('containerEvents', reason);
       this.#updateState({ type: 'streamBroke', failure: toFailure(reason, clock.now()) });
-      if (wasOpen) onStreamBroken();
+      if (wasStreamOpen) onStreamBroken();
       this.#relistSoon();
       await waitOnce(clock.now() + STREAM_RETRY_MS, clock, signal);
     }
@@ -143,10 +143,10 @@ class Pleg {
   }
 
   #updateState(change: PlegChange): void {
-    const { clock, send } = this.#options;
-    const before = this.#state;
-    this.#state = nextPleg(before, change, clock.now());
-    if (this.#state !== before) send({ type: 'runtime.plegChanged', pleg: this.#state });
+    const { clock, sendFact } = this.#options;
+    const previousState = this.#state;
+    this.#state = nextPlegState(previousState, change, clock.now());
+    if (this.#state !== previousState) sendFact({ type: 'runtime.plegChanged', pleg: this.#state });
   }
 
   /**
@@ -158,33 +158,36 @@ class Pleg {
     if (signal.aborted) return;
     for (const each of failures) onError('relist', each);
     const [first] = failures;
-    const failed = { type: 'listFailed', failure: toFailure(first, clock.now()), staleSince } as const;
-    this.#updateState(failures.length > 0 ? failed : { type: 'listed' });
+    const listFailure = { type: 'listFailed', failure: toFailure(first, clock.now()), staleSince } as const;
+    this.#updateState(failures.length > 0 ? listFailure : { type: 'listed' });
   }
 
   #relistSoon(): void {
-    this.#listAt = Math.min(this.#listAt, Math.max(this.#steady.now(), this.#listedAt + MIN_RELIST_INTERVAL_MS));
+    this.#nextListAt = Math.min(
+      this.#nextListAt,
+      Math.max(this.#steadyClock.now(), this.#lastListAt + MIN_RELIST_INTERVAL_MS),
+    );
     this.#alarm.ring();
   }
 
   async #timedRelist(previous: number): Promise<void> {
     const { clock, signal, onError, onRelisted, relistRequests } = this.#options;
     const callbacks = relistRequests?.takeCallbacks() ?? [];
-    const [at, startedAt] = [clock.now(), this.#listedAt];
-    const isAnswered = await this.#relist();
+    const [at, startedAt] = [clock.now(), this.#lastListAt];
+    const hasResponded = await this.#relistPods();
     // The facts that the relist has sent take effect before the next task.
-    for (const callback of callbacks) clock.setTimeout(() => callback(isAnswered && !signal.aborted), 0);
+    for (const callback of callbacks) clock.setTimeout(() => callback(hasResponded && !signal.aborted), 0);
     if (onRelisted === undefined || signal.aborted) return;
-    const sinceLast = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
-    const relist = { at, ms: this.#steady.now() - startedAt, ...sinceLast, isAnswered };
-    tryRun('metrics', () => onRelisted(relist), onError);
+    const intervalFields = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
+    const relistStats = { at, ms: this.#steadyClock.now() - startedAt, ...intervalFields, hasResponded };
+    tryRun('metrics', () => onRelisted(relistStats), onError);
   }
 
   /** Relists the pods and returns whether the runtime has responded. */
-  async #relist(): Promise<boolean> {
-    const { cri, clock, signal, send, takeChanged, takeFound } = this.#options;
-    const unlisted = takeFound().filter((found) => !this.#hasShown(found));
-    for (const pod of [...takeChanged(), ...unlisted.map(({ pod }) => pod)]) this.#changed.set(pod.uid, pod);
+  async #relistPods(): Promise<boolean> {
+    const { cri, clock, signal, sendFact, takeChanged, takeFound } = this.#options;
+    const unlistedObjects = takeFound().filter((found) => !this.#hasReported(found));
+    for (const pod of [...takeChanged(), ...unlistedObjects.map(({ pod }) => pod)]) this.#changedPods.set(pod.uid, pod);
     const startedAt = clock.now();
     try {
       const options = { signal, timeoutMs: LIST_TIMEOUT_MS };
@@ -192,28 +195,28 @@ class Pleg {
         cri.listPodSandbox({ filter: undefined }, options),
         cri.listContainers({ filter: undefined }, options),
       ]);
-      this.#respondedAt = startedAt;
-      const shown = observedPods(sandboxes.items, containers.containers);
-      const { changed, unreadable } = await this.#readChanges(shown);
+      this.#lastResponseAt = startedAt;
+      const observedByUid = groupIntoPods(sandboxes.items, containers.containers);
+      const { changed, unreadable } = await this.#readChanges(observedByUid);
       if (signal.aborted) return true;
-      if (changed.length > 0 || this.#reported === undefined) {
-        send({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
+      if (changed.length > 0 || this.#lastReported === undefined) {
+        sendFact({ type: 'runtime.podsObserved', pods: changed, at: clock.now() });
       }
       this.#reportList(unreadable.map(({ error }) => error));
-      this.#changed.clear();
+      this.#changedPods.clear();
       // Read failed pods again at the next relist, whether or not they have changed.
-      for (const { pod } of unreadable) this.#changed.set(pod.uid, pod);
+      for (const { pod } of unreadable) this.#changedPods.set(pod.uid, pod);
       const changedByUid = new Map(changed.map((pod) => [pod.uid, pod]));
-      this.#reported = new Map([...shown].map(([uid, pod]) => [uid, changedByUid.get(uid) ?? pod]));
+      this.#lastReported = new Map([...observedByUid].map(([uid, pod]) => [uid, changedByUid.get(uid) ?? pod]));
       return true;
     } catch (error) {
-      this.#reportList([error], this.#respondedAt);
+      this.#reportList([error], this.#lastResponseAt);
       return false;
     }
   }
 
-  #hasShown({ id, pod }: FoundObject): boolean {
-    const { sandboxes = [], containers = [] } = this.#reported?.get(pod.uid) ?? {};
+  #hasReported({ id, pod }: FoundObject): boolean {
+    const { sandboxes = [], containers = [] } = this.#lastReported?.get(pod.uid) ?? {};
     return [...sandboxes, ...containers].some((shown) => shown.id === id);
   }
 
@@ -222,33 +225,43 @@ class Pleg {
    * pods for which reading a status failed.
    */
   async #readChanges(shown: Map<string, ObservedPod>) {
-    const reported = this.#reported ?? new Map<string, ObservedPod>();
-    const changed = [...shown.values()].filter(
-      (pod) => this.#changed.has(pod.uid) || signature(pod) !== signature(reported.get(pod.uid)),
+    const previouslyReported = this.#lastReported ?? new Map<string, ObservedPod>();
+    const changedPods = [...shown.values()].filter(
+      (pod) => this.#changedPods.has(pod.uid) || podSignature(pod) !== podSignature(previouslyReported.get(pod.uid)),
     );
-    const gone = [...new Map([...this.#changed, ...reported]).values()].filter(({ uid }) => !shown.has(uid));
-    const unreadable: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
-    const read = async (pod: ObservedPod): Promise<ObservedPod[]> => {
+    const removedPods = [...new Map([...this.#changedPods, ...previouslyReported]).values()].filter(
+      ({ uid }) => !shown.has(uid),
+    );
+    const unreadablePods: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
+    const readPod = async (pod: ObservedPod): Promise<ObservedPod[]> => {
       try {
-        return [await this.#withExitStatuses(pod, reported.get(pod.uid))];
+        return [await this.#withExitStatuses(pod, previouslyReported.get(pod.uid))];
       } catch (error) {
-        unreadable.push({ pod, error });
+        unreadablePods.push({ pod, error });
         // The first relist must include every pod, because missing ones would be recreated. Their exits are read again
         // during adoption.
-        return this.#reported === undefined ? [pod] : [];
+        return this.#lastReported === undefined ? [pod] : [];
       }
     };
-    const statuses = (await Promise.all(changed.map(read))).flat();
-    const removed = gone.map(({ uid, namespace, name }) => ({ uid, namespace, name, sandboxes: [], containers: [] }));
-    return { changed: [...statuses, ...removed], unreadable };
+    const statuses = (await Promise.all(changedPods.map(readPod))).flat();
+    const removalReports = removedPods.map(({ uid, namespace, name }) => ({
+      uid,
+      namespace,
+      name,
+      sandboxes: [],
+      containers: [],
+    }));
+    return { changed: [...statuses, ...removalReports], unreadable: unreadablePods };
   }
 
   async #withExitStatuses(pod: ObservedPod, before: ObservedPod | undefined): Promise<ObservedPod> {
     const containers = await Promise.all(
       pod.containers.map(async (container) => {
         if (container.state !== 'exited') return container;
-        const previous = before?.containers.find(({ id, exitCode }) => id === container.id && exitCode !== undefined);
-        return previous ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
+        const previousContainer = before?.containers.find(
+          ({ id, exitCode }) => id === container.id && exitCode !== undefined,
+        );
+        return previousContainer ?? (await this.#inspect(container.id, container.sandboxId)) ?? container;
       }),
     );
     return { ...pod, containers };
@@ -276,13 +289,13 @@ class Pleg {
    * status reflects the change.
    */
   async #inspectAfterEvent({ containerId }: RuntimeEvent): Promise<void> {
-    const { clock, signal, send, onError, isBeingStopped } = this.#options;
+    const { clock, signal, sendFact, onError, isBeingStopped: isStopping } = this.#options;
     try {
       for (const delayMs of [...REINSPECT_DELAYS_MS, undefined]) {
-        if (isBeingStopped(containerId)) return;
+        if (isStopping(containerId)) return;
         const container = await this.#inspect(containerId, '');
         if (signal.aborted) return;
-        if (container?.state === 'exited') return send({ type: 'runtime.containerSeen', container });
+        if (container?.state === 'exited') return sendFact({ type: 'runtime.containerSeen', container });
         // The event does not concern a container but the process of a sandbox. Only a relist reveals the consequences
         // of its exit for the pod.
         if (container === null && !(await this.#isSandboxReady(containerId))) return this.#relistSoon();
@@ -295,7 +308,7 @@ class Pleg {
 }
 
 /** Returns a string that changes with the pod's sandboxes, containers, or their states. */
-function signature(pod: ObservedPod | undefined): string {
+function podSignature(pod: ObservedPod | undefined): string {
   if (pod === undefined) return '';
   return [...pod.sandboxes, ...pod.containers].map(({ id, state }) => `${id}:${state}`).join(' ');
 }

@@ -1,6 +1,6 @@
 /** Requests for a relist from outside the actors. */
 export class RelistRequests {
-  #callbacks: ((isAnswered: boolean) => void)[] = [];
+  #pendingCallbacks: ((isAnswered: boolean) => void)[] = [];
   /** Called on each request. Set by the PLEG. */
   onRequest = () => {};
 
@@ -10,23 +10,23 @@ export class RelistRequests {
    */
   request(signal: AbortSignal): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const giveUp = () => resolve(false);
-    signal.addEventListener('abort', giveUp, { once: true });
-    this.#callbacks.push((isAnswered) => {
-      signal.removeEventListener('abort', giveUp);
+    const onAborted = () => resolve(false);
+    signal.addEventListener('abort', onAborted, { once: true });
+    this.#pendingCallbacks.push((isAnswered) => {
+      signal.removeEventListener('abort', onAborted);
       resolve(isAnswered);
     });
-    if (signal.aborted) giveUp();
+    if (signal.aborted) onAborted();
     this.onRequest();
     return promise;
   }
 
   /** Returns and clears the callbacks of the requests since the last call. */
-  takeCallbacks = (): readonly ((isAnswered: boolean) => void)[] => this.#callbacks.splice(0);
+  takeCallbacks = (): readonly ((isAnswered: boolean) => void)[] => this.#pendingCallbacks.splice(0);
 }
 
 /** Statistics of a relist of the PLEG. */
-export interface Relist {
+export interface RelistStats {
   /** Start time in milliseconds since the epoch. */
   readonly at: number;
   /** Duration in milliseconds, including the status calls for individual containers. */
@@ -34,5 +34,5 @@ export interface Relist {
   /** Time between the starts of the previous relist and this one, in milliseconds. Undefined for the first relist. */
   readonly sinceLastMs?: number;
   /** Whether the runtime has responded. */
-  readonly isAnswered: boolean;
+  readonly hasResponded: boolean;
 }

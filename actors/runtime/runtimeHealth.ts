@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
 import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';
@@ -18,43 +18,49 @@ export interface RuntimeHealthOptions {
   readonly signal: AbortSignal;
   /** Triggers an immediate query. Aborting the signal also rings it. */
   readonly alarm: Alarm;
-  readonly report: (health: RuntimeHealth) => void;
+  readonly reportHealth: (health: RuntimeHealth) => void;
 }
 
 /**
  * Queries the runtime every 5 s, when the alarm rings, and every 0.5 s while the runtime is not ready, and reports
  * changes of its health until the signal aborts.
  */
-export async function watchRuntimeHealth({ cri, clock, signal, alarm, report }: RuntimeHealthOptions): Promise<void> {
-  let reported: RuntimeHealth | undefined;
-  let seenAt: number | undefined;
+export async function watchRuntimeHealth({
+  cri,
+  clock,
+  signal,
+  alarm,
+  reportHealth,
+}: RuntimeHealthOptions): Promise<void> {
+  let lastReported: RuntimeHealth | undefined;
+  let lastSeenAt: number | undefined;
   while (!signal.aborted) {
-    const status = await queryHealth(cri, signal, reported);
+    const status = await queryHealth(cri, signal, lastReported);
     const since = clock.now();
     if (signal.aborted) return;
-    if (status.ready || status.lacksOnlyNetwork) seenAt = since;
-    else if (seenAt !== undefined) status.seenAt = seenAt;
+    if (status.ready || status.lacksOnlyNetwork) lastSeenAt = since;
+    else if (lastSeenAt !== undefined) status.seenAt = lastSeenAt;
     const health: RuntimeHealth = { ...status, since };
-    if (reported === undefined || isChanged(health, reported)) {
-      report(health);
-      reported = health;
+    if (lastReported === undefined || hasHealthChanged(health, lastReported)) {
+      reportHealth(health);
+      lastReported = health;
     }
-    await alarm.wait(clock.now() + (health.ready ? QUERY_MS : OUTAGE_QUERY_MS));
+    await alarm.waitUntil(clock.now() + (health.ready ? QUERY_MS : OUTAGE_QUERY_MS));
   }
 }
 
-const isChanged = ({ since: _then, ...one }: RuntimeHealth, { since: _now, ...other }: RuntimeHealth): boolean =>
-  !sameValue(one, other);
+const hasHealthChanged = ({ since: _then, ...one }: RuntimeHealth, { since: _now, ...other }: RuntimeHealth): boolean =>
+  !isJsonEqual(one, other);
 
 type HealthStatus = { -readonly [K in keyof Omit<RuntimeHealth, 'since'>]: RuntimeHealth[K] };
 
 async function queryHealth(cri: Cri, signal: AbortSignal, reported: RuntimeHealth | undefined): Promise<HealthStatus> {
   const options = { signal, timeoutMs: QUERY_TIMEOUT_MS };
   try {
-    const identity = reported?.name && !reported.isSilent ? reported : await queryVersion(cri, options);
+    const runtimeVersion = reported?.name && !reported.isSilent ? reported : await queryVersion(cri, options);
     return {
-      name: identity.name,
-      version: identity.version,
+      name: runtimeVersion.name,
+      version: runtimeVersion.version,
       ...healthStatus(await cri.status({ verbose: false }, options)),
     };
   } catch (error) {
@@ -71,14 +77,14 @@ function healthStatus({ status, features, runtimeHandlers }: StatusResponse): Om
   const findUnmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
   // Only these conditions prevent starts. Other conditions, such as deprecations, are no outage.
   const [runtime, network] = [findUnmet('RuntimeReady'), findUnmet('NetworkReady')];
-  const failing = runtime ?? network;
-  const alone = runtime ? {} : { lacksOnlyNetwork: true as const };
+  const failingCondition = runtime ?? network;
+  const networkOnly = runtime ? {} : { lacksOnlyNetwork: true as const };
   return {
-    ready: failing === undefined,
+    ready: failingCondition === undefined,
     strictGroups: features?.supplementalGroupsPolicy ?? false,
-    ...(failing ? { message: describeUnmet(failing) } : {}),
-    ...(runtime ? { notReady: notReadyMessage('container runtime', runtime) } : {}),
-    ...(network ? { networkNotReady: notReadyMessage('container runtime network', network), ...alone } : {}),
+    ...(failingCondition ? { message: describeUnmet(failingCondition) } : {}),
+    ...(runtime ? { notReadyMessage: notReadyMessage('container runtime', runtime) } : {}),
+    ...(network ? { networkNotReady: notReadyMessage('container runtime network', network), ...networkOnly } : {}),
     handlers: sortedHandlers(runtimeHandlers),
     ...(features ? { features: { supplementalGroupsPolicy: features.supplementalGroupsPolicy } } : {}),
   };
@@ -100,11 +106,11 @@ async function queryVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs:
   return { name: runtimeName, version: runtimeVersion };
 }
 
-type Unmet = Pick<RuntimeCondition, 'type' | 'reason' | 'message'>;
+type UnmetCondition = Pick<RuntimeCondition, 'type' | 'reason' | 'message'>;
 
 /** Returns the kubelet's message, which also appears in pod events. */
-const notReadyMessage = (what: string, { type, reason, message }: Unmet): string =>
+const notReadyMessage = (what: string, { type, reason, message }: UnmetCondition): string =>
   `${what} not ready: ${type}=false reason:${reason} message:${message}`;
 
-const describeUnmet = ({ type, reason, message }: Unmet): string =>
+const describeUnmet = ({ type, reason, message }: UnmetCondition): string =>
   `${type} is false: ${[reason, message].filter(Boolean).join(': ')}`;

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { joinHostPort } from '../services/http/dialError.ts';
-import type { Connection, ConnectionListener, Endpoint, HealthResult } from '../services/http/network.ts';
+import type { ConnectionListener, HealthResult, NetworkConnection, NetworkEndpoint } from '../services/http/network.ts';
 
 /** A response to a GET request. */
 export interface SimulatedResponse {
@@ -31,11 +31,14 @@ export interface SimulatedServer {
   readonly health?: (service: string) => Extract<HealthResult, object> | undefined;
 }
 
-const FAILURES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 'ECONNRESET' } as const;
+const FAILURE_CODES = { refused: 'ECONNREFUSED', unreachable: 'EHOSTUNREACH', reset: 'ECONNRESET' } as const;
 
 /** Creates a connection error like Node's. */
-export function networkError(kind: keyof typeof FAILURES, { host, port }: Pick<Endpoint, 'host' | 'port'>): Error {
-  const code = FAILURES[kind];
+export function networkError(
+  kind: keyof typeof FAILURE_CODES,
+  { host, port }: Pick<NetworkEndpoint, 'host' | 'port'>,
+): Error {
+  const code = FAILURE_CODES[kind];
   const message = kind === 'reset' ? `read ${code}` : `connect ${code} ${joinHostPort(host, port)}`;
   return Object.assign(new Error(message), { code });
 }
@@ -44,12 +47,14 @@ export function networkError(kind: keyof typeof FAILURES, { host, port }: Pick<E
 export function encodeResponse({ status = 200, headers = {}, body = '', cut }: SimulatedResponse) {
   const length = { 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries({ ...length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`HTTP/1.1 ${status} ${lookUp(STATUS_CODES, String(status)) ?? ''}\r\n${lines.join('')}\r\n`);
+  const responseHead = Buffer.from(
+    `HTTP/1.1 ${status} ${lookUp(STATUS_CODES, String(status)) ?? ''}\r\n${lines.join('')}\r\n`,
+  );
   const byteLimit = cut?.bytes ?? Number.POSITIVE_INFINITY;
   return {
-    head: head.subarray(0, byteLimit),
-    isWhole: byteLimit >= head.length,
-    body: Buffer.from(body).subarray(0, Math.max(0, byteLimit - head.length)),
+    head: responseHead.subarray(0, byteLimit),
+    isComplete: byteLimit >= responseHead.length,
+    body: Buffer.from(body).subarray(0, Math.max(0, byteLimit - responseHead.length)),
   };
 }
 
@@ -81,64 +86,64 @@ export class CancellableWait {
 }
 
 /** A connection that is being established. */
-export class SimulatedConnection implements Connection {
-  readonly #endpoint: Endpoint;
+export class SimulatedConnection implements NetworkConnection {
+  readonly #targetEndpoint: NetworkEndpoint;
   readonly #listener: ConnectionListener;
-  readonly #wait: CancellableWait;
+  readonly #latencyWait: CancellableWait;
   #isDestroyed = false;
   #server: SimulatedServer | undefined;
   #request: string | undefined;
 
-  constructor(clock: Clock, endpoint: Endpoint, listener: ConnectionListener) {
-    this.#endpoint = endpoint;
+  constructor(clock: Clock, endpoint: NetworkEndpoint, listener: ConnectionListener) {
+    this.#targetEndpoint = endpoint;
     this.#listener = listener;
-    this.#wait = new CancellableWait(clock);
+    this.#latencyWait = new CancellableWait(clock);
   }
 
   write(text: string): void {
     this.#request = text;
-    if (this.#server !== undefined) this.#respond(this.#server, text);
+    if (this.#server !== undefined) this.#sendResponse(this.#server, text);
   }
 
   destroy(): void {
     this.#isDestroyed = true;
-    this.#wait.cancel();
+    this.#latencyWait.cancel();
   }
 
-  readonly fail = (error: unknown): void => {
+  readonly failConnection = (error: unknown): void => {
     if (!this.#isDestroyed) this.#listener.onError(error);
   };
 
   /** Connects to the server. */
-  readonly open = (server: SimulatedServer): void => {
+  readonly openConnection = (server: SimulatedServer): void => {
     const { connection, connectMs } = server;
     if (this.#isDestroyed || connection === 'silent') return;
-    this.#wait.after(connectMs, () => {
-      if (connection !== undefined) return this.fail(networkError(connection, this.#endpoint));
+    this.#latencyWait.after(connectMs, () => {
+      if (connection !== undefined) return this.failConnection(networkError(connection, this.#targetEndpoint));
       this.#server = server;
       this.#listener.onConnect?.();
-      if (!this.#isDestroyed && this.#request !== undefined) this.#respond(server, this.#request);
+      if (!this.#isDestroyed && this.#request !== undefined) this.#sendResponse(server, this.#request);
     });
   };
 
-  #respond({ isSecure = false, respond }: SimulatedServer, request: string): void {
-    if (isSecure !== this.#endpoint.isSecure) {
+  #sendResponse({ isSecure = false, respond }: SimulatedServer, request: string): void {
+    if (isSecure !== this.#targetEndpoint.isSecure) {
       if (isSecure) this.#listener.onEnd?.();
-      else this.fail(Object.assign(new Error('write EPROTO: wrong version number'), { code: 'EPROTO' }));
+      else this.failConnection(Object.assign(new Error('write EPROTO: wrong version number'), { code: 'EPROTO' }));
       return;
     }
     const [, path = '/'] = request.split(' ', 2);
     const response = respond?.(path);
     if (response === undefined) return;
-    this.#wait.after(response.delayMs, () => this.#send(response));
+    this.#latencyWait.after(response.delayMs, () => this.#sendBytes(response));
   }
 
-  #send(response: SimulatedResponse): void {
+  #sendBytes(response: SimulatedResponse): void {
     const { onData, onEnd } = this.#listener;
     const { head, body } = encodeResponse(response);
     for (const chunk of [head, body]) if (chunk.length > 0 && !this.#isDestroyed) onData?.(chunk);
     if (this.#isDestroyed || response.cut?.ending === 'silent') return;
-    if (response.cut?.ending === 'reset') this.fail(networkError('reset', this.#endpoint));
+    if (response.cut?.ending === 'reset') this.failConnection(networkError('reset', this.#targetEndpoint));
     else onEnd?.();
   }
 }

@@ -2,7 +2,7 @@ import type { StartThread } from '../sources/manifest/manifestReader.ts';
 import { parseAllManifests } from '../sources/manifest/manifestText.ts';
 
 /** Reads large manifests on the calling thread. */
-export const readInPlace: StartThread = () => ({
+export const startInlineReader: StartThread = () => ({
   isAlive: true,
   read: async (text) => [...parseAllManifests(text)],
   terminate: () => {},

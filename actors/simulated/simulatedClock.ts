@@ -1,84 +1,84 @@
 import type { Clock } from '../../base/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
-import { Timers } from './timers.ts';
+import { TimerHeap } from './timers.ts';
 
 /** A clock for tests and simulations that stands still until it is advanced, and then runs due timers in order. */
 export class SimulatedClock implements Clock {
-  readonly #timers = new Timers();
-  #now: number;
+  readonly #pendingTimers = new TimerHeap();
+  #currentTime: number;
 
   /** `start` is in milliseconds since the epoch. */
   constructor(start: number = Date.UTC(2026, 0, 1)) {
-    this.#now = start;
+    this.#currentTime = start;
   }
 
   now(): number {
-    return this.#now;
+    return this.#currentTime;
   }
 
   monotonic(): number {
-    return this.#now;
+    return this.#currentTime;
   }
 
   setTimeout(fn: () => void, ms: number): number {
-    return this.#timers.set({ fn, due: this.#now + Math.max(0, ms) });
+    return this.#pendingTimers.set({ fn, due: this.#currentTime + Math.max(0, ms) });
   }
 
   /** Ignores anything that is not a timer of this clock, like the system's `clearTimeout`. */
   clearTimeout(id: unknown): void {
-    if (typeof id === 'number') this.#timers.clear(id);
+    if (typeof id === 'number') this.#pendingTimers.clear(id);
   }
 
   /** The number of pending timers. */
   get pending(): number {
-    return this.#timers.size;
+    return this.#pendingTimers.size;
   }
 
   /** Advances the time by `ms`. Runs due timers one after the other and lets promises settle before and after each. */
   async advance(ms: number): Promise<void> {
-    const target = this.#now + ms;
-    await settle();
-    while (this.#fireNext(target)) await settle();
-    this.#now = target;
+    const target = this.#currentTime + ms;
+    await settlePromises();
+    while (this.#fireNext(target)) await settlePromises();
+    this.#currentTime = target;
   }
 
   /**
    * Advances the time from timer to timer until the promise settles. Fails if there are no more timers, because the
    * promise could then never settle.
    */
-  async drive<T>(promise: Promise<T>): Promise<T> {
+  async advanceUntilSettled<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
-    const done = () => {
+    const markSettled = () => {
       isSettled = true;
     };
-    promise.then(done, done);
-    await settle();
+    promise.then(markSettled, markSettled);
+    await settlePromises();
     while (!isSettled) {
       if (!this.#fireNext(Number.POSITIVE_INFINITY))
         throw new Error('no timers left, but the promise is still pending');
-      await settle();
+      await settlePromises();
     }
     return promise;
   }
 
   #fireNext(target: number): boolean {
-    const due = this.#timers.nextDue;
+    const due = this.#pendingTimers.nextDue;
     if (due === undefined || due > target) return false;
-    this.#now = Math.max(this.#now, due);
-    this.#timers.next()?.fn();
+    this.#currentTime = Math.max(this.#currentTime, due);
+    this.#pendingTimers.next()?.fn();
     return true;
   }
 }
 
 /** Number of event loop turns to wait, because long promise chains take more than one. */
-const TURNS = 3;
+const SETTLE_TURNS = 3;
 
 /**
  * Waits until promises have settled and no file access or awaited program is running, so a slow disk takes no simulated
  * time.
  */
-async function settle(): Promise<void> {
-  for (let idleTurns = 0; idleTurns < TURNS; idleTurns = isDiskBusy() ? 0 : idleTurns + 1) {
+async function settlePromises(): Promise<void> {
+  for (let idleTurns = 0; idleTurns < SETTLE_TURNS; idleTurns = isDiskBusy() ? 0 : idleTurns + 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

@@ -45,15 +45,15 @@ export interface SimulatedNode {
   stop(): Promise<void>;
 }
 
-const SOURCE = 'program';
-const defaults = { capacity: { cpuMillis: 4_000, memoryBytes: 16 * 2 ** 30, pods: 110 }, hostIps: ['192.0.2.1'] };
+const SOURCE_NAME = 'program';
+const defaultConfig = { capacity: { cpuMillis: 4_000, memoryBytes: 16 * 2 ** 30, pods: 110 }, hostIps: ['192.0.2.1'] };
 
 /** Converts a manifest to the static pod that a node runs. Throws with all problems of the manifest. */
 function createPod(manifest: object, nodeName: string, seenAt: number): Pod {
   const manifestResult = readManifest(manifest);
   if ('problems' in manifestResult)
     throw new TypeError(`startSimulatedNode: ${formatProblems(manifestResult.problems)}`);
-  const pod = withDefaults(staticPod(manifestResult.pod, { nodeName, source: 'file', origin: SOURCE, seenAt }));
+  const pod = withDefaults(staticPod(manifestResult.pod, { nodeName, source: 'file', origin: SOURCE_NAME, seenAt }));
   const problems = validatePod(pod);
   if (problems.length > 0) throw new TypeError(`startSimulatedNode: ${pod.metadata.name}: ${formatProblems(problems)}`);
   return pod;
@@ -70,10 +70,13 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
   const directory = await mkdtemp(join(tmpdir(), 'statelet-simulated-'));
   const runtime = createSimulatedRuntime({ clock, images: { anyPullable: true }, ...options.runtime });
   const cri = inProcessCri(runtime);
-  const identity = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE] };
-  const agent = await createNode({ ...defaults, ...options.config, ...identity }, { ...options.parts, cri, clock });
+  const identityConfig = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE_NAME] };
+  const agent = await createNode(
+    { ...defaultConfig, ...options.config, ...identityConfig },
+    { ...options.parts, cri, clock },
+  );
   const publishPods = (pods: readonly Pod[]) =>
-    agent.send({ type: 'config.podsListed', source: SOURCE, pods, at: clock.now() });
+    agent.send({ type: 'config.podsListed', source: SOURCE_NAME, pods, at: clock.now() });
   agent.start();
   publishPods(initialPods);
   return {

@@ -6,21 +6,24 @@ import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/e
 import type { ManifestSet } from './manifest/manifestSet.ts';
 
 /** Returns a function that converts each set to facts. An unchanged set results in no facts. */
-export function changesOf(source: string, clock: Pick<Clock, 'now'>): (set: ManifestSet) => readonly NodeFact[] {
-  let previous: ManifestSet | undefined;
+export function createChangeDetector(
+  source: string,
+  clock: Pick<Clock, 'now'>,
+): (set: ManifestSet) => readonly NodeFact[] {
+  let previousSet: ManifestSet | undefined;
   return (set) => {
-    const before = previous;
-    previous = set;
+    const beforeSet = previousSet;
+    previousSet = set;
     const at = clock.now();
-    if (before === undefined || before.isPartial) return [{ type: 'config.podsListed', source, ...set, at }];
+    if (beforeSet === undefined || beforeSet.isPartial) return [{ type: 'config.podsListed', source, ...set, at }];
     return [
-      ...podChanges(before.pods, set.pods).map((change) => ({
+      ...podChanges(beforeSet.pods, set.pods).map((change) => ({
         type: 'config.podChanged' as const,
         source,
         ...change,
         at,
       })),
-      ...changedFindings(before, set).map((findings) => ({
+      ...findChangedFindings(beforeSet, set).map((findings) => ({
         type: 'config.problemsChanged' as const,
         source,
         ...findings,
@@ -34,14 +37,14 @@ function podChanges(before: readonly Pod[], after: readonly Pod[]): PodChange[] 
   // Usually, only one of many pods has changed and the order of the others is the same, so skip the common start and
   // end. No pod occurs twice in a set.
   const [prefix, suffix] = [commonPrefix(before, after), commonSuffix(before, after)];
-  const removed = byUid(before.slice(prefix, before.length - suffix));
-  const changes = after.slice(prefix, after.length - suffix).flatMap((pod): PodChange[] => {
-    const previous = removed.get(pod.metadata.uid);
-    removed.delete(pod.metadata.uid);
-    if (previous === undefined) return [{ change: 'added', pod }];
-    return previous === pod || isDeepStrictEqual(previous, pod) ? [] : [{ change: 'updated', pod }];
+  const removedByUid = byUid(before.slice(prefix, before.length - suffix));
+  const podChanges = after.slice(prefix, after.length - suffix).flatMap((pod): PodChange[] => {
+    const previousPod = removedByUid.get(pod.metadata.uid);
+    removedByUid.delete(pod.metadata.uid);
+    if (previousPod === undefined) return [{ change: 'added', pod }];
+    return previousPod === pod || isDeepStrictEqual(previousPod, pod) ? [] : [{ change: 'updated', pod }];
   });
-  return [...Array.from(removed.keys(), (uid) => ({ change: 'removed' as const, uid })), ...changes];
+  return [...Array.from(removedByUid.keys(), (uid) => ({ change: 'removed' as const, uid })), ...podChanges];
 }
 
 /** Returns the number of equal pods at the start of both arrays. */
@@ -59,25 +62,28 @@ function commonSuffix(before: readonly Pod[], after: readonly Pod[]): number {
 
 const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.uid, pod]));
 
-type Findings = Pick<ManifestSet, 'problems' | 'warnings'>;
+type ManifestFindings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
 /**
  * Returns all findings of each pod and file whose findings have changed. A URL counts as a single file with many pods.
  */
-function changedFindings(before: Findings, after: Findings): (Findings & Pick<SourceProblem, 'file' | 'pod'>)[] {
-  const [problemsBefore, problems] = [byPlace(before.problems), byPlace(after.problems)];
-  const [warningsBefore, warnings] = [byPlace(before.warnings), byPlace(after.warnings)];
-  const places = new Map(
+function findChangedFindings(
+  before: ManifestFindings,
+  after: ManifestFindings,
+): (ManifestFindings & Pick<SourceProblem, 'file' | 'pod'>)[] {
+  const [problemsBefore, problems] = [groupByKey(before.problems), groupByKey(after.problems)];
+  const [warningsBefore, warnings] = [groupByKey(before.warnings), groupByKey(after.warnings)];
+  const findingsByKey = new Map(
     [before, after]
       .flatMap((findings) => [...findings.problems, ...findings.warnings])
-      .map((each) => [placeOf(each), each]),
+      .map((each) => [findingKey(each), each]),
   );
-  const isChanged = ([place]: readonly [string, SourceProblem]) =>
+  const hasChangedFinding = ([place]: readonly [string, SourceProblem]) =>
     !isDeepStrictEqual(
       [problemsBefore.get(place), warningsBefore.get(place)],
       [problems.get(place), warnings.get(place)],
     );
-  return [...places].filter(isChanged).map(([place, { file, pod }]) => ({
+  return [...findingsByKey].filter(hasChangedFinding).map(([place, { file, pod }]) => ({
     file,
     ...(pod === undefined ? {} : { pod }),
     problems: problems.get(place) ?? [],
@@ -86,6 +92,6 @@ function changedFindings(before: Findings, after: Findings): (Findings & Pick<So
 }
 
 /** Returns a key for the file and pod of a finding. */
-export const placeOf = ({ file, pod = '' }: Pick<SourceProblem, 'file' | 'pod'>): string => `${file}\n${pod}`;
+export const findingKey = ({ file, pod = '' }: Pick<SourceProblem, 'file' | 'pod'>): string => `${file}\n${pod}`;
 
-const byPlace = (problems: readonly SourceProblem[]) => Map.groupBy(problems, placeOf);
+const groupByKey = (problems: readonly SourceProblem[]) => Map.groupBy(problems, findingKey);

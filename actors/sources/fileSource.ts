@@ -6,9 +6,9 @@ import { retainKeys } from '../../base/retainKeys.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
-import type { SourceStep } from '../../machines/node/source.ts';
+import type { SourceChange } from '../../machines/node/source.ts';
 import { createAlarm } from '../alarm.ts';
-import { isManifestName, listManifests, locateManifests, type ManifestPlace } from './manifest/manifestDirectory.ts';
+import { isManifestName, listManifests, locateManifests, type ManifestLocation } from './manifest/manifestDirectory.ts';
 import { MAX_TEXT_BYTES } from './manifest/manifestLimits.ts';
 import {
   ManifestFiles,
@@ -18,7 +18,7 @@ import {
 } from './manifest/manifestSet.ts';
 import {
   DIRECTORY_NOT_FILE,
-  isUnread,
+  isReadFailure,
   readTextFile,
   type TextFile,
   TooLargeFile,
@@ -37,9 +37,9 @@ const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path
  */
 const BATCH_SIZE = 8;
 /** Keys of activities other than reading a file. They differ from every path. */
-const LISTING = 'list';
-const INOTIFY = 'inotify';
-const CLASSES = 'RuntimeClasses';
+const LISTING_KEY = 'list';
+const INOTIFY_KEY = 'inotify';
+const CLASSES_KEY = 'RuntimeClasses';
 const NO_SUCH_PATH = 'no such file or directory: no pods are read from here until it exists';
 /** Error codes of `readlink` on a path that is not a link or does not exist. */
 const NOT_A_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
@@ -61,15 +61,15 @@ export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient
   /** Called with the full set and its details initially and after each change. */
   readonly onSet: (set: ManifestSet, details: SourceDetails) => void;
   /** Called with the source's state whenever the source becomes idle. */
-  readonly onState: (step: SourceStep) => void;
+  readonly onState: (step: SourceChange) => void;
 }
 
 /** Watches the static pods of a path with inotify and periodic lists, until the signal aborts. */
 export async function watchManifests(options: FileSourceOptions): Promise<void> {
   const { signal, onSet, onState } = options;
   const source = new FileSource(options);
-  const stop = () => source.stop();
-  signal.addEventListener('abort', stop, { once: true });
+  const stopSource = () => source.stop();
+  signal.addEventListener('abort', stopSource, { once: true });
   try {
     while (!signal.aborted) {
       await source.read();
@@ -80,12 +80,12 @@ export async function watchManifests(options: FileSourceOptions): Promise<void> 
       await source.untilDue();
     }
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stopSource);
     source.stop();
   }
 }
 
-const UNNAMEABLE = { message: 'the name is not UTF-8', hidesPods: false };
+const INVALID_NAME_FAILURE = { message: 'the name is not UTF-8', hidesPods: false };
 
 /** The reason why a path cannot be read or watched. */
 interface ReadFailure {
@@ -105,24 +105,24 @@ class FileSource {
   readonly #signal: AbortSignal;
   readonly #alarm;
   /** Time at which each changed file may be read, keyed by its name in the directory. */
-  readonly #dueAt = new Map<string, number>();
+  readonly #readableAt = new Map<string, number>();
   /** Number of times that each file was created, removed or renamed since it was read, keyed by name. */
   readonly #entryChanges = new Map<string, number>();
   /** Names of the files that have been missing since they were read. */
-  readonly #removed = new Set<string>();
+  readonly #removedNames = new Set<string>();
   /** The inode of each file that was read, keyed by path. */
-  readonly #inodes = new Map<string, number>();
+  readonly #inodeByPath = new Map<string, number>();
   /** Time since which each file has been empty, keyed by path. */
-  readonly #emptySince = new Map<string, number>();
+  readonly #emptySinceByPath = new Map<string, number>();
   /** Paths and activities that fail, with the reasons. Each is reported once. */
   readonly #problems = new Map<string, ReadFailure>();
   /** Whether all files have been read once. Before that, running pods may be missing from the set. */
-  #isComplete = false;
+  #hasReadAll = false;
   #classes: RuntimeClasses | undefined;
-  #listAt: number;
+  #nextListAt: number;
   #retryMs = FIRST_RETRY_MS;
-  #exists = false;
-  #watched: { place: ManifestPlace; watcher: DirectoryWatcher } | undefined;
+  #directoryExists = false;
+  #watchedDirectory: { place: ManifestLocation; watcher: DirectoryWatcher } | undefined;
 
   constructor(options: FileSourceOptions) {
     const { path, clock, signal, isLenient = false } = options;
@@ -134,11 +134,11 @@ class FileSource {
     this.#steadyClock = steadyClock(clock);
     this.#signal = signal;
     this.#alarm = createAlarm(this.#steadyClock);
-    this.#listAt = this.#steadyClock.now();
+    this.#nextListAt = this.#steadyClock.now();
   }
 
   stop(): void {
-    this.#unwatch();
+    this.#stopWatching();
     this.#alarm.ring();
   }
 
@@ -146,54 +146,56 @@ class FileSource {
   takeChangedSet(): ManifestSet | undefined {
     const set = this.files.takeChangedSet();
     if (set === undefined) return undefined;
-    this.#isComplete ||= ![...this.#problems.values()].some(({ hidesPods }) => hidesPods);
-    return this.#isComplete ? set : { ...set, isPartial: true };
+    this.#hasReadAll ||= ![...this.#problems.values()].some(({ hidesPods }) => hidesPods);
+    return this.#hasReadAll ? set : { ...set, isPartial: true };
   }
 
   /**
    * Returns the source's state, including the reason for its wait. Unreadable files are reported as problems instead.
    */
-  state(): SourceStep {
+  state(): SourceChange {
     const now = this.#steadyClock.now();
-    const until = this.#steadyClock.toWallTime(this.#listAt);
-    const [listing, inotify] = [LISTING, INOTIFY].map((key) => this.#problems.get(key)?.message);
-    if (listing !== undefined) return { state: 'failing', until, failure: listing };
-    if (!this.#exists) return { state: 'absent', until };
-    const settleTimes = [...this.#emptySince.values()].map((since) => since + EMPTY_MS);
+    const nextListTime = this.#steadyClock.toWallTime(this.#nextListAt);
+    const [listing, inotify] = [LISTING_KEY, INOTIFY_KEY].map((key) => this.#problems.get(key)?.message);
+    if (listing !== undefined) return { state: 'failing', until: nextListTime, failure: listing };
+    if (!this.#directoryExists) return { state: 'absent', until: nextListTime };
+    const settleTimes = [...this.#emptySinceByPath.values()].map((since) => since + EMPTY_MS);
     const pendingTimes = settleTimes.filter((time) => time > now);
     if (pendingTimes.length > 0)
       return { state: 'settling', until: this.#steadyClock.toWallTime(Math.min(...pendingTimes)) };
-    return inotify === undefined ? { state: 'watching' } : { state: 'polling', until, failure: inotify };
+    return inotify === undefined ? { state: 'watching' } : { state: 'polling', until: nextListTime, failure: inotify };
   }
 
   untilDue(): Promise<void> {
-    return this.#alarm.wait(Math.min(this.#listAt, ...this.#dueAt.values()));
+    return this.#alarm.waitUntil(Math.min(this.#nextListAt, ...this.#readableAt.values()));
   }
 
   /** Reads a full list if one is due, or else some of the files that have settled. */
   async read(): Promise<void> {
-    await this.#attempt(CLASSES, async () => {
+    await this.#runReported(CLASSES_KEY, async () => {
       this.#classes = await this.#options.readClasses?.();
     });
     const now = this.#steadyClock.now();
     // Read the classes first, because otherwise pods would be admitted without the overhead and tolerations of their
     // RuntimeClass.
-    if (this.#problems.has(CLASSES) && this.#classes === undefined) {
-      this.#listAt = Math.max(this.#listAt, now + FIRST_RETRY_MS);
+    if (this.#problems.has(CLASSES_KEY) && this.#classes === undefined) {
+      this.#nextListAt = Math.max(this.#nextListAt, now + FIRST_RETRY_MS);
       return;
     }
-    if (now >= this.#listAt) return this.#attempt(LISTING, () => this.#list(now), this.#path);
-    const settled = [...this.#dueAt].flatMap(([name, dueAt]) => (dueAt <= now ? [name] : [])).slice(0, BATCH_SIZE);
-    for (const name of settled) this.#dueAt.delete(name);
-    const directory = this.#watched?.place.directory;
+    if (now >= this.#nextListAt) return this.#runReported(LISTING_KEY, () => this.#listDirectory(now), this.#path);
+    const settledNames = [...this.#readableAt]
+      .flatMap(([name, dueAt]) => (dueAt <= now ? [name] : []))
+      .slice(0, BATCH_SIZE);
+    for (const name of settledNames) this.#readableAt.delete(name);
+    const directory = this.#watchedDirectory?.place.directory;
     if (directory === undefined) return;
-    const recreated = await this.#takeRecreated(directory, settled);
-    for (const name of recreated) {
-      this.#forget(join(directory, name));
-      this.#dueAt.set(name, now);
+    const recreatedNames = await this.#takeRecreatedFiles(directory, settledNames);
+    for (const name of recreatedNames) {
+      this.#forgetFile(join(directory, name));
+      this.#readableAt.set(name, now);
     }
-    const changed = settled.filter((name) => !recreated.has(name));
-    await this.#readFiles(changed.map((name) => join(directory, name)));
+    const changedNames = settledNames.filter((name) => !recreatedNames.has(name));
+    await this.#readFiles(changedNames.map((name) => join(directory, name)));
   }
 
   /**
@@ -204,52 +206,56 @@ class FileSource {
    * file has a new inode and its status has changed after its content (ctime). The same is true after a removal and a
    * rename, which is recognized if the file was missing when the removal was reported.
    */
-  async #takeRecreated(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
-    const recreated = new Set<string>();
+  async #takeRecreatedFiles(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+    const recreatedNames = new Set<string>();
     for (const name of names) {
       const count = this.#entryChanges.get(name) ?? 0;
       this.#entryChanges.delete(name);
-      const wasRemoved = this.#removed.delete(name);
+      const wasRemoved = this.#removedNames.delete(name);
       const file = join(directory, name);
-      const inode = this.#inodes.get(file);
+      const inode = this.#inodeByPath.get(file);
       if ((count < 2 && !wasRemoved) || inode === undefined) continue;
       const stats = await undefinedIfMissing(() => this.#disk.stat(file));
       if (stats === undefined) continue;
-      const isRenamedOver = !wasRemoved && stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
-      if (!isRenamedOver) recreated.add(name);
+      const wasReplacedByRename = !wasRemoved && stats.ino !== inode && stats.ctimeMs > stats.mtimeMs;
+      if (!wasReplacedByRename) recreatedNames.add(name);
     }
-    return recreated;
+    return recreatedNames;
   }
 
-  async #list(now: number): Promise<void> {
-    this.#listAt = now + this.#options.listIntervalMs;
-    const place = await locateManifests(this.#disk, this.#path);
+  async #listDirectory(now: number): Promise<void> {
+    this.#nextListAt = now + this.#options.listIntervalMs;
+    const manifestLocation = await locateManifests(this.#disk, this.#path);
     if (this.#signal.aborted) return;
-    this.#exists = place !== undefined;
-    if (place === undefined) return this.#onMissing(now);
+    this.#directoryExists = manifestLocation !== undefined;
+    if (manifestLocation === undefined) return this.#onMissing(now);
     this.#retryMs = FIRST_RETRY_MS;
     this.files.setNotice(this.#path);
-    await this.#attempt(INOTIFY, () => this.#watch(place), `inotify on ${place.directory}`);
-    const { files, unnameable } = await listManifests(this.#disk, place);
+    await this.#runReported(
+      INOTIFY_KEY,
+      () => this.#watch(manifestLocation),
+      `inotify on ${manifestLocation.directory}`,
+    );
+    const { files, invalidNames } = await listManifests(this.#disk, manifestLocation);
     // Files that are still being written are read when they are due.
-    await this.#readFiles(files.filter((file) => !this.#dueAt.has(basename(file))));
+    await this.#readFiles(files.filter((file) => !this.#readableAt.has(basename(file))));
     if (this.#signal.aborted) return;
-    const present = new Set(files);
-    this.files.retainOnly(present);
-    this.#forgetProblems(place.directory, new Set([...files, ...unnameable]));
-    retainKeys(this.#emptySince, present);
-    retainKeys(this.#inodes, present);
-    for (const file of unnameable) this.#report(file, file, UNNAMEABLE, 'it is renamed');
+    const presentFiles = new Set(files);
+    this.files.retainOnly(presentFiles);
+    this.#forgetProblems(manifestLocation.directory, new Set([...files, ...invalidNames]));
+    retainKeys(this.#emptySinceByPath, presentFiles);
+    retainKeys(this.#inodeByPath, presentFiles);
+    for (const file of invalidNames) this.#reportFailure(file, file, INVALID_NAME_FAILURE, 'it is renamed');
   }
 
   /** Publishes an empty set, because the path does not exist, and checks it again with increasing delays. */
   #onMissing(now: number): void {
-    this.#unwatch();
-    this.#dueAt.clear();
+    this.#stopWatching();
+    this.#readableAt.clear();
     this.files.retainOnly(new Set());
     this.#forgetProblems(this.#path, new Set());
     this.files.setNotice(this.#path, NO_SUCH_PATH);
-    this.#listAt = now + this.#retryMs;
+    this.#nextListAt = now + this.#retryMs;
     this.#retryMs = Math.min(this.#options.listIntervalMs, this.#retryMs * 2);
   }
 
@@ -266,13 +272,13 @@ class FileSource {
   async #readFiles(files: readonly string[]): Promise<void> {
     for (let start = 0; start < files.length && !this.#signal.aborted; start += BATCH_SIZE) {
       const batch = files.slice(start, start + BATCH_SIZE).map((file) => {
-        const reading = readTextFile(this.#disk, file, { signal: this.#signal });
+        const pendingRead = readTextFile(this.#disk, file, { signal: this.#signal });
         // The error is handled where `reading` is awaited.
-        reading.catch(() => {});
-        return { file, reading };
+        pendingRead.catch(() => {});
+        return { file, reading: pendingRead };
       });
       for (const { file, reading } of batch)
-        await this.#attempt(file, async () => this.#update(file, await this.#readLarge(file, reading)));
+        await this.#runReported(file, async () => this.#update(file, await this.#readLarge(file, reading)));
     }
   }
 
@@ -286,11 +292,11 @@ class FileSource {
 
   async #update(file: string, content: TextFile): Promise<void> {
     if (this.#signal.aborted) return;
-    if (content === undefined || 'noFile' in content) this.#forget(file);
+    if (content === undefined || 'noFile' in content) this.#forgetFile(file);
     if (content === undefined) return this.#assertNoLink(file);
     if ('noFile' in content) throw new Error(content.noFile === DIRECTORY_NOT_FILE ? NO_RECURSION : content.noFile);
-    if (this.#isUnwritten(file, content.text)) return;
-    this.#inodes.set(file, content.ino);
+    if (this.#mayBeUnwritten(file, content.text)) return;
+    this.#inodeByPath.set(file, content.ino);
     await this.files.update(file, content, this.#clock.now(), this.#classes);
     if (content.text.length > YIELD_CHARACTERS) await this.#options.nextTurn();
   }
@@ -304,89 +310,96 @@ class FileSource {
     if (target !== undefined) throw new Error(`a link to ${target}, which does not exist`);
   }
 
-  #forget(file: string): void {
-    this.#emptySince.delete(file);
-    this.#inodes.delete(file);
+  #forgetFile(file: string): void {
+    this.#emptySinceByPath.delete(file);
+    this.#inodeByPath.delete(file);
     this.files.remove(file);
   }
 
   /** Whether a file is empty but may not have been written yet. It is read again before this counts as a problem. */
-  #isUnwritten(file: string, text: string): boolean {
+  #mayBeUnwritten(file: string, text: string): boolean {
     if (text.trim() !== '') {
-      this.#emptySince.delete(file);
+      this.#emptySinceByPath.delete(file);
       return false;
     }
     const now = this.#steadyClock.now();
-    const since = this.#emptySince.get(file) ?? now;
-    this.#emptySince.set(file, since);
-    if (now - since >= EMPTY_MS) return false;
-    this.#dueAt.set(basename(file), since + EMPTY_MS);
+    const emptySince = this.#emptySinceByPath.get(file) ?? now;
+    this.#emptySinceByPath.set(file, emptySince);
+    if (now - emptySince >= EMPTY_MS) return false;
+    this.#readableAt.set(basename(file), emptySince + EMPTY_MS);
     return true;
   }
 
   /** Runs an action and reports its failure once, until it succeeds again. */
-  async #attempt(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
+  async #runReported(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
     try {
       await action();
       if (this.#problems.delete(key)) this.files.setReadable(key);
     } catch (error) {
-      const failure = {
+      const readFailure = {
         message: messageOf(error),
-        hidesPods: key === LISTING || (key !== INOTIFY && isUnread(error)),
+        hidesPods: key === LISTING_KEY || (key !== INOTIFY_KEY && isReadFailure(error)),
       };
-      this.#report(key, file, failure, `it can be read: retried every ${goDuration(this.#options.listIntervalMs)}`);
+      this.#reportFailure(
+        key,
+        file,
+        readFailure,
+        `it can be read: retried every ${goDuration(this.#options.listIntervalMs)}`,
+      );
     }
   }
 
-  #report(key: string, file: string, failure: ReadFailure, until: string): void {
+  #reportFailure(key: string, file: string, failure: ReadFailure, until: string): void {
     const { message } = failure;
     if (this.#signal.aborted || this.#problems.get(key)?.message === message) return;
     this.#problems.set(key, failure);
     this.files.setUnreadable(key, { file, path: '', message, until });
   }
 
-  #watch(place: ManifestPlace): void {
-    if (this.#watched?.place.id === place.id && this.#watched.place.only === place.only) return;
-    this.#unwatch();
-    const watcher = this.#disk.watch(place.directory, {
+  #watch(place: ManifestLocation): void {
+    if (this.#watchedDirectory?.place.id === place.id && this.#watchedDirectory.place.fileName === place.fileName)
+      return;
+    this.#stopWatching();
+    const directoryWatcher = this.#disk.watch(place.directory, {
       onChange: (name, change) => this.#onChange(place, name, change),
       onError: () => this.#onWatchLost(),
     });
-    this.#watched = { place, watcher };
+    this.#watchedDirectory = { place, watcher: directoryWatcher };
   }
 
-  #unwatch(): void {
-    this.#watched?.watcher.close();
-    this.#watched = undefined;
+  #stopWatching(): void {
+    this.#watchedDirectory?.watcher.close();
+    this.#watchedDirectory = undefined;
     this.#entryChanges.clear();
-    this.#removed.clear();
+    this.#removedNames.clear();
   }
 
   #onWatchLost(): void {
-    this.#unwatch();
-    this.#listAt = Math.min(this.#listAt, this.#steadyClock.now() + FIRST_RETRY_MS);
+    this.#stopWatching();
+    this.#nextListAt = Math.min(this.#nextListAt, this.#steadyClock.now() + FIRST_RETRY_MS);
     this.#alarm.ring();
   }
 
   /** Records that a file that was read is missing at present. It may exist again when it is due. */
   async #recordRemoval(directory: string, name: string): Promise<void> {
     const file = join(directory, name);
-    const inode = this.#inodes.get(file);
+    const inode = this.#inodeByPath.get(file);
     if (inode === undefined) return;
-    const isMissing = await this.#disk.lstat(file).then(
+    const isFileMissing = await this.#disk.lstat(file).then(
       () => false,
       (error: unknown) => errorCode(error) === 'ENOENT',
     );
-    const isCurrent = this.#watched?.place.directory === directory && this.#inodes.get(file) === inode;
-    if (isMissing && isCurrent) this.#removed.add(name);
+    const isCurrentDirectory =
+      this.#watchedDirectory?.place.directory === directory && this.#inodeByPath.get(file) === inode;
+    if (isFileMissing && isCurrentDirectory) this.#removedNames.add(name);
   }
 
-  #onChange(place: ManifestPlace, name: string | null, change: DirectoryChange): void {
+  #onChange(place: ManifestLocation, name: string | null, change: DirectoryChange): void {
     const now = this.#steadyClock.now();
     // Only a list can identify a file whose name is not valid UTF-8.
-    if (name?.includes('\ufffd')) this.#listAt = now;
+    if (name?.includes('\ufffd')) this.#nextListAt = now;
     else if (name !== null && isManifestName(place, name)) {
-      this.#dueAt.set(name, now + SETTLE_MS);
+      this.#readableAt.set(name, now + SETTLE_MS);
       if (change === 'entry') {
         this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
         void this.#recordRemoval(place.directory, name);
@@ -394,7 +407,7 @@ class FileSource {
     }
     // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at
     // once.
-    if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#listAt = now;
+    if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#nextListAt = now;
     this.#alarm.ring();
   }
 }

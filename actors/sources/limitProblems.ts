@@ -11,21 +11,21 @@ const MAX_PATH_LENGTH = 200;
 /** Limits the number and length of a manifest's problems for display. */
 export function limitProblems(problems: readonly Problem[]): Problem[] {
   if (problems.length <= MAX_PROBLEMS) return problems.map(shortProblem);
-  const sentences = problems
+  const problemSentences = problems
     .slice(0, MAX_PROBLEMS)
     .map(shortProblem)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  const included: string[] = [];
+  const includedSentences: string[] = [];
   let length = 0;
-  for (const sentence of sentences) {
+  for (const sentence of problemSentences) {
     length += sentence.length + 2;
     if (length > MAX_MESSAGE_LENGTH - 40) break;
-    included.push(sentence);
+    includedSentences.push(sentence);
   }
   return [
     shortProblem({
       path: '',
-      message: [...included, `and ${problems.length - included.length} more errors`].join('; '),
+      message: [...includedSentences, `and ${problems.length - includedSentences.length} more errors`].join('; '),
     }),
   ];
 }
@@ -38,8 +38,8 @@ export function shortProblem({ path, message }: Problem): Problem {
 
 /** Shortens a text in the middle, because its end states what was expected. */
 function cut(text: string, maxLength: number): string {
-  const short = shortText(text, maxLength);
-  if (short.length <= maxLength) return short;
+  const shortenedText = shortText(text, maxLength);
+  if (shortenedText.length <= maxLength) return shortenedText;
   const end = Math.floor(maxLength / 3);
-  return `${short.slice(0, maxLength - end - 1)}…${short.slice(-end)}`;
+  return `${shortenedText.slice(0, maxLength - end - 1)}…${shortenedText.slice(-end)}`;
 }

@@ -1,12 +1,12 @@
 /** Reports changes of a source's state, and each problem of its manifests once while it persists. */
 
 import type { Clock } from '../../base/clock.ts';
-import { nextSourceState, type SourceState, type SourceStep, whileLooking } from '../../machines/node/source.ts';
+import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
-import { placeOf } from './changes.ts';
+import { findingKey } from './changes.ts';
 
 interface ReporterOptions {
-  readonly place: string;
+  readonly sourceName: string;
   readonly everyMs?: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -14,41 +14,41 @@ interface ReporterOptions {
 
 /** Returns a function that reports the state of a source of pods. */
 export const sourceStateReporter = (
-  send: (fact: NodeFact) => void,
+  sendFact: (fact: NodeFact) => void,
   source: string,
   options: ReporterOptions,
-): ((step: SourceStep) => void) =>
-  stepReporter((state) => send({ type: 'config.sourceChanged', source, state }), options);
+): ((step: SourceChange) => void) =>
+  createStepReporter((state) => sendFact({ type: 'config.sourceChanged', source, state }), options);
 
 /**
  * Returns a function that reports state changes. When a wait ends, the function also reports the next attempt, which
  * may take long.
  */
-export function stepReporter(
+export function createStepReporter(
   onState: (state: SourceState) => void,
-  { clock, signal, ...own }: ReporterOptions,
-): (step: SourceStep) => void {
-  let reported: SourceState | undefined;
+  { clock, signal, sourceName, ...own }: ReporterOptions,
+): (step: SourceChange) => void {
+  let lastReported: SourceState | undefined;
   let timer: unknown;
   /** The deadline of the last completed wait. A timer may fire slightly before its deadline on the clock. */
-  let completedUntil: number | undefined;
-  const report = (state: SourceState) => {
+  let completedDeadline: number | undefined;
+  const reportState = (state: SourceState) => {
     clock.clearTimeout(timer);
-    if (state !== reported) onState(state);
-    reported = state;
+    if (state !== lastReported) onState(state);
+    lastReported = state;
   };
   signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
   return ({ until, ...step }) => {
     const now = clock.now();
-    const wait = until === undefined || until === completedUntil ? {} : { until };
-    const state = nextSourceState(reported, { ...step, ...wait }, { ...own, now });
-    report(state);
+    const waitFields = until === undefined || until === completedDeadline ? {} : { until };
+    const state = nextSourceState(lastReported, { ...step, ...waitFields }, { place: sourceName, ...own, now });
+    reportState(state);
     if (state.until === undefined || signal.aborted) return;
-    const onWaitOver = () => {
-      completedUntil = state.until;
-      report(whileLooking(state));
+    const onWaitElapsed = () => {
+      completedDeadline = state.until;
+      reportState(readingState(state));
     };
-    timer = clock.setTimeout(onWaitOver, state.until - now);
+    timer = clock.setTimeout(onWaitElapsed, state.until - now);
   };
 }
 
@@ -58,24 +58,25 @@ export type OnManifestProblem = (level: 'error' | 'warning', file: string, path:
 /** Returns a function that forwards facts and reports each of their problems and warnings once while it persists. */
 export function problemReporter(
   onManifestProblem: OnManifestProblem | undefined,
-  send: (fact: NodeFact) => void,
+  sendFact: (fact: NodeFact) => void,
 ): (fact: NodeFact) => void {
-  const reported = new Map<string, string>();
-  const report = ({ problems = [], warnings = [] }: ManifestFindings, onlyPlace?: string) => {
+  const reportedByKey = new Map<string, string>();
+  const reportFindings = ({ problems = [], warnings = [] }: ManifestFindings, onlyPlace?: string) => {
     const findings = new Map(
       [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
         (finding) => [JSON.stringify(finding), finding],
       ),
     );
     for (const [key, [level, { file, path, message }]] of findings) {
-      if (!reported.has(key)) onManifestProblem?.(level, file, path, message);
+      if (!reportedByKey.has(key)) onManifestProblem?.(level, file, path, message);
     }
-    for (const [key, place] of reported) if (onlyPlace === undefined || onlyPlace === place) reported.delete(key);
-    for (const [key, [, problem]] of findings) reported.set(key, placeOf(problem));
+    for (const [key, place] of reportedByKey)
+      if (onlyPlace === undefined || onlyPlace === place) reportedByKey.delete(key);
+    for (const [key, [, problem]] of findings) reportedByKey.set(key, findingKey(problem));
   };
   return (fact) => {
-    if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') report(fact);
-    if (fact.type === 'config.problemsChanged') report(fact, placeOf(fact));
-    send(fact);
+    if (fact.type === 'config.podsListed' || fact.type === 'config.sourceUnread') reportFindings(fact);
+    if (fact.type === 'config.problemsChanged') reportFindings(fact, findingKey(fact));
+    sendFact(fact);
   };
 }

@@ -2,19 +2,19 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { nextTurn as nextTurnOfHost } from '../../base/nextTurn.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/nextTurn.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
-import type { SourceStep } from '../../machines/node/source.ts';
+import type { SourceChange } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
-import type { Feed } from '../boundary.ts';
+import type { FactFeed } from '../boundary.ts';
 import type { OwnNode } from '../cluster/node/ownNode.ts';
 import { API_SOURCE, apiPods } from '../cluster/pods/apiPods.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import type { LocalObjects } from '../objects/localObjects.ts';
 import type { Network } from '../services/http/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
-import { changesOf } from './changes.ts';
+import { createChangeDetector } from './changes.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './http/httpSource.ts';
 import { urlKey, withoutSecrets } from './http/urlSecrets.ts';
@@ -24,7 +24,7 @@ import { type OnManifestProblem, problemReporter, sourceStateReporter } from './
 
 const FILE_CHECK_MS = 20_000;
 
-export interface SourceParts {
+export interface SourceDependencies {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly network: Pick<Network, 'fetch'>;
@@ -62,24 +62,30 @@ export interface SourceParts {
 }
 
 /** Returns the manifest path and URL of a configuration, keyed by the name of the source that reads them. */
-export const sourcePlaces = ({
+export const sourceLocations = ({
   staticPodPath,
   manifestUrl,
-}: Pick<SourceParts, 'staticPodPath' | 'manifestUrl'>): ReadonlyMap<string, string> =>
+}: Pick<SourceDependencies, 'staticPodPath' | 'manifestUrl'>): ReadonlyMap<string, string> =>
   new Map([
     ...(staticPodPath === undefined ? [] : [['file', staticPodPath] as const]),
     ...(manifestUrl === undefined ? [] : [['http', withoutSecrets(manifestUrl.url)] as const]),
   ]);
 
 /** Runs all sources as one feed. A failing source does not affect the others. */
-export function sourcesFeed(parts: SourceParts): Feed {
+export function createSourcesFeed(dependencies: SourceDependencies): FactFeed {
   return async (send, options) => {
-    const { clock, startThread } = parts;
-    parts.localObjects?.start(send, options.signal);
+    const { clock, startThread } = dependencies;
+    dependencies.localObjects?.start(send, options.signal);
     const readManifests = createManifestReader({ clock, startThread, signal: options.signal });
-    const sources = [fileSource(parts, readManifests), httpSource(parts, readManifests), ...apiSource(parts)];
-    const runSource = async (source: Feed) => source(send, options);
-    await Promise.all(sources.map((source) => runSource(source).catch((error) => parts.onError('sources', error))));
+    const sources = [
+      fileSource(dependencies, readManifests),
+      httpSource(dependencies, readManifests),
+      ...apiSource(dependencies),
+    ];
+    const runSource = async (source: FactFeed) => source(send, options);
+    await Promise.all(
+      sources.map((source) => runSource(source).catch((error) => dependencies.onError('sources', error))),
+    );
   };
 }
 
@@ -87,28 +93,41 @@ export function sourcesFeed(parts: SourceParts): Feed {
  * Returns the feed of the API server's pods, if there is a cluster. The feed first waits for the Node, because
  * admission needs it.
  */
-function apiSource({ cluster, ownNode, nodeName, clock, jitter, onError, onManifestProblem }: SourceParts): Feed[] {
+function apiSource({
+  cluster,
+  ownNode,
+  nodeName,
+  clock,
+  jitter,
+  onError,
+  onManifestProblem,
+}: SourceDependencies): FactFeed[] {
   if (cluster === undefined) return [];
   const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
-  const feed: Feed = async (send, options) => {
+  const sourceFeed: FactFeed = async (send, options) => {
     // Other sources do not wait for the API server, because it may run as a pod on this node.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
     await ownNode?.listed(options.signal);
     if (!options.signal.aborted) await pods(problemReporter(onManifestProblem, send), options);
   };
-  return [feed];
+  return [sourceFeed];
 }
 
 /** Returns the feed of static pods from files. */
-function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS } = parts;
-  const { onError, onFiles, localObjects } = parts;
+function fileSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
+  const { durable: storedFacts, store, files, staticPodPath: path, fileCheckMs = FILE_CHECK_MS } = dependencies;
+  const { onError, onFiles, localObjects } = dependencies;
   return async (send, { signal }) => {
     if (path === undefined) return;
-    const { common, onState } = createReporters('file', parts, { place: path, everyMs: fileCheckMs, send, signal });
+    const { common, onState } = createReporters('file', dependencies, {
+      sourceName: path,
+      everyMs: fileCheckMs,
+      send,
+      signal,
+    });
     const lastObjects = await localObjects?.previousObjects('file');
     if (signal.aborted) return;
-    const watching = watchManifests({
+    const watchPromise = watchManifests({
       ...common,
       files,
       readManifests,
@@ -121,36 +140,37 @@ function fileSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         common.onSet(set);
       },
       listIntervalMs: fileCheckMs,
-      lastGood: durable.manifests,
+      storedManifests: storedFacts.manifests,
       ...(lastObjects === undefined ? {} : { lastObjects }),
       onManifest: ({ file, manifest }) => {
-        const written = manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
-        written.catch((error) => onError('store', error));
+        const pendingWrite =
+          manifest === null ? store.remove('manifests', file) : store.write('manifests', file, manifest);
+        pendingWrite.catch((error) => onError('store', error));
       },
     });
-    await reportBroken(watching, signal, onState);
+    await reportBroken(watchPromise, signal, onState);
   };
 }
 
 /** Returns the feed of static pods from a URL. */
-function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
-  const { durable, store, manifestUrl, network, onError, localObjects } = parts;
+function httpSource(dependencies: SourceDependencies, readManifests: ReadManifests): FactFeed {
+  const { durable: storedFacts, store, manifestUrl, network, onError, localObjects } = dependencies;
   return async (send, { signal }) => {
     if (manifestUrl === undefined) return;
     const { url, everyMs } = manifestUrl;
     const key = urlKey(url);
     const logFailure = (written: Promise<void>) => void written.catch((error) => onError('store', error));
-    for (const storedKey of durable.fetched.keys())
+    for (const storedKey of storedFacts.fetched.keys())
       if (storedKey !== key) logFailure(store.remove('fetched', storedKey));
-    const { common, onState, report } = createReporters('http', parts, {
-      place: withoutSecrets(url),
+    const { common, onState, report } = createReporters('http', dependencies, {
+      sourceName: withoutSecrets(url),
       everyMs,
       send,
       signal,
     });
     const previousObjects = await localObjects?.previousObjects('http');
     if (signal.aborted) return;
-    const watching = watchManifestUrl({
+    const watchPromise = watchManifestUrl({
       ...common,
       ...manifestUrl,
       network,
@@ -160,30 +180,30 @@ function httpSource(parts: SourceParts, readManifests: ReadManifests): Feed {
         localObjects?.put('http', objects);
         common.onSet(set);
       },
-      lastGood: durable.fetched.get(key),
+      lastGoodPods: storedFacts.fetched.get(key),
       lastObjects: previousObjects?.get(withoutSecrets(url)),
-      onUnread: (problems) => report({ type: 'config.sourceUnread', source: 'http', problems }),
-      onGood: (pods) => logFailure(store.write('fetched', key, [...pods])),
+      onUnreadable: (problems) => report({ type: 'config.sourceUnread', source: 'http', problems }),
+      onGoodPods: (pods) => logFailure(store.write('fetched', key, [...pods])),
     });
-    await reportBroken(watching, signal, onState);
+    await reportBroken(watchPromise, signal, onState);
   };
 }
 
 /** Returns the options that all sources share, and the functions that report their pods and state. */
 function createReporters(
   source: string,
-  parts: SourceParts,
+  dependencies: SourceDependencies,
   {
     send,
     ...reporterOptions
   }: Omit<Parameters<typeof sourceStateReporter>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
 ) {
-  const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient } = parts;
-  const readClasses = admittingClasses(parts);
-  const changes = changesOf(source, clock);
-  const report = problemReporter(parts.onManifestProblem, send);
+  const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient } = dependencies;
+  const readClasses = admittingClasses(dependencies);
+  const createChanges = createChangeDetector(source, clock);
+  const reportProblems = problemReporter(dependencies.onManifestProblem, send);
   const onState = sourceStateReporter(send, source, { ...reporterOptions, clock });
-  const common = {
+  const commonOptions = {
     nodeName,
     clock,
     nextTurn,
@@ -191,17 +211,17 @@ function createReporters(
     ...(isLenient ? { isLenient: true } : {}),
     ...(readClasses ? { readClasses } : {}),
     onSet: (set: ManifestSet) => {
-      for (const fact of changes(set)) report(fact);
+      for (const fact of createChanges(set)) reportProblems(fact);
     },
   };
-  return { common, onState, report };
+  return { common: commonOptions, onState, report: reportProblems };
 }
 
 /**
  * Returns a reader of the RuntimeClasses for the admission of static pods. Undefined in a cluster, because its API
  * server checks the classes of pods and a kubelet does not check those of static pods.
  */
-function admittingClasses({ cluster, readClasses }: SourceParts): SourceParts['readClasses'] {
+function admittingClasses({ cluster, readClasses }: SourceDependencies): SourceDependencies['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;
 }
 
@@ -209,12 +229,12 @@ function admittingClasses({ cluster, readClasses }: SourceParts): SourceParts['r
  * Reports a source as broken if it stops before its signal aborts, because changes of its pods are no longer detected.
  */
 async function reportBroken(
-  watching: Promise<void>,
+  watchPromise: Promise<void>,
   signal: AbortSignal,
-  onState: (step: SourceStep) => void,
+  onState: (step: SourceChange) => void,
 ): Promise<void> {
   try {
-    await watching;
+    await watchPromise;
     if (!signal.aborted) throw new NodeFailure('InternalError', 'the source stopped by itself');
   } catch (error) {
     onState({ state: 'broken', failure: messageOf(error) });

@@ -9,7 +9,7 @@ import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';
 import { limitProblems } from './limitProblems.ts';
-import { keyOf, type ReadManifest } from './manifest/manifestText.ts';
+import { objectKey, type ReadManifest } from './manifest/manifestText.ts';
 
 /** A problem in a text, with the `NAMESPACE/NAME` of the affected pod. */
 export interface TextProblem extends Problem {
@@ -19,18 +19,18 @@ export interface TextProblem extends Problem {
 }
 
 /** The current version of a pod in the text. It is used once all objects that it references exist. */
-export interface WantedPod {
+export interface PendingPod {
   /** Position of the pod in the text. */
   readonly path: string;
   readonly pod: Pod;
-  readonly needs: readonly RequiredObject[];
+  readonly requiredObjects: readonly RequiredObject[];
 }
 
 /** One document of a text, either a pod or an object that pods may reference. */
 export interface ParsedDocument {
   /** The version in use. This is an earlier version if the current one is invalid or waits for objects. */
   readonly pod?: Pod;
-  readonly wanted?: WantedPod;
+  readonly pendingPod?: PendingPod;
   readonly object?: ConfigObject;
   readonly warnings: readonly TextProblem[];
 }
@@ -41,18 +41,18 @@ export interface ParsedText {
   readonly problems: readonly TextProblem[];
 }
 
-export const EMPTY_TEXT: ParsedText = { documents: new Map(), problems: [] };
+export const EMPTY_PARSED_TEXT: ParsedText = { documents: new Map(), problems: [] };
 
 /** Creates a text from persisted pods and objects. */
-export const restoredText = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): ParsedText => ({
+export const createRestoredText = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): ParsedText => ({
   documents: new Map<string, ParsedDocument>([
-    ...pods.map((pod) => [keyOf('Pod', pod.metadata), { pod, warnings: [] }] as const),
-    ...objects.map((object) => [keyOf(object.kind, object), { object, warnings: [] }] as const),
+    ...pods.map((pod) => [objectKey('Pod', pod.metadata), { pod, warnings: [] }] as const),
+    ...objects.map((object) => [objectKey(object.kind, object), { object, warnings: [] }] as const),
   ]),
   problems: [],
 });
 
-export const podsIn = ({ documents }: ParsedText): Pod[] =>
+export const listPods = ({ documents }: ParsedText): Pod[] =>
   [...documents.values()].flatMap(({ pod }) => (pod === undefined ? [] : [pod]));
 
 /** Formats a pod as `NAMESPACE/NAME`. */
@@ -64,33 +64,34 @@ export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespac
  * any of them.
  */
 export async function updateText(
-  before: ParsedText,
-  read: readonly ReadManifest[],
+  previousText: ParsedText,
+  manifests: readonly ReadManifest[],
   nextTurn: () => Promise<void>,
 ): Promise<ParsedText> {
   const documents = new Map<string, ParsedDocument>();
   const problems: TextProblem[] = [];
   let [hasValid, hasUnidentified] = [false, false];
-  for (const manifest of read) {
+  for (const manifest of manifests) {
     const { key } = manifest;
-    const previous = key === undefined ? undefined : before.documents.get(key);
-    const result = readDocument(manifest, previous, key !== undefined && documents.has(key));
+    const previousDocument = key === undefined ? undefined : previousText.documents.get(key);
+    const result = readDocument(manifest, previousDocument, key !== undefined && documents.has(key));
     // Comparing a pod with its previous version takes long.
-    if (previous?.pod !== undefined) await nextTurn();
+    if (previousDocument?.pod !== undefined) await nextTurn();
     problems.push(...result.problems);
     hasValid ||= 'document' in result;
     hasUnidentified ||= key === undefined;
     if (key === undefined) continue;
     if ('document' in result) documents.set(key, result.document);
-    else if (!documents.has(key)) retain(documents, key, previous);
+    else if (!documents.has(key)) retainInUse(documents, key, previousDocument);
   }
-  if (hasUnidentified || (read.length > 0 && !hasValid))
-    for (const [key, previous] of before.documents) if (!documents.has(key)) retain(documents, key, previous);
+  if (hasUnidentified || (manifests.length > 0 && !hasValid))
+    for (const [key, previous] of previousText.documents)
+      if (!documents.has(key)) retainInUse(documents, key, previous);
   return { documents, problems: problems.length > MAX_PROBLEMS ? limitProblems(problems) : problems };
 }
 
 /** Retains the version in use, but not a pending one. */
-function retain(documents: Map<string, ParsedDocument>, key: string, previous: ParsedDocument | undefined): void {
+function retainInUse(documents: Map<string, ParsedDocument>, key: string, previous: ParsedDocument | undefined): void {
   if (previous?.pod) documents.set(key, { pod: previous.pod, warnings: previous.warnings });
   if (previous?.object) documents.set(key, { object: previous.object, warnings: previous.warnings });
 }
@@ -108,31 +109,31 @@ interface ValidDocument {
 }
 
 function readDocument(
-  { path, read }: ReadManifest,
-  previous: ParsedDocument | undefined,
+  { path, manifest }: ReadManifest,
+  previousDocument: ParsedDocument | undefined,
   isDuplicate: boolean,
 ): DocumentResult {
-  if ('problems' in read) {
-    const cause = read.rejectedByClass === undefined ? {} : { isRejectedByClass: true as const };
-    return { problems: prefixProblems(path, read.problems, read.name).map((each) => ({ ...each, ...cause })) };
+  if ('problems' in manifest) {
+    const cause = manifest.rejectedByClass === undefined ? {} : { isRejectedByClass: true as const };
+    return { problems: prefixProblems(path, manifest.problems, manifest.name).map((each) => ({ ...each, ...cause })) };
   }
-  return 'object' in read
-    ? updateObject({ ...read, path }, previous?.object, isDuplicate)
-    : updatePod({ ...read, path }, previous?.pod, isDuplicate);
+  return 'object' in manifest
+    ? updateObject({ ...manifest, path }, previousDocument?.object, isDuplicate)
+    : updatePod({ ...manifest, path }, previousDocument?.pod, isDuplicate);
 }
 
 function updatePod(
-  { pod: read, needs, warnings, path }: WantedPod & { readonly warnings: readonly Problem[] },
-  previous: Pod | undefined,
+  { pod: read, requiredObjects, warnings, path }: PendingPod & { readonly warnings: readonly Problem[] },
+  previousPod: Pod | undefined,
   isDuplicate: boolean,
 ): DocumentResult {
   const name = formatPodName(read);
   if (isDuplicate) return { problems: prefixProblems(path, [duplicateProblem('Pod', name)], name) };
-  const pod = previous !== undefined && isEcho(previous, read) ? previous : read;
-  const wanted = { pod, needs, path };
+  const pod = previousPod !== undefined && isIrrelevantChange(previousPod, read) ? previousPod : read;
+  const pendingPod = { pod, requiredObjects, path };
   const document = {
-    ...(previous === undefined ? {} : { pod: previous }),
-    wanted,
+    ...(previousPod === undefined ? {} : { pod: previousPod }),
+    pendingPod,
     warnings: prefixProblems(path, warnings, name),
   };
   return { problems: [], document };
@@ -140,18 +141,18 @@ function updatePod(
 
 function updateObject(
   { object: read, warnings, path }: { object: ObjectManifest; warnings: readonly Problem[]; path: string },
-  previous: ConfigObject | undefined,
+  previousObject: ConfigObject | undefined,
   isDuplicate: boolean,
 ): DocumentResult {
   const { kind, namespace, name } = read;
   if (isDuplicate) return { problems: prefixProblems(path, [duplicateProblem(kind, `${namespace}/${name}`)]) };
   const object = objectOfManifest(read);
-  if (previous?.isImmutable && previous.resourceVersion !== object.resourceVersion)
+  if (previousObject?.isImmutable && previousObject.resourceVersion !== object.resourceVersion)
     return { problems: prefixProblems(path, [immutableProblem(read)]) };
   return {
     problems: [],
     document: {
-      object: previous && isSameVersion(previous, object) ? previous : object,
+      object: previousObject && isSameVersion(previousObject, object) ? previousObject : object,
       warnings: prefixProblems(path, warnings),
     },
   };
@@ -180,5 +181,5 @@ export const prefixProblems = (path: string, problems: readonly Problem[], pod?:
   }));
 
 /** Whether a new version of a pod has no change that its actor needs to receive. */
-const isEcho = (before: Pod, after: Pod): boolean =>
+const isIrrelevantChange = (before: Pod, after: Pod): boolean =>
   Object.values(podUpdate(before, after)).every((isChanged) => !isChanged);

@@ -1,6 +1,6 @@
 /** Maps actors to pods, and decides which of their transitions can change a pod's status. */
 import type { AnyActorRef } from 'xstate';
-import { type ProbeRef, resultOf } from '../../machines/probe/view.ts';
+import { type ProbeRef, probeState } from '../../machines/probe/view.ts';
 import type { PodRef } from '../../machines/shared/views.ts';
 
 /** Returns the pod that is the actor itself or one of its ancestors. */
@@ -20,7 +20,7 @@ export function affectsStatus(results: WeakMap<AnyActorRef, string>, ref: AnyAct
   const { value }: { value?: unknown } = ref.getSnapshot();
   if (value === undefined || !ref.id.startsWith('probe/')) return value !== undefined;
   // Safe cast: the prefix of an id identifies the actor's machine.
-  const result = resultOf(ref as ProbeRef);
+  const result = probeState(ref as ProbeRef);
   if (results.get(ref) === result) return false;
   results.set(ref, result);
   return true;

@@ -7,39 +7,40 @@ import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
-export interface Posted {
+export interface PostedPod {
   /** The pod's actor, or the tree to display for a pod that has no actor yet. */
   readonly shown: PodRef | ActorNode;
   readonly pod: Pod;
   readonly view: PodView;
 }
 
-export type VisiblePod = Pick<Posted, 'pod' | 'shown'>;
+export type VisiblePod = Pick<PostedPod, 'pod' | 'shown'>;
 
-export const visiblePod = (shown: PodRef): VisiblePod => ({ shown, pod: podView(shown).pod });
+export const visiblePod = (actorOrTree: PodRef): VisiblePod => ({ shown: actorOrTree, pod: podView(actorOrTree).pod });
 
-export const isActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
+export const isPodActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 /**
  * Whether two views contain the same pod object, apart from the status. If their statuses are also equal, publishing
  * the pod again is unnecessary.
  */
-export const isSamePod = (previous: PodView, next: PodView): boolean =>
+export const hasSamePodObject = (previous: PodView, next: PodView): boolean =>
   previous.pod === next.pod && previous.termination === next.termination;
 
 /** Returns the pod with the status and, if it is being deleted, its deletion timestamp. */
 export function withStatus({ pod, termination }: PodView, status: PodStatus): Pod {
   // A terminating pod that stays on the node is only being deleted if its source has deleted it.
-  if (termination === undefined || (termination.stays && termination.reason !== 'Deleted')) return { ...pod, status };
+  if (termination === undefined || (termination.staysUntilUnlisted && termination.reason !== 'Deleted'))
+    return { ...pod, status };
   const { at, graceSeconds } = termination;
-  const deletion = {
+  const deletionFields = {
     deletionTimestamp: rfc3339(at + graceSeconds * 1_000),
     deletionGracePeriodSeconds: graceSeconds,
   };
-  return { ...pod, metadata: { ...pod.metadata, ...deletion }, status };
+  return { ...pod, metadata: { ...pod.metadata, ...deletionFields }, status };
 }
 
-export const hasName = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
+export const matchesName = ({ metadata }: Pod, name: string, namespace = metadata.namespace): boolean =>
   metadata.name === name && metadata.namespace === namespace;
 
 /**
@@ -47,6 +48,6 @@ export const hasName = ({ metadata }: Pod, name: string, namespace = metadata.na
  * ordered by UID.
  */
 export const byNamespaceAndName = ({ metadata: a }: Pod, { metadata: b }: Pod): number => {
-  const field = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
-  return field === undefined ? 0 : a[field] < b[field] ? -1 : 1;
+  const differingField = (['namespace', 'name', 'uid'] as const).find((each) => a[each] !== b[each]);
+  return differingField === undefined ? 0 : a[differingField] < b[differingField] ? -1 : 1;
 };

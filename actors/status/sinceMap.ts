@@ -3,7 +3,7 @@
  */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import { pathOf } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
 
 /** The entry of an actor into a state. */
@@ -15,12 +15,12 @@ export interface StateChange {
   readonly state: string;
 }
 
-export interface StateSince {
+export interface StateEntry {
   readonly state: string;
   readonly since: number;
 }
 
-export interface SinceMap {
+export interface StateEntryMap {
   /**
    * Must be called when an actor is created. An actor without states counts as being in its only state from then on.
    */
@@ -28,37 +28,37 @@ export interface SinceMap {
   /** Must be called after each transition of an actor. */
   update(ref: AnyActorRef): void;
   /** Returns the time at which the actor entered its current state, in milliseconds since the epoch. */
-  since(ref: AnyActorRef): number;
+  enteredAt(ref: AnyActorRef): number;
   /** Returns the states of `root` and its descendants by path, as plain data that can initialize another map. */
-  statesBelow(root: AnyActorRef): Readonly<Record<string, StateSince>>;
+  entriesBelow(root: AnyActorRef): Readonly<Record<string, StateEntry>>;
 }
 
 /** Calls `onChange` for each state that an actor enters. */
-export function createSinceMap(
+export function createStateEntryMap(
   clock: Pick<Clock, 'now'>,
-  initial: Readonly<Record<string, StateSince>> = {},
+  initial: Readonly<Record<string, StateEntry>> = {},
   onChange?: (move: StateChange) => void,
-): SinceMap {
+): StateEntryMap {
   const initialByPath = new Map(Object.entries(initial));
-  const states = new WeakMap<AnyActorRef, StateSince>();
+  const stateEntries = new WeakMap<AnyActorRef, StateEntry>();
   return {
-    add: (ref) => states.set(ref, takeInitialState(initialByPath, ref) ?? { state: '', since: clock.now() }),
+    add: (ref) => stateEntries.set(ref, takeInitialEntry(initialByPath, ref) ?? { state: '', since: clock.now() }),
     update: (ref) => {
       // Only machines have states. The snapshots of promises and callbacks have no value.
       const snapshot: { value?: unknown } = ref.getSnapshot();
       if (snapshot.value === undefined) return;
       const state = statePath(snapshot.value);
-      if (states.get(ref)?.state === state) return;
+      if (stateEntries.get(ref)?.state === state) return;
       const at = clock.now();
-      states.set(ref, { state, since: at });
+      stateEntries.set(ref, { state, since: at });
       onChange?.({ at, actor: pathKey(ref), state });
     },
-    since: (ref) => states.get(ref)?.since ?? clock.now(),
-    statesBelow: (root) =>
+    enteredAt: (ref) => stateEntries.get(ref)?.since ?? clock.now(),
+    entriesBelow: (root) =>
       Object.fromEntries(
-        actorsBelow(root).flatMap((ref) => {
-          const entry = states.get(ref);
-          return entry ? [[pathKey(ref), entry]] : [];
+        withDescendants(root).flatMap((ref) => {
+          const stateEntry = stateEntries.get(ref);
+          return stateEntry ? [[pathKey(ref), stateEntry]] : [];
         }),
       ),
   };
@@ -68,18 +68,18 @@ export function createSinceMap(
  * Returns the initial state of the actor and removes it, because it does not apply to a later actor at the same path. A
  * live node starts without initial states.
  */
-function takeInitialState(initialByPath: Map<string, StateSince>, ref: AnyActorRef): StateSince | undefined {
+function takeInitialEntry(initialByPath: Map<string, StateEntry>, ref: AnyActorRef): StateEntry | undefined {
   if (initialByPath.size === 0) return undefined;
   const key = pathKey(ref);
-  const entry = initialByPath.get(key);
+  const initialEntry = initialByPath.get(key);
   initialByPath.delete(key);
-  return entry;
+  return initialEntry;
 }
 
-const pathKey = (ref: AnyActorRef): string => pathOf(ref).join('/');
+const pathKey = (ref: AnyActorRef): string => actorPath(ref).join('/');
 
 /** Returns the actor and all its descendants. */
-function actorsBelow(ref: AnyActorRef): AnyActorRef[] {
+function withDescendants(ref: AnyActorRef): AnyActorRef[] {
   const { children = {} }: { children?: Readonly<Record<string, AnyActorRef>> } = ref.getSnapshot();
-  return [ref, ...Object.values(children).flatMap(actorsBelow)];
+  return [ref, ...Object.values(children).flatMap(withDescendants)];
 }

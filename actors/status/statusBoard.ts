@@ -7,8 +7,8 @@ import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isSamePodStatus, podStatus } from '../../kubernetes/status/status.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
 import { hasFailureInTree } from '../../machines/shared/actorTree.ts';
-import type { SinceOf } from '../../machines/shared/stateMeta.ts';
-import { isBeingAdopted, type PodRef, podView, type ShownPod } from '../../machines/shared/views.ts';
+import type { GetStateSince } from '../../machines/shared/stateMeta.ts';
+import { isBeingAdopted, type PodRef, type PodViewWithTree, podView } from '../../machines/shared/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import type { PodWithTree } from '../../show/actors/podActors.ts';
 import type { Boundary } from '../boundary.ts';
@@ -18,10 +18,10 @@ import { affectsStatus, podOfActor } from './podOfActor.ts';
 import { createPodTrees, type PodTrees } from './podTrees.ts';
 import {
   byNamespaceAndName,
-  hasName,
-  isActor,
-  isSamePod,
-  type Posted,
+  hasSamePodObject,
+  isPodActor,
+  matchesName,
+  type PostedPod,
   type VisiblePod,
   visiblePod,
   withStatus,
@@ -57,13 +57,13 @@ export interface StatusBoard {
    * Posts pods that have no actor yet, with the reason for their wait. Removes previously posted pods that are no
    * longer wanted. A pod's actor later replaces its posted entry.
    */
-  setAwaited(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void;
+  setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
   /**
    * Returns the changes that wait to become durable, in order for each pod. After `close`, returns the changes that
    * were never published.
    */
-  unpublished(): readonly StatusChange[];
+  unpublishedChanges(): readonly StatusChange[];
   /** Returns the latest status of each pod by UID, published or not. The next status is computed from it. */
   statuses(): ReadonlyMap<string, PodStatus>;
   /** Returns the UIDs of the pods that have changed and whose status has yet to be computed. */
@@ -82,7 +82,7 @@ export interface StatusBoardOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The node's current addresses, the primary one first. */
   readonly hostIps: () => readonly string[];
-  readonly since: SinceOf;
+  readonly since: GetStateSince;
   /** The scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: () => string;
   readonly persist?: PersistFacts | undefined;
@@ -103,47 +103,47 @@ export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => n
 
 class Board implements StatusBoard {
   readonly #options: StatusBoardOptions;
-  readonly #posted = new Map<string, Posted>();
+  readonly #postedPods = new Map<string, PostedPod>();
   /** UIDs of the posted pods that have no actor yet. */
-  readonly #awaited = new Set<string>();
+  readonly #awaitedUids = new Set<string>();
   /**
    * Pods that are being adopted, i.e. whose containers are not known yet. Their status is not published, but queries
    * return the reason for their wait.
    */
-  readonly #adopted = new Map<string, PodRef>();
+  readonly #adoptedPods = new Map<string, PodRef>();
   /** The pods as last sent to listeners. A posted pod is added once it may be published. */
-  readonly #published = new Map<string, Pod>();
-  readonly #dirty = new Set<PodRef>();
+  readonly #publishedPods = new Map<string, Pod>();
+  readonly #changedPods = new Set<PodRef>();
   /** Pods whose status could not be computed. The computation is retried when the next pod changes. */
-  readonly #failed = new Set<PodRef>();
+  readonly #failedPods = new Set<PodRef>();
   readonly #previousStatuses: Map<string, PodStatus>;
-  readonly #trees: PodTrees;
+  readonly #podTrees: PodTrees;
   readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
-  readonly #unpublished = createChangeQueue((change: StatusChange) => this.#publish(change));
+  readonly #unpublishedChanges = createChangeQueue((change: StatusChange) => this.#publish(change));
   /** The addresses that the current statuses contain. */
   #hostIps: readonly string[] | undefined;
   /** The large pods that have changed, by UID. */
-  readonly #due = new Map<string, DuePod>();
+  readonly #duePods = new Map<string, DuePod>();
   /** The time of the last status of each large pod, by UID, in milliseconds since the epoch. */
-  readonly #computedAt = new Map<string, number>();
+  readonly #lastComputedAt = new Map<string, number>();
   /**
    * UIDs of the pods that start with their previous status, because the next status was already due before the board
    * was created.
    */
-  readonly #owed: Set<string>;
-  #isScheduled = false;
+  readonly #owedUids: Set<string>;
+  #isUpdateScheduled = false;
   #isClosed = false;
   /** The changes that were still waiting when the board was closed. */
   #unpublishedAtClose: readonly StatusChange[] | undefined;
   /** UIDs of the pods whose status was due when the board was closed. */
-  #dueAtClose: readonly string[] | undefined;
+  #dueUidsAtClose: readonly string[] | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
     this.#previousStatuses = new Map(Object.entries(options.previousStatuses ?? {}));
-    this.#owed = new Set(options.due);
-    this.#trees = createPodTrees(options.since);
+    this.#owedUids = new Set(options.due);
+    this.#podTrees = createPodTrees(options.since);
   }
 
   noteTransition(ref: AnyActorRef): void {
@@ -151,7 +151,7 @@ class Board implements StatusBoard {
     const pod = podOfActor(ref);
     // Stopped actors without a pod can still send notifications.
     if (pod === undefined) return;
-    this.#trees.invalidate(pod);
+    this.#podTrees.invalidateTree(pod);
     if (affectsStatus(this.#results, ref)) this.#scheduleStatus(pod);
   }
 
@@ -159,52 +159,59 @@ class Board implements StatusBoard {
     const now = this.#options.hostIps();
     if (this.#isClosed || now === this.#hostIps) return;
     this.#hostIps = now;
-    for (const { shown } of this.#posted.values()) if (isActor(shown)) this.#scheduleStatus(shown);
+    for (const { shown: actorOrTree } of this.#postedPods.values())
+      if (isPodActor(actorOrTree)) this.#scheduleStatus(actorOrTree);
   }
 
-  setAwaited(awaited: readonly ShownPod[], isWanted: (uid: string) => boolean): void {
-    for (const uid of this.#awaited) {
-      const posted = isWanted(uid) ? undefined : this.#posted.get(uid);
-      if (posted === undefined) continue;
-      this.#awaited.delete(uid);
-      this.#posted.delete(uid);
-      this.#enqueue(posted, true);
+  setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void {
+    for (const uid of this.#awaitedUids) {
+      const postedPod = isWanted(uid) ? undefined : this.#postedPods.get(uid);
+      if (postedPod === undefined) continue;
+      this.#awaitedUids.delete(uid);
+      this.#postedPods.delete(uid);
+      this.#enqueue(postedPod, true);
     }
     for (const { view, tree } of awaited) {
-      const shown = this.#posted.get(view.pod.metadata.uid)?.shown;
-      if (shown === undefined || (!isActor(shown) && shown.waitingFor !== tree.waitingFor))
-        this.#tryRun(() => this.#post(view, tree));
+      const postedActor = this.#postedPods.get(view.pod.metadata.uid)?.shown;
+      if (postedActor === undefined || (!isPodActor(postedActor) && postedActor.waitingFor !== tree.waitingFor))
+        this.#tryRun(() => this.#postPod(view, tree));
     }
   }
 
   pods(): readonly Pod[] {
-    return [...this.#published.values()].sort(byNamespaceAndName);
+    return [...this.#publishedPods.values()].sort(byNamespaceAndName);
   }
 
-  unpublished = (): readonly StatusChange[] => this.#unpublishedAtClose ?? this.#unpublished.pending();
+  unpublishedChanges = (): readonly StatusChange[] =>
+    this.#unpublishedAtClose ?? this.#unpublishedChanges.pendingChanges();
 
   statuses(): ReadonlyMap<string, PodStatus> {
-    const entries = [...this.#posted].map(([uid, { pod }]) => [uid, pod.status] as const);
+    const entries = [...this.#postedPods].map(([uid, { pod }]) => [uid, pod.status] as const);
     return new Map(entries.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
   }
 
-  dueUids = (): readonly string[] => this.#dueAtClose ?? [...this.#due.keys()];
+  dueUids = (): readonly string[] => this.#dueUidsAtClose ?? [...this.#duePods.keys()];
 
   trees(): ReadonlyMap<string, ActorNode> {
-    const visible = this.#visiblePods();
-    return new Map(visible.map(({ pod: { metadata }, shown }) => [metadata.uid, this.#shownTree(metadata.uid, shown)]));
+    const visiblePods = this.#visiblePods();
+    return new Map(
+      visiblePods.map(({ pod: { metadata }, shown: actorOrTree }) => [
+        metadata.uid,
+        this.#displayedTree(metadata.uid, actorOrTree),
+      ]),
+    );
   }
 
   tree = (uid: string): ActorNode | undefined => this.byUid(uid)?.tree;
 
   find(name: string, namespace?: string): PodWithTree | undefined {
-    const posted = this.#visiblePods().find(({ pod }) => hasName(pod, name, namespace));
-    return posted && this.#currentPod(posted);
+    const postedPod = this.#visiblePods().find(({ pod }) => matchesName(pod, name, namespace));
+    return postedPod && this.#currentPod(postedPod);
   }
 
   byUid(uid: string): PodWithTree | undefined {
-    const posted = this.#visiblePod(uid);
-    return posted && this.#currentPod(posted);
+    const postedPod = this.#visiblePod(uid);
+    return postedPod && this.#currentPod(postedPod);
   }
 
   subscribe(listener: (change: StatusChange) => void): () => void {
@@ -214,12 +221,12 @@ class Board implements StatusBoard {
 
   close(): void {
     this.#isClosed = true;
-    this.#unpublishedAtClose = this.#unpublished.pending();
+    this.#unpublishedAtClose = this.#unpublishedChanges.pendingChanges();
     this.#listeners.clear();
-    this.#dirty.clear();
-    this.#failed.clear();
-    this.#dueAtClose = this.dueUids();
-    for (const uid of this.#dueAtClose) this.#cancelDue(uid);
+    this.#changedPods.clear();
+    this.#failedPods.clear();
+    this.#dueUidsAtClose = this.dueUids();
+    for (const uid of this.#dueUidsAtClose) this.#cancelPostponed(uid);
   }
 
   /**
@@ -230,52 +237,52 @@ class Board implements StatusBoard {
   #scheduleStatus(pod: PodRef): void {
     const { uid } = pod.getSnapshot().context.allocated.metadata;
     const delayMs = statusDelayMs(pod);
-    if (delayMs === 0 || this.#posted.get(uid)?.shown !== pod) {
-      this.#dirty.add(pod);
+    if (delayMs === 0 || this.#postedPods.get(uid)?.shown !== pod) {
+      this.#changedPods.add(pod);
       this.#scheduleFlush();
-    } else if (this.#due.get(uid)?.pod !== pod) {
-      this.#postpone(uid, pod, delayMs);
+    } else if (this.#duePods.get(uid)?.pod !== pod) {
+      this.#postponeStatus(uid, pod, delayMs);
     }
   }
 
-  #postpone(uid: string, pod: PodRef, delayMs: number): void {
+  #postponeStatus(uid: string, pod: PodRef, delayMs: number): void {
     const { clock, delay } = this.#options;
-    this.#cancelDue(uid);
-    const waitMs = Math.max(0, Math.min(delayMs, (this.#computedAt.get(uid) ?? 0) + delayMs - clock.now()));
-    const cancel = delay(`pod/${uid}/status`, waitMs, () => {
-      this.#due.delete(uid);
-      this.#dirty.add(pod);
+    this.#cancelPostponed(uid);
+    const waitMs = Math.max(0, Math.min(delayMs, (this.#lastComputedAt.get(uid) ?? 0) + delayMs - clock.now()));
+    const cancelDelay = delay(`pod/${uid}/status`, waitMs, () => {
+      this.#duePods.delete(uid);
+      this.#changedPods.add(pod);
       this.#flush();
     });
-    this.#due.set(uid, { pod, cancel });
+    this.#duePods.set(uid, { pod, cancelTimer: cancelDelay });
   }
 
-  #cancelDue(uid: string): void {
-    this.#due.get(uid)?.cancel();
-    this.#due.delete(uid);
+  #cancelPostponed(uid: string): void {
+    this.#duePods.get(uid)?.cancelTimer();
+    this.#duePods.delete(uid);
   }
 
   #scheduleFlush(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
+    if (this.#isUpdateScheduled) return;
+    this.#isUpdateScheduled = true;
     // A turn of the actors consists of many transitions. Publish their result once, at the end of the turn.
     queueMicrotask(() => this.#flush());
   }
 
   #flush(): void {
-    this.#isScheduled = false;
-    for (const ref of this.#failed) this.#dirty.add(ref);
-    this.#failed.clear();
-    for (const ref of this.#dirty) {
-      this.#dirty.delete(ref);
-      const isDone = this.#tryRun(() => {
+    this.#isUpdateScheduled = false;
+    for (const ref of this.#failedPods) this.#changedPods.add(ref);
+    this.#failedPods.clear();
+    for (const ref of this.#changedPods) {
+      this.#changedPods.delete(ref);
+      const hasSucceeded = this.#tryRun(() => {
         // Do not drop containers from the status one by one while their actors stop.
         if (ref.getSnapshot().hasTag('stoppingActors')) return;
         const view = podView(ref);
-        if (isBeingAdopted(ref)) this.#adopted.set(view.pod.metadata.uid, ref);
-        else this.#post(view, ref);
+        if (isBeingAdopted(ref)) this.#adoptedPods.set(view.pod.metadata.uid, ref);
+        else this.#postPod(view, ref);
       });
-      if (!isDone) this.#failed.add(ref);
+      if (!hasSucceeded) this.#failedPods.add(ref);
     }
   }
 
@@ -285,7 +292,7 @@ class Board implements StatusBoard {
   }
 
   #visiblePods(): VisiblePod[] {
-    return [...new Set([...this.#posted.keys(), ...this.#adopted.keys()])].flatMap(
+    return [...new Set([...this.#postedPods.keys(), ...this.#adoptedPods.keys()])].flatMap(
       (uid) => this.#visiblePod(uid) ?? [],
     );
   }
@@ -295,44 +302,44 @@ class Board implements StatusBoard {
    * adoption's progress.
    */
   #visiblePod(uid: string): VisiblePod | undefined {
-    const [posted, adopted] = [this.#posted.get(uid), this.#adopted.get(uid)];
+    const [posted, adopted] = [this.#postedPods.get(uid), this.#adoptedPods.get(uid)];
     return posted && adopted ? { ...posted, shown: adopted } : (posted ?? (adopted && visiblePod(adopted)));
   }
 
-  #post(view: PodView, shown: Posted['shown']): void {
+  #postPod(view: PodView, shown: PostedPod['shown']): void {
     const { uid } = view.pod.metadata;
     this.#postFinalState(uid, shown);
-    this.#adopted.delete(uid);
-    const lastPosted = this.#posted.get(uid);
-    const removed = view.tags.includes('terminated');
-    if (removed && lastPosted?.shown !== shown) return;
-    const previous = lastPosted?.pod.status ?? this.#previousStatuses.get(uid);
-    this.#cancelDue(uid);
-    const isOwed = this.#owed.delete(uid) && previous !== undefined && isActor(shown);
-    const status = isOwed ? previous : podStatus(view, this.#statusContext(previous));
-    if (removed) this.#computedAt.delete(uid);
-    else if (isActor(shown) && statusDelayMs(shown) > 0) this.#computedAt.set(uid, this.#options.clock.now());
-    const isUnchanged =
-      lastPosted !== undefined && isSamePodStatus(previous, status) && isSamePod(lastPosted.view, view);
-    const pod = isUnchanged ? lastPosted.pod : withStatus(view, status);
-    const posted = { shown, pod, view };
-    if (removed) for (const map of [this.#posted, this.#previousStatuses]) map.delete(uid);
-    else this.#posted.set(uid, posted);
-    if (removed || isActor(shown)) this.#awaited.delete(uid);
-    else this.#awaited.add(uid);
-    if (isOwed && !removed) this.#postpone(uid, shown, statusDelayMs(shown));
-    this.#enqueue(posted, removed);
+    this.#adoptedPods.delete(uid);
+    const lastPosted = this.#postedPods.get(uid);
+    const isRemoved = view.tags.includes('terminated');
+    if (isRemoved && lastPosted?.shown !== shown) return;
+    const previousStatus = lastPosted?.pod.status ?? this.#previousStatuses.get(uid);
+    this.#cancelPostponed(uid);
+    const isPreviousOwed = this.#owedUids.delete(uid) && previousStatus !== undefined && isPodActor(shown);
+    const status = isPreviousOwed ? previousStatus : podStatus(view, this.#statusContext(previousStatus));
+    if (isRemoved) this.#lastComputedAt.delete(uid);
+    else if (isPodActor(shown) && statusDelayMs(shown) > 0) this.#lastComputedAt.set(uid, this.#options.clock.now());
+    const isStatusUnchanged =
+      lastPosted !== undefined && isSamePodStatus(previousStatus, status) && hasSamePodObject(lastPosted.view, view);
+    const pod = isStatusUnchanged ? lastPosted.pod : withStatus(view, status);
+    const postedPod = { shown, pod, view };
+    if (isRemoved) for (const map of [this.#postedPods, this.#previousStatuses]) map.delete(uid);
+    else this.#postedPods.set(uid, postedPod);
+    if (isRemoved || isPodActor(shown)) this.#awaitedUids.delete(uid);
+    else this.#awaitedUids.add(uid);
+    if (isPreviousOwed && !isRemoved) this.#postponeStatus(uid, shown, statusDelayMs(shown));
+    this.#enqueue(postedPod, isRemoved);
   }
 
   /**
    * Posts the final state of the previous actor of the pod. The board may only be notified of this state after the next
    * actor of the pod, which shares no state with the previous one, has been spawned.
    */
-  #postFinalState(uid: string, next: Posted['shown']): void {
-    const shown = this.#posted.get(uid)?.shown;
-    if (shown === undefined || shown === next || !isActor(shown)) return;
-    const view = podView(shown);
-    if (view.tags.includes('terminated')) this.#post(view, shown);
+  #postFinalState(uid: string, next: PostedPod['shown']): void {
+    const postedActor = this.#postedPods.get(uid)?.shown;
+    if (postedActor === undefined || postedActor === next || !isPodActor(postedActor)) return;
+    const view = podView(postedActor);
+    if (view.tags.includes('terminated')) this.#postPod(view, postedActor);
   }
 
   #statusContext(previous: PodStatus | undefined) {
@@ -341,30 +348,30 @@ class Board implements StatusBoard {
     return { ...now, ...(previous ? { previous } : {}) };
   }
 
-  #enqueue({ shown, pod, view }: Posted, removed: boolean): void {
+  #enqueue({ shown: actorOrTree, pod, view: podView }: PostedPod, removed: boolean): void {
     const { uid } = pod.metadata;
-    const tree = () => this.#treeOf(shown);
-    const hasFailures = isActor(shown) && hasFailureInTree(shown);
+    const tree = () => this.#getTree(actorOrTree);
+    const hasFailures = isPodActor(actorOrTree) && hasFailureInTree(actorOrTree);
     const change = {
       uid,
       pod,
-      view,
+      view: podView,
       removed,
       hasFailures,
       get tree() {
         return tree();
       },
     };
-    this.#unpublished.push(change, this.#options.persist?.(change));
+    this.#unpublishedChanges.pushChange(change, this.#options.persist?.(change));
   }
 
-  #treeOf(shown: Posted['shown']): ActorNode {
-    return isActor(shown) ? this.#trees.treeOf(shown) : shown;
+  #getTree(shown: PostedPod['shown']): ActorNode {
+    return isPodActor(shown) ? this.#podTrees.getTree(shown) : shown;
   }
 
   #publish(change: StatusChange): void {
-    if (change.removed) this.#published.delete(change.uid);
-    else this.#published.set(change.uid, change.pod);
+    if (change.removed) this.#publishedPods.delete(change.uid);
+    else this.#publishedPods.set(change.uid, change.pod);
     for (const listener of this.#listeners) this.#tryRun(() => listener(change));
   }
 
@@ -372,33 +379,36 @@ class Board implements StatusBoard {
    * Returns the current state of a pod for queries. Its tree is always current, because probes run without changing the
    * status.
    */
-  #currentPod({ shown, pod }: VisiblePod): PodWithTree {
+  #currentPod({ shown: actorOrTree, pod }: VisiblePod): PodWithTree {
     const { uid } = pod.metadata;
-    return { pod: this.#due.has(uid) ? this.#withDueStatus(pod, shown) : pod, tree: this.#shownTree(uid, shown) };
+    return {
+      pod: this.#duePods.has(uid) ? this.#withDueStatus(pod, actorOrTree) : pod,
+      tree: this.#displayedTree(uid, actorOrTree),
+    };
   }
 
   /**
    * Returns the pod with a newly computed status if one is due, because an explanation must not mix two states. This
    * status is not published.
    */
-  #withDueStatus(pod: Pod, shown: Posted['shown']): Pod {
-    if (!isActor(shown)) return pod;
+  #withDueStatus(pod: Pod, shown: PostedPod['shown']): Pod {
+    if (!isPodActor(shown)) return pod;
     const view = podView(shown);
     return withStatus(view, podStatus(view, this.#statusContext(pod.status)));
   }
 
-  #shownTree(uid: string, shown: Posted['shown']): ActorNode {
-    const tree = this.#treeOf(shown);
-    return this.#unpublished.isQueued(uid) ? { waitingFor: WAITING_FOR_STORE, ...tree } : tree;
+  #displayedTree(uid: string, shown: PostedPod['shown']): ActorNode {
+    const tree = this.#getTree(shown);
+    return this.#unpublishedChanges.hasPending(uid) ? { waitingFor: WAITING_FOR_STORE, ...tree } : tree;
   }
 }
 
 const WAITING_FOR_STORE = 'its status to be saved';
 
-/** A large pod that has changed. `cancel` withdraws the computation of its status. */
+/** A large pod that has changed. `cancelTimer` withdraws the computation of its status. */
 interface DuePod {
   readonly pod: PodRef;
-  readonly cancel: () => void;
+  readonly cancelTimer: () => void;
 }
 
 /** A pod with more containers and volumes than this counts as large. */
@@ -417,6 +427,6 @@ function statusDelayMs(pod: PodRef): number {
   const snapshot = pod.getSnapshot();
   if (snapshot.hasTag('reclaimed') || snapshot.status !== 'active') return 0;
   const { spec } = snapshot.context.allocated;
-  const parts = containersOf(spec).length + (spec.volumes ?? []).length;
-  return parts > MIN_LARGE_POD_PARTS ? Math.min(parts, MAX_INTERVAL_MS) : 0;
+  const partCount = containersOf(spec).length + (spec.volumes ?? []).length;
+  return partCount > MIN_LARGE_POD_PARTS ? Math.min(partCount, MAX_INTERVAL_MS) : 0;
 }

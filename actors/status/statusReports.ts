@@ -11,8 +11,8 @@ import { isSamePodStatus } from '../../kubernetes/status/status.ts';
 import { isRepeatingInit, isTransitionIllegal } from '../../kubernetes/status/transitions.ts';
 import { isUrgentChange } from '../../kubernetes/status/urgentChange.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
-import type { DueStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
-import type { Service } from '../boundary.ts';
+import type { PendingStatus, StatusSinkInput } from '../../machines/statusSink/chart.ts';
+import type { PortService } from '../boundary.ts';
 import { withTimeout } from '../services/withTimeout.ts';
 import type { NodeStore, UnacknowledgedStatus } from '../store/durableFacts.ts';
 import type { StatusChange } from './statusBoard.ts';
@@ -49,7 +49,7 @@ export interface StatusSink {
 interface Latest extends StatusReport {
   readonly version: number;
   /** Names of the sinks that have not acknowledged this version. */
-  readonly missing: Set<string>;
+  readonly pendingSinks: Set<string>;
   /** Whether the pod has been removed from the node. */
   readonly gone: boolean;
 }
@@ -64,31 +64,35 @@ interface ReportDependencies {
 
 export class StatusReports {
   readonly #dependencies: ReportDependencies;
-  readonly #latest = new Map<string, Latest>();
+  readonly #latestStatuses = new Map<string, Latest>();
   readonly #acknowledgingSinks: readonly string[];
   /** The terminal statuses on disk. */
-  readonly #savedTerminal = new Map<string, UnacknowledgedStatus>();
+  readonly #savedTerminalStatuses = new Map<string, UnacknowledgedStatus>();
   /** The last status of each pod that waits to become durable. */
-  readonly #unsaved = new Map<string, PodStatus>();
+  readonly #unsavedStatuses = new Map<string, PodStatus>();
   /**
    * Pods whose terminal status is on disk but not published yet. Statuses that are published before the terminal one do
    * not belong to a later run of the pod.
    */
   readonly #unpublishedTerminal = new Set<string>();
 
-  constructor(parts: ReportDependencies) {
-    this.#dependencies = parts;
-    this.#acknowledgingSinks = parts.sinks.flatMap(({ name, mustAcknowledge }) => (mustAcknowledge ? [name] : []));
-    for (const [uid, end] of parts.unacknowledged) this.#restore(uid, end);
+  constructor(dependencies: ReportDependencies) {
+    this.#dependencies = dependencies;
+    this.#acknowledgingSinks = dependencies.sinks.flatMap(({ name, mustAcknowledge }) =>
+      mustAcknowledge ? [name] : [],
+    );
+    for (const [uid, end] of dependencies.unacknowledged) this.#restoreTerminal(uid, end);
   }
 
   /** Returns the statuses that the previous agent has not sent to each sink. */
   previouslyUnsent(): readonly StatusSinkInput[] {
-    const latestStatuses = [...this.#latest.values()];
+    const latestStatuses = [...this.#latestStatuses.values()];
     return this.#dependencies.sinks.map(({ name, patienceMs }) => ({
       name,
       ...(patienceMs === undefined ? {} : { patienceMs }),
-      due: latestStatuses.flatMap(({ uid, version, missing }) => (missing.has(name) ? [{ uid, version }] : [])),
+      due: latestStatuses.flatMap(({ uid, version, pendingSinks }) =>
+        pendingSinks.has(name) ? [{ uid, version }] : [],
+      ),
     }));
   }
 
@@ -99,104 +103,118 @@ export class StatusReports {
   persistTerminal({ uid, pod, view, removed }: StatusChange, isFinal: boolean): Promise<void> | undefined {
     if (this.#acknowledgingSinks.length === 0) return undefined;
     const { metadata, status } = pod;
-    const saved = this.#savedTerminal.get(uid);
+    const savedStatus = this.#savedTerminalStatuses.get(uid);
     // A source may want the pod again after its removal, in which case it runs again.
-    const isReopened = removed && saved?.isFinal === true;
-    const unsaved = this.#unsaved.get(uid);
-    const latest = unsaved ? { status: unsaved, gone: false } : this.#latest.get(uid);
+    const isRunningAgain = removed && savedStatus?.isFinal === true;
+    const unsavedStatus = this.#unsavedStatuses.get(uid);
+    const latestStatus = unsavedStatus ? { status: unsavedStatus, gone: false } : this.#latestStatuses.get(uid);
     // An unreported status is not persisted, and the next terminal status is not compared with it.
-    if (mustNotReport(latest, { pod, view })) return isReopened ? this.#write(uid, { ...saved, isFinal }) : undefined;
-    const before = latest?.status;
-    if (status !== undefined) this.#unsaved.set(uid, status);
+    if (mustNotReport(latestStatus, { pod, view }))
+      return isRunningAgain ? this.#writeTerminal(uid, { ...savedStatus, isFinal }) : undefined;
+    const previousStatus = latestStatus?.status;
+    if (status !== undefined) this.#unsavedStatuses.set(uid, status);
     // A rejection is not persisted, because the node decides about the pod's admission again after a restart (C24).
-    if (view.refused) return undefined;
-    if (!isTerminalPhase(status?.phase) || (isSamePodStatus(before, status) && !isReopened)) return undefined;
+    if (view.refusal) return undefined;
+    if (!isTerminalPhase(status?.phase) || (isSamePodStatus(previousStatus, status) && !isRunningAgain))
+      return undefined;
     const { namespace, name } = metadata;
     this.#unpublishedTerminal.add(uid);
-    return this.#write(uid, { namespace, name, status, isFinal });
+    return this.#writeTerminal(uid, { namespace, name, status, isFinal });
   }
 
   /** Records a published status and, if it is new, returns the status that the sinks have to send. */
-  recordPublished({ uid, pod, view, removed }: StatusChange): DueStatus | undefined {
-    const latest = this.#latest.get(uid);
+  recordPublished({ uid, pod, view, removed }: StatusChange): PendingStatus | undefined {
+    const latestStatus = this.#latestStatuses.get(uid);
     const { metadata, status } = pod;
-    if (this.#unsaved.get(uid) === status) this.#unsaved.delete(uid);
-    if (this.#savedTerminal.get(uid)?.status === status) this.#unpublishedTerminal.delete(uid);
+    if (this.#unsavedStatuses.get(uid) === status) this.#unsavedStatuses.delete(uid);
+    if (this.#savedTerminalStatuses.get(uid)?.status === status) this.#unpublishedTerminal.delete(uid);
     // Once reclaimed, a terminated pod counts as reclaimed while its remaining files are removed.
-    const isSame = latest && (latest.ended || !view.reclaimed) && isSamePodStatus(latest.status, status);
-    if (latest && removed) this.#latest.set(uid, { ...latest, gone: true });
+    const isUnchanged =
+      latestStatus && (latestStatus.ended || !view.isReclaimed) && isSamePodStatus(latestStatus.status, status);
+    if (latestStatus && removed) this.#latestStatuses.set(uid, { ...latestStatus, gone: true });
     if (
       this.#dependencies.sinks.length === 0 ||
       status === undefined ||
-      isSame ||
-      mustNotReport(latest, { pod, view })
+      isUnchanged ||
+      mustNotReport(latestStatus, { pod, view })
     ) {
       this.#forgetIfDone(uid);
       return undefined;
     }
     // The pod runs again, so its earlier terminal status is obsolete.
-    if (this.#savedTerminal.has(uid) && !this.#unpublishedTerminal.has(uid) && !isTerminalPhase(status.phase))
+    if (this.#savedTerminalStatuses.has(uid) && !this.#unpublishedTerminal.has(uid) && !isTerminalPhase(status.phase))
       this.#remove(uid);
     const { namespace, name } = metadata;
-    const version = (latest?.version ?? 0) + 1;
-    const missing = new Set(this.#dependencies.sinks.map((sink) => sink.name));
-    const [isStatic, ended] = [isStaticPod(pod), view.reclaimed];
-    this.#latest.set(uid, { uid, namespace, name, status, ended, isStatic, version, missing, gone: removed });
-    if (isUrgent(latest, { pod, view })) return { uid, version };
+    const version = (latestStatus?.version ?? 0) + 1;
+    const pendingSinks = new Set(this.#dependencies.sinks.map((sink) => sink.name));
+    const [isStatic, ended] = [isStaticPod(pod), view.isReclaimed];
+    this.#latestStatuses.set(uid, {
+      uid,
+      namespace,
+      name,
+      status,
+      ended,
+      isStatic,
+      version,
+      pendingSinks,
+      gone: removed,
+    });
+    if (isUrgent(latestStatus, { pod, view })) return { uid, version };
     return {
       uid,
       version,
       mayWait: true,
-      ...(latest === undefined && isDeferrableFirst({ pod, view }) ? { isFirst: true } : {}),
+      ...(latestStatus === undefined && isDeferrableFirstStatus({ pod, view }) ? { isFirst: true } : {}),
     };
   }
 
-  readonly put: Service<'putStatus'> = async ({ sink: name, uid }, { signal }) => {
+  readonly put: PortService<'putStatus'> = async ({ sink: name, uid }, { signal }) => {
     const { sinks, clock } = this.#dependencies;
-    const latest = this.#latest.get(uid);
+    const latestStatus = this.#latestStatuses.get(uid);
     const sink = sinks.find((each) => each.name === name);
-    if (latest === undefined || sink === undefined) return { version: Number.MAX_SAFE_INTEGER };
-    const { namespace, name: podName, status, ended, isStatic, version, gone } = latest;
+    if (latestStatus === undefined || sink === undefined) return { version: Number.MAX_SAFE_INTEGER };
+    const { namespace, name: podName, status, ended, isStatic, version, gone: isRemoved } = latestStatus;
     try {
       // Copy the status, because a sink may modify it.
-      const report = { uid, namespace, name: podName, status: structuredClone(status), ended, isStatic };
+      const statusReport = { uid, namespace, name: podName, status: structuredClone(status), ended, isStatic };
       // Enforce the timeout here, because a sink may ignore its signal.
       const act = (within: AbortSignal) =>
-        unlessAborted(sink.put(report, { signal: within }), within).catch(asTimeout(within));
+        unlessAborted(sink.put(statusReport, { signal: within }), within).catch(asTimeout(within));
       await withTimeout(act, { clock, signal, timeoutMs: PUT_TIMEOUT_MS });
     } catch (error) {
       // Do not retry for a removed pod, unless the sink must acknowledge how it terminated.
-      if (!gone || sink.mustAcknowledge) throw failureOf(name, error);
+      if (!isRemoved || sink.mustAcknowledge) throw createFailure(name, error);
     }
-    this.#acknowledge(name, latest);
+    this.#acknowledgeStatus(name, latestStatus);
     return { version };
   };
 
-  #acknowledge(sink: string, { uid, version }: Latest): void {
-    const latest = this.#latest.get(uid);
-    if (latest?.version === version) latest.missing.delete(sink);
-    const isAwaited = this.#acknowledgingSinks.some((name) => latest?.missing.has(name));
+  #acknowledgeStatus(sink: string, { uid, version }: Latest): void {
+    const latestStatus = this.#latestStatuses.get(uid);
+    if (latestStatus?.version === version) latestStatus.pendingSinks.delete(sink);
+    const isAwaitedBySink = this.#acknowledgingSinks.some((name) => latestStatus?.pendingSinks.has(name));
     // A later terminal status, which has not been published yet, may already be on disk.
-    const isOnDisk =
-      this.#savedTerminal.has(uid) && isSamePodStatus(this.#savedTerminal.get(uid)?.status, latest?.status);
-    if (isOnDisk && !isAwaited) this.#removeSaved(uid);
+    const isSavedVersion =
+      this.#savedTerminalStatuses.has(uid) &&
+      isSamePodStatus(this.#savedTerminalStatuses.get(uid)?.status, latestStatus?.status);
+    if (isSavedVersion && !isAwaitedBySink) this.#removeSavedTerminal(uid);
     this.#forgetIfDone(uid);
   }
 
   #forgetIfDone(uid: string): void {
-    const latest = this.#latest.get(uid);
-    if (latest?.gone && latest.missing.size === 0) this.#latest.delete(uid);
+    const latestStatus = this.#latestStatuses.get(uid);
+    if (latestStatus?.gone && latestStatus.pendingSinks.size === 0) this.#latestStatuses.delete(uid);
   }
 
-  #restore(uid: string, end: UnacknowledgedStatus): void {
-    this.#savedTerminal.set(uid, end);
-    const missing = new Set(this.#acknowledgingSinks);
-    if (missing.size === 0) this.#removeSaved(uid);
-    else this.#latest.set(uid, { ...end, uid, ended: true, version: 1, missing, gone: true });
+  #restoreTerminal(uid: string, end: UnacknowledgedStatus): void {
+    this.#savedTerminalStatuses.set(uid, end);
+    const pendingSinks = new Set(this.#acknowledgingSinks);
+    if (pendingSinks.size === 0) this.#removeSavedTerminal(uid);
+    else this.#latestStatuses.set(uid, { ...end, uid, ended: true, version: 1, pendingSinks, gone: true });
   }
 
-  #write(uid: string, end: UnacknowledgedStatus): Promise<void> {
-    this.#savedTerminal.set(uid, end);
+  #writeTerminal(uid: string, end: UnacknowledgedStatus): Promise<void> {
+    this.#savedTerminalStatuses.set(uid, end);
     const { store, onError } = this.#dependencies;
     return store.write('unacknowledged', uid, end).catch((error) => onError('store', error));
   }
@@ -205,18 +223,18 @@ export class StatusReports {
    * Removes a terminal status that every sink has acknowledged. Until the pod's regular status is saved, this copy is
    * all that the next agent has.
    */
-  #removeSaved(uid: string): void {
+  #removeSavedTerminal(uid: string): void {
     const { store } = this.#dependencies;
-    const acknowledged = this.#savedTerminal.get(uid)?.status;
+    const acknowledgedStatus = this.#savedTerminalStatuses.get(uid)?.status;
     const remove = () => {
-      if (isSamePodStatus(this.#savedTerminal.get(uid)?.status, acknowledged)) this.#remove(uid);
+      if (isSamePodStatus(this.#savedTerminalStatuses.get(uid)?.status, acknowledgedStatus)) this.#remove(uid);
     };
     if (store.isUnwritten('statuses', uid)) void store.whenWritten('statuses', uid).then(remove);
     else remove();
   }
 
   #remove(uid: string): void {
-    this.#savedTerminal.delete(uid);
+    this.#savedTerminalStatuses.delete(uid);
     this.#unpublishedTerminal.delete(uid);
     this.#dependencies.store.remove('unacknowledged', uid).catch((error) => this.#dependencies.onError('store', error));
   }
@@ -227,35 +245,36 @@ export class StatusReports {
  * known, and to terminating pods that no source has reported. Like the kubelet, the node does not report the status of
  * such pods, even if a list contains a terminated pod again.
  */
-const isIncomplete = ({ unsettled, termination }: PodView): boolean =>
-  unsettled === true || termination?.isUnheard === true;
+const isIncomplete = ({ isUnsettled, termination }: PodView): boolean =>
+  isUnsettled === true || termination?.isUnreported === true;
 
 /** Whether other components act on the change. */
 function isUrgent(
-  latest: Pick<Latest, 'status' | 'ended'> | undefined,
+  latestStatus: Pick<Latest, 'status' | 'ended'> | undefined,
   { pod: { status = {} }, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
-  if ((latest?.ended ?? false) !== view.reclaimed) return true;
+  if ((latestStatus?.ended ?? false) !== view.isReclaimed) return true;
   // Like the kubelet, send no status before admission, because admission may query the API server.
   if (view.tags.includes('admitting')) return false;
-  return isUrgentChange(latest?.status, status, view.termination?.reason === 'Deleted');
+  return isUrgentChange(latestStatus?.status, status, view.termination?.reason === 'Deleted');
 }
 
 /**
  * Whether the first status of a pod differs from the source's, possibly older, status only in fields that no component
  * acts on. Always false for a static pod, because its manifest does not contain the mirror pod's status.
  */
-const isDeferrableFirst = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean =>
+const isDeferrableFirstStatus = ({ pod, view }: Pick<StatusChange, 'pod' | 'view'>): boolean =>
   !isStaticPod(pod) && !isUrgentChange(view.pod.status, pod.status ?? {}, false);
 
 /** Whether sending the current status would contradict an earlier one. */
 function mustNotReport(
-  latest: Pick<Latest, 'status' | 'gone'> | undefined,
+  latestStatus: Pick<Latest, 'status' | 'gone'> | undefined,
   { pod, view }: Pick<StatusChange, 'pod' | 'view'>,
 ): boolean {
   if (isIncomplete(view)) return true;
-  if (view.restored) return false;
-  if (latest && !latest.gone) return pod.status !== undefined && isTransitionIllegal(pod, latest.status, pod.status);
+  if (view.restoredStatus) return false;
+  if (latestStatus && !latestStatus.gone)
+    return pod.status !== undefined && isTransitionIllegal(pod, latestStatus.status, pod.status);
   // An earlier agent may have sent a terminal phase and died before the phase was on disk. Until the pod has terminated
   // again, any other phase would contradict it.
   return isTerminalPhasePending(view) || isRepeatingInit(view);
@@ -266,5 +285,5 @@ const asTimeout = (within: AbortSignal) => (cause: unknown) => {
   throw within.aborted ? new Error(`no response within ${PUT_TIMEOUT_MS / 1_000}s`, { cause }) : cause;
 };
 
-const failureOf = (sink: string, cause: unknown): NodeFailure =>
+const createFailure = (sink: string, cause: unknown): NodeFailure =>
   new NodeFailure('StatusNotSent', `${sink}: ${messageOf(cause)}`, { cause });

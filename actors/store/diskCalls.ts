@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 
 /** Maximum number of awaited calls. Each occupies one of the few threads shared by all file access. */
-const MAX_AWAITED = 2;
+const MAX_AWAITED_CALLS = 2;
 
 /**
  * Returns the maximum number of calls, including abandoned ones. It leaves a quarter of the threads to other file
@@ -22,13 +22,13 @@ export interface DiskCall {
 /**
  * `abandoned` means that the call has timed out but may still complete, `notStarted` that too many calls hang already.
  */
-type Outcome = 'done' | 'abandoned' | 'notStarted';
+type CallOutcome = 'done' | 'abandoned' | 'notStarted';
 
 export class DiskCalls {
   readonly #maxCalls: number;
   readonly #clock: Clock;
   readonly #onLateEnd: () => void;
-  readonly #queue: ((isAdmitted: boolean) => void)[] = [];
+  readonly #waitingCalls: ((isAdmitted: boolean) => void)[] = [];
   #awaitedCount = 0;
   #abandonedCount = 0;
 
@@ -45,54 +45,54 @@ export class DiskCalls {
   }
 
   /** Runs an operation once a slot is free. Rejects if the operation fails within the time limit. */
-  async run(operation: (call: DiskCall) => Promise<void>): Promise<Outcome> {
-    if (!(await this.#acquire())) return 'notStarted';
-    const call = { isAbandoned: false };
+  async run(operation: (call: DiskCall) => Promise<void>): Promise<CallOutcome> {
+    if (!(await this.#acquireSlot())) return 'notStarted';
+    const diskCall = { isAbandoned: false };
     return new Promise((resolve, reject) => {
       const timer = this.#clock.setTimeout(() => {
-        call.isAbandoned = true;
+        diskCall.isAbandoned = true;
         this.#abandonedCount += 1;
         resolve('abandoned');
         this.#release();
       }, CALL_LIMIT_MS);
       const onSettled = () => {
-        if (call.isAbandoned) return this.#onLateCompletion();
+        if (diskCall.isAbandoned) return this.#onLateCompletion();
         this.#clock.clearTimeout(timer);
         this.#release();
       };
-      operation(call)
+      operation(diskCall)
         .then(() => resolve('done'), reject)
         .finally(onSettled);
     });
   }
 
-  #acquire(): Promise<boolean> {
+  #acquireSlot(): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#queue.push(resolve);
-      this.#admit();
+      this.#waitingCalls.push(resolve);
+      this.#admitNext();
     });
   }
 
-  #admit(): void {
+  #admitNext(): void {
     while (
-      this.#awaitedCount < MAX_AWAITED &&
+      this.#awaitedCount < MAX_AWAITED_CALLS &&
       this.#awaitedCount + this.#abandonedCount < this.#maxCalls &&
-      this.#queue.length > 0
+      this.#waitingCalls.length > 0
     ) {
       this.#awaitedCount += 1;
-      this.#queue.shift()?.(true);
+      this.#waitingCalls.shift()?.(true);
     }
-    if (this.isStuck) for (const admit of this.#queue.splice(0)) admit(false);
+    if (this.isStuck) for (const admit of this.#waitingCalls.splice(0)) admit(false);
   }
 
   #release(): void {
     this.#awaitedCount -= 1;
-    this.#admit();
+    this.#admitNext();
   }
 
   #onLateCompletion(): void {
     this.#abandonedCount -= 1;
-    this.#admit();
+    this.#admitNext();
     this.#onLateEnd();
   }
 }

@@ -8,9 +8,9 @@ import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
-import type { Probed } from '../../machines/container/context.ts';
-import type { GoodManifest } from '../sources/manifest/manifestSet.ts';
-import { openStore, type Store, type StoreOptions } from './store.ts';
+import type { ProbeResults } from '../../machines/container/context.ts';
+import type { StoredManifest } from '../sources/manifest/manifestSet.ts';
+import { type FactStore, openStore, type StoreOptions } from './store.ts';
 
 const hostPort = z.object({ port: z.int(), protocol: z.enum(['TCP', 'UDP', 'SCTP']), hostIp: z.string() });
 
@@ -27,14 +27,14 @@ const containerSize = z.object({
 });
 
 const containerState = z.looseObject({ terminated: z.optional(z.looseObject({ exitCode: z.int() })) });
-const endedContainer = z.looseObject({
+const endedContainerSchema = z.looseObject({
   name: z.string(),
   restartCount: z.int(),
   state: containerState,
   lastState: containerState,
 });
 
-const schemas = {
+const factSchemas = {
   /** The last good version of each manifest, keyed by file. */
   manifests: z.pipe(
     // Older versions stored a single pod in a field `pod`, and the oldest ones stored the bare pod.
@@ -44,7 +44,7 @@ const schemas = {
       return 'pod' in stored ? { ...stored, pods: [stored.pod] } : stored;
     }),
     z.object({ pods: z.array(podSchema), digest: z.optional(z.string()) }),
-  ) as unknown as z.ZodMiniType<GoodManifest>,
+  ) as unknown as z.ZodMiniType<StoredManifest>,
   /** The last good set of a manifest URL, keyed by URL. */
   fetched: z.array(podSchema) as unknown as z.ZodMiniType<readonly Pod[]>,
   /** Terminal statuses, keyed by pod UID. */
@@ -72,13 +72,13 @@ const schemas = {
   }) as unknown as z.ZodMiniType<Allocation>,
   /** Probe results of running containers, keyed by pod UID. */
   probes: z.array(z.object({ id: z.string(), started: z.boolean(), ready: z.boolean() })) as unknown as z.ZodMiniType<
-    readonly Probed[]
+    readonly ProbeResults[]
   >,
   /** Statuses of terminated containers of pods that are not from an API server, keyed by pod UID. */
   containerEnds: z.object({
-    initContainerStatuses: z.optional(z.array(endedContainer)),
-    containerStatuses: z.optional(z.array(endedContainer)),
-    ephemeralContainerStatuses: z.optional(z.array(endedContainer)),
+    initContainerStatuses: z.optional(z.array(endedContainerSchema)),
+    containerStatuses: z.optional(z.array(endedContainerSchema)),
+    ephemeralContainerStatuses: z.optional(z.array(endedContainerSchema)),
   }) as unknown as z.ZodMiniType<ContainerEnds>,
 };
 
@@ -91,15 +91,15 @@ export interface UnacknowledgedStatus {
   readonly isFinal: boolean;
 }
 
-export type NodeStore = Store<typeof schemas>;
+export type NodeStore = FactStore<typeof factSchemas>;
 
 export interface DurableFacts {
-  readonly manifests: ReadonlyMap<string, GoodManifest>;
+  readonly manifests: ReadonlyMap<string, StoredManifest>;
   readonly fetched: ReadonlyMap<string, readonly Pod[]>;
   readonly statuses: ReadonlyMap<string, PodStatus>;
   readonly unacknowledged: ReadonlyMap<string, UnacknowledgedStatus>;
   readonly allocations: ReadonlyMap<string, Allocation>;
-  readonly probes: ReadonlyMap<string, readonly Probed[]>;
+  readonly probes: ReadonlyMap<string, readonly ProbeResults[]>;
   readonly containerEnds: ReadonlyMap<string, ContainerEnds>;
   /** One message for each unreadable file, which was quarantined. */
   readonly damaged: readonly string[];
@@ -116,8 +116,8 @@ export async function openNodeStore(
   rootDir: string,
   options?: StoreOptions,
 ): Promise<{ store: NodeStore; durable: DurableFacts }> {
-  const store = await openStore(`${rootDir}/statelet`, schemas, options);
-  const { facts, damaged } = await store.read();
+  const factStore = await openStore(`${rootDir}/statelet`, factSchemas, options);
+  const { facts, damageMessages } = await factStore.read();
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRejected(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
@@ -125,7 +125,7 @@ export async function openNodeStore(
     // the second is on disk.
     statuses.set(uid, status);
     // A failed write is retried and reported like that of any other fact.
-    store.write('statuses', uid, status).catch(() => {});
+    factStore.write('statuses', uid, status).catch(() => {});
   }
-  return { store, durable: { ...facts, statuses, damaged } };
+  return { store: factStore, durable: { ...facts, statuses, damaged: damageMessages } };
 }

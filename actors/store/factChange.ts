@@ -6,7 +6,7 @@ export interface FactChange {
   readonly value?: unknown;
   /** Increases with every change of any fact. */
   readonly version: number;
-  readonly waiting: { resolve: () => void; reject: (error: unknown) => void }[];
+  readonly waitingCallers: { resolve: () => void; reject: (error: unknown) => void }[];
 }
 
-export const idOf = ({ kind, key }: Pick<FactChange, 'kind' | 'key'>): string => `${kind}/${key}`;
+export const changeId = ({ kind, key }: Pick<FactChange, 'kind' | 'key'>): string => `${kind}/${key}`;

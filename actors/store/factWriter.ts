@@ -10,7 +10,7 @@ import { allocationOf, sizesOf } from '../../kubernetes/resources/allocation.ts'
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import { isUndecided } from '../../kubernetes/status/status.ts';
 import type { ContainerEnds, PodView } from '../../kubernetes/status/view.ts';
-import type { Probed } from '../../machines/container/context.ts';
+import type { ProbeResults } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
@@ -18,7 +18,7 @@ import type { DurableFacts, NodeStore } from './durableFacts.ts';
 /** Maximum time that a hanging disk delays a status, in milliseconds. */
 const MAX_DELAY_MS = 5_000;
 
-interface FactWriterParts {
+interface FactWriterDependencies {
   readonly store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten'>;
   readonly durable: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'probes'>;
   readonly clock: Clock;
@@ -38,67 +38,75 @@ export interface FactWriter {
  * durable, because no later agent may report a different status (C2, C29). It also resolves after the first attempt to
  * write these facts has failed or taken too long, because a full disk may delay a status but not prevent it.
  */
-export function createFactWriter({ store, durable, clock, onError, persistTerminal }: FactWriterParts): FactWriter {
+export function createFactWriter({
+  store,
+  durable,
+  clock,
+  onError,
+  persistTerminal,
+}: FactWriterDependencies): FactWriter {
   /** UIDs of pods whose status was computed from the runtime's state. */
-  const observed = new Set<string>();
+  const observedUids = new Set<string>();
   const logFailure = (write: Promise<void>) => write.catch((error) => onError('store', error));
-  const write = (...fact: Parameters<typeof store.write>) => logFailure(store.write(...fact));
-  const probes = probeWriter(durable, write);
-  const allocations = allocationWriter(durable, write);
-  const containerEnds = containerEndWriter(durable, write);
+  const writeFact = (...fact: Parameters<typeof store.write>) => logFailure(store.write(...fact));
+  const probeWriter = createProbeWriter(durable, writeFact);
+  const allocations = allocationWriter(durable, writeFact);
+  const endWriter = createContainerEndWriter(durable, writeFact);
 
-  const forget = (uid: string) => {
-    observed.delete(uid);
+  const forgetPod = (uid: string) => {
+    observedUids.delete(uid);
     allocations.forget(uid);
-    probes.forget(uid);
-    containerEnds.forget(uid);
+    probeWriter.forget(uid);
+    endWriter.forget(uid);
     for (const kind of ['allocations', 'containerEnds', 'statuses', 'probes'] as const)
       logFailure(store.remove(kind, uid));
   };
   const persist: PersistFacts = (change) => {
     const { uid, pod, view, removed } = change;
     if (removed) {
-      forget(uid);
-      const written = persistTerminal(change, false);
-      return written && withMaxDelay(clock, written);
+      forgetPod(uid);
+      const pendingWrite = persistTerminal(change, false);
+      return pendingWrite && withMaxDelay(clock, pendingWrite);
     }
-    if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observed.add(uid);
-    const isEnd = isFinal(change);
+    if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
+    const isFinalStatus = hasFinalStatus(change);
     // Until the pod's containers are known, the only probe results are those on disk.
-    const probesWritten = view.unsettled ? undefined : probes.persist(uid, view);
+    const probeWrite = view.isUnsettled ? undefined : probeWriter.persist(uid, view);
     // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
     // possible.
-    if (!view.unsettled) containerEnds.persist(uid, change);
-    const writes = [
-      probesWritten,
-      isEnd && pod.status ? write('statuses', uid, pod.status) : undefined,
+    if (!view.isUnsettled) endWriter.persist(uid, change);
+    const pendingWrites = [
+      probeWrite,
+      isFinalStatus && pod.status ? writeFact('statuses', uid, pod.status) : undefined,
       allocations.persist(uid, view),
-      persistTerminal(change, isEnd),
+      persistTerminal(change, isFinalStatus),
     ].filter((each) => each !== undefined);
-    return writes.length > 0 ? withMaxDelay(clock, Promise.all(writes)) : undefined;
+    return pendingWrites.length > 0 ? withMaxDelay(clock, Promise.all(pendingWrites)) : undefined;
   };
-  return { persist, isEvidence: (uid) => !observed.has(uid) || store.isUnwritten('statuses', uid) };
+  return { persist, isEvidence: (uid) => !observedUids.has(uid) || store.isUnwritten('statuses', uid) };
 }
 
 /**
  * Whether the next agent must know the pod's terminal status. A pod that the node rejected is admitted again after a
  * restart (C24), and a removed pod may run again if a source wants it again.
  */
-const isFinal = ({ pod, view: { refused, termination } }: StatusChange): boolean =>
-  isTerminalPhase(pod.status?.phase) && !refused && (termination === undefined || termination.stays === true);
+const hasFinalStatus = ({ pod, view: { refusal, termination } }: StatusChange): boolean =>
+  isTerminalPhase(pod.status?.phase) &&
+  !refusal &&
+  (termination === undefined || termination.staysUntilUnlisted === true);
 
-type Write = (...fact: Parameters<NodeStore['write']>) => Promise<void>;
+type WriteFact = (...fact: Parameters<NodeStore['write']>) => Promise<void>;
 
 /** Creates a writer of probe results, which are written when they change. */
-function probeWriter(durable: Pick<DurableFacts, 'probes'>, write: Write) {
-  const written = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
+function createProbeWriter(durable: Pick<DurableFacts, 'probes'>, write: WriteFact) {
+  const writtenJson = new Map(Array.from(durable.probes, ([uid, results]) => [uid, JSON.stringify(results)]));
   return {
-    forget: (uid: string) => void written.delete(uid),
+    forget: (uid: string) => void writtenJson.delete(uid),
     persist: (uid: string, view: PodView): Promise<void> | undefined => {
       const results = probeResults(view);
-      const text = JSON.stringify(results);
-      if (text === (written.get(uid) ?? '[]')) return undefined;
-      written.set(uid, text);
+      const resultsJson = JSON.stringify(results);
+      if (resultsJson === (writtenJson.get(uid) ?? '[]')) return undefined;
+      writtenJson.set(uid, resultsJson);
       return write('probes', uid, results);
     },
   };
@@ -108,25 +116,27 @@ function probeWriter(durable: Pick<DurableFacts, 'probes'>, write: Write) {
  * Creates a writer for the statuses of terminated containers, for pods that are not from an API server. There is no
  * other copy from which the next agent could report a run that the runtime has lost.
  */
-function containerEndWriter(durable: Pick<DurableFacts, 'containerEnds'>, write: Write) {
-  const written = new Map(Array.from(durable.containerEnds, ([uid, ends]) => [uid, JSON.stringify(ends)]));
+function createContainerEndWriter(durable: Pick<DurableFacts, 'containerEnds'>, write: WriteFact) {
+  const writtenJson = new Map(Array.from(durable.containerEnds, ([uid, ends]) => [uid, JSON.stringify(ends)]));
   return {
-    forget: (uid: string) => void written.delete(uid),
+    forget: (uid: string) => void writtenJson.delete(uid),
     persist: (uid: string, { pod }: StatusChange): void => {
       if (sourceOf(pod) === 'api' || pod.status === undefined) return;
-      const ends = containerEndsOf(pod.status);
-      const text = JSON.stringify(ends);
-      if (text === (written.get(uid) ?? '{}')) return;
-      written.set(uid, text);
-      void write('containerEnds', uid, ends);
+      const containerEnds = collectContainerEnds(pod.status);
+      const endsJson = JSON.stringify(containerEnds);
+      if (endsJson === (writtenJson.get(uid) ?? '{}')) return;
+      writtenJson.set(uid, endsJson);
+      void write('containerEnds', uid, containerEnds);
     },
   };
 }
 
-function containerEndsOf(status: PodStatus): ContainerEnds {
-  const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
-  const terminated = lists.map((list) => [list, (status[list] ?? []).flatMap(terminatedStatuses)] as const);
-  return Object.fromEntries(terminated.filter(([, statuses]) => statuses.length > 0));
+function collectContainerEnds(status: PodStatus): ContainerEnds {
+  const statusFields = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+  const terminatedByField = statusFields.map(
+    (list) => [list, (status[list] ?? []).flatMap(terminatedStatuses)] as const,
+  );
+  return Object.fromEntries(terminatedByField.filter(([, statuses]) => statuses.length > 0));
 }
 
 /**
@@ -146,22 +156,26 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
  * because it contains the QoS class. After a restart, this must be the class of the admitted pod, even if its manifest
  * has changed.
  */
-function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: Write) {
-  const admitted = new Map<string, PodView>();
-  const saved = new Set(allocations.keys());
+function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
+  const admittedViews = new Map<string, PodView>();
+  const savedUids = new Set(allocations.keys());
   return {
     forget: (uid: string) => {
-      admitted.delete(uid);
-      saved.delete(uid);
+      admittedViews.delete(uid);
+      savedUids.delete(uid);
     },
     persist: (uid: string, view: PodView): Promise<void> | undefined => {
       // A pod that is terminating from the start may not even have a known spec, so the stored allocation is better.
-      const previous = admitted.get(uid);
-      const isUnchanged = previous?.pod.spec === view.pod.spec && previous.resizing === view.resizing;
-      if (isUnchanged || view.termination || view.refused || isUndecided(view)) return undefined;
-      admitted.set(uid, view);
-      const written = write('allocations', uid, allocationOf(view.pod, view.resizing ? sizesOf(view) : undefined));
-      return previous === undefined && saved.has(uid) ? undefined : written;
+      const previousView = admittedViews.get(uid);
+      const isUnchanged = previousView?.pod.spec === view.pod.spec && previousView.isResizing === view.isResizing;
+      if (isUnchanged || view.termination || view.refusal || isUndecided(view)) return undefined;
+      admittedViews.set(uid, view);
+      const pendingWrite = write(
+        'allocations',
+        uid,
+        allocationOf(view.pod, view.isResizing ? sizesOf(view) : undefined),
+      );
+      return previousView === undefined && savedUids.has(uid) ? undefined : pendingWrite;
     },
   };
 }
@@ -178,11 +192,11 @@ function withMaxDelay(clock: Clock, work: Promise<unknown>): Promise<void> {
 }
 
 /** Returns the probe results of the running containers (C29). */
-function probeResults({ pod, containers }: PodView): Probed[] {
+function probeResults({ pod, containers }: PodView): ProbeResults[] {
   return containers.flatMap(({ name, containerId: id, now, started, ready }) => {
-    const hasProbes = PROBES.some((kind) => probeOf(pod, name, kind) !== undefined);
+    const hasProbes = PROBE_KINDS.some((kind) => probeOf(pod, name, kind) !== undefined);
     return hasProbes && id !== undefined && now.kind === 'running' ? [{ id, started, ready }] : [];
   });
 }
 
-const PROBES = ['startup', 'liveness', 'readiness'] as const;
+const PROBE_KINDS = ['startup', 'liveness', 'readiness'] as const;

@@ -14,8 +14,8 @@ import type { UnwrittenFacts } from './unwrittenFacts.ts';
 const MAX_CONCURRENT_ATTEMPTS = 2;
 
 /** The concurrent calls for one file, of which only the last is awaited, and the last requested change of the file. */
-interface Attempts {
-  newest: FactChange;
+interface FileAttempts {
+  newestChange: FactChange;
   /** Suffixes of the temporary files of the calls. */
   readonly suffixes: Set<number>;
 }
@@ -29,25 +29,25 @@ interface Attempts {
  * later change is written, the disk may contain the earlier value or none, because a system call cannot be aborted.
  */
 export class FolderWriter {
-  readonly #folder: FactFolder;
-  readonly #disk: DiskCalls;
-  readonly #unwritten: UnwrittenFacts;
-  readonly #queued = new Map<string, FactChange>();
+  readonly #factFolder: FactFolder;
+  readonly #diskCalls: DiskCalls;
+  readonly #unwrittenFacts: UnwrittenFacts;
+  readonly #queuedChanges = new Map<string, FactChange>();
   /** Keys of changes that are being written and awaited. */
-  readonly #writing = new Set<string>();
+  readonly #writingKeys = new Set<string>();
   /** Written changes that become durable once the folder is synced. */
-  readonly #unsynced = new Map<string, FactChange>();
-  readonly #attempts = new Map<string, Attempts>();
+  readonly #unsyncedChanges = new Map<string, FactChange>();
+  readonly #attemptsByKey = new Map<string, FileAttempts>();
   /** Temporary files left by failed writes, by key. They are removed with the fact or when the agent starts. */
-  readonly #leftovers = new Map<string, Set<string>>();
+  readonly #leftoversByKey = new Map<string, Set<string>>();
   #syncCount = 0;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(folder: FactFolder, disk: DiskCalls, unwritten: UnwrittenFacts) {
-    this.#folder = folder;
-    this.#disk = disk;
-    this.#unwritten = unwritten;
+    this.#factFolder = folder;
+    this.#diskCalls = disk;
+    this.#unwrittenFacts = unwritten;
   }
 
   /** Pending until every possible write has been attempted. Undefined when idle. */
@@ -57,15 +57,15 @@ export class FolderWriter {
 
   /** Whether a change of the key is queued or in progress. */
   has(key: string): boolean {
-    return this.#queued.has(key) || this.#writing.has(key) || this.#unsynced.has(key);
+    return this.#queuedChanges.has(key) || this.#writingKeys.has(key) || this.#unsyncedChanges.has(key);
   }
 
   add(change: FactChange): void {
-    const { key, waiting } = change;
-    waiting.unshift(...(this.#queued.get(key)?.waiting ?? []));
-    this.#queued.set(key, change);
-    const attempts = this.#attempts.get(key);
-    if (attempts !== undefined) attempts.newest = change;
+    const { key, waitingCallers } = change;
+    waitingCallers.unshift(...(this.#queuedChanges.get(key)?.waitingCallers ?? []));
+    this.#queuedChanges.set(key, change);
+    const fileAttempts = this.#attemptsByKey.get(key);
+    if (fileAttempts !== undefined) fileAttempts.newestChange = change;
     this.start();
   }
 
@@ -87,41 +87,42 @@ export class FolderWriter {
   async #drain(): Promise<void> {
     for (;;) {
       const batch = this.#nextBatch();
-      if (batch.length === 0 && !this.#maySync()) break;
-      const failed = new Map<FactChange, unknown>();
-      await Promise.all(batch.map((change) => this.#put(change, failed)));
-      this.#unwritten.add(failed);
+      if (batch.length === 0 && !this.#canSync()) break;
+      const failedChanges = new Map<FactChange, unknown>();
+      await Promise.all(batch.map((change) => this.#putChange(change, failedChanges)));
+      this.#unwrittenFacts.add(failedChanges);
       // Failed changes stay in `#writing` until the whole batch has been attempted. Otherwise they would appear as
       // written while another change of the batch hangs.
-      for (const { key } of failed.keys()) this.#writing.delete(key);
-      if (this.#unsynced.size > 0) await this.#sync();
+      for (const { key } of failedChanges.keys()) this.#writingKeys.delete(key);
+      if (this.#unsyncedChanges.size > 0) await this.#syncChanges();
     }
     this.#running = undefined;
   }
 
   #nextBatch(): FactChange[] {
-    if (this.#disk.isStuck) return [];
-    const mayStart = ({ key }: FactChange) => (this.#attempts.get(key)?.suffixes.size ?? 0) < MAX_CONCURRENT_ATTEMPTS;
-    const batch = [...this.#queued.values()].filter(mayStart);
+    if (this.#diskCalls.isStuck) return [];
+    const canStart = ({ key }: FactChange) =>
+      (this.#attemptsByKey.get(key)?.suffixes.size ?? 0) < MAX_CONCURRENT_ATTEMPTS;
+    const batch = [...this.#queuedChanges.values()].filter(canStart);
     for (const { key } of batch) {
-      this.#queued.delete(key);
-      this.#writing.add(key);
+      this.#queuedChanges.delete(key);
+      this.#writingKeys.add(key);
     }
     return batch;
   }
 
-  #maySync(): boolean {
-    return this.#unsynced.size > 0 && this.#syncCount < MAX_CONCURRENT_ATTEMPTS && !this.#disk.isStuck;
+  #canSync(): boolean {
+    return this.#unsyncedChanges.size > 0 && this.#syncCount < MAX_CONCURRENT_ATTEMPTS && !this.#diskCalls.isStuck;
   }
 
-  async #put(change: FactChange, failed: Map<FactChange, unknown>): Promise<void> {
+  async #putChange(change: FactChange, failed: Map<FactChange, unknown>): Promise<void> {
     const { key } = change;
     try {
-      const outcome = await this.#disk.run((call) => this.#write(change, call));
-      this.#writing.delete(key);
-      if (outcome === 'done') return this.#addUnsynced(change);
-      failed.set(change, abandonedError(outcome, `${factFile(this.#folder, key)} was not written`));
-      this.#requeue(change);
+      const writeOutcome = await this.#diskCalls.run((call) => this.#writeChange(change, call));
+      this.#writingKeys.delete(key);
+      if (writeOutcome === 'done') return this.#addUnsynced(change);
+      failed.set(change, abandonedError(writeOutcome, `${factFile(this.#factFolder, key)} was not written`));
+      this.#requeueChange(change);
     } catch (cause) {
       failed.set(change, cause);
       rejectAll(change, cause);
@@ -130,80 +131,85 @@ export class FolderWriter {
 
   /** Records a written change. The callers that wait for an earlier change of the key wait for this one. */
   #addUnsynced(change: FactChange): void {
-    change.waiting.push(...(this.#unsynced.get(change.key)?.waiting ?? []));
-    this.#unsynced.set(change.key, change);
+    change.waitingCallers.push(...(this.#unsyncedChanges.get(change.key)?.waitingCallers ?? []));
+    this.#unsyncedChanges.set(change.key, change);
   }
 
   /** Queues the change again, or merges its waiting callers into a later one. */
-  #requeue(change: FactChange): void {
-    const queued = this.#queued.get(change.key);
-    if (queued === undefined) this.#queued.set(change.key, change);
-    else queued.waiting.push(...change.waiting);
+  #requeueChange(change: FactChange): void {
+    const queuedChange = this.#queuedChanges.get(change.key);
+    if (queuedChange === undefined) this.#queuedChanges.set(change.key, change);
+    else queuedChange.waitingCallers.push(...change.waitingCallers);
   }
 
-  async #write(change: FactChange, call: DiskCall): Promise<void> {
+  async #writeChange(change: FactChange, call: DiskCall): Promise<void> {
     const { key } = change;
-    const attempts = this.#attempts.get(key) ?? { newest: this.#queued.get(key) ?? change, suffixes: new Set() };
-    this.#attempts.set(key, attempts);
-    const suffix = attempts.suffixes.has(0) ? 1 : 0;
-    attempts.suffixes.add(suffix);
-    const isSuperseded = () => attempts.newest.version > change.version;
+    const fileAttempts = this.#attemptsByKey.get(key) ?? {
+      newestChange: this.#queuedChanges.get(key) ?? change,
+      suffixes: new Set(),
+    };
+    this.#attemptsByKey.set(key, fileAttempts);
+    const temporarySuffix = fileAttempts.suffixes.has(0) ? 1 : 0;
+    fileAttempts.suffixes.add(temporarySuffix);
+    const isSuperseded = () => fileAttempts.newestChange.version > change.version;
     try {
       if (!('value' in change)) return await this.#remove(key);
-      const mayReplace = () => !call.isAbandoned || !(isSuperseded() || this.#isClosed);
+      const canReplace = () => !call.isAbandoned || !(isSuperseded() || this.#isClosed);
       const onLeftover = (file: string) =>
-        void this.#leftovers.set(key, new Set([...(this.#leftovers.get(key) ?? []), file]));
-      await writeFact(this.#folder, change, { suffix, mayReplace, onLeftover });
+        void this.#leftoversByKey.set(key, new Set([...(this.#leftoversByKey.get(key) ?? []), file]));
+      await writeFact(this.#factFolder, change, { suffix: temporarySuffix, mayReplace: canReplace, onLeftover });
     } finally {
-      attempts.suffixes.delete(suffix);
-      if (attempts.suffixes.size === 0) this.#attempts.delete(key);
-      if (call.isAbandoned && isSuperseded()) this.#requeue({ ...attempts.newest, waiting: [] });
+      fileAttempts.suffixes.delete(temporarySuffix);
+      if (fileAttempts.suffixes.size === 0) this.#attemptsByKey.delete(key);
+      if (call.isAbandoned && isSuperseded()) this.#requeueChange({ ...fileAttempts.newestChange, waitingCallers: [] });
     }
   }
 
   async #remove(key: string): Promise<void> {
-    const leftovers = this.#leftovers.get(key);
-    await removeFact(this.#folder, key, leftovers ?? []);
+    const temporaryLeftovers = this.#leftoversByKey.get(key);
+    await removeFact(this.#factFolder, key, temporaryLeftovers ?? []);
     // A call that completed late meanwhile may have left a file of its own. It is deleted with the next removal of the
     // fact.
-    if (this.#leftovers.get(key) === leftovers) this.#leftovers.delete(key);
+    if (this.#leftoversByKey.get(key) === temporaryLeftovers) this.#leftoversByKey.delete(key);
   }
 
-  async #sync(): Promise<void> {
-    const failed = new Map<FactChange, unknown>();
-    const covered = [...this.#unsynced.values()];
+  async #syncChanges(): Promise<void> {
+    const failedChanges = new Map<FactChange, unknown>();
+    const coveredChanges = [...this.#unsyncedChanges.values()];
     try {
-      const outcome = this.#maySync() ? await this.#disk.run(() => this.#syncFolder(covered)) : 'notStarted';
-      if (outcome === 'done') return;
-      const failure = abandonedError(outcome, `${this.#folder.directory} was not synced`);
-      for (const change of this.#unsynced.values()) failed.set(change, failure);
+      const syncOutcome = this.#canSync()
+        ? await this.#diskCalls.run(() => this.#syncDirectory(coveredChanges))
+        : 'notStarted';
+      if (syncOutcome === 'done') return;
+      const abandonedFailure = abandonedError(syncOutcome, `${this.#factFolder.directory} was not synced`);
+      for (const change of this.#unsyncedChanges.values()) failedChanges.set(change, abandonedFailure);
     } catch (cause) {
-      for (const change of this.#takeUnsynced(covered)) {
-        failed.set(change, cause);
+      for (const change of this.#takeUnsyncedChanges(coveredChanges)) {
+        failedChanges.set(change, cause);
         rejectAll(change, cause);
       }
     }
-    this.#unwritten.add(failed);
+    this.#unwrittenFacts.add(failedChanges);
   }
 
   /** Syncs the folder. Even if the call completes late, all changes written before it are durable. */
-  async #syncFolder(covered: readonly FactChange[]): Promise<void> {
+  async #syncDirectory(covered: readonly FactChange[]): Promise<void> {
     this.#syncCount += 1;
     try {
-      await syncDirectory(this.#folder.files, this.#folder.directory);
+      await syncDirectory(this.#factFolder.files, this.#factFolder.directory);
     } finally {
       this.#syncCount -= 1;
     }
-    const durable = this.#takeUnsynced(covered);
-    this.#unwritten.release(durable);
-    for (const { waiting } of durable) for (const { resolve } of waiting) resolve();
+    const durableChanges = this.#takeUnsyncedChanges(covered);
+    this.#unwrittenFacts.release(durableChanges);
+    for (const { waitingCallers } of durableChanges) for (const { resolve } of waitingCallers) resolve();
   }
 
   /** Removes and returns the changes that no later change has replaced. */
-  #takeUnsynced(covered: readonly FactChange[]): FactChange[] {
-    const current = covered.filter((change) => this.#unsynced.get(change.key) === change);
-    for (const { key } of current) this.#unsynced.delete(key);
-    return current;
+  #takeUnsyncedChanges(covered: readonly FactChange[]): FactChange[] {
+    const currentChanges = covered.filter((change) => this.#unsyncedChanges.get(change.key) === change);
+    for (const { key } of currentChanges) this.#unsyncedChanges.delete(key);
+    return currentChanges;
   }
 }
 
@@ -215,7 +221,7 @@ const abandonedError = (outcome: 'abandoned' | 'notStarted', problem: string): E
   );
 
 /** Rejects all callers that wait for a change. */
-function rejectAll({ waiting }: FactChange, cause: unknown): void {
-  const failure = new NodeFailure('StoreFailed', `state could not be saved: ${messageOf(cause)}`, { cause });
-  for (const { reject } of waiting) reject(failure);
+function rejectAll({ waitingCallers }: FactChange, cause: unknown): void {
+  const storeFailure = new NodeFailure('StoreFailed', `state could not be saved: ${messageOf(cause)}`, { cause });
+  for (const { reject } of waitingCallers) reject(storeFailure);
 }

@@ -8,7 +8,7 @@ import { type DirectoryOwner, type Maker, readOwner } from '../../host/pods/podM
 import { adoptPod, isSamePodName, readPodDirectoryOwner } from '../../host/pods/takePodDirectory.ts';
 import {
   type ForeignPod,
-  type LeftPod,
+  type LeftoverPod,
   type PodIdentity,
   UNKNOWN_NAMESPACE,
 } from '../../kubernetes/lifecycle/observed.ts';
@@ -16,7 +16,7 @@ import type { DurableFacts } from './durableFacts.ts';
 import { factFileName } from './storeFiles.ts';
 
 /** Identity and root folders of an agent. The paths are absolute. */
-export interface AgentPlace {
+export interface AgentIdentity {
   readonly rootDir: string;
   readonly podLogsDir: string;
   readonly nodeName: string;
@@ -25,7 +25,7 @@ export interface AgentPlace {
 
 /** Pods found below the root directory. */
 export interface PodsOnDisk {
-  readonly left: readonly LeftPod[];
+  readonly left: readonly LeftoverPod[];
   readonly foreign: readonly ForeignPod[];
 }
 
@@ -38,7 +38,7 @@ export interface PodsAtStart extends PodsOnDisk {
 /** Runtime endpoint of an agent without containers, whose pods do not survive its process. */
 export const SIMULATED = 'simulated';
 
-export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentPlace): Maker => ({
+export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity): Maker => ({
   root: rootDir,
   node: nodeName,
   runtime: runtimeEndpoint,
@@ -57,7 +57,7 @@ interface FindOptions {
  * that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
 export async function findPodsOnDisk(
-  place: AgentPlace,
+  agentIdentity: AgentIdentity,
   {
     allocations,
     containerEnds,
@@ -66,59 +66,63 @@ export async function findPodsOnDisk(
   }: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'statuses' | 'probes'>,
   { takesOver = false, files, onAdopted }: FindOptions = {},
 ): Promise<PodsAtStart> {
-  const layout = createLayout(place, files);
-  const maker = markOwner(place);
-  const logged = await loggedPods(layout, place.podLogsDir);
-  const identityOf = identitiesIn(logged ?? []);
+  const layout = createLayout(agentIdentity, files);
+  const ownMark = markOwner(agentIdentity);
+  const podsWithLogs = await listPodsWithLogs(layout, agentIdentity.podLogsDir);
+  const findIdentity = createIdentityFinder(podsWithLogs ?? []);
   const uids = await listPodDirectories(layout);
-  const directories = uids.map((uid) => ({ uid, owner: readPodDirectoryOwner(layout, maker, uid) }));
-  if (!takesOver) rejectOtherRuntime(layout, directories, maker);
-  for (const directory of directories) {
+  const podDirectories = uids.map((uid) => ({ uid, owner: readPodDirectoryOwner(layout, ownMark, uid) }));
+  if (!takesOver) rejectOtherRuntime(layout, podDirectories, ownMark);
+  for (const directory of podDirectories) {
     const { uid, owner } = directory;
     const isKnown = allocations.has(uid) || probes.has(uid);
-    const mustTakeOver = takesOver && (owner.kind === 'others' || isOnOtherRuntime(layout, owner, maker));
+    const mustTakeOver = takesOver && (owner.kind === 'others' || belongsToOtherRuntime(layout, owner, ownMark));
     if (!mustTakeOver && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
-    await adoptPod({ layout, maker, pod: identityOf(uid), isTaken: takesOver });
+    await adoptPod({ layout, maker: ownMark, pod: findIdentity(uid), isTaken: takesOver });
     if (owner.kind === 'unmarked' && owner.damagedMark !== undefined) {
-      const expectation = 'expected a JSON object with root, node, runtime and pod';
-      onAdopted?.(identityOf(uid), `${owner.damagedMark} is damaged, ${expectation}; it has been replaced`);
+      const expectedFormat = 'expected a JSON object with root, node, runtime and pod';
+      onAdopted?.(findIdentity(uid), `${owner.damagedMark} is damaged, ${expectedFormat}; it has been replaced`);
     }
-    directory.owner = readPodDirectoryOwner(layout, maker, uid);
+    directory.owner = readPodDirectoryOwner(layout, ownMark, uid);
   }
-  const pods = directories.map(({ uid, owner }) => classifyPod(layout, uid, { owner, identityOf }));
-  const facts = [allocations, containerEnds, statuses, probes];
-  const withoutDirectory = facts.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
+  const pods = podDirectories.map(({ uid, owner }) => classifyPod(layout, uid, { owner, findIdentity }));
+  const factMaps = [allocations, containerEnds, statuses, probes];
+  const withoutDirectory = factMaps.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
   return {
-    left: [...pods.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(identityOf)],
+    left: [...pods.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(findIdentity)],
     foreign: pods.flatMap(({ foreign = [] }) => foreign),
-    logged: logged?.map(({ uid }) => uid) ?? 'unknown',
+    logged: podsWithLogs?.map(({ uid }) => uid) ?? 'unknown',
   };
 }
 
 /** Returns the UIDs of the pods whose directories belong to this agent, which has created or adopted their cgroups. */
-export async function podsOfAgent(place: AgentPlace, files?: FileSystem): Promise<readonly string[]> {
+export async function podsOfAgent(place: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(place, files);
-  const maker = markOwner(place);
-  return (await listPodDirectories(layout)).filter((uid) => readPodDirectoryOwner(layout, maker, uid).kind === 'ours');
+  const ownMark = markOwner(place);
+  return (await listPodDirectories(layout)).filter(
+    (uid) => readPodDirectoryOwner(layout, ownMark, uid).kind === 'ours',
+  );
 }
 
 /** Finds the pods to take over. Their directories belong to a different agent or runtime. */
 export async function findPodsToTakeOver(
-  place: AgentPlace,
-  known: Pick<ReadonlySet<string>, 'has'>,
+  agentIdentity: AgentIdentity,
+  knownUids: Pick<ReadonlySet<string>, 'has'>,
 ): Promise<readonly ForeignPod[]> {
-  const layout = createLayout(place);
-  const maker = markOwner(place);
-  const identityOf = identitiesIn((await loggedPods(layout, place.podLogsDir)) ?? []);
+  const layout = createLayout(agentIdentity);
+  const ownMark = markOwner(agentIdentity);
+  const findIdentity = createIdentityFinder((await listPodsWithLogs(layout, agentIdentity.podLogsDir)) ?? []);
   return (await listPodDirectories(layout)).flatMap((uid) => {
-    const owner = readPodDirectoryOwner(layout, maker, uid);
-    const common = { directory: layout.podDir(uid), sandboxes: [] };
+    const owner = readPodDirectoryOwner(layout, ownMark, uid);
+    const commonFields = { directory: layout.podDir(uid), sandboxes: [] };
     if (owner.kind === 'ours') {
       const why = `created on the runtime ${owner.runtime}`;
-      return isOnOtherRuntime(layout, owner, maker) ? [{ ...identityOf(uid), ...owner.pod, ...common, why }] : [];
+      return belongsToOtherRuntime(layout, owner, ownMark)
+        ? [{ ...findIdentity(uid), ...owner.pod, ...commonFields, why }]
+        : [];
     }
-    const isForeign = owner.kind === 'others' || (owner.kind === 'unmarked' && !known.has(uid));
-    return isForeign ? [{ ...identityOf(uid), ...common, why: owner.why }] : [];
+    const isForeign = owner.kind === 'others' || (owner.kind === 'unmarked' && !knownUids.has(uid));
+    return isForeign ? [{ ...findIdentity(uid), ...commonFields, why: owner.why }] : [];
   });
 }
 
@@ -127,65 +131,65 @@ export async function findPodsToTakeOver(
  * directory cannot be read, because this agent's own pods would otherwise count as foreign.
  */
 export async function listOwnedUids(rootDir: string): Promise<Pick<ReadonlySet<string>, 'has'>> {
-  const kinds = ['allocations', 'probes'].map((kind) =>
+  const storedKinds = ['allocations', 'probes'].map((kind) =>
     hostFiles.readdir(path.join(rootDir, 'statelet', kind)).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
       return [];
     }),
   );
-  const names = new Set((await Promise.all(kinds)).flat());
+  const names = new Set((await Promise.all(storedKinds)).flat());
   return { has: (uid) => names.has(factFileName(uid)) };
 }
 
 /** Finds pods on disk that the agent does not know, by their directories or, after a power failure, by their logs. */
 export async function surveyPods(
   { layout, maker, podLogsDir }: { readonly layout: Layout; readonly maker: Maker; readonly podLogsDir: string },
-  known: readonly string[],
+  knownUids: readonly string[],
 ): Promise<PodsOnDisk> {
-  const skipped = new Set(known);
+  const skippedUids = new Set(knownUids);
   // List the logs first, because the directory of a new pod is created before its logs.
-  const logged = (await loggedPods(layout, podLogsDir)) ?? [];
-  const uids = (await listPodDirectories(layout)).filter((uid) => !skipped.has(uid));
-  const identityOf = identitiesIn(logged);
+  const podsWithLogs = (await listPodsWithLogs(layout, podLogsDir)) ?? [];
+  const uids = (await listPodDirectories(layout)).filter((uid) => !skippedUids.has(uid));
+  const findIdentity = createIdentityFinder(podsWithLogs);
   const pods = uids.map((uid) =>
-    classifyPod(layout, uid, { owner: readPodDirectoryOwner(layout, maker, uid), identityOf }),
+    classifyPod(layout, uid, { owner: readPodDirectoryOwner(layout, maker, uid), findIdentity }),
   );
-  const isOurs = (pod: PodIdentity) => {
+  const isOwnPod = (pod: PodIdentity) => {
     const owner = readOwner(layout.files, layout.podLogDir(pod), maker);
     return owner.kind === 'ours' && (owner.pod === undefined || isSamePodName(owner.pod, pod));
   };
-  const onlyLogged = logged.filter(({ uid }) => !skipped.has(uid) && !uids.includes(uid));
+  const podsWithLogsOnly = podsWithLogs.filter(({ uid }) => !skippedUids.has(uid) && !uids.includes(uid));
   return {
-    left: [...pods.flatMap(({ left = [] }) => left), ...onlyLogged.filter(isOurs)],
+    left: [...pods.flatMap(({ left = [] }) => left), ...podsWithLogsOnly.filter(isOwnPod)],
     foreign: pods.flatMap(({ foreign = [] }) => foreign),
   };
 }
 
 interface PodDirectory {
   readonly owner: DirectoryOwner;
-  readonly identityOf: (uid: string) => PodIdentity;
+  readonly findIdentity: (uid: string) => PodIdentity;
 }
 
 function classifyPod(
   layout: Layout,
   uid: string,
-  { owner, identityOf }: PodDirectory,
-): { left?: [LeftPod]; foreign?: [ForeignPod] } {
+  { owner, findIdentity }: PodDirectory,
+): { left?: [LeftoverPod]; foreign?: [ForeignPod] } {
   if (owner.kind === 'missing') return {};
   if (owner.kind === 'ours') {
     return {
-      left: [{ ...identityOf(uid), ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTaken: true } : {}) }],
+      left: [{ ...findIdentity(uid), ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTakenOver: true } : {}) }],
     };
   }
-  return { foreign: [{ ...identityOf(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
+  return { foreign: [{ ...findIdentity(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
 }
 
-function isOnOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
-  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !isSameRuntime(files, owner.runtime, runtime);
+function belongsToOtherRuntime({ files }: Layout, owner: DirectoryOwner, { runtime }: Maker): boolean {
+  return owner.kind === 'ours' && owner.runtime !== SIMULATED && !hasSameSocket(files, owner.runtime, runtime);
 }
 
 /** Whether two endpoints resolve to the same socket. */
-export function isSameRuntime(files: FileSystem, first: string, second: string): boolean {
+export function hasSameSocket(files: FileSystem, first: string, second: string): boolean {
   const [firstPath = '', secondPath = ''] = [first, second].map((endpoint) => endpoint.replace(/^unix:\/\//, ''));
   return first === second || files.isSamePathSync(firstPath, secondPath);
 }
@@ -193,15 +197,15 @@ export function isSameRuntime(files: FileSystem, first: string, second: string):
 function rejectOtherRuntime(
   layout: Layout,
   directories: readonly { readonly uid: string; readonly owner: DirectoryOwner }[],
-  maker: Maker,
+  ownMark: Maker,
 ): void {
-  const runtimes = directories.flatMap(({ owner }) =>
-    owner.kind === 'ours' && isOnOtherRuntime(layout, owner, maker) ? owner.runtime : [],
+  const otherRuntimes = directories.flatMap(({ owner }) =>
+    owner.kind === 'ours' && belongsToOtherRuntime(layout, owner, ownMark) ? owner.runtime : [],
   );
-  const [runtime] = runtimes;
+  const [runtime] = otherRuntimes;
   if (runtime === undefined) return;
-  const count = runtimes.length === 1 ? '1 pod' : `${runtimes.length} pods`;
-  const message = `${maker.root} contains ${count} of the runtime ${runtime}, but this agent is configured to use ${maker.runtime}: use the previous runtime or a different root directory`;
+  const count = otherRuntimes.length === 1 ? '1 pod' : `${otherRuntimes.length} pods`;
+  const message = `${ownMark.root} contains ${count} of the runtime ${runtime}, but this agent is configured to use ${ownMark.runtime}: use the previous runtime or a different root directory`;
   throw new NodeFailure('RuntimeChanged', message);
 }
 
@@ -209,7 +213,7 @@ function rejectOtherRuntime(
  * Returns a function that looks up a pod's identity by its UID in the names of log folders. A pod without logs is
  * identified by its UID.
  */
-function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
+function createIdentityFinder(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
   const podsByUid = new Map(logged.map((pod) => [pod.uid, pod]));
   return (uid) => podsByUid.get(uid) ?? { uid, namespace: UNKNOWN_NAMESPACE, name: uid };
 }
@@ -218,13 +222,13 @@ function identitiesIn(logged: readonly PodIdentity[]): (uid: string) => PodIdent
  * Lists the pods with a log folder, which may belong to other agents. Returns undefined if the parent folder cannot be
  * read.
  */
-async function loggedPods({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[] | undefined> {
-  const folders = await files.readdir(podLogsDir).catch((error) => (isMissing(error) ? [] : undefined));
-  return folders?.map(identityOf).filter((pod) => Object.values(pod).every(isSafeSegment));
+async function listPodsWithLogs({ files }: Layout, podLogsDir: string): Promise<readonly PodIdentity[] | undefined> {
+  const logFolders = await files.readdir(podLogsDir).catch((error) => (isMissing(error) ? [] : undefined));
+  return logFolders?.map(parseLogFolder).filter((pod) => Object.values(pod).every(isSafeSegment));
 }
 
 /** Parses the name of a log folder, `<namespace>_<name>_<uid>` (C23). Only the UID may contain underscores. */
-export function identityOf(folder: string): PodIdentity {
+export function parseLogFolder(folder: string): PodIdentity {
   const [namespace = '', name = '', ...uid] = folder.split('_');
   return { namespace, name, uid: uid.join('_') };
 }

@@ -10,9 +10,9 @@ import { adoptPod, claimPodDirectory, requirePodDirectoryOwner } from '../../hos
 import type { ObservedPod, ObservedSandbox, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { type PodsOnDisk, surveyPods } from './leftOnDisk.ts';
 
-interface OwnershipParts {
+interface OwnershipDependencies {
   readonly layout: Layout;
-  readonly maker: Maker;
+  readonly ownMark: Maker;
   readonly podLogsDir: string;
   /** The mark on this agent's sandboxes. */
   readonly owner: string;
@@ -27,7 +27,7 @@ interface Survey extends PodsOnDisk {
 
 /** Distinguishes own pods from foreign ones by the marks in their directories and on their sandboxes. */
 export interface Ownership {
-  readonly maker: Maker;
+  readonly ownMark: Maker;
   /**
    * Records which agents created the sandboxes of the pods. Returns the pods with this agent's mark in its normal form,
    * because a mark may refer to the root directory through links.
@@ -46,43 +46,43 @@ export interface Ownership {
   /** Whether this agent may remove the pod's files on this host. Rejects if the directory's mark cannot be read. */
   owns(pod: PodIdentity): Promise<boolean>;
   /** Drops the observations of a removed pod. */
-  forget(uid: string): void;
+  forgetPod(uid: string): void;
   /** Finds pods on disk that have no actor. */
-  survey(known: readonly string[], signal: AbortSignal): Promise<Survey>;
+  surveyDisk(known: readonly string[], signal: AbortSignal): Promise<Survey>;
 }
 
-export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }: OwnershipParts): Ownership {
-  const { seen, shared, foreignMark, observe } = createObservations(layout.files, maker, owner);
-  const take = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
+export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted }: OwnershipDependencies): Ownership {
+  const { seen, shared, foreignMark, observe } = createObservations(layout.files, ownMark, owner);
+  const takeOwnership = async ({ uid, namespace, name }: PodIdentity, ran: readonly string[]) => {
     const pod = { uid, namespace, name };
-    const why = await claimPodDirectory({ layout, maker, pod, runsHere: ran.length > 0 || seen.has(uid) });
+    const why = await claimPodDirectory({ layout, maker: ownMark, pod, runsHere: ran.length > 0 || seen.has(uid) });
     if (why !== undefined && !seen.has(uid)) onAdopted?.(pod, why);
   };
   return {
-    maker,
+    ownMark,
     observe: (pods) => pods.map(observe),
     foreignMark,
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
-      const owner = requirePodDirectoryOwner(layout, maker, uid);
+      const owner = requirePodDirectoryOwner(layout, ownMark, uid);
       return owner.kind === 'ours' && owner.isTaken;
     },
-    take,
+    take: takeOwnership,
     owns: async (pod) => {
-      const { kind } = requirePodDirectoryOwner(layout, maker, pod.uid);
+      const { kind } = requirePodDirectoryOwner(layout, ownMark, pod.uid);
       if (kind === 'ours' || !seen.has(pod.uid)) return kind === 'ours';
       // The directory was created before marks existed. Mark it so that the next agent recognizes it if the removal is
       // interrupted.
-      if (kind === 'unmarked') await adoptPod({ layout, maker, pod });
+      if (kind === 'unmarked') await adoptPod({ layout, maker: ownMark, pod });
       return kind === 'unmarked' || kind === 'missing';
     },
-    forget: (uid) => void seen.delete(uid),
-    survey: async (known, signal) => {
-      const removals = [layout.podsDir, podLogsDir].map((directory) =>
-        removeLeftovers(directory, { layout, maker, signal }),
+    forgetPod: (uid) => void seen.delete(uid),
+    surveyDisk: async (known, signal) => {
+      const leftoverRemovals = [layout.podsDir, podLogsDir].map((directory) =>
+        removeLeftovers(directory, { layout, maker: ownMark, signal }),
       );
-      const errors = (await Promise.all(removals)).flat();
-      const { left, foreign } = await surveyPods({ layout, maker, podLogsDir }, known);
+      const errors = (await Promise.all(leftoverRemovals)).flat();
+      const { left, foreign } = await surveyPods({ layout, maker: ownMark, podLogsDir }, known);
       return { left, foreign: foreign.filter(({ uid }) => !seen.has(uid)), errors };
     },
   };
@@ -93,28 +93,28 @@ export function createOwnership({ layout, maker, podLogsDir, owner, onAdopted }:
  * (`shared`).
  */
 function createObservations(files: FileSystem, maker: Maker, owner: string) {
-  const seen = new Set<string>();
-  const shared = new Set<string>();
-  const isOwnMark = memoize((mark) => mark === owner || isMarkOf(files, maker, mark));
+  const ownPodUids = new Set<string>();
+  const sharedUids = new Set<string>();
+  const isOwnMark = memoize((mark) => mark === owner || isMarkOfAgent(files, maker, mark));
   const foreignMark = (mark: string | undefined) => (mark === undefined || isOwnMark(mark) ? undefined : mark);
   const observe = (pod: ObservedPod): ObservedPod => {
     const { uid, sandboxes } = pod;
-    if (sandboxes.some((sandbox) => sandbox.owner !== undefined && isOwnMark(sandbox.owner))) seen.add(uid);
-    if (sandboxes.some((sandbox) => foreignMark(sandbox.owner) !== undefined)) shared.add(uid);
-    else shared.delete(uid);
+    if (sandboxes.some((sandbox) => sandbox.owner !== undefined && isOwnMark(sandbox.owner))) ownPodUids.add(uid);
+    if (sandboxes.some((sandbox) => foreignMark(sandbox.owner) !== undefined)) sharedUids.add(uid);
+    else sharedUids.delete(uid);
     if (!sandboxes.some((sandbox) => sandbox.owner !== undefined && sandbox.owner !== owner)) return pod;
-    const normalize = (sandbox: ObservedSandbox) =>
+    const normalizeSandbox = (sandbox: ObservedSandbox) =>
       sandbox.owner !== undefined && isOwnMark(sandbox.owner) ? { ...sandbox, owner } : sandbox;
-    return { ...pod, sandboxes: sandboxes.map(normalize) };
+    return { ...pod, sandboxes: sandboxes.map(normalizeSandbox) };
   };
-  return { seen, shared, foreignMark, observe };
+  return { seen: ownPodUids, shared: sharedUids, foreignMark, observe };
 }
 
 /** Whether the mark of a sandbox names this agent's node and its root directory, possibly through links. */
-function isMarkOf(files: FileSystem, { root, node }: Maker, mark: string): boolean {
-  const separator = mark.lastIndexOf('@');
-  const path = mark.slice(0, separator);
-  return separator >= 0 && mark.slice(separator + 1) === node && files.isSamePathSync(path, root);
+function isMarkOfAgent(files: FileSystem, { root, node }: Maker, mark: string): boolean {
+  const separatorIndex = mark.lastIndexOf('@');
+  const path = mark.slice(0, separatorIndex);
+  return separatorIndex >= 0 && mark.slice(separatorIndex + 1) === node && files.isSamePathSync(path, root);
 }
 
 /** Caches the result for each mark, because there are only few different marks and every list repeats them. */

@@ -1,27 +1,27 @@
 /** Writes changes of durable facts to disk, separately for each kind. */
 import { DiskCalls } from './diskCalls.ts';
-import { type FactChange, idOf } from './factChange.ts';
+import { changeId, type FactChange } from './factChange.ts';
 import { FolderWriter } from './folderWriter.ts';
 import type { FactFolder } from './storeFiles.ts';
-import { type RetryParts, type StoreFailure, UnwrittenFacts } from './unwrittenFacts.ts';
+import { type RetryDependencies, type StoreFailure, UnwrittenFacts } from './unwrittenFacts.ts';
 
 export class StoreBatches {
-  readonly #folderOf: (kind: string) => FactFolder;
-  readonly #unwritten: UnwrittenFacts;
-  readonly #disk: DiskCalls;
-  readonly #writers = new Map<string, FolderWriter>();
+  readonly #createFolder: (kind: string) => FactFolder;
+  readonly #unwrittenFacts: UnwrittenFacts;
+  readonly #diskCalls: DiskCalls;
+  readonly #writerByKind = new Map<string, FolderWriter>();
   #version = 0;
   #isClosed = false;
 
   /** `threads` is the maximum number of concurrent disk operations of the process. */
-  constructor(folderOf: (kind: string) => FactFolder, threads: number, retryParts: RetryParts) {
-    this.#folderOf = folderOf;
-    this.#disk = new DiskCalls(threads, retryParts.clock, () => {
+  constructor(folderOf: (kind: string) => FactFolder, threads: number, retryParts: RetryDependencies) {
+    this.#createFolder = folderOf;
+    this.#diskCalls = new DiskCalls(threads, retryParts.clock, () => {
       if (this.#isClosed) return;
-      for (const writer of this.#writers.values()) writer.start();
+      for (const writer of this.#writerByKind.values()) writer.start();
     });
-    this.#unwritten = new UnwrittenFacts(retryParts, (changes) => {
-      for (const change of changes) this.#writerOf(change.kind).retry(change);
+    this.#unwrittenFacts = new UnwrittenFacts(retryParts, (changes) => {
+      for (const change of changes) this.#getWriter(change.kind).retry(change);
     });
   }
 
@@ -29,7 +29,7 @@ export class StoreBatches {
   change(change: Pick<FactChange, 'kind' | 'key' | 'value'>): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#version += 1;
-    this.#writerOf(change.kind).add({ ...change, version: this.#version, waiting: [{ resolve, reject }] });
+    this.#getWriter(change.kind).add({ ...change, version: this.#version, waitingCallers: [{ resolve, reject }] });
     return promise;
   }
 
@@ -38,43 +38,43 @@ export class StoreBatches {
    * this only up to its time limit.
    */
   async flush(): Promise<void> {
-    await this.#untilIdle();
+    await this.#waitUntilIdle();
     if (this.failure() === undefined) return;
-    this.#unwritten.retryAll();
-    await this.#untilIdle();
+    this.#unwrittenFacts.retryAll();
+    await this.#waitUntilIdle();
   }
 
   /** Like `flush`, but also stops retrying, after which no timer remains. */
   async close(): Promise<void> {
-    this.#unwritten.close();
+    this.#unwrittenFacts.close();
     await this.flush();
     this.#isClosed = true;
-    for (const writer of this.#writers.values()) writer.close();
+    for (const writer of this.#writerByKind.values()) writer.close();
   }
 
   failure(): StoreFailure | undefined {
-    return this.#unwritten.failure;
+    return this.#unwrittenFacts.failure;
   }
 
   /** Whether the last change of a key is not durable yet, because it is in progress or has failed and is retried. */
   isUnwritten(kind: string, key: string): boolean {
-    return this.#writerOf(kind).has(key) || this.#unwritten.has(idOf({ kind, key }));
+    return this.#getWriter(kind).has(key) || this.#unwrittenFacts.has(changeId({ kind, key }));
   }
 
   /** Resolves when the last change of a key is durable, after any number of attempts. */
   async whenWritten(kind: string, key: string): Promise<void> {
-    while (this.isUnwritten(kind, key)) await this.#unwritten.nextRelease(idOf({ kind, key }));
+    while (this.isUnwritten(kind, key)) await this.#unwrittenFacts.nextRelease(changeId({ kind, key }));
   }
 
-  #writerOf(kind: string): FolderWriter {
-    const existing = this.#writers.get(kind);
+  #getWriter(kind: string): FolderWriter {
+    const existing = this.#writerByKind.get(kind);
     if (existing !== undefined) return existing;
-    const writer = new FolderWriter(this.#folderOf(kind), this.#disk, this.#unwritten);
-    this.#writers.set(kind, writer);
-    return writer;
+    const folderWriter = new FolderWriter(this.#createFolder(kind), this.#diskCalls, this.#unwrittenFacts);
+    this.#writerByKind.set(kind, folderWriter);
+    return folderWriter;
   }
 
-  async #untilIdle(): Promise<void> {
-    await Promise.all(Array.from(this.#writers.values(), (writer) => writer.running));
+  async #waitUntilIdle(): Promise<void> {
+    await Promise.all(Array.from(this.#writerByKind.values(), (writer) => writer.running));
   }
 }

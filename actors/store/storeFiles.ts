@@ -6,13 +6,13 @@ import { messageOf } from '../../base/failure.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { quarantine } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/setAside.ts';
 import { problemOf } from '../../kubernetes/api/problem.ts';
 
-const SUFFIX = '.json';
-const TEMPORARY = '.tmp';
+const FACT_SUFFIX = '.json';
+const TEMPORARY_SUFFIX = '.tmp';
 const SAFE_KEY = /^[a-z0-9][a-z0-9._-]{0,99}$/;
-const HASHED = 'sha256-';
+const HASHED_PREFIX = 'sha256-';
 
 /** The directory of one kind of facts. */
 export interface FactFolder {
@@ -27,8 +27,8 @@ export type ReadFact<Value> =
 
 /** Returns the file name of a key. A key that is a plain name is used unchanged. Any other key is hashed. */
 export function factFileName(key: string): string {
-  const isPlain = SAFE_KEY.test(key) && !key.startsWith(HASHED);
-  return (isPlain ? key : HASHED + createHash('sha256').update(key).digest('hex')) + SUFFIX;
+  const isSafeName = SAFE_KEY.test(key) && !key.startsWith(HASHED_PREFIX);
+  return (isSafeName ? key : HASHED_PREFIX + createHash('sha256').update(key).digest('hex')) + FACT_SUFFIX;
 }
 
 export const factFile = ({ directory }: FactFolder, key: string): string => path.join(directory, factFileName(key));
@@ -45,50 +45,50 @@ interface WriteOptions {
 
 /** Writes a fact atomically, even if the process dies. The fact is durable once the directory is synced. */
 export async function writeFact(
-  folder: FactFolder,
+  factFolder: FactFolder,
   { key, value }: { readonly key: string; readonly value?: unknown },
   { suffix, mayReplace, onLeftover }: WriteOptions,
 ): Promise<void> {
-  const { files } = folder;
-  const file = factFile(folder, key);
-  const text = `${JSON.stringify({ key, value })}\n`;
-  if (kindOf(files, file) === undefined && readText(files, file) === text) return;
-  const temporary = `${file}${suffix === 0 ? '' : `.${suffix}`}${TEMPORARY}`;
+  const { files } = factFolder;
+  const file = factFile(factFolder, key);
+  const factJson = `${JSON.stringify({ key, value })}\n`;
+  if (describeFileType(files, file) === undefined && readText(files, file) === factJson) return;
+  const temporaryPath = `${file}${suffix === 0 ? '' : `.${suffix}`}${TEMPORARY_SUFFIX}`;
   try {
-    await writeDurably(files, temporary, text);
+    await writeDurably(files, temporaryPath, factJson);
     if (!mayReplace()) throw new Error('a later change has replaced it');
-    await files.rename(temporary, file);
+    await files.rename(temporaryPath, file);
   } catch (error) {
     // A partial file takes space on a full disk, and nothing else removes it before the next start.
-    await files.rm(temporary, { force: true }).catch(() => onLeftover(temporary));
+    await files.rm(temporaryPath, { force: true }).catch(() => onLeftover(temporaryPath));
     throw error;
   }
 }
 
 async function writeDurably(files: FileSystem, file: string, text: string): Promise<void> {
-  const handle = await files.open(file, 'w', 0o600);
+  const fileHandle = await files.open(file, 'w', 0o600);
   try {
-    await handle.writeFile(text);
-    await handle.sync();
+    await fileHandle.writeFile(text);
+    await fileHandle.sync();
   } finally {
-    await handle.close();
+    await fileHandle.close();
   }
 }
 
 /** Deletes a fact and its leftover temporary files, if they exist. */
 export async function removeFact(folder: FactFolder, key: string, leftovers: Iterable<string>): Promise<void> {
-  const paths = [factFile(folder, key), ...leftovers];
-  await Promise.all(paths.map((file) => folder.files.rm(file, { force: true })));
+  const pathsToRemove = [factFile(folder, key), ...leftovers];
+  await Promise.all(pathsToRemove.map((file) => folder.files.rm(file, { force: true })));
 }
 
 /**
  * Deletes the temporary files of a process that died. A directory with such a name is quarantined, because it does not
  * belong to the agent and would block the next write. Must not be called while facts are being written.
  */
-export async function removeHalfWritten({ files, directory }: FactFolder): Promise<void> {
-  const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY));
+export async function removeTemporaryFiles({ files, directory }: FactFolder): Promise<void> {
+  const names = (await files.readdir(directory)).filter((name) => name.endsWith(TEMPORARY_SUFFIX));
   const remove = async (file: string) => {
-    if ((await files.lstat(file)).isDirectory()) await quarantine(files, file);
+    if ((await files.lstat(file)).isDirectory()) await quarantineFile(files, file);
     else await files.rm(file, { force: true });
   };
   await Promise.all(names.map((name) => remove(path.join(directory, name))));
@@ -102,30 +102,30 @@ export async function readFacts<Value>(
   { files, directory }: FactFolder,
   schema: z.ZodMiniType<Value>,
 ): Promise<readonly ReadFact<Value>[]> {
-  const names = (await files.readdir(directory)).filter((name) => name.endsWith(SUFFIX));
+  const names = (await files.readdir(directory)).filter((name) => name.endsWith(FACT_SUFFIX));
   const factSchema = z.object({ key: z.string(), value: schema });
-  const facts = names.map((name) => {
+  const readFacts = names.map((name) => {
     const file = path.join(directory, name);
-    const noFile = kindOf(files, file);
-    return noFile === undefined ? parseFact(file, readText(files, file), factSchema) : damagedFact(file, noFile);
+    const noFile = describeFileType(files, file);
+    return noFile === undefined ? parseFact(file, readText(files, file), factSchema) : createDamagedFact(file, noFile);
   });
-  const read: ReadFact<Value>[] = [];
-  for (const fact of facts) {
+  const validFacts: ReadFact<Value>[] = [];
+  for (const fact of readFacts) {
     if (fact === undefined) continue;
-    if (!('damaged' in fact)) read.push(fact);
+    if (!('damaged' in fact)) validFacts.push(fact);
     else {
-      const ending = await quarantine(files, fact.file);
-      read.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${ending}` });
+      const quarantineMessage = await quarantineFile(files, fact.file);
+      validFacts.push({ ...fact, damaged: `${fact.file}: ${fact.damaged}; renamed to ${quarantineMessage}` });
     }
   }
-  return read;
+  return validFacts;
 }
 
 /**
  * Describes the file at a path unless it is a regular file. A FIFO or device is not opened, because that might block
  * forever.
  */
-function kindOf(files: FileSystem, file: string): string | undefined {
+function describeFileType(files: FileSystem, file: string): string | undefined {
   const stats = files.lstatSync(file);
   if (stats === undefined || stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'expected a file, found a directory';
@@ -137,20 +137,20 @@ function parseFact<Value>(
   text: string | undefined,
   schema: z.ZodMiniType<{ key: string; value: Value }>,
 ): ReadFact<Value> {
-  if (text === undefined) return damagedFact(file, 'expected a file, found a dangling symbolic link');
+  if (text === undefined) return createDamagedFact(file, 'expected a file, found a dangling symbolic link');
   const content = parsedJson(text);
-  const parsed = schema.safeParse(content);
-  if (!parsed.success) return damagedFact(file, expectationOf(content, parsed.error));
-  const { key, value } = parsed.data;
+  const parseResult = schema.safeParse(content);
+  if (!parseResult.success) return createDamagedFact(file, describeExpected(content, parseResult.error));
+  const { key, value } = parseResult.data;
   if (factFileName(key) === path.basename(file)) return { key, value };
-  return damagedFact(file, `expected the file name ${factFileName(key)} for its key`);
+  return createDamagedFact(file, `expected the file name ${factFileName(key)} for its key`);
 }
 
-function damagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
+function createDamagedFact(file: string, problem: string): { readonly file: string; readonly damaged: string } {
   return { file, damaged: problem };
 }
 
-function expectationOf(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
+function describeExpected(content: unknown, { issues: [issue] }: z.core.$ZodError): string {
   if (content === undefined || issue === undefined) return 'expected one JSON object';
   const { path: field, message } = problemOf(issue, content);
   return field === '' ? message : `${field}: ${message}`;

@@ -21,7 +21,7 @@ export type ListPods = (flags: {
 
 /** The command line after the name of the command. */
 interface ParsedLine {
-  readonly values: ReadonlyMap<string, string>;
+  readonly flagValues: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
   /** The last flag, if its value is missing. */
   readonly optionAwaitingValue?: Option;
@@ -51,13 +51,13 @@ export const listPods: ListPods = async (flags) => {
  * Returns the candidates for the last word, one per line for the shell script, then `:file` if files are candidates, or
  * `:none`.
  */
-export async function complete(program: Command, words: readonly string[], ask: ListPods): Promise<string[]> {
+export async function complete(program: Command, words: readonly string[], queryPods: ListPods): Promise<string[]> {
   const [typed = ''] = words.slice(-1);
   // bash splits --flag=value at the =, which becomes a word.
-  const before = words.slice(0, -1).filter((word) => word !== '=');
+  const leadingWords = words.slice(0, -1).filter((word) => word !== '=');
   const lastWord = typed === '=' ? '' : typed;
   const [, flag, current = lastWord] = /^(--[\w-]+=)(.*)$/.exec(lastWord) ?? [];
-  const precedingWords = flag === undefined ? before : [...before, flag.slice(0, -1)];
+  const precedingWords = flag === undefined ? leadingWords : [...leadingWords, flag.slice(0, -1)];
   const { command, rest } = commandOf(program, precedingWords);
   if (command === program) {
     const [name] = rest;
@@ -65,12 +65,14 @@ export async function complete(program: Command, words: readonly string[], ask: 
   }
   const line = parseLine(command, rest);
   if (line.optionAwaitingValue !== undefined) {
-    const values = await optionValues(line.optionAwaitingValue, line, ask);
-    return completionLines(values, current, { prefix: flag ?? '', isFile: takesFile(line.optionAwaitingValue) });
+    const candidates = await listOptionValues(line.optionAwaitingValue, line, queryPods);
+    return completionLines(candidates, current, { prefix: flag ?? '', isFile: takesFile(line.optionAwaitingValue) });
   }
   if (current.startsWith('-')) return completionLines([...flagsOf(command), '--help'], current);
   const file = command.registeredArguments[line.positionals.length]?.name() === 'file';
-  return completionLines(await argumentCandidates(command, line, { current, ask }), current, { isFile: file });
+  return completionLines(await listArgumentCandidates(command, line, { current, ask: queryPods }), current, {
+    isFile: file,
+  });
 }
 
 /** Returns the command or subcommand that the first words name, and the remaining words. */
@@ -82,15 +84,15 @@ function commandOf(program: Command, words: readonly string[]): { command: Comma
 
 function completionLines(
   candidates: readonly string[],
-  current: string,
+  currentWord: string,
   { prefix = '', isFile: takesFile = false } = {},
 ): string[] {
-  const matching = candidates.filter((each) => each.startsWith(current)).map((each) => prefix + each);
-  return [...new Set(matching), takesFile ? ':file' : ':none'];
+  const matchingCandidates = candidates.filter((each) => each.startsWith(currentWord)).map((each) => prefix + each);
+  return [...new Set(matchingCandidates), takesFile ? ':file' : ':none'];
 }
 
-const topLevelWords = (program: Command, current: string): string[] =>
-  current.startsWith('-')
+const topLevelWords = (program: Command, currentWord: string): string[] =>
+  currentWord.startsWith('-')
     ? [...flagsOf(program), '--help']
     : program
         .createHelp()
@@ -105,56 +107,62 @@ const flagsOf = (command: Command): string[] =>
 const takesFile = ({ flags }: Option): boolean => /<(file|directory|path|socket)>/.test(flags);
 
 function parseLine(command: Command, words: readonly string[]): ParsedLine {
-  const values = new Map<string, string>();
+  const flagValues = new Map<string, string>();
   const positionals: string[] = [];
   let optionAwaitingValue: Option | undefined;
   for (const word of words) {
     const [name = '', value] = word.split('=');
     const option = command.options.find(({ long, short }) => name === long || name === short);
     if (optionAwaitingValue !== undefined) {
-      values.set(optionAwaitingValue.attributeName(), word);
+      flagValues.set(optionAwaitingValue.attributeName(), word);
       optionAwaitingValue = undefined;
     } else if (option === undefined && !word.startsWith('-')) positionals.push(word);
     else if (option?.required && value === undefined) optionAwaitingValue = option;
-    else if (option && value !== undefined) values.set(option.attributeName(), value);
+    else if (option && value !== undefined) flagValues.set(option.attributeName(), value);
   }
-  return { values, positionals, ...(optionAwaitingValue ? { optionAwaitingValue } : {}) };
+  return { flagValues, positionals, ...(optionAwaitingValue ? { optionAwaitingValue } : {}) };
 }
 
-async function podsOfAgent({ values }: ParsedLine, ask: ListPods): Promise<readonly CompletionPod[]> {
-  const [rootDir, stateDir] = ['rootDir', 'stateDir'].map((name) => values.get(name)?.replace(/^~(?=\/|$)/, homedir()));
-  return ask({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
+async function listAgentPods({ flagValues }: ParsedLine, queryPods: ListPods): Promise<readonly CompletionPod[]> {
+  const [rootDir, stateDir] = ['rootDir', 'stateDir'].map((name) =>
+    flagValues.get(name)?.replace(/^~(?=\/|$)/, homedir()),
+  );
+  return queryPods({ ...(rootDir === undefined ? {} : { rootDir }), ...(stateDir === undefined ? {} : { stateDir }) });
 }
 
-async function podsInNamespace(line: ParsedLine, ask: ListPods): Promise<CompletionPod[]> {
-  const namespace = line.values.get('namespace');
-  const pods = await podsOfAgent(line, ask);
+async function listPodsInNamespace(line: ParsedLine, queryPods: ListPods): Promise<CompletionPod[]> {
+  const namespace = line.flagValues.get('namespace');
+  const pods = await listAgentPods(line, queryPods);
   return pods.filter((pod) => namespace === undefined || pod.namespace === namespace);
 }
 
-const podNames = async (line: ParsedLine, ask: ListPods): Promise<string[]> =>
-  (await podsInNamespace(line, ask)).map(({ name }) => name);
+const listPodNames = async (line: ParsedLine, queryPods: ListPods): Promise<string[]> =>
+  (await listPodsInNamespace(line, queryPods)).map(({ name }) => name);
 
 /**
  * Returns the containers or volumes of the pod named on the line, by its full or its manifest's name, or else of all
  * pods.
  */
-async function podPartNames(line: ParsedLine, ask: ListPods, kind: 'containers' | 'volumes'): Promise<string[]> {
-  const name = (line.values.get('explain') ?? line.positionals.at(-1))?.split('/').at(-1);
-  const pods = await podsInNamespace(line, ask);
+async function listPodPartNames(
+  line: ParsedLine,
+  queryPods: ListPods,
+  kind: 'containers' | 'volumes',
+): Promise<string[]> {
+  const name = (line.flagValues.get('explain') ?? line.positionals.at(-1))?.split('/').at(-1);
+  const pods = await listPodsInNamespace(line, queryPods);
   const exactMatches = pods.filter((pod) => name === undefined || pod.name === name);
-  const matches = exactMatches.length > 0 ? exactMatches : pods.filter((pod) => pod.name.startsWith(`${name}-`));
-  return matches.flatMap((pod) => pod[kind] ?? []);
+  const matchingPods = exactMatches.length > 0 ? exactMatches : pods.filter((pod) => pod.name.startsWith(`${name}-`));
+  return matchingPods.flatMap((pod) => pod[kind] ?? []);
 }
 
-async function optionValues(option: Option, line: ParsedLine, ask: ListPods): Promise<readonly string[]> {
+async function listOptionValues(option: Option, line: ParsedLine, queryPods: ListPods): Promise<readonly string[]> {
   // Exclude values ending in `=`, because the shell would append a space.
   if (option.argChoices) return option.argChoices.filter((each) => !each.endsWith('='));
   if (option.long === '--types') return ['Normal', 'Warning'];
-  if (option.long === '--namespace') return (await podsOfAgent(line, ask)).map(({ namespace }) => namespace);
-  if (option.long === '--container') return podPartNames(line, ask, 'containers');
-  if (option.long === '--volume') return podPartNames(line, ask, 'volumes');
-  if (option.long === '--for') return (await podNames(line, ask)).map((name) => `pod/${name}`);
+  if (option.long === '--namespace') return (await listAgentPods(line, queryPods)).map(({ namespace }) => namespace);
+  if (option.long === '--container') return listPodPartNames(line, queryPods, 'containers');
+  if (option.long === '--volume') return listPodPartNames(line, queryPods, 'volumes');
+  if (option.long === '--for') return (await listPodNames(line, queryPods)).map((name) => `pod/${name}`);
   return [];
 }
 
@@ -171,33 +179,33 @@ const KINDS_BY_COMMAND: ReadonlyMap<string, readonly string[]> = new Map([
 const isPodKind = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
 
 /** Completes `logs POD CONTAINER`, where the pod may be spelt NAME or pod/NAME. */
-async function logsArguments(
+async function listLogsArguments(
   line: ParsedLine,
   { current, ask }: { current: string; ask: ListPods },
 ): Promise<readonly string[]> {
   const { positionals } = line;
-  if (positionals.length > 0) return positionals.length === 1 ? podPartNames(line, ask, 'containers') : [];
+  if (positionals.length > 0) return positionals.length === 1 ? listPodPartNames(line, ask, 'containers') : [];
   const [kind = '', name] = current.split('/');
-  const names = await podNames(line, ask);
-  return name !== undefined && isPodKind(kind) ? names.map((each) => `${kind}/${each}`) : names;
+  const matchingNames = await listPodNames(line, ask);
+  return name !== undefined && isPodKind(kind) ? matchingNames.map((each) => `${kind}/${each}`) : matchingNames;
 }
 
 /** Completes an argument that is not a flag: KIND, then NAME, or KIND/NAME. */
-async function argumentCandidates(
+async function listArgumentCandidates(
   command: Command,
   line: ParsedLine,
   { current, ask }: { current: string; ask: ListPods },
 ): Promise<readonly string[]> {
-  const kinds = KINDS_BY_COMMAND.get(command.name());
+  const resourceKinds = KINDS_BY_COMMAND.get(command.name());
   const { positionals } = line;
-  if (command.name() === 'logs') return logsArguments(line, { current, ask });
-  if (kinds === undefined) {
+  if (command.name() === 'logs') return listLogsArguments(line, { current, ask });
+  if (resourceKinds === undefined) {
     const { argChoices } = command.registeredArguments[positionals.length] ?? {};
     return argChoices ?? (positionals.length === 0 ? command.commands.map((each) => each.name()) : []);
   }
   const [kind = '', name] = current.split('/');
-  if (positionals.length === 0 && name === undefined) return kinds;
+  if (positionals.length === 0 && name === undefined) return resourceKinds;
   if (positionals.length === 0)
-    return isPodKind(kind) ? (await podNames(line, ask)).map((each) => `${kind}/${each}`) : [];
-  return positionals.length === 1 && isPodKind(positionals[0]) ? podNames(line, ask) : [];
+    return isPodKind(kind) ? (await listPodNames(line, ask)).map((each) => `${kind}/${each}`) : [];
+  return positionals.length === 1 && isPodKind(positionals[0]) ? listPodNames(line, ask) : [];
 }

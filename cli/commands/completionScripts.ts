@@ -5,7 +5,7 @@ export type Shell = (typeof SHELLS)[number];
 
 // The scripts expand ~/ in the first word themselves, because a shell does not expand it in a variable.
 
-const bash = `# Completion of statelet in bash: source <(statelet completion bash)
+const bashScript = `# Completion of statelet in bash: source <(statelet completion bash)
 _statelet() {
   local -a found
   local command=\${COMP_WORDS[0]/#\\~\\//$HOME/}
@@ -41,7 +41,7 @@ else
 fi
 `;
 
-const fish = `# Completion of statelet in fish: statelet completion fish | source
+const fishScript = `# Completion of statelet in fish: statelet completion fish | source
 function __statelet_complete
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
@@ -58,6 +58,6 @@ end
 complete -c statelet -f -a '(__statelet_complete)'
 `;
 
-const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };
+const scriptsByShell: Readonly<Record<Shell, string>> = { bash: bashScript, zsh, fish: fishScript };
 
-export const completionScript = (shell: Shell): string => scripts[shell];
+export const completionScript = (shell: Shell): string => scriptsByShell[shell];

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ownVersion, type VersionInfo } from '../../node/start/version.ts';
 import { connectAgent } from '../agent.ts';
-import { asText } from '../output/output.ts';
+import { formatObject } from '../output/output.ts';
 
 export interface VersionOptions {
   readonly client?: boolean;
@@ -26,7 +26,7 @@ export async function version(options: VersionOptions, write: (text: string) => 
   try {
     if (options.client !== true) serverVersion = await fetchAgentVersion(options);
   } finally {
-    if (output) write(await asText({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
+    if (output) write(await formatObject({ clientVersion, ...(serverVersion ? { serverVersion } : {}) }, output));
     else write(`Client Version: ${clientVersion.gitVersion}\n`);
   }
   if (output || serverVersion === undefined) return;

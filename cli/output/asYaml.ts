@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { isPrintable, printableQuoted } from '../../base/printable.ts';
+import { escapeUnsafeCharacters, isPrintable } from '../../base/printable.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**
@@ -7,18 +7,20 @@ import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
  * are escaped in double quotes.
  */
 export function asYaml(value: unknown): string {
-  const document = new Document(value, (_key, part: unknown) => withTypeFirst(part), { aliasDuplicateObjects: false });
+  const document = new Document(value, (_key, value: unknown) => withTypeFirst(value), {
+    aliasDuplicateObjects: false,
+  });
   visit(document, {
     Scalar: (_, scalar) => {
       if (typeof scalar.value !== 'string') return;
       if (!isPrintable(scalar.value) || needsQuotes(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
     },
   });
-  return printableQuoted(document.toString());
+  return escapeUnsafeCharacters(document.toString());
 }
 
-function withTypeFirst(part: unknown): unknown {
-  if (typeof part !== 'object' || part === null || !('kind' in part) || !('apiVersion' in part)) return part;
-  const { apiVersion, kind, ...rest } = part;
+function withTypeFirst(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('kind' in value) || !('apiVersion' in value)) return value;
+  const { apiVersion, kind, ...rest } = value;
   return { apiVersion, kind, ...rest };
 }

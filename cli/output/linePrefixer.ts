@@ -5,7 +5,7 @@ const MAX_BUFFERED_BYTES = 256 * 1_024;
 /** Passes on only complete lines, each with a prefix, so that the output of several logs can be interleaved. */
 export class LinePrefixer {
   readonly #prefix: Buffer;
-  #buffered: Buffer = Buffer.alloc(0);
+  #bufferedBytes: Buffer = Buffer.alloc(0);
   #isMidLine = false;
 
   constructor(prefix: string) {
@@ -13,28 +13,28 @@ export class LinePrefixer {
   }
 
   push(chunk: Buffer): Buffer {
-    const bytes = this.#buffered.length === 0 ? chunk : Buffer.concat([this.#buffered, chunk]);
+    const bytes = this.#bufferedBytes.length === 0 ? chunk : Buffer.concat([this.#bufferedBytes, chunk]);
     const end = bytes.length > MAX_BUFFERED_BYTES ? bytes.length : bytes.lastIndexOf(NEWLINE) + 1;
-    this.#buffered = bytes.subarray(end);
+    this.#bufferedBytes = bytes.subarray(end);
     return this.#addPrefixes(bytes.subarray(0, end));
   }
 
   /** Returns the last line if it has no line break. */
   flush(): Buffer {
-    return this.#addPrefixes(this.#buffered);
+    return this.#addPrefixes(this.#bufferedBytes);
   }
 
   #addPrefixes(bytes: Buffer): Buffer {
     if (this.#prefix.length === 0 || bytes.length === 0) return bytes;
-    const parts: Buffer[] = [];
+    const prefixedChunks: Buffer[] = [];
     for (let start = 0; start < bytes.length; ) {
       const newline = bytes.indexOf(NEWLINE, start);
       const end = newline < 0 ? bytes.length : newline + 1;
-      if (!this.#isMidLine) parts.push(this.#prefix);
-      parts.push(bytes.subarray(start, end));
+      if (!this.#isMidLine) prefixedChunks.push(this.#prefix);
+      prefixedChunks.push(bytes.subarray(start, end));
       this.#isMidLine = newline < 0;
       start = end;
     }
-    return Buffer.concat(parts);
+    return Buffer.concat(prefixedChunks);
   }
 }

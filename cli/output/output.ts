@@ -1,7 +1,7 @@
-import { printableQuoted } from '../../base/printable.ts';
+import { escapeUnsafeCharacters } from '../../base/printable.ts';
 
 /** Formats an object like kubectl. Control characters are escaped so that the text still parses to the same object. */
-export async function asText(value: unknown, output: 'json' | 'yaml'): Promise<string> {
-  if (output === 'json') return `${printableQuoted(JSON.stringify(value, null, 4))}\n`;
+export async function formatObject(value: unknown, output: 'json' | 'yaml'): Promise<string> {
+  if (output === 'json') return `${escapeUnsafeCharacters(JSON.stringify(value, null, 4))}\n`;
   return (await import('./asYaml.ts')).asYaml(value);
 }

@@ -31,8 +31,8 @@ function isFile(fd: number): boolean {
 
 /** Returns a message for a failed write, or undefined if the reader has closed the pipe (`get pods | head`). */
 export function writeErrorMessage(error: unknown): string | undefined {
-  const code = errorCode(error);
-  if (code === 'EPIPE') return undefined;
-  const [, description] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
+  const systemErrorCode = errorCode(error);
+  if (systemErrorCode === 'EPIPE') return undefined;
+  const [, description] = [...getSystemErrorMap().values()].find(([name]) => name === systemErrorCode) ?? [];
   return `cannot write to standard output: ${description ?? messageOf(error)}`;
 }

@@ -37,10 +37,10 @@ export const writableTo = (write: (data: Uint8Array) => Promise<void>): Writable
 export function enterRawMode(input: KeyInput): () => void {
   const leaveRawMode = () => void input.setRawMode?.(false);
   const setRawMode = () => void input.setRawMode?.(true);
-  const unguard = guardTerminal({ release: leaveRawMode, acquire: setRawMode, close: leaveRawMode });
+  const removeGuard = guardTerminal({ release: leaveRawMode, acquire: setRawMode, close: leaveRawMode });
   setRawMode();
   return () => {
-    unguard();
+    removeGuard();
     leaveRawMode();
   };
 }

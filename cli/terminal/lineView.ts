@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 import { jsonLine } from '../../node/log/jsonLog.ts';
-import { textLine } from '../../node/log/textLog.ts';
+import { formatTextLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { changeSentences, type PodUpdate } from './table/changes.ts';
 
@@ -12,9 +12,9 @@ import { changeSentences, type PodUpdate } from './table/changes.ts';
 export function lineView(output: Output, format: 'text' | 'json'): LiveView {
   let commonFields: { readonly simulated?: true } = {};
   const printLine = (msg: string) => {
-    const time = isoTime(systemClock.now());
-    const record = JSON.stringify({ level: 'info', time, ...commonFields, msg });
-    output.write(format === 'json' ? jsonLine(record) : textLine(record));
+    const timestamp = isoTime(systemClock.now());
+    const record = JSON.stringify({ level: 'info', time: timestamp, ...commonFields, msg });
+    output.write(format === 'json' ? jsonLine(record) : formatTextLine(record));
   };
   let stopFollowing = () => {};
   return {
@@ -22,10 +22,10 @@ export function lineView(output: Output, format: 'text' | 'json'): LiveView {
       for (const line of text.trimEnd().split('\n')) printLine(line);
     },
     follow(agent) {
-      const sentences = changeSentences();
+      const describeChange = changeSentences();
       if (agent.node().simulated) commonFields = { simulated: true };
       const report = (change: PodUpdate) => {
-        for (const sentence of sentences(change, systemClock.now())) printLine(sentence);
+        for (const sentence of describeChange(change, systemClock.now())) printLine(sentence);
       };
       for (const livePod of livePods(agent)) report({ uid: livePod.pod.metadata.uid, ...livePod, removed: false });
       const unsubscribe = agent.subscribe(report);

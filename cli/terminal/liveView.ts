@@ -1,7 +1,7 @@
-import { every, systemClock } from '../../base/clock.ts';
+import { startInterval, systemClock } from '../../base/clock.ts';
 import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
-import { nodeReadiness, readinessText, settledReadiness } from './table/ready.ts';
+import { createSettledCheck, nodeReadiness, readinessText } from './table/ready.ts';
 
 /** The display of `up` while the node runs. */
 export interface LiveView {
@@ -28,7 +28,7 @@ const READY_CHECK_MS = 250;
 
 /** Calls `onReady` once, with the line "node ready", when no pod is pending and this stays so for a second. */
 export function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
-  const isSettled = settledReadiness();
+  const isSettled = createSettledCheck();
   const check = () => {
     const { state, simulated } = agent.node();
     // A node that is still starting may not have read all its pods.
@@ -41,7 +41,7 @@ export function announceReady(agent: AgentPort, onReady: (line: string) => void)
     onReady(`node ready: ${readinessText(readiness, { names: true })}${label}`);
   };
   const unsubscribe = agent.subscribe(check);
-  const stopTicking = every(systemClock, READY_CHECK_MS, check);
+  const stopTicking = startInterval(systemClock, READY_CHECK_MS, check);
   const stop = () => {
     unsubscribe();
     stopTicking();

@@ -20,17 +20,17 @@ export function handleStopSignals(beforeExit: () => void = () => {}): {
   close(): void;
 } {
   const controller = new AbortController();
-  let firstAt: number | undefined;
+  let firstSignalAt: number | undefined;
   const stopNow = (name: (typeof SIGNALS)[number] | 'SIGQUIT') => {
     beforeExit();
     exitNow(128 + constants.signals[name]);
   };
   const onSignal = (name: (typeof SIGNALS)[number]) => {
     const now = performance.now();
-    if (firstAt === undefined) {
-      firstAt = now;
+    if (firstSignalAt === undefined) {
+      firstSignalAt = now;
       controller.abort(name);
-    } else if (now - firstAt >= REPEAT_WINDOW_MS) stopNow(name);
+    } else if (now - firstSignalAt >= REPEAT_WINDOW_MS) stopNow(name);
   };
   for (const name of SIGNALS) process.on(name, onSignal);
   process.on('SIGQUIT', stopNow);

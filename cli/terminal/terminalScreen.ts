@@ -40,7 +40,7 @@ export class TerminalScreen {
   readonly #isInForeground: () => boolean;
   readonly #screen: ReturnType<typeof openScreen>;
   readonly #keyboard: ReturnType<typeof openKeyboard>;
-  #pending: unknown;
+  #pendingDraw: unknown;
   #state: 'waiting' | 'drawing' | 'suspended' | 'closed' = 'waiting';
   #cleanUp = () => {};
 
@@ -80,7 +80,7 @@ export class TerminalScreen {
     this.#acquire();
     this.#cleanUp = () => {
       this.#output.off?.('resize', onResize);
-      systemClock.clearTimeout(this.#pending);
+      systemClock.clearTimeout(this.#pendingDraw);
       this.#release('closed');
       unguard();
       this.#keyboard.close();
@@ -93,8 +93,8 @@ export class TerminalScreen {
    */
   drawSoon(actorCount = 0): void {
     const waitMs = Math.min(MAX_DRAW_MS, Math.max(MIN_DRAW_MS, actorCount));
-    this.#pending ??= systemClock.setTimeout(() => {
-      this.#pending = undefined;
+    this.#pendingDraw ??= systemClock.setTimeout(() => {
+      this.#pendingDraw = undefined;
       this.#draw();
     }, waitMs);
   }
@@ -123,8 +123,8 @@ export class TerminalScreen {
     if (this.#state === 'drawing') {
       this.#screen.leave();
       this.#keyboard.release();
-      const last = this.#picture.finalLines(surfaceOf(this.#output), next);
-      if (last.length > 0) this.#output.write(`${last.join('\n')}\n`);
+      const finalLines = this.#picture.finalLines(surfaceOf(this.#output), next);
+      if (finalLines.length > 0) this.#output.write(`${finalLines.join('\n')}\n`);
     }
     this.#state = next;
   }

@@ -1,5 +1,5 @@
 /** Removes all escape sequences but colours from the output of containers. */
-import { printable } from '../../base/printable.ts';
+import { printableText } from '../../base/printable.ts';
 
 const ESC = '\u001b';
 /** A sequence that sets colours or text attributes, or a CR LF. */
@@ -14,7 +14,7 @@ const MAX_SEQUENCES = 16;
 
 export class TerminalText {
   readonly #decoder = new TextDecoder();
-  #buffered = '';
+  #bufferedText = '';
   /** The sequences that set the current colours. */
   #colours: readonly string[] = [];
 
@@ -23,17 +23,17 @@ export class TerminalText {
    * end and restored in the next chunk, because other text may be printed in between.
    */
   push(bytes: Uint8Array): string {
-    const text = this.#buffered + this.#decoder.decode(bytes, { stream: true });
-    const incompleteAt = INCOMPLETE_SEQUENCE.exec(text)?.index ?? text.length;
-    this.#buffered = text.slice(incompleteAt);
-    return this.#withColours(text.slice(0, incompleteAt));
+    const decodedText = this.#bufferedText + this.#decoder.decode(bytes, { stream: true });
+    const incompleteIndex = INCOMPLETE_SEQUENCE.exec(decodedText)?.index ?? decodedText.length;
+    this.#bufferedText = decodedText.slice(incompleteIndex);
+    return this.#withColours(decodedText.slice(0, incompleteIndex));
   }
 
   /** Returns the incomplete rest. */
   flush(): string {
-    const text = this.#withColours(this.#buffered + this.#decoder.decode());
-    this.#buffered = '';
-    return text;
+    const remainingText = this.#withColours(this.#bufferedText + this.#decoder.decode());
+    this.#bufferedText = '';
+    return remainingText;
   }
 
   #withColours(text: string): string {
@@ -47,11 +47,11 @@ export class TerminalText {
     // Splitting by a group puts the allowed sequences at the odd indices.
     const segments = text.split(ALLOWED_SEQUENCE).map((part, index) => ({ part, isAllowed: index % 2 === 1 }));
     for (const { part, isAllowed } of segments) if (isAllowed && part.startsWith(ESC)) this.#applySequence(part);
-    return segments.map(({ part, isAllowed }) => (isAllowed ? part : printable(part))).join('');
+    return segments.map(({ part, isAllowed }) => (isAllowed ? part : printableText(part))).join('');
   }
 
   #applySequence(sequence: string): void {
-    const previous = STARTS_WITH_RESET.test(sequence) ? [] : this.#colours;
-    this.#colours = /^.\[[0;:]*m$/.test(sequence) ? [] : [...previous, sequence].slice(-MAX_SEQUENCES);
+    const previousColours = STARTS_WITH_RESET.test(sequence) ? [] : this.#colours;
+    this.#colours = /^.\[[0;:]*m$/.test(sequence) ? [] : [...previousColours, sequence].slice(-MAX_SEQUENCES);
   }
 }

@@ -1,4 +1,4 @@
-import { every, systemClock } from '../../base/clock.ts';
+import { startInterval, systemClock } from '../../base/clock.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { controlsAfterKey, INITIAL_CONTROLS, type Key } from './table/controls.ts';
@@ -17,13 +17,13 @@ interface Scrollback {
 }
 
 function createScrollback(): Scrollback {
-  const lines: string[] = [];
+  const logLines: string[] = [];
   return {
     add: (text) => {
-      lines.push(...text.replace(/\n$/, '').split('\n'));
-      lines.splice(0, lines.length - MAX_LOG_LINES);
+      logLines.push(...text.replace(/\n$/, '').split('\n'));
+      logLines.splice(0, logLines.length - MAX_LOG_LINES);
     },
-    lines: () => lines,
+    lines: () => logLines,
   };
 }
 
@@ -35,7 +35,7 @@ class TerminalView implements LiveView {
   readonly #screen: TerminalScreen;
   readonly #log = createScrollback();
   #controls = INITIAL_CONTROLS;
-  #frame: Frame = { lines: [], room: 0, total: 0 };
+  #frame: Frame = { lines: [], visibleLines: 0, totalLines: 0 };
   #agent: AgentPort | undefined;
   #page: string | undefined;
   /** The number of pods, containers and volumes in the last frame, which determines the cost of the next one. */
@@ -81,7 +81,7 @@ class TerminalView implements LiveView {
   #redrawOnChanges(agent: AgentPort): () => void {
     const redraw = () => this.#screen.drawSoon(this.#actorCount);
     const unsubscribe = agent.subscribe(redraw);
-    const stopTicking = every(systemClock, REDRAW_INTERVAL_MS, redraw);
+    const stopTicking = startInterval(systemClock, REDRAW_INTERVAL_MS, redraw);
     const stopAnnouncing = announceReady(agent, (line) => {
       this.#log.add(line);
       redraw();

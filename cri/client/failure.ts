@@ -3,29 +3,31 @@ import { type FailureReason, NodeFailure } from '../../base/failure.ts';
 
 /** Converts the gRPC error of a call to a failure. */
 export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
-  const details = detailsOf(error);
-  return new NodeFailure(reasonOf(call, error, details), `${call}: ${details}`, { cause: error });
+  const details = errorDetails(error);
+  return new NodeFailure(failureReason(call, error, details), `${call}: ${details}`, { cause: error });
 }
 
 /** Message of the gRPC library for a failed connection. The first group captures the system's error. */
-const CONNECTION_ERROR = /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
+const CONNECTION_ERROR_PATTERN =
+  /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
 
 /**
  * Pattern of the system's error for a socket to which no connection can be made. Captures the error code and the path.
  */
-const SOCKET_ERROR = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
+const SOCKET_ERROR_PATTERN = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
 
 /** Message of a gRPC server without the CRI services. */
-const UNKNOWN_CRI_SERVICE = /^unknown service runtime\.v1\.(?:Runtime|Image)Service$/;
+const UNKNOWN_CRI_SERVICE_PATTERN = /^unknown service runtime\.v1\.(?:Runtime|Image)Service$/;
 
-function detailsOf({ details, message }: ServiceError): string {
-  const detail = details === '' ? message : details.replace(CONNECTION_ERROR, '$1');
-  const [, code, socket] = SOCKET_ERROR.exec(detail) ?? [];
-  if (code === 'ENOENT') return `there is no socket ${socket}: start the container runtime (${detail})`;
-  if (code === 'ECONNREFUSED') return `no container runtime listens on ${socket}: start it (${detail})`;
-  if (code === 'EACCES') return `permission denied on ${socket}: only root may use the container runtime (${detail})`;
-  if (!UNKNOWN_CRI_SERVICE.test(detail)) return detail;
-  return `the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (${detail})`;
+function errorDetails({ details, message }: ServiceError): string {
+  const description = details === '' ? message : details.replace(CONNECTION_ERROR_PATTERN, '$1');
+  const [, code, socket] = SOCKET_ERROR_PATTERN.exec(description) ?? [];
+  if (code === 'ENOENT') return `there is no socket ${socket}: start the container runtime (${description})`;
+  if (code === 'ECONNREFUSED') return `no container runtime listens on ${socket}: start it (${description})`;
+  if (code === 'EACCES')
+    return `permission denied on ${socket}: only root may use the container runtime (${description})`;
+  if (!UNKNOWN_CRI_SERVICE_PATTERN.test(description)) return description;
+  return `the runtime does not offer CRI v1: remove "cri" from disabled_plugins in /etc/containerd/config.toml, and restart containerd (${description})`;
 }
 
 /** Returns the failure of a call that exceeded its timeout. */
@@ -109,19 +111,19 @@ export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
  * Pattern of the message for a name that is in use. The message contains the ID of the object that has the name. It is
  * parsed because no status code exists for this case.
  */
-const NAME_RESERVED = /is reserved for|already exists/;
+const NAME_RESERVED_PATTERN = /is reserved for|already exists/;
 
 /**
  * Pattern of containerd's message if another call is already starting the container, possibly from a client that has
  * exited.
  */
-const ALREADY_STARTING = /is already in starting state/;
+const ALREADY_STARTING_PATTERN = /is already in starting state/;
 
 /**
  * Pattern of containerd 1.6's message if it has lost track of a container because the client was killed during the
  * start.
  */
-const LOST_TASK = /cannot delete running task/;
+const LOST_TASK_PATTERN = /cannot delete running task/;
 
 /**
  * Whether the error is the status of a failed pull as sent by the runtime. Such a status describes the registry, even
@@ -129,11 +131,11 @@ const LOST_TASK = /cannot delete running task/;
  * registry does not respond and CANCELLED when a pull makes no progress. Only a response has headers. Errors of the
  * gRPC library have none.
  */
-const describesRegistry = (call: string, { metadata }: ServiceError): boolean =>
+const isRegistryError = (call: string, { metadata }: ServiceError): boolean =>
   call === 'PullImage' && metadata.get('content-type').length > 0;
 
-function reasonOf(call: string, error: ServiceError, details: string): FailureReason {
-  if (describesRegistry(call, error)) return 'RuntimeError';
+function failureReason(call: string, error: ServiceError, details: string): FailureReason {
+  if (isRegistryError(call, error)) return 'RuntimeError';
   switch (error.code) {
     case status.UNAVAILABLE:
     // The server cancelled the call, because it stopped in the meantime. Cancellations by this client are handled
@@ -147,10 +149,10 @@ function reasonOf(call: string, error: ServiceError, details: string): FailureRe
       return 'NotFound';
     case status.UNIMPLEMENTED:
       // If the CRI service is missing, all calls fail until the runtime is reconfigured and restarted.
-      return UNKNOWN_CRI_SERVICE.test(error.details) ? 'RuntimeUnavailable' : 'Unimplemented';
+      return UNKNOWN_CRI_SERVICE_PATTERN.test(error.details) ? 'RuntimeUnavailable' : 'Unimplemented';
     default:
-      if (LOST_TASK.test(details)) return 'TaskLost';
-      if (ALREADY_STARTING.test(details)) return 'AlreadyStarting';
-      return NAME_RESERVED.test(details) ? 'NameReserved' : 'RuntimeError';
+      if (LOST_TASK_PATTERN.test(details)) return 'TaskLost';
+      if (ALREADY_STARTING_PATTERN.test(details)) return 'AlreadyStarting';
+      return NAME_RESERVED_PATTERN.test(details) ? 'NameReserved' : 'RuntimeError';
   }
 }

@@ -1,10 +1,10 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { createSystemTurns } from '../../base/clock.ts';
+import { createSystemTurnLimiter } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { containerEventsOver } from '../containerEvents.ts';
+import { createContainerEvents } from '../containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from '../generated/runtime.ts';
 import type { Cri } from './calls.ts';
-import { type PacedClient, unary } from './unary.ts';
+import { createUnaryCall, type PacedClient } from './unary.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
@@ -29,8 +29,8 @@ export interface CriEndpoints {
  */
 export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }: CriEndpoints): Cri {
   const runtimeClient = connect(runtimeEndpoint);
-  const sharesClient = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
-  const imageClient = sharesClient ? runtimeClient : connect(imageEndpoint);
+  const usesRuntimeClient = imageEndpoint === undefined || imageEndpoint === runtimeEndpoint;
+  const imageClient = usesRuntimeClient ? runtimeClient : connect(imageEndpoint);
   return {
     ...runtimeCalls(runtimeClient, requestTimeoutMs),
     ...imageCalls(imageClient, requestTimeoutMs),
@@ -42,59 +42,61 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 }
 
 function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
-  const defaultLimit = () => requestTimeoutMs;
+  const defaultTimeoutMs = () => requestTimeoutMs;
   // The timeout in the request is added to the time limit for the runtime's response.
-  const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
-  const version = unary(client, runtime.version, defaultLimit);
+  const execTimeoutMs = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const version = createUnaryCall(client, runtime.version, defaultTimeoutMs);
   return {
     version,
-    status: unary(client, runtime.status, defaultLimit),
-    updateRuntimeConfig: unary(client, runtime.updateRuntimeConfig, defaultLimit),
-    runtimeConfig: unary(client, runtime.runtimeConfig, defaultLimit),
-    runPodSandbox: unary(client, runtime.runPodSandbox, defaultLimit),
-    stopPodSandbox: unary(client, runtime.stopPodSandbox, defaultLimit),
-    removePodSandbox: unary(client, runtime.removePodSandbox, defaultLimit),
-    podSandboxStatus: unary(client, runtime.podSandboxStatus, defaultLimit),
-    listPodSandbox: unary(client, runtime.listPodSandbox, defaultLimit),
-    createContainer: unary(client, runtime.createContainer, defaultLimit),
-    startContainer: unary(client, runtime.startContainer, defaultLimit),
-    stopContainer: unary(client, runtime.stopContainer, extendedLimit),
-    removeContainer: unary(client, runtime.removeContainer, defaultLimit),
-    listContainers: unary(client, runtime.listContainers, defaultLimit),
-    reopenContainerLog: unary(client, runtime.reopenContainerLog, defaultLimit),
-    containerStatus: unary(client, runtime.containerStatus, defaultLimit),
-    updateContainerResources: unary(client, runtime.updateContainerResources, defaultLimit),
-    checkpointContainer: unary(client, runtime.checkpointContainer, defaultLimit),
-    containerStats: unary(client, runtime.containerStats, defaultLimit),
-    listContainerStats: unary(client, runtime.listContainerStats, defaultLimit),
-    listPodSandboxStats: unary(client, runtime.listPodSandboxStats, defaultLimit),
+    status: createUnaryCall(client, runtime.status, defaultTimeoutMs),
+    updateRuntimeConfig: createUnaryCall(client, runtime.updateRuntimeConfig, defaultTimeoutMs),
+    runtimeConfig: createUnaryCall(client, runtime.runtimeConfig, defaultTimeoutMs),
+    runPodSandbox: createUnaryCall(client, runtime.runPodSandbox, defaultTimeoutMs),
+    stopPodSandbox: createUnaryCall(client, runtime.stopPodSandbox, defaultTimeoutMs),
+    removePodSandbox: createUnaryCall(client, runtime.removePodSandbox, defaultTimeoutMs),
+    podSandboxStatus: createUnaryCall(client, runtime.podSandboxStatus, defaultTimeoutMs),
+    listPodSandbox: createUnaryCall(client, runtime.listPodSandbox, defaultTimeoutMs),
+    createContainer: createUnaryCall(client, runtime.createContainer, defaultTimeoutMs),
+    startContainer: createUnaryCall(client, runtime.startContainer, defaultTimeoutMs),
+    stopContainer: createUnaryCall(client, runtime.stopContainer, execTimeoutMs),
+    removeContainer: createUnaryCall(client, runtime.removeContainer, defaultTimeoutMs),
+    listContainers: createUnaryCall(client, runtime.listContainers, defaultTimeoutMs),
+    reopenContainerLog: createUnaryCall(client, runtime.reopenContainerLog, defaultTimeoutMs),
+    containerStatus: createUnaryCall(client, runtime.containerStatus, defaultTimeoutMs),
+    updateContainerResources: createUnaryCall(client, runtime.updateContainerResources, defaultTimeoutMs),
+    checkpointContainer: createUnaryCall(client, runtime.checkpointContainer, defaultTimeoutMs),
+    containerStats: createUnaryCall(client, runtime.containerStats, defaultTimeoutMs),
+    listContainerStats: createUnaryCall(client, runtime.listContainerStats, defaultTimeoutMs),
+    listPodSandboxStats: createUnaryCall(client, runtime.listPodSandboxStats, defaultTimeoutMs),
     // An exec without a timeout may take as long as its command runs.
-    execSync: unary(client, runtime.execSync, (exec) => (exec.timeout > 0n ? extendedLimit(exec) : undefined)),
-    ...streamCalls(client, defaultLimit),
-    containerEvents: containerEventsOver(client.client, (signal) => version({ version: 'v1' }, { signal })),
+    execSync: createUnaryCall(client, runtime.execSync, (exec) =>
+      exec.timeout > 0n ? execTimeoutMs(exec) : undefined,
+    ),
+    ...streamCalls(client, defaultTimeoutMs),
+    containerEvents: createContainerEvents(client.client, (signal) => version({ version: 'v1' }, { signal })),
   };
 }
 
 const streamCalls = (
   client: PacedClient,
-  defaultLimit: () => number,
+  defaultTimeoutMs: () => number,
 ): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
-  exec: unary(client, runtime.exec, defaultLimit),
-  attach: unary(client, runtime.attach, defaultLimit),
-  portForward: unary(client, runtime.portForward, defaultLimit),
+  exec: createUnaryCall(client, runtime.exec, defaultTimeoutMs),
+  attach: createUnaryCall(client, runtime.attach, defaultTimeoutMs),
+  portForward: createUnaryCall(client, runtime.portForward, defaultTimeoutMs),
 });
 
 type ImageCalls = Pick<Cri, 'listImages' | 'imageStatus' | 'pullImage' | 'removeImage' | 'imageFsInfo'>;
 
 function imageCalls(client: PacedClient, requestTimeoutMs: number): ImageCalls {
-  const defaultLimit = () => requestTimeoutMs;
+  const defaultTimeoutMs = () => requestTimeoutMs;
   return {
-    listImages: unary(client, image.listImages, defaultLimit),
-    imageStatus: unary(client, image.imageStatus, defaultLimit),
+    listImages: createUnaryCall(client, image.listImages, defaultTimeoutMs),
+    imageStatus: createUnaryCall(client, image.imageStatus, defaultTimeoutMs),
     // The duration of a pull depends on the image, so only the caller can set a limit.
-    pullImage: unary(client, image.pullImage, () => undefined),
-    removeImage: unary(client, image.removeImage, defaultLimit),
-    imageFsInfo: unary(client, image.imageFsInfo, defaultLimit),
+    pullImage: createUnaryCall(client, image.pullImage, () => undefined),
+    removeImage: createUnaryCall(client, image.removeImage, defaultTimeoutMs),
+    imageFsInfo: createUnaryCall(client, image.imageFsInfo, defaultTimeoutMs),
   };
 }
 
@@ -115,5 +117,5 @@ function connect(endpoint: string): PacedClient {
     // Use a separate connection for each client, so that close() really closes the connection.
     'grpc.use_local_subchannel_pool': 1,
   });
-  return { client, turns: createSystemTurns(MAX_CALLS_PER_TURN) };
+  return { client, turnScheduler: createSystemTurnLimiter(MAX_CALLS_PER_TURN) };
 }

@@ -12,15 +12,15 @@ import type {
   ObservedSandbox,
 } from '../../kubernetes/lifecycle/observed.ts';
 import {
-  CONTAINER_HASH,
-  CONTAINER_PORTS,
-  containerNameOf,
-  OWNER,
-  POD_GRACE_PERIOD,
+  CONTAINER_HASH_ANNOTATION,
+  CONTAINER_PORTS_ANNOTATION,
+  labeledContainerName,
+  OWNER_ANNOTATION,
+  POD_GRACE_PERIOD_ANNOTATION,
   POD_NAME_LABEL,
   POD_NAMESPACE_LABEL,
   POD_UID_LABEL,
-  PRE_STOP_HANDLER,
+  PRE_STOP_HANDLER_ANNOTATION,
 } from '../config/labels.ts';
 import {
   type Container,
@@ -39,7 +39,7 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
   const { id, metadata, labels, annotations } = sandbox;
   const podUid = labels[POD_UID_LABEL];
   if (!podUid) return undefined;
-  const owner = annotations[OWNER];
+  const owner = annotations[OWNER_ANNOTATION];
   return {
     id,
     podUid,
@@ -47,7 +47,7 @@ export function observedSandbox(sandbox: PodSandbox | PodSandboxStatus): Observe
     podName: labels[POD_NAME_LABEL] ?? metadata?.name ?? '',
     attempt: metadata?.attempt ?? 0,
     state: sandbox.state === PodSandboxState.SANDBOX_READY ? 'ready' : 'notReady',
-    createdAt: milliseconds(sandbox.createdAt),
+    createdAt: nanosToMillis(sandbox.createdAt),
     ...(owner ? { owner } : {}),
   };
 }
@@ -66,16 +66,16 @@ export function observedSandboxStatus(
   const network = status.linux?.namespaces?.options?.network;
   return {
     ...sandbox,
-    ...(status.network ? { ips: addressesOf(status.network, hostIps) } : {}),
+    ...(status.network ? { ips: podIps(status.network, hostIps) } : {}),
     hostNetwork: network === NamespaceMode.NODE,
   };
 }
 
-function addressesOf({ ip, additionalIps }: PodSandboxNetworkStatus, hostIps: readonly string[]): string[] {
+function podIps({ ip, additionalIps }: PodSandboxNetworkStatus, hostIps: readonly string[]): string[] {
   const ips = [ip, ...additionalIps.map((additional) => additional.ip)].filter((address) => address !== '');
-  const ordered = orderedPodIps(ips, hostIps);
+  const orderedIps = orderedPodIps(ips, hostIps);
   // A sandbox without any IP would be recreated, so IPs that cannot be parsed are preserved.
-  return ordered.length > 0 ? ordered : ips;
+  return orderedIps.length > 0 ? orderedIps : ips;
 }
 
 /** Converts a container from a list. Returns undefined if its labels do not name a pod. */
@@ -101,12 +101,12 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
   return {
     ...container,
     // Like the kubelet, report 0 (1970-01-01T00:00:00Z) for a container that could not be started.
-    ...(status.startedAt > 0n || (hasExited && !isStateLost) ? { startedAt: milliseconds(status.startedAt) } : {}),
-    ...(status.finishedAt > 0n ? { finishedAt: milliseconds(status.finishedAt) } : {}),
+    ...(status.startedAt > 0n || (hasExited && !isStateLost) ? { startedAt: nanosToMillis(status.startedAt) } : {}),
+    ...(status.finishedAt > 0n ? { finishedAt: nanosToMillis(status.finishedAt) } : {}),
     ...(hasExited ? { exitCode: status.exitCode } : {}),
     ...(status.reason ? { reason: status.reason } : {}),
     ...(status.message ? { message: status.message } : {}),
-    made: creationDetails(status),
+    createdContainer: creationDetails(status),
   };
 }
 
@@ -114,15 +114,15 @@ export function observedContainerStatus(status: ContainerStatus, sandboxId: stri
  * Groups listed sandboxes and containers by the UID of the pod, with running containers first and then the newest.
  * Omits objects without a pod.
  */
-export function observedPods(
+export function groupIntoPods(
   sandboxes: readonly PodSandbox[],
   containers: readonly Container[],
 ): Map<string, ObservedPod> {
   const sandboxesByUid = Map.groupBy(
-    newestFirst(sandboxes).map(observedSandbox).filter(isDefined),
+    sortNewestFirst(sandboxes).map(observedSandbox).filter(isDefined),
     ({ podUid }) => podUid,
   );
-  const podContainers = runningFirst(newestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
+  const podContainers = sortRunningFirst(sortNewestFirst(containers)).filter(({ labels }) => labels[POD_UID_LABEL]);
   const containersByUid = Map.groupBy(podContainers, ({ labels }) => labels[POD_UID_LABEL] ?? '');
   const pods = new Map<string, ObservedPod>();
   for (const uid of new Set([...sandboxesByUid.keys(), ...containersByUid.keys()])) {
@@ -144,7 +144,7 @@ function creationDetails({ image, imageRef, imageId, user, mounts }: ContainerSt
   return {
     image: image?.image ?? '',
     imageRef: imageRef || imageId,
-    ...(user?.linux ? { user: userOf(user.linux) } : {}),
+    ...(user?.linux ? { user: toContainerUser(user.linux) } : {}),
     ...(recursiveMounts.length > 0
       ? {
           mounts: Object.fromEntries(
@@ -155,7 +155,7 @@ function creationDetails({ image, imageRef, imageId, user, mounts }: ContainerSt
   };
 }
 
-function userOf({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<CreatedContainer['user']> {
+function toContainerUser({ uid, gid, supplementalGroups }: LinuxContainerUser): NonNullable<CreatedContainer['user']> {
   const groups = supplementalGroups.map(Number);
   return { uid: Number(uid), gid: Number(gid), ...(groups.length > 0 ? { supplementalGroups: groups } : {}) };
 }
@@ -168,14 +168,14 @@ function commonFields(container: Container | ContainerStatus, sandboxId: string)
     id,
     sandboxId,
     podUid,
-    name: containerNameOf(container),
+    name: labeledContainerName(container),
     attempt: metadata?.attempt ?? 0,
-    state: stateOf(container.state),
-    createdAt: milliseconds(container.createdAt),
-    hash: annotations[CONTAINER_HASH] ?? '',
-    ...(annotations[CONTAINER_PORTS] ? { ports: readPorts(annotations[CONTAINER_PORTS]) } : {}),
-    ...(annotations[PRE_STOP_HANDLER] ? { preStop: annotations[PRE_STOP_HANDLER] } : {}),
-    ...parsePodGrace(annotations[POD_GRACE_PERIOD]),
+    state: toObservedState(container.state),
+    createdAt: nanosToMillis(container.createdAt),
+    hash: annotations[CONTAINER_HASH_ANNOTATION] ?? '',
+    ...(annotations[CONTAINER_PORTS_ANNOTATION] ? { ports: readPorts(annotations[CONTAINER_PORTS_ANNOTATION]) } : {}),
+    ...(annotations[PRE_STOP_HANDLER_ANNOTATION] ? { preStop: annotations[PRE_STOP_HANDLER_ANNOTATION] } : {}),
+    ...parsePodGrace(annotations[POD_GRACE_PERIOD_ANNOTATION]),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef: container.imageRef || container.imageId,
   };
@@ -188,7 +188,7 @@ function commonFields(container: Container | ContainerStatus, sandboxId: string)
 const parsePodGrace = (text = ''): Pick<ObservedContainer, 'podGraceSeconds'> =>
   /^\d{1,9}$/.test(text) ? { podGraceSeconds: Number(text) } : {};
 
-function stateOf(state: ContainerState): ObservedContainer['state'] {
+function toObservedState(state: ContainerState): ObservedContainer['state'] {
   switch (state) {
     case ContainerState.CONTAINER_CREATED:
       return 'created';
@@ -201,12 +201,12 @@ function stateOf(state: ContainerState): ObservedContainer['state'] {
   }
 }
 
-function milliseconds(nanoseconds: bigint): number {
+function nanosToMillis(nanoseconds: bigint): number {
   return Number(nanoseconds / 1_000_000n);
 }
 
 /** Sorts by attempt and then by the runtime's timestamps, because attempts do not depend on the clock. */
-function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
+function sortNewestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[] {
   return items.toSorted((a, b) => {
     const attemptDifference = (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
     if (attemptDifference !== 0 || a.createdAt === b.createdAt) return attemptDifference;
@@ -218,7 +218,7 @@ function newestFirst<T extends PodSandbox | Container>(items: readonly T[]): T[]
  * Sorts running containers first. A container that the runtime lost and recovered may have a higher attempt than the
  * container that is running.
  */
-function runningFirst(containers: readonly Container[]): Container[] {
+function sortRunningFirst(containers: readonly Container[]): Container[] {
   const rank = ({ state }: Container) => (state === ContainerState.CONTAINER_RUNNING ? 0 : 1);
   return containers.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -12,22 +12,22 @@ export interface TimedCall {
   readonly hasFailed: boolean;
 }
 
-type AnyCall = (request: unknown, options: CallOptions) => Promise<unknown>;
+type UntypedCall = (request: unknown, options: CallOptions) => Promise<unknown>;
 
 /**
  * Returns a runtime that reports every call to `onCompleted` when it completes, with the duration on the given clock.
  * `onCompleted` must not throw.
  */
-export function timedCri(cri: Cri, monotonic: () => number, onCompleted: (call: TimedCall) => void): Cri {
-  const timeCall = (operation: CriOperation, call: AnyCall): AnyCall => {
+export function withCallTiming(cri: Cri, monotonic: () => number, onCompleted: (call: TimedCall) => void): Cri {
+  const withTiming = (operation: CriOperation, call: UntypedCall): UntypedCall => {
     return (request, options) => {
       const startedAt = monotonic();
       const response = call(request, options);
-      const report = (hasFailed: boolean) =>
+      const reportCall = (hasFailed: boolean) =>
         onCompleted({ operation, request, ms: monotonic() - startedAt, hasFailed });
       response.then(
-        () => report(false),
-        () => report(true),
+        () => reportCall(false),
+        () => reportCall(true),
       );
       return response;
     };
@@ -35,7 +35,7 @@ export function timedCri(cri: Cri, monotonic: () => number, onCompleted: (call: 
   const { containerEvents, close, ...calls } = cri;
   const timedCalls = Object.entries(calls).map(([name, call]) => [
     name,
-    timeCall(name as CriOperation, call as AnyCall),
+    withTiming(name as CriOperation, call as UntypedCall),
   ]);
   // Safe cast, because each function has the parameters and the result of the one that it wraps.
   return { ...(Object.fromEntries(timedCalls) as Omit<Cri, 'containerEvents' | 'close'>), containerEvents, close };

@@ -1,6 +1,6 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
 import { startTimeLimit } from '../../base/timeLimit.ts';
-import type { Turns } from '../../base/turns.ts';
+import type { TurnLimiter } from '../../base/turns.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';
@@ -8,39 +8,41 @@ import { type Method, methodName } from './method.ts';
 /** Client of a runtime. If there are many calls, they start over several turns of the event loop. */
 export interface PacedClient {
   readonly client: Client;
-  readonly turns: Turns;
+  readonly turnScheduler: TurnLimiter;
 }
 
 /**
  * Returns a function that calls a CRI method. The call settles when the response or the runtime's failure arrives, the
- * timeout expires or the signal aborts. `defaultLimitMs` returns the default timeout of a request in milliseconds, or
+ * timeout expires or the signal aborts. `defaultTimeoutMs` returns the default timeout of a request in milliseconds, or
  * undefined for no limit.
  */
-export function unary<Request, Response>(
-  { client, turns }: PacedClient,
+export function createUnaryCall<Request, Response>(
+  { client, turnScheduler }: PacedClient,
   method: Method<Request, Response>,
-  defaultLimitMs: (request: Request) => number | undefined,
+  defaultTimeoutMs: (request: Request) => number | undefined,
 ): CriCall<Request, Response> {
   const name = methodName(method);
   return async (request, { signal, timeoutMs }) => {
-    const turn = turns.next();
-    if (turn !== undefined) await turn;
+    const nextTurn = turnScheduler.acquire();
+    if (nextTurn !== undefined) await nextTurn;
     if (signal.aborted) throw cancelledFailure(name, signal.reason);
-    const limitMs = timeoutMs ?? defaultLimitMs(request);
-    const limit = limitMs === undefined ? undefined : startTimeLimit(limitMs);
+    const effectiveTimeoutMs = timeoutMs ?? defaultTimeoutMs(request);
+    const timeLimit = effectiveTimeoutMs === undefined ? undefined : startTimeLimit(effectiveTimeoutMs);
     const toFailure = (error: ServiceError) => {
       if (signal.aborted) return cancelledFailure(name, signal.reason);
-      return limit?.signal.aborted ? timeoutFailure(name, limitMs ?? 0, error) : runtimeFailure(name, error);
+      return timeLimit?.signal.aborted
+        ? timeoutFailure(name, effectiveTimeoutMs ?? 0, error)
+        : runtimeFailure(name, error);
     };
-    const signals = [signal, ...(limit ? [limit.signal] : [])];
+    const abortSignals = [signal, ...(timeLimit ? [timeLimit.signal] : [])];
     let response: Promise<Response>;
     try {
-      response = sendRequest(client, method, request, signals, toFailure);
+      response = sendRequest(client, method, request, abortSignals, toFailure);
     } catch (error) {
-      limit?.clear();
+      timeLimit?.clear();
       throw closedConnectionFailure(name, error);
     }
-    return response.finally(limit?.clear);
+    return response.finally(timeLimit?.clear);
   };
 }
 
@@ -48,7 +50,7 @@ function sendRequest<Request, Response>(
   client: Client,
   method: Method<Request, Response>,
   request: Request,
-  signals: readonly AbortSignal[],
+  abortSignals: readonly AbortSignal[],
   toFailure: (error: ServiceError) => Error,
 ): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
@@ -58,12 +60,12 @@ function sendRequest<Request, Response>(
     method.responseDeserialize,
     request,
     (error: ServiceError | null, response?: Response) => {
-      for (const signal of signals) signal.removeEventListener('abort', cancel);
+      for (const signal of abortSignals) signal.removeEventListener('abort', cancel);
       if (error) reject(toFailure(error));
       else if (response !== undefined) resolve(response);
     },
   );
   const cancel = () => call.cancel();
-  for (const signal of signals) signal.addEventListener('abort', cancel, { once: true });
+  for (const signal of abortSignals) signal.addEventListener('abort', cancel, { once: true });
   return promise;
 }

@@ -11,7 +11,7 @@ import * as labels from './labels.ts';
 import { containerResources } from './linuxResources.ts';
 import { containerDevices, containerMounts } from './mounts.ts';
 import { idMappings, type UserRange, withTargetPidNamespace } from './namespaces.ts';
-import { containerSecurity } from './securityContext.ts';
+import { buildContainerSecurityContext } from './securityContext.ts';
 import { stopSignal } from './stopSignal.ts';
 
 export interface ContainerConfigInput {
@@ -45,7 +45,7 @@ export interface ContainerConfigInput {
  */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
   const { pod, container, attempt, imageRef, imageUser, environment, targetId, users, node } = input;
-  const securityContext = containerSecurity(pod, container, node, imageUser, users);
+  const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, users);
   const { namespaceOptions } = securityContext;
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
@@ -77,8 +77,8 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
  * Adds the ID mappings of the pod's user namespace to a mount, so that files owned by host IDs in a volume appear with
  * the same IDs in the pod.
  */
-function withIdMappings(mount: Mount, users: UserRange | undefined): Mount {
-  const ids = users && idMappings(users);
+function withIdMappings(mount: Mount, userRange: UserRange | undefined): Mount {
+  const ids = userRange && idMappings(userRange);
   return ids === undefined ? mount : { ...mount, uidMappings: ids, gidMappings: ids };
 }
 
@@ -97,17 +97,17 @@ function containerAnnotations(pod: Pod, container: Container, attempt: number): 
   const { terminationGracePeriodSeconds } = pod.spec;
   const { deletionGracePeriodSeconds } = pod.metadata;
   return {
-    [labels.CONTAINER_HASH]: containerHash(container),
-    [labels.RESTART_COUNT]: String(attempt),
-    [labels.TERMINATION_MESSAGE_PATH]: terminationMessagePath,
-    [labels.TERMINATION_MESSAGE_POLICY]: terminationMessagePolicy,
+    [labels.CONTAINER_HASH_ANNOTATION]: containerHash(container),
+    [labels.RESTART_COUNT_ANNOTATION]: String(attempt),
+    [labels.TERMINATION_MESSAGE_PATH_ANNOTATION]: terminationMessagePath,
+    [labels.TERMINATION_MESSAGE_POLICY_ANNOTATION]: terminationMessagePolicy,
     ...(terminationGracePeriodSeconds === undefined
       ? {}
-      : { [labels.POD_GRACE_PERIOD]: String(terminationGracePeriodSeconds) }),
+      : { [labels.POD_GRACE_PERIOD_ANNOTATION]: String(terminationGracePeriodSeconds) }),
     ...(deletionGracePeriodSeconds === undefined
       ? {}
-      : { [labels.POD_DELETION_GRACE_PERIOD]: String(deletionGracePeriodSeconds) }),
-    ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER]: JSON.stringify(lifecycle.preStop) } : {}),
-    ...(ports.length > 0 ? { [labels.CONTAINER_PORTS]: JSON.stringify(ports) } : {}),
+      : { [labels.POD_DELETION_GRACE_PERIOD_ANNOTATION]: String(deletionGracePeriodSeconds) }),
+    ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER_ANNOTATION]: JSON.stringify(lifecycle.preStop) } : {}),
+    ...(ports.length > 0 ? { [labels.CONTAINER_PORTS_ANNOTATION]: JSON.stringify(ports) } : {}),
   };
 }

@@ -13,16 +13,16 @@ const MAX_SEARCH_CHARACTERS = 2048;
 /** Maximum length of one search domain. Longer ones are left out, because some C libraries abort on them. */
 const MAX_SEARCH_LENGTH = 253;
 
-const CLUSTER_OPTIONS = ['ndots:5'];
+const CLUSTER_DNS_OPTIONS = ['ndots:5'];
 const EMPTY_RESOLV_CONF: ResolvConf = { servers: [], searches: [], options: [] };
 
 /**
  * Returns the DNS configuration of a pod (C20): that of its DNS policy merged with its dnsConfig. ClusterFirst without
  * a cluster DNS falls back to Default.
  */
-export function podDns(pod: Pod, node: NodeDescription): DNSConfig {
-  const { servers, searches, options } = mergeDnsConfig(policyResolvConf(pod, node), pod.spec.dnsConfig);
-  return { servers: servers.slice(0, MAX_SERVERS), searches: searchesWithinLimits(searches), options: [...options] };
+export function podDnsConfig(pod: Pod, node: NodeDescription): DNSConfig {
+  const { servers, searches, options } = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
+  return { servers: servers.slice(0, MAX_SERVERS), searches: limitSearches(searches), options: [...options] };
 }
 
 /**
@@ -30,59 +30,61 @@ export function podDns(pod: Pod, node: NodeDescription): DNSConfig {
  * limits.
  */
 export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
-  const requested = mergeDnsConfig(policyResolvConf(pod, node), pod.spec.dnsConfig);
-  const { servers, searches } = podDns(pod, node);
+  const requested = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
+  const { servers, searches } = podDnsConfig(pod, node);
   return [
     // A static pod has this policy by default, so a single event about the node replaces the warnings about static
     // pods.
-    ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod) ? [missingClusterDns(pod)] : []),
-    ...(searches.length < requested.searches.length ? [omittedSearches(searches)] : []),
-    ...(servers.length < requested.servers.length ? [omittedServers(servers)] : []),
+    ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod)
+      ? [missingClusterDnsEvent(pod)]
+      : []),
+    ...(searches.length < requested.searches.length ? [omittedSearchesEvent(searches)] : []),
+    ...(servers.length < requested.servers.length ? [omittedServersEvent(servers)] : []),
   ];
 }
 
 /** Event about a node without cluster DNS, published once. */
-export const NO_CLUSTER_DNS: EventMessage = {
+export const MISSING_CLUSTER_DNS_EVENT: EventMessage = {
   eventType: 'Warning',
   reason: 'MissingClusterDNS',
   message:
     'no clusterDNS is configured: pods with the default DNS policy "ClusterFirst" use the DNS configuration of the node',
 };
 
-function missingClusterDns({ metadata: { name, namespace, uid } }: Pod): EventMessage {
+function missingClusterDnsEvent({ metadata: { name, namespace, uid } }: Pod): EventMessage {
   const problem =
     'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.';
   const message = `pod: "${name}_${namespace}(${uid})". ${problem}`;
   return { eventType: 'Warning', reason: 'MissingClusterDNS', message };
 }
 
-const dnsFormingWarning = (message: string): EventMessage => ({
+const dnsFormingEvent = (message: string): EventMessage => ({
   eventType: 'Warning',
   reason: 'DNSConfigForming',
   message,
 });
 
-const omittedSearches = (applied: readonly string[]): EventMessage =>
-  dnsFormingWarning(
-    `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${applied.join(' ')}`,
+const omittedSearchesEvent = (appliedSearches: readonly string[]): EventMessage =>
+  dnsFormingEvent(
+    `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${appliedSearches.join(' ')}`,
   );
 
-const omittedServers = (applied: readonly string[]): EventMessage =>
-  dnsFormingWarning(
-    `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${applied.join(' ')}`,
+const omittedServersEvent = (appliedServers: readonly string[]): EventMessage =>
+  dnsFormingEvent(
+    `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${appliedServers.join(' ')}`,
   );
 
-function policyResolvConf(pod: Pod, node: NodeDescription): ResolvConf {
+function resolvConfForPolicy(pod: Pod, node: NodeDescription): ResolvConf {
   if (pod.spec.dnsPolicy === 'None') return EMPTY_RESOLV_CONF;
   if (!usesClusterDns(pod.spec) || node.clusterDns.length === 0) return node.resolvConf;
   const { clusterDns, clusterDomain, resolvConf } = node;
-  const namespaceSearches =
+  const namespaceDomains =
     clusterDomain === '' ? [] : [`${pod.metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`];
-  const clusterSearches = clusterDomain === '' ? [] : [clusterDomain];
+  const clusterDomains = clusterDomain === '' ? [] : [clusterDomain];
   return {
     servers: clusterDns,
-    searches: unique(namespaceSearches, clusterSearches, resolvConf.searches),
-    options: CLUSTER_OPTIONS,
+    searches: mergeUnique(namespaceDomains, clusterDomains, resolvConf.searches),
+    options: CLUSTER_DNS_OPTIONS,
   };
 }
 
@@ -97,30 +99,30 @@ function usesClusterDns({ dnsPolicy = 'ClusterFirst', hostNetwork }: PodSpec): b
 function mergeDnsConfig(base: ResolvConf, podDnsConfig: PodDnsConfig | undefined): ResolvConf {
   if (podDnsConfig === undefined) return base;
   return {
-    servers: unique(base.servers, podDnsConfig.nameservers ?? []),
-    searches: unique(base.searches, podDnsConfig.searches ?? []),
+    servers: mergeUnique(base.servers, podDnsConfig.nameservers ?? []),
+    searches: mergeUnique(base.searches, podDnsConfig.searches ?? []),
     options: mergeOptions(base.options, podDnsConfig.options ?? []),
   };
 }
 
 /** Merges resolver options by name. An option of the pod overrides the base option of the same name. */
 function mergeOptions(base: readonly string[], podOptions: NonNullable<PodDnsConfig['options']>): string[] {
-  const byName = new Map(base.map((option) => [option.split(':', 1)[0] ?? option, option]));
+  const optionsByName = new Map(base.map((option) => [option.split(':', 1)[0] ?? option, option]));
   for (const { name, value } of podOptions) {
-    if (name) byName.set(name, value ? `${name}:${value}` : name);
+    if (name) optionsByName.set(name, value ? `${name}:${value}` : name);
   }
-  return [...byName.values()];
+  return [...optionsByName.values()];
 }
 
-function searchesWithinLimits(searches: readonly string[]): string[] {
-  let characters = -1;
-  const usable = searches.slice(0, MAX_SEARCHES).filter(({ length }) => length <= MAX_SEARCH_LENGTH);
-  return usable.filter((search) => {
-    characters += search.length + 1;
-    return characters <= MAX_SEARCH_CHARACTERS;
+function limitSearches(searches: readonly string[]): string[] {
+  let totalLength = -1;
+  const shortSearches = searches.slice(0, MAX_SEARCHES).filter(({ length }) => length <= MAX_SEARCH_LENGTH);
+  return shortSearches.filter((search) => {
+    totalLength += search.length + 1;
+    return totalLength <= MAX_SEARCH_CHARACTERS;
   });
 }
 
-function unique(...entryLists: readonly (readonly string[])[]): string[] {
+function mergeUnique(...entryLists: readonly (readonly string[])[]): string[] {
   return [...new Set(entryLists.flat())];
 }

@@ -1,11 +1,11 @@
 import { orderedPodIps } from '../../base/ipAddress.ts';
 import type { Container, EnvVarSource } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { allValues, type ResolvedObjects, valueOfKey } from '../../kubernetes/environment/configValues.ts';
+import { type ResolvedObjects, readAllValues, readKeyValue } from '../../kubernetes/environment/configValues.ts';
 import { envFileValue } from '../../kubernetes/environment/envFile.ts';
 import { containerEnvironment, type EnvVariable } from '../../kubernetes/environment/environment.ts';
 import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
-import { allocatableOf, type NodeDescription } from '../nodeDescription.ts';
+import { type NodeDescription, toAllocatableResources } from '../nodeDescription.ts';
 
 export interface EnvironmentInput {
   readonly pod: Pod;
@@ -21,7 +21,7 @@ export interface EnvironmentInput {
 }
 
 /** Returns the files in volumes from which a container takes variables. */
-export function envFilesOf({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
+export function listEnvFiles({ env = [] }: Container): { readonly volume: string; readonly path: string }[] {
   return env.flatMap(({ valueFrom }) => {
     const { fileKeyRef } = valueFrom ?? {};
     return fileKeyRef ? [{ volume: fileKeyRef.volumeName, path: fileKeyRef.path }] : [];
@@ -29,7 +29,7 @@ export function envFilesOf({ env = [] }: Container): { readonly volume: string; 
 }
 
 /** Returns the environment of a container (C21). On the host network, the pod's IPs are the node's. */
-export function environmentOf({
+export function buildEnvironment({
   pod,
   container,
   sandboxIps,
@@ -43,7 +43,7 @@ export function environmentOf({
     hostIps: hostIps.slice(0, 2),
     podIps: pod.spec.hostNetwork ? hostIps : orderedPodIps(sandboxIps, hostIps),
   };
-  const allocatable = allocatableOf(node);
+  const allocatableResources = toAllocatableResources(node);
   const resolveSource = (from: EnvVarSource) => {
     const { fieldRef, resourceFieldRef, fileKeyRef } = from;
     if (fieldRef) return fieldValue(pod, fieldRef.fieldPath, addresses);
@@ -51,8 +51,14 @@ export function environmentOf({
       const fileContents = envFiles?.get(`${fileKeyRef.volumeName}/${fileKeyRef.path}`);
       return fileContents === undefined ? undefined : envFileValue(fileContents, fileKeyRef);
     }
-    if (from.configMapKeyRef ?? from.secretKeyRef) return valueOfKey(from, objects, pod.metadata.namespace);
-    return resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable });
+    if (from.configMapKeyRef ?? from.secretKeyRef) return readKeyValue(from, objects, pod.metadata.namespace);
+    return (
+      resourceFieldRef && resourceValue(pod, resourceFieldRef, { self: container, allocatable: allocatableResources })
+    );
   };
-  return containerEnvironment(container, { source: resolveSource, all: (from) => allValues(from, objects), services });
+  return containerEnvironment(container, {
+    source: resolveSource,
+    all: (from) => readAllValues(from, objects),
+    services,
+  });
 }

@@ -16,17 +16,17 @@ export function imageUser({ uid, username }: Image): ImageUser {
  * Returns the reason why runAsNonRoot forbids a container, or undefined if it may run. If the pod sets no user, the
  * user of the image applies.
  */
-export function runAsNonRootFailure(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
+export function checkRunAsNonRoot(pod: Pod, container: Container, image: ImageUser): NodeFailure | undefined {
   const context = { ...pod.spec.securityContext, ...container.securityContext };
   if (!context.runAsNonRoot) return undefined;
-  const violation = violationOf(context.runAsUser, image);
-  if (violation === undefined) return undefined;
+  const violationMessage = runAsNonRootViolation(context.runAsUser, image);
+  if (violationMessage === undefined) return undefined;
   const { name, namespace, uid } = pod.metadata;
-  const subject = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
-  return new NodeFailure('CreateContainerConfigError', `${violation} ${subject}`);
+  const containerDescription = `(pod: "${name}_${namespace}(${uid})", container: ${container.name})`;
+  return new NodeFailure('CreateContainerConfigError', `${violationMessage} ${containerDescription}`);
 }
 
-function violationOf(runAsUser: number | undefined, image: ImageUser): string | undefined {
+function runAsNonRootViolation(runAsUser: number | undefined, image: ImageUser): string | undefined {
   if (runAsUser !== undefined) {
     return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined;
   }

@@ -3,7 +3,7 @@ import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
 import { hugepages } from '../../kubernetes/resources/cgroupLimits.ts';
-import { aggregate, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
+import { aggregateAmount, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
 import { canUseSwap } from '../../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
@@ -16,7 +16,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
   const { resources = {} } = container;
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
-  const adjustment = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
+  const requestedScoreAdj = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
   // The pod-level resources limit page sizes for which the container has no limit.
   const limitsByPageSize = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
@@ -24,7 +24,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
     ...cpuSettings(cpuRequest, cpuLimit, node),
     memoryLimitInBytes: BigInt(memoryLimit),
     // Without permission to lower oom_score_adj, a container with a lower value than its parent would not start.
-    oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? adjustment : Math.max(0, adjustment)),
+    oomScoreAdj: BigInt(node.canLowerOomScoreAdj ? requestedScoreAdj : Math.max(0, requestedScoreAdj)),
     // Page sizes without a limit get the limit 0.
     hugepageLimits: [...pageSizes].map((pageSize) => ({
       pageSize,
@@ -66,13 +66,13 @@ function swapLimitBytes(
 
 /** Returns the total resources of the pod's containers, which some runtimes use to size the sandbox. */
 export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
-  const amount = (kind: 'requests' | 'limits', resource: string) =>
+  const totalAmount = (kind: 'requests' | 'limits', resource: string) =>
     lookUp(spec.resources?.[kind], resource) === undefined
-      ? aggregate(spec, kind, resource)
+      ? aggregateAmount(spec, kind, resource)
       : amountOf(spec.resources, kind, resource);
   return LinuxContainerResources.fromPartial({
-    ...cpuSettings(amount('requests', 'cpu'), amount('limits', 'cpu'), node),
-    memoryLimitInBytes: BigInt(amount('limits', 'memory')),
+    ...cpuSettings(totalAmount('requests', 'cpu'), totalAmount('limits', 'cpu'), node),
+    memoryLimitInBytes: BigInt(totalAmount('limits', 'memory')),
   });
 }
 
@@ -85,7 +85,7 @@ export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): L
 }
 
 function cpuSettings(requestMilli: number, limitMilli: number, { cgroups: { cfsQuota, cfsPeriod } }: NodeDescription) {
-  const shares = { cpuShares: BigInt(cpuShares(requestMilli)) };
-  if (!cfsQuota) return shares;
-  return { ...shares, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };
+  const shareSettings = { cpuShares: BigInt(cpuShares(requestMilli)) };
+  if (!cfsQuota) return shareSettings;
+  return { ...shareSettings, cpuQuota: BigInt(cpuQuota(limitMilli, cfsPeriod)), cpuPeriod: BigInt(cfsPeriod) };
 }

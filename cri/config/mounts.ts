@@ -3,16 +3,16 @@ import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container, VolumeMount } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { type EnvVariable, expand, expandAll } from '../../kubernetes/environment/environment.ts';
+import { type EnvVariable, expandAll, expandReferences } from '../../kubernetes/environment/environment.ts';
 import { isReadOnly } from '../../kubernetes/environment/projection.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
 import { type Device, Mount, MountPropagation } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 
-const CONFIG_ERROR = 'CreateContainerConfigError';
+const CONFIG_ERROR_REASON = 'CreateContainerConfigError';
 const HOSTS_FILE = '/etc/hosts';
 
-const PROPAGATIONS = {
+const CRI_PROPAGATIONS = {
   None: MountPropagation.PROPAGATION_PRIVATE,
   HostToContainer: MountPropagation.PROPAGATION_HOST_TO_CONTAINER,
   Bidirectional: MountPropagation.PROPAGATION_BIDIRECTIONAL,
@@ -47,7 +47,7 @@ export interface MountsInput {
  */
 export function containerMounts(input: MountsInput): Mount[] {
   const { container, terminationLog, node } = input;
-  const mounts = (container.volumeMounts ?? []).map((mount, index) => volumeMount(mount, index, input));
+  const mounts = (container.volumeMounts ?? []).map((mount, index) => toCriMount(mount, index, input));
   if (!mounts.some(({ containerPath }) => containerPath === HOSTS_FILE)) {
     mounts.push(fileMount(HOSTS_FILE, `${node.podDirectory(input.pod.metadata.uid)}/etc-hosts`));
   }
@@ -61,21 +61,21 @@ export function containerMounts(input: MountsInput): Mount[] {
  * Returns the subPaths that must exist before the container is created. Throws if a subPath points outside its volume
  * (C26).
  */
-export function subPathsOf(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): SubPathRequest[] {
+export function listSubPaths(input: Pick<MountsInput, 'container' | 'environment' | 'volumes'>): SubPathRequest[] {
   const { container, environment, volumes } = input;
   return (container.volumeMounts ?? []).flatMap((mount, index) => {
-    const subPath = subPathOf(mount, environment);
+    const subPath = resolveSubPath(mount, environment);
     if (subPath === '') return [];
-    const mounted = mountedVolume(mount, volumes);
+    const mountedVolume = findMountedVolume(mount, volumes);
     // A subPath in an image volume is resolved by the runtime.
-    if (mounted.kind !== 'path') return [];
-    const { kind: _, ...location } = mounted;
+    if (mountedVolume.kind !== 'path') return [];
+    const { kind: _, ...location } = mountedVolume;
     return [{ index, volume: mount.name, ...location, subPath }];
   });
 }
 
 /** Returns the path within the volume that a mount exposes, or an empty string for the whole volume. */
-function subPathOf(mount: VolumeMount, environment: readonly EnvVariable[]): string {
+function resolveSubPath(mount: VolumeMount, environment: readonly EnvVariable[]): string {
   const path = mount.subPath || expandSubPathExpr(mount, environment);
   if (path === '') return '';
   if (path.startsWith('/')) throw mountFailure(mount, `subPath ${path} must not be an absolute path`);
@@ -86,24 +86,28 @@ function subPathOf(mount: VolumeMount, environment: readonly EnvVariable[]): str
 /** Returns the block devices of a container, which are its volumes with the volumeMode Block. */
 export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
-    const mounted = lookUp(volumes, name);
-    if (mounted?.kind === 'device') {
-      return { containerPath: devicePath, hostPath: mounted.hostPath, permissions: mounted.readOnly ? 'r' : 'mrw' };
+    const mountedVolume = lookUp(volumes, name);
+    if (mountedVolume?.kind === 'device') {
+      return {
+        containerPath: devicePath,
+        hostPath: mountedVolume.hostPath,
+        permissions: mountedVolume.readOnly ? 'r' : 'mrw',
+      };
     }
     const message = `cannot find volume "${name}" to pass into container "${container.name}"`;
-    throw new NodeFailure(CONFIG_ERROR, message);
+    throw new NodeFailure(CONFIG_ERROR_REASON, message);
   });
 }
 
 /** Returns the mounted volume that a volume mount refers to. */
-function mountedVolume(mount: VolumeMount, volumes: MountedVolumes): Exclude<MountedVolume, { kind: 'device' }> {
-  const mounted = lookUp(volumes, mount.name);
-  if (mounted !== undefined && mounted.kind !== 'device') return mounted;
+function findMountedVolume(mount: VolumeMount, volumes: MountedVolumes): Exclude<MountedVolume, { kind: 'device' }> {
+  const mountedVolume = lookUp(volumes, mount.name);
+  if (mountedVolume !== undefined && mountedVolume.kind !== 'device') return mountedVolume;
   throw mountFailure(mount, `cannot find volume "${mount.name}" to mount into the container`);
 }
 
 function mountFailure(mount: VolumeMount, message: string): NodeFailure {
-  return new NodeFailure(CONFIG_ERROR, `volumeMount ${mount.mountPath}: ${message}`);
+  return new NodeFailure(CONFIG_ERROR_REASON, `volumeMount ${mount.mountPath}: ${message}`);
 }
 
 /**
@@ -112,26 +116,26 @@ function mountFailure(mount: VolumeMount, message: string): NodeFailure {
  * pod's `seLinuxChangePolicy` has no effect, because only volume types that the node does not support could be mounted
  * with a label.
  */
-function volumeMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
+function toCriMount(mount: VolumeMount, index: number, input: MountsInput): Mount {
   const volume = input.pod.spec.volumes?.find(({ name }) => name === mount.name);
-  const mounted = mountedVolume(mount, input.volumes);
+  const mountedVolume = findMountedVolume(mount, input.volumes);
   return Mount.fromPartial({
     containerPath: absolutePath(mount.mountPath),
-    ...(mounted.kind === 'path'
-      ? { hostPath: hostPathOf(mount, index, { volumePath: mounted.hostPath, ...input }) }
+    ...(mountedVolume.kind === 'path'
+      ? { hostPath: mountHostPath(mount, index, { volumePath: mountedVolume.hostPath, ...input }) }
       : {
           // The runtime mounts the image itself.
-          image: { image: mounted.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
-          imageSubPath: subPathOf(mount, input.environment),
+          image: { image: mountedVolume.imageRef, userSpecifiedImage: volume?.image?.reference ?? '' },
+          imageSubPath: resolveSubPath(mount, input.environment),
         }),
     readonly: mount.readOnly || (volume !== undefined && isReadOnly(volume)),
-    propagation: PROPAGATIONS[mount.mountPropagation ?? 'None'],
-    selinuxRelabel: mounted.kind === 'image' || mounted.own === true,
+    propagation: CRI_PROPAGATIONS[mount.mountPropagation ?? 'None'],
+    selinuxRelabel: mountedVolume.kind === 'image' || mountedVolume.own === true,
     recursiveReadOnly: isRecursivelyReadOnly(mount, input),
   });
 }
 
-function hostPathOf(
+function mountHostPath(
   mount: VolumeMount,
   index: number,
   { volumePath, subPaths = {} }: { readonly volumePath: string } & Pick<MountsInput, 'subPaths'>,
@@ -160,13 +164,13 @@ function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = f
  * directory.
  */
 function expandSubPathExpr(mount: VolumeMount, environment: readonly EnvVariable[]): string {
-  const values = new Map(environment.map(({ name, value }) => [name, value]));
+  const variables = new Map(environment.map(({ name, value }) => [name, value]));
   const expression = mount.subPathExpr ?? '';
-  expand(expression, (name) => {
-    if (!values.has(name)) throw mountFailure(mount, `subPathExpr: missing value for "${name}"`);
+  expandReferences(expression, (name) => {
+    if (!variables.has(name)) throw mountFailure(mount, `subPathExpr: missing value for "${name}"`);
     return '';
   });
-  const [expanded = ''] = expandAll([expression], values, `volumeMount "${mount.name}": subPathExpr`);
+  const [expanded = ''] = expandAll([expression], variables, `volumeMount "${mount.name}": subPathExpr`);
   return expanded;
 }
 

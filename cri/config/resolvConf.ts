@@ -11,13 +11,13 @@ export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.
  * Returns a function that reads the host's resolv.conf. The function rejects if the file cannot be read or parsed. It
  * stats the file first and returns the cached contents if the file is unchanged, because every pod reads it twice.
  */
-export function resolvConfReader(file: string): () => Promise<ResolvConf> {
-  let cached: { readonly version: string; readonly conf: ResolvConf } | undefined;
+export function createResolvConfReader(file: string): () => Promise<ResolvConf> {
+  let cachedConf: { readonly version: string; readonly conf: ResolvConf } | undefined;
   return async () => {
     const version = fileVersion(file);
-    if (cached !== undefined && cached.version === version) return cached.conf;
+    if (cachedConf !== undefined && cachedConf.version === version) return cachedConf.conf;
     const conf = parseResolvConf(await readFile(file, 'utf8'));
-    cached = version === undefined ? undefined : { version, conf };
+    cachedConf = version === undefined ? undefined : { version, conf };
     return conf;
   };
 }
@@ -39,21 +39,22 @@ const formatVersion = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
  * Parses a resolv.conf: all name servers, the last search list and all options. Throws if a name server has no address.
  */
 export function parseResolvConf(contents: string): ResolvConf {
-  const lines = contents.split('\n').map((line) => line.trim().split(/\s+/));
-  const argumentsOf = (keyword: string) => lines.filter(([first]) => first === keyword).map(([, ...words]) => words);
+  const directives = contents.split('\n').map((line) => line.trim().split(/\s+/));
+  const directiveArguments = (keyword: string) =>
+    directives.filter(([first]) => first === keyword).map(([, ...words]) => words);
   return {
-    servers: argumentsOf('nameserver').map(([address]) => {
+    servers: directiveArguments('nameserver').map(([address]) => {
       if (address !== undefined) return address;
       throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
     }),
     // A trailing dot makes no difference to a domain. The root domain itself is ignored.
-    searches: (argumentsOf('search').at(-1) ?? []).flatMap((search) =>
+    searches: (directiveArguments('search').at(-1) ?? []).flatMap((search) =>
       search === '.' ? [] : [search.replace(/\.$/, '')],
     ),
     // If an option occurs several times, the last one applies.
     options: [
       ...new Map(
-        argumentsOf('options')
+        directiveArguments('options')
           .flat()
           .map((option) => [option.split(':', 1)[0], option]),
       ).values(),

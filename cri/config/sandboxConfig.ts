@@ -6,30 +6,35 @@ import { sandboxHostname } from '../../kubernetes/environment/hostname.ts';
 import { cgroupPath, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import { PodSandboxConfig, type PortMapping, Protocol } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
-import { podDns } from './dns.ts';
-import { OWNER, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';
+import { podDnsConfig } from './dns.ts';
+import { OWNER_ANNOTATION, POD_NAME_LABEL, POD_NAMESPACE_LABEL, POD_UID_LABEL } from './labels.ts';
 import { sandboxOverhead, sandboxResources } from './linuxResources.ts';
 import type { UserRange } from './namespaces.ts';
-import { sandboxSecurity } from './securityContext.ts';
+import { buildSandboxSecurityContext } from './securityContext.ts';
 
 /**
- * Returns the CRI configuration of a pod, for the sandbox and for each container in it. `users` is the pod's user
+ * Returns the CRI configuration of a pod, for the sandbox and for each container in it. `userRange` is the pod's user
  * namespace, if any.
  */
-export function sandboxConfig(pod: Pod, attempt: number, node: NodeDescription, users?: UserRange): PodSandboxConfig {
+export function sandboxConfig(
+  pod: Pod,
+  attempt: number,
+  node: NodeDescription,
+  userRange?: UserRange,
+): PodSandboxConfig {
   const { name, namespace, uid, labels, annotations } = pod.metadata;
   return PodSandboxConfig.fromPartial({
     metadata: { name, namespace, uid, attempt },
     hostname: sandboxHostname(pod, node.clusterDomain),
     logDirectory: `${node.podLogsDir}/${namespace}_${name}_${uid}`,
-    dnsConfig: podDns(pod, node),
+    dnsConfig: podDnsConfig(pod, node),
     portMappings: portMappings(pod),
     labels: { ...labels, [POD_NAME_LABEL]: name, [POD_NAMESPACE_LABEL]: namespace, [POD_UID_LABEL]: uid },
-    annotations: { ...annotations, [OWNER]: node.owner },
+    annotations: { ...annotations, [OWNER_ANNOTATION]: node.owner },
     linux: {
       cgroupParent: cgroupParent(pod, node),
-      securityContext: sandboxSecurity(pod, users),
-      sysctls: sysctls(pod),
+      securityContext: buildSandboxSecurityContext(pod, userRange),
+      sysctls: toSysctls(pod),
       overhead: sandboxOverhead(pod.spec, node),
       resources: sandboxResources(pod.spec, node),
     },
@@ -59,7 +64,7 @@ function portMapping({ protocol = 'TCP', containerPort, hostPort, hostIP = '' }:
 }
 
 /** Returns the sysctls of a pod in dotted notation. Their names may be written with slashes. */
-function sysctls({ spec }: Pod): Record<string, string> {
+function toSysctls({ spec }: Pod): Record<string, string> {
   const requested = spec.securityContext?.sysctls ?? [];
   return Object.fromEntries(requested.map(({ name, value }) => [dottedSysctl(name), value]));
 }

@@ -12,7 +12,7 @@ import {
 import type { NodeDescription } from '../nodeDescription.ts';
 import type { ImageUser } from './imageUser.ts';
 import { namespaceOptions, type UserRange } from './namespaces.ts';
-import { apparmorName, apparmorProfile, RUNTIME_DEFAULT, seccompProfile } from './securityProfiles.ts';
+import { apparmorProfile, apparmorProfileName, RUNTIME_DEFAULT_PROFILE, seccompProfile } from './securityProfiles.ts';
 
 /** Paths that are hidden from a container with the default procMount. */
 const MASKED_PATHS = [
@@ -37,31 +37,31 @@ const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/pro
  * Returns the security context of a container, whose settings override those of the pod. If neither sets a user, the
  * user of the image applies.
  */
-export function containerSecurity(
+export function buildContainerSecurityContext(
   pod: Pod,
   container: Container,
   node: NodeDescription,
   image: ImageUser | undefined,
-  users?: UserRange,
+  userRange?: UserRange,
 ): LinuxContainerSecurityContext {
   const containerContext = container.securityContext ?? {};
   const context = { ...pod.spec.securityContext, ...containerContext };
-  const apparmor = apparmorProfile(appArmorProfileOf(pod, container));
-  const unmasked = containerContext.procMount === 'Unmasked';
+  const apparmorConfig = apparmorProfile(appArmorProfileOf(pod, container));
+  const isUnmasked = containerContext.procMount === 'Unmasked';
   return LinuxContainerSecurityContext.fromPartial({
     ...userFields(context, image),
     ...groupFields(pod.spec.securityContext ?? {}),
-    capabilities: capabilities(containerContext),
+    capabilities: toCapabilities(containerContext),
     privileged: containerContext.privileged ?? false,
-    namespaceOptions: namespaceOptions(pod.spec, users),
-    selinuxOptions: selinux(context),
+    namespaceOptions: namespaceOptions(pod.spec, userRange),
+    selinuxOptions: toSelinuxOption(context),
     readonlyRootfs: containerContext.readOnlyRootFilesystem ?? false,
     noNewPrivs: containerContext.allowPrivilegeEscalation === false,
-    maskedPaths: unmasked ? [] : [...MASKED_PATHS, ...(node.maskedPaths ?? [])],
-    readonlyPaths: unmasked ? [] : READONLY_PATHS,
+    maskedPaths: isUnmasked ? [] : [...MASKED_PATHS, ...(node.maskedPaths ?? [])],
+    readonlyPaths: isUnmasked ? [] : READONLY_PATHS,
     seccomp: seccompProfile(context.seccompProfile, node),
-    apparmor,
-    apparmorProfile: apparmor ? apparmorName(apparmor) : '',
+    apparmor: apparmorConfig,
+    apparmorProfile: apparmorConfig ? apparmorProfileName(apparmorConfig) : '',
   });
 }
 
@@ -69,18 +69,18 @@ export function containerSecurity(
  * Returns the security context of the sandbox. It is privileged if any container is, because runtimes reject privileged
  * containers in an unprivileged sandbox.
  */
-export function sandboxSecurity({ spec }: Pod, users?: UserRange): LinuxSandboxSecurityContext {
+export function buildSandboxSecurityContext({ spec }: Pod, userRange?: UserRange): LinuxSandboxSecurityContext {
   const context = spec.securityContext ?? {};
   const { runAsUser, runAsGroup } = userFields(context);
   return LinuxSandboxSecurityContext.fromPartial({
     runAsUser,
     runAsGroup,
     ...groupFields(context),
-    namespaceOptions: namespaceOptions(spec, users),
-    selinuxOptions: selinux(context),
+    namespaceOptions: namespaceOptions(spec, userRange),
+    selinuxOptions: toSelinuxOption(context),
     privileged: containersOf(spec).some(({ container }) => container.securityContext?.privileged),
     // The pause process runs under the runtime's default profile.
-    seccomp: RUNTIME_DEFAULT,
+    seccomp: RUNTIME_DEFAULT_PROFILE,
   });
 }
 
@@ -108,11 +108,11 @@ function groupFields({ fsGroup, supplementalGroups = [], supplementalGroupsPolic
   };
 }
 
-function capabilities({ capabilities }: SecurityContext) {
+function toCapabilities({ capabilities }: SecurityContext) {
   if (capabilities === undefined) return undefined;
   return { addCapabilities: capabilities.add ?? [], dropCapabilities: capabilities.drop ?? [] };
 }
 
-function selinux({ seLinuxOptions }: Pick<SecurityContext, 'seLinuxOptions'>): SELinuxOption | undefined {
+function toSelinuxOption({ seLinuxOptions }: Pick<SecurityContext, 'seLinuxOptions'>): SELinuxOption | undefined {
   return seLinuxOptions && SELinuxOption.fromPartial(seLinuxOptions);
 }

@@ -3,13 +3,13 @@ import type { SecurityProfile as ApiProfile } from '../../kubernetes/api/schema/
 import { SecurityProfile_ProfileType as ProfileType, type SecurityProfile } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 
-export const RUNTIME_DEFAULT: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
-const UNCONFINED: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
+export const RUNTIME_DEFAULT_PROFILE: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
+const UNCONFINED_PROFILE: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
 
 /** Returns the seccomp profile, by default the node's. Localhost profiles are files in `<root>/seccomp`. */
 export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescription): SecurityProfile {
-  if (profile === undefined) return node.seccompDefault ? RUNTIME_DEFAULT : UNCONFINED;
-  return toCriProfile(profile, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
+  if (profile === undefined) return node.seccompDefault ? RUNTIME_DEFAULT_PROFILE : UNCONFINED_PROFILE;
+  return toSecurityProfile(profile, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');
 }
 
 /**
@@ -17,18 +17,18 @@ export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescri
  * Returns undefined if the runtime chooses the profile.
  */
 export function apparmorProfile(profile: ApiProfile | undefined): SecurityProfile | undefined {
-  return profile && toCriProfile(profile, (name) => name, 'appArmorProfile');
+  return profile && toSecurityProfile(profile, (name) => name, 'appArmorProfile');
 }
 
 /** Returns the AppArmor profile in the format of the deprecated string field. */
-export function apparmorName({ profileType, localhostRef }: SecurityProfile): string {
+export function apparmorProfileName({ profileType, localhostRef }: SecurityProfile): string {
   if (profileType === ProfileType.Localhost) return `localhost/${localhostRef}`;
   return profileType === ProfileType.Unconfined ? 'unconfined' : 'runtime/default';
 }
 
-function toCriProfile(profile: ApiProfile, refOf: (name: string) => string, field: string): SecurityProfile {
-  if (profile.type === 'RuntimeDefault') return RUNTIME_DEFAULT;
-  if (profile.type === 'Unconfined') return UNCONFINED;
+function toSecurityProfile(profile: ApiProfile, refOf: (name: string) => string, field: string): SecurityProfile {
+  if (profile.type === 'RuntimeDefault') return RUNTIME_DEFAULT_PROFILE;
+  if (profile.type === 'Unconfined') return UNCONFINED_PROFILE;
   const name = profile.localhostProfile;
   if (!name || name.startsWith('/') || name.split('/').includes('..')) {
     const message = `${field}: type Localhost needs a localhostProfile: a name, or a path without ".."`;

@@ -9,7 +9,7 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
  * Returns the streams that decompress content that starts with these bytes, of which four are enough. Returns undefined
  * if the content is not compressed.
  */
-export function decompressorsFor(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
+export function createDecompressors(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
   if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return [createGunzip()];
   return startsFrame(start) ? [new ZstdFrameSplitter(), createZstdDecompress()] : undefined;
 }
@@ -23,5 +23,5 @@ const MIN_EXPANDED_LIMIT_BYTES = 1024 ** 3;
 const MAX_EXPANSION_RATIO = 100;
 
 /** Returns the maximum expanded size of an archive. The limit prevents a small file from filling the node's disk. */
-export const maxExpandedBytes = (archiveBytes: number): number =>
+export const maxUnpackedBytes = (archiveBytes: number): number =>
   Math.max(MIN_EXPANDED_LIMIT_BYTES, archiveBytes * MAX_EXPANSION_RATIO);

@@ -13,7 +13,7 @@ import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { decimalSize } from '../../show/tables/imageTable.ts';
 import { tar } from '../managed/images/tar.ts';
-import { unpackedLayerSize } from './layerSize.ts';
+import { measureLayerSize } from './layerSize.ts';
 import { listTarMembers, readAt, TarError, type TarMember, type TarMembers } from './tarMembers.ts';
 
 /** An image in an archive. */
@@ -54,16 +54,16 @@ const MAX_LAYERS = 500;
  * images share.
  */
 const MAX_LINKS = 8;
-const READ_BYTES = 256 * 1024;
+const READ_CHUNK_BYTES = 256 * 1024;
 
-const IMAGE_NAME = 'io.containerd.image.name';
-const REF_NAME = 'org.opencontainers.image.ref.name';
+const IMAGE_NAME_ANNOTATION = 'io.containerd.image.name';
+const REF_NAME_ANNOTATION = 'org.opencontainers.image.ref.name';
 
-const INDEX_TYPES: ReadonlySet<string> = new Set([
+const INDEX_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ]);
-const CONFIG_TYPES: ReadonlySet<string> = new Set([
+const CONFIG_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.config.v1+json',
   'application/vnd.docker.container.image.v1+json',
 ]);
@@ -125,7 +125,7 @@ interface ResolvedImage {
 }
 
 /** The JSON file that lists the images, rewritten with the full names of the images. */
-interface Listing {
+interface ArchiveListing {
   readonly images: readonly ArchivedImage[];
   readonly file: string;
   readonly content: unknown;
@@ -138,7 +138,7 @@ class ArchiveReader {
   readonly #label: string;
   readonly #name: string | undefined;
   /** Images by blob digest and depth. The cache prevents exponential time when many indexes refer to the same index. */
-  readonly #imagesOfBlobs = new Map<string, Promise<readonly ResolvedImage[]>>();
+  readonly #imagesByDigest = new Map<string, Promise<readonly ResolvedImage[]>>();
   /** Configurations of a docker-archive by file name. Several entries may refer to the same file. */
   readonly #configs = new Map<string, { readonly id: string; readonly platform: Platform }>();
   /**
@@ -165,9 +165,9 @@ class ArchiveReader {
 
   async read(): Promise<ImageArchive> {
     const { images, file, content } = await this.#readListing();
-    const listing = Buffer.from(this.#serialize(file, content));
+    const listingContent = Buffer.from(this.#serialize(file, content));
     await this.#checkUnpackedSize();
-    return { label: this.#label, images, content: () => this.#content(file, listing) };
+    return { label: this.#label, images, content: () => this.#content(file, listingContent) };
   }
 
   /**
@@ -188,26 +188,27 @@ class ArchiveReader {
   async #checkUnpackedSize(): Promise<void> {
     const limit = this.#maxUnpackedBytes;
     const sizes = new Map<string, number>();
-    let total = 0;
+    let totalBytes = 0;
     for (const name of [...this.#layers.values()].flat()) {
-      const member = this.#linkedMember(name);
+      const member = this.#resolveMember(name);
       if (member === undefined) continue;
       const cachedSize = sizes.get(member.name);
       const size =
-        cachedSize ?? (await unpackedLayerSize({ file: this.#file, at: member.contentAt, size: member.size }, limit));
+        cachedSize ??
+        (await measureLayerSize({ file: this.#file, at: member.contentOffset, size: member.size }, limit));
       sizes.set(member.name, size);
-      total += size;
-      if (total > limit) throw new NodeFailure('BadRequest', expandsTooMuch(this.#label, limit));
+      totalBytes += size;
+      if (totalBytes > limit) throw new NodeFailure('BadRequest', expansionMessage(this.#label, limit));
     }
   }
 
   /** Returns the member with this name, following symbolic links. */
-  #linkedMember(name: string): TarMember | undefined {
+  #resolveMember(name: string): TarMember | undefined {
     let path = posix.normalize(name);
     for (let links = 0; links < MAX_LINKS; links += 1) {
       const member = this.#members.get(path);
-      if (member === undefined || member.isFile || member.target === '') return member;
-      path = posix.join(posix.dirname(path), member.target);
+      if (member === undefined || member.isFile || member.linkTarget === '') return member;
+      path = posix.join(posix.dirname(path), member.linkTarget);
     }
     return undefined;
   }
@@ -216,100 +217,107 @@ class ArchiveReader {
   #addLayers(digest: string, layers: readonly string[]): void {
     if (layers.length > MAX_LAYERS) {
       const problem = `has an image of ${layers.length} layers, but overlayfs mounts at most ${MAX_LAYERS}`;
-      throw this.#mistake(`${problem}: build it with fewer layers`);
+      throw this.#createInvalidFailure(`${problem}: build it with fewer layers`);
     }
     this.#layers.set(digest, layers);
   }
 
-  async #readListing(): Promise<Listing> {
-    if (this.#members.has('oci-layout')) return this.#ociListing();
-    if (this.#members.has('manifest.json')) return this.#dockerListing();
-    if (!this.#isTerminated) throw this.#missing('its end');
-    throw this.#mistake(
+  async #readListing(): Promise<ArchiveListing> {
+    if (this.#members.has('oci-layout')) return this.#readOciListing();
+    if (this.#members.has('manifest.json')) return this.#readDockerListing();
+    if (!this.#isTerminated) throw this.#createMissingFailure('its end');
+    throw this.#createInvalidFailure(
       'has no manifest: expected a docker-archive (manifest.json), as "docker save" writes it, or an OCI layout (oci-layout, index.json)',
     );
   }
 
-  async #ociListing(): Promise<Listing> {
+  async #readOciListing(): Promise<ArchiveListing> {
     const { manifests } = await this.#json('index.json', indexShape);
-    const resolved = await Promise.all(manifests.map((each) => this.#imagesOf(each, MAX_INDEX_DEPTH)));
-    const candidates = manifests.flatMap((descriptor, index) => {
-      const [image] = resolved[index]?.filter(({ platform }) => this.#fits(platform)) ?? [];
-      return image === undefined ? [] : [{ descriptor, id: image.id, names: namesOf(descriptor) }];
+    const resolvedImages = await Promise.all(manifests.map((each) => this.#resolveImages(each, MAX_INDEX_DEPTH)));
+    const matchingImages = manifests.flatMap((descriptor, index) => {
+      const [image] = resolvedImages[index]?.filter(({ platform }) => this.#matchesPlatform(platform)) ?? [];
+      return image === undefined ? [] : [{ descriptor, id: image.id, names: annotatedNames(descriptor) }];
     });
-    const names = new Set(candidates.flatMap((image) => image.names));
-    const unresolved = resolved.filter((_, index) => namesOf(manifests[index]).some((name) => !names.has(name)));
-    if (candidates.length === 0 || unresolved.length > 0) {
-      throw this.#noImageFailure(
-        (candidates.length === 0 ? resolved : unresolved).flat().map(({ platform }) => platform),
+    const names = new Set(matchingImages.flatMap((image) => image.names));
+    const unresolvedManifests = resolvedImages.filter((_, index) =>
+      annotatedNames(manifests[index]).some((name) => !names.has(name)),
+    );
+    if (matchingImages.length === 0 || unresolvedManifests.length > 0) {
+      throw this.#createNoImageFailure(
+        (matchingImages.length === 0 ? resolvedImages : unresolvedManifests).flat().map(({ platform }) => platform),
       );
     }
-    const images = this.#assignNames(candidates);
-    const descriptorsById = new Map(candidates.toReversed().map(({ id, descriptor }) => [id, descriptor]));
+    const images = this.#assignNames(matchingImages);
+    const descriptorsById = new Map(matchingImages.toReversed().map(({ id, descriptor }) => [id, descriptor]));
     const descriptors = images.map(({ id, name }) => {
       const descriptor = descriptorsById.get(id);
-      return { ...descriptor, annotations: { ...descriptor?.annotations, [IMAGE_NAME]: name, [REF_NAME]: name } };
+      return {
+        ...descriptor,
+        annotations: { ...descriptor?.annotations, [IMAGE_NAME_ANNOTATION]: name, [REF_NAME_ANNOTATION]: name },
+      };
     });
     const index = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: descriptors };
     return { images, file: 'index.json', content: index };
   }
 
   /** Resolves a descriptor to images in the archive. A nested index has several. */
-  async #imagesOf(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
+  async #resolveImages(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
     const { digest, mediaType, platform } = descriptor;
-    const isIndex = INDEX_TYPES.has(mediaType);
+    const isIndex = INDEX_MEDIA_TYPES.has(mediaType);
     // Attestations have the platform unknown/unknown, and platforms that were not pulled have no files.
-    if (!isIndex && platform && !this.#fits(platform)) return [{ id: '', platform }];
+    if (!isIndex && platform && !this.#matchesPlatform(platform)) return [{ id: '', platform }];
     const key = `${depth} ${digest} ${mediaType}`;
-    const resolving = this.#imagesOfBlobs.get(key);
-    if (resolving !== undefined) return resolving;
-    const images = isIndex ? this.#imagesOfIndex(descriptor, depth) : this.#imagesOfManifest(descriptor);
-    this.#imagesOfBlobs.set(key, images);
+    const pendingImages = this.#imagesByDigest.get(key);
+    if (pendingImages !== undefined) return pendingImages;
+    const images = isIndex ? this.#resolveIndex(descriptor, depth) : this.#resolveManifest(descriptor);
+    this.#imagesByDigest.set(key, images);
     return images;
   }
 
-  async #imagesOfIndex(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
-    if (depth === 0) throw this.#mistake('has indexes that are nested too deeply');
-    const { manifests } = await this.#blob(descriptor, indexShape);
-    const resolved = await Promise.all(manifests.map((each) => this.#imagesOf(each, depth - 1)));
-    const entries = resolved.flatMap((images) =>
+  async #resolveIndex(descriptor: Descriptor, depth: number): Promise<readonly ResolvedImage[]> {
+    if (depth === 0) throw this.#createInvalidFailure('has indexes that are nested too deeply');
+    const { manifests } = await this.#readBlob(descriptor, indexShape);
+    const resolvedImages = await Promise.all(manifests.map((each) => this.#resolveImages(each, depth - 1)));
+    const entries = resolvedImages.flatMap((images) =>
       images.map((image) => [`${image.id} ${platformText(image.platform)}`, image] as const),
     );
     return [...new Map(entries).values()];
   }
 
-  async #imagesOfManifest(descriptor: Descriptor): Promise<readonly ResolvedImage[]> {
-    const manifest = await this.#blob(descriptor, manifestShape);
-    if (!CONFIG_TYPES.has(manifest.config.mediaType)) {
-      throw this.#mistake(`has no container image: ${descriptor.digest} is of type ${manifest.config.mediaType}`);
+  async #resolveManifest(descriptor: Descriptor): Promise<readonly ResolvedImage[]> {
+    const manifest = await this.#readBlob(descriptor, manifestShape);
+    if (!CONFIG_MEDIA_TYPES.has(manifest.config.mediaType)) {
+      throw this.#createInvalidFailure(
+        `has no container image: ${descriptor.digest} is of type ${manifest.config.mediaType}`,
+      );
     }
-    const config = await this.#blob(manifest.config, configShape);
-    if (this.#fits(config)) {
-      const layers = manifest.layers.map((layer) => this.#expectBlob(layer, 'layer'));
+    const config = await this.#readBlob(manifest.config, configShape);
+    if (this.#matchesPlatform(config)) {
+      const layers = manifest.layers.map((layer) => this.#requireBlob(layer, 'layer'));
       this.#addLayers(descriptor.digest, layers);
     }
     return [{ id: manifest.config.digest, platform: config }];
   }
 
-  async #dockerListing(): Promise<Listing> {
+  async #readDockerListing(): Promise<ArchiveListing> {
     const entries = await this.#json('manifest.json', dockerManifestShape);
     const images: UnnamedImage[] = [];
-    const foreignPlatforms: Platform[] = [];
+    const otherPlatforms: Platform[] = [];
     const entriesById = new Map<string, (typeof entries)[number]>();
     for (const entry of entries) {
       const { Config: config, RepoTags: tags } = entry;
       const layers = entry.Layers ?? [];
       const { id, platform } = await this.#readConfig(config);
-      if (!this.#fits(platform)) foreignPlatforms.push(platform);
+      if (!this.#matchesPlatform(platform)) otherPlatforms.push(platform);
       for (const layer of layers) {
-        if (!this.#members.has(posix.normalize(layer))) throw this.#missing(`the layer ${layer}`);
+        if (!this.#members.has(posix.normalize(layer))) throw this.#createMissingFailure(`the layer ${layer}`);
       }
       images.push({ id, names: tags ?? [] });
       if (entriesById.has(id)) continue;
       entriesById.set(id, entry);
       this.#addLayers(id, layers);
     }
-    if (images.length === 0 || foreignPlatforms.length > 0) throw this.#noImageFailure(foreignPlatforms);
+    if (images.length === 0 || otherPlatforms.length > 0) throw this.#createNoImageFailure(otherPlatforms);
     const namedImages = this.#assignNames(images);
     const namesById = Map.groupBy(namedImages, ({ id }) => id);
     const content = [...entriesById].map(([id, entry]) => ({
@@ -320,10 +328,10 @@ class ArchiveReader {
   }
 
   async #readConfig(file: string): Promise<{ readonly id: string; readonly platform: Platform }> {
-    const cached = this.#configs.get(file);
-    if (cached !== undefined) return cached;
+    const cachedConfig = this.#configs.get(file);
+    if (cachedConfig !== undefined) return cachedConfig;
     const content = await this.#readContent(file);
-    const config = { id: digestOf(content), platform: this.#parse(file, content, configShape) };
+    const config = { id: computeDigest(content), platform: this.#parseJson(file, content, configShape) };
     this.#configs.set(file, config);
     return config;
   }
@@ -334,7 +342,7 @@ class ArchiveReader {
     const [first] = images;
     if (this.#name !== undefined) {
       if (ids.size > 1 || first === undefined) {
-        throw this.#mistake(`has ${ids.size} images, so that --name cannot name them`);
+        throw this.#createInvalidFailure(`has ${ids.size} images, so that --name cannot name them`);
       }
       return [{ id: first.id, name: this.#name }];
     }
@@ -342,47 +350,48 @@ class ArchiveReader {
       const fullNames = names.filter((name) => /[/:@]/.test(name)).map((name) => fullName(name, this.#label));
       if (fullNames.length > 0) return fullNames.map((name) => ({ id, name }));
       const tag = names.length > 0 ? ` (only the tag ${names.join(', ')})` : '';
-      throw this.#mistake(`has an image without a name${tag}: name it with --name, as in --name web:1`);
+      throw this.#createInvalidFailure(`has an image without a name${tag}: name it with --name, as in --name web:1`);
     });
     return [...new Map(namedImages.map((image) => [`${image.name} ${image.id}`, image])).values()];
   }
 
-  #fits({ os = '', architecture = '' }: Platform): boolean {
+  #matchesPlatform({ os = '', architecture = '' }: Platform): boolean {
     const { os: ownOs, architecture: ownArchitecture } = this.#platform;
     return (os === '' || os === ownOs) && (architecture === '' || architecture === ownArchitecture);
   }
 
-  #noImageFailure(platforms: readonly Platform[]): NodeFailure {
+  #createNoImageFailure(platforms: readonly Platform[]): NodeFailure {
     const platformNames = new Set(platforms.map(platformText).filter((text) => text !== 'unknown/unknown'));
-    if (platformNames.size === 0) return this.#mistake('has no images');
+    if (platformNames.size === 0) return this.#createInvalidFailure('has no images');
     const advice = `build it with --platform ${platformText(this.#platform)}`;
-    return this.#mistake(
+    return this.#createInvalidFailure(
       `is an image for ${[...platformNames].join(' and ')}, but this node is ${platformText(this.#platform)}: ${advice}`,
     );
   }
 
-  #blob<Value>(descriptor: Descriptor, shape: z.ZodMiniType<Value>): Promise<Value> {
-    return this.#json(this.#expectBlob(descriptor, 'manifest'), shape, descriptor.digest);
+  #readBlob<Value>(descriptor: Descriptor, shape: z.ZodMiniType<Value>): Promise<Value> {
+    return this.#json(this.#requireBlob(descriptor, 'manifest'), shape, descriptor.digest);
   }
 
   /** Returns the file name of a blob. Throws if the blob does not have the size in the descriptor. */
-  #expectBlob({ digest, size }: Descriptor, role: string): string {
+  #requireBlob({ digest, size }: Descriptor, role: string): string {
     const name = `blobs/${digest.replace(':', '/')}`;
     const member = this.#members.get(name);
-    if (member === undefined) throw this.#missing(`the ${role} ${digest}`);
-    if (member.size !== size) throw this.#mistake(`is damaged: ${name} has ${member.size} instead of ${size} bytes`);
+    if (member === undefined) throw this.#createMissingFailure(`the ${role} ${digest}`);
+    if (member.size !== size)
+      throw this.#createInvalidFailure(`is damaged: ${name} has ${member.size} instead of ${size} bytes`);
     return name;
   }
 
   async #json<Value>(name: string, shape: z.ZodMiniType<Value>, digest?: string): Promise<Value> {
     const content = await this.#readContent(name);
-    if (digest?.startsWith('sha256:') && digestOf(content) !== digest) {
-      throw this.#mistake(`is damaged: the content of ${name} does not match its digest`);
+    if (digest?.startsWith('sha256:') && computeDigest(content) !== digest) {
+      throw this.#createInvalidFailure(`is damaged: the content of ${name} does not match its digest`);
     }
-    return this.#parse(name, content, shape);
+    return this.#parseJson(name, content, shape);
   }
 
-  #parse<Value>(name: string, content: Buffer, shape: z.ZodMiniType<Value>): Value {
+  #parseJson<Value>(name: string, content: Buffer, shape: z.ZodMiniType<Value>): Value {
     const result = z.safeParse(shape, parsedJson(content.toString('utf8')));
     if (result.success) return result.data;
     throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${name} cannot be read`, { cause: result.error });
@@ -390,9 +399,9 @@ class ArchiveReader {
 
   async #readContent(name: string): Promise<Buffer> {
     const member = this.#members.get(posix.normalize(name));
-    if (member === undefined || !member.isFile) throw this.#missing(name);
-    if (member.size > MAX_JSON_BYTES) throw this.#mistake(`is damaged: ${name} has ${member.size} bytes`);
-    return readAt(this.#file, member.contentAt, member.size);
+    if (member === undefined || !member.isFile) throw this.#createMissingFailure(name);
+    if (member.size > MAX_JSON_BYTES) throw this.#createInvalidFailure(`is damaged: ${name} has ${member.size} bytes`);
+    return readAt(this.#file, member.contentOffset, member.size);
   }
 
   /**
@@ -400,11 +409,11 @@ class ArchiveReader {
    * last.
    */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
-    const members = [...this.#members.values()].toSorted((a, b) => a.from - b.from);
-    for (const { name, from, to } of members) {
+    const sortedMembers = [...this.#members.values()].toSorted((a, b) => a.from - b.from);
+    for (const { name, from, to } of sortedMembers) {
       if (posix.normalize(name) === listing) continue;
-      for (let offset = from; offset < to; offset += READ_BYTES) {
-        const length = Math.min(READ_BYTES, to - offset);
+      for (let offset = from; offset < to; offset += READ_CHUNK_BYTES) {
+        const length = Math.min(READ_CHUNK_BYTES, to - offset);
         const bytes = await readAt(this.#file, offset, length);
         // The padding after the last file may be missing.
         yield bytes.length === length ? bytes : Buffer.concat([bytes], length);
@@ -413,29 +422,29 @@ class ArchiveReader {
     yield tar([{ type: 'file', path: listing, content, mode: 0o644 }]);
   }
 
-  #missing(what: string): NodeFailure {
-    return this.#mistake(`is ${this.#isTerminated ? 'incomplete' : 'truncated'}: ${what} is missing`);
+  #createMissingFailure(what: string): NodeFailure {
+    return this.#createInvalidFailure(`is ${this.#isTerminated ? 'incomplete' : 'truncated'}: ${what} is missing`);
   }
 
-  #mistake(problem: string): NodeFailure {
+  #createInvalidFailure(problem: string): NodeFailure {
     return new NodeFailure('BadRequest', `${this.#label} ${problem}`);
   }
 }
 
 /** Returns the message for an archive that expands to more than `limit` bytes. */
-export function expandsTooMuch(label: string, limit: number): string {
+export function expansionMessage(label: string, limit: number): string {
   const advice = 'if its content is right, decompress the archive and its layers before the import';
   return `${label} expands to more than ${decimalSize(limit)}, which is out of proportion to its size: ${advice}`;
 }
 
 const platformText = ({ os, architecture }: Platform): string => `${os || 'linux'}/${architecture || 'unknown'}`;
 
-const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
+const computeDigest = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 /** Returns the image names in a descriptor's annotations. containerd prefers its own annotation. */
-function namesOf(descriptor: Descriptor | undefined): string[] {
+function annotatedNames(descriptor: Descriptor | undefined): string[] {
   const names = new Map(Object.entries(descriptor?.annotations ?? {}));
-  const name = names.get(IMAGE_NAME) ?? names.get(REF_NAME);
+  const name = names.get(IMAGE_NAME_ANNOTATION) ?? names.get(REF_NAME_ANNOTATION);
   return name === undefined || name === '' ? [] : [name];
 }
 

@@ -12,10 +12,10 @@ import { run } from '../managed/program.ts';
 import type { ArchivedImage, ImageArchive } from './imageArchive.ts';
 import { imageSpec } from './imageSpec.ts';
 
-type ImportCri = Pick<Cri, 'version' | 'status' | 'imageStatus' | 'imageFsInfo'>;
+type ImportRuntime = Pick<Cri, 'version' | 'status' | 'imageStatus' | 'imageFsInfo'>;
 
 export interface ArchiveImport {
-  readonly cri: ImportCri;
+  readonly cri: ImportRuntime;
   /** Endpoint of the image service (`unix:///…`). */
   readonly endpoint: string;
   readonly archive: ImageArchive;
@@ -45,8 +45,8 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   await requireCtr('imports images');
   const snapshotter = await readSnapshotter(cri, signal);
   // Without unpacking now, the image is unpacked when its first container starts.
-  const unpacking = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
-  await ctrImages(endpoint, ['import', ...unpacking, '-'], {
+  const unpackArguments = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
+  await runCtrImages(endpoint, ['import', ...unpackArguments, '-'], {
     signal,
     input: Readable.from(archive.content()),
     timeoutMs: IMPORT_TIMEOUT_MS,
@@ -63,7 +63,7 @@ export async function requireCtr(purpose: string): Promise<void> {
 }
 
 /** Runs `ctr images` in the CRI's namespace. */
-export const ctrImages = (endpoint: string, args: readonly string[], options: Parameters<typeof run>[2]) =>
+export const runCtrImages = (endpoint: string, args: readonly string[], options: Parameters<typeof run>[2]) =>
   run(
     'ctr',
     ['--address', endpoint.replace(/^unix:\/\//, ''), '--namespace', CRI_NAMESPACE, 'images', ...args],

@@ -1,7 +1,7 @@
 /** Computes the unpacked size of a layer without unpacking it. */
 import type { FileHandle } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
-import { decompressorsFor } from './compression.ts';
+import { createDecompressors } from './compression.ts';
 import { readAt, TarError, type TarInput, walkTar } from './tarMembers.ts';
 
 interface StoredLayer {
@@ -11,7 +11,7 @@ interface StoredLayer {
   readonly size: number;
 }
 
-const READ_BYTES = 256 * 1024;
+const READ_CHUNK_BYTES = 256 * 1024;
 const MAGIC_BYTES = 4;
 
 /**
@@ -19,48 +19,48 @@ const MAGIC_BYTES = 4;
  * counting above `limit`, so a decompression bomb does not take longer. For a layer that is not a tar archive, returns
  * the number of its bytes, because containerd reports the error.
  */
-export async function unpackedLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
-  const start = await readAt(file, at, Math.min(MAGIC_BYTES, size));
-  const decompressors = decompressorsFor(start);
+export async function measureLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
+  const magic = await readAt(file, at, Math.min(MAGIC_BYTES, size));
+  const decompressors = createDecompressors(magic);
   if (decompressors === undefined) {
-    return tarSize(
+    return measureTar(
       { size, read: (position, length) => readAt(file, at + position, Math.min(length, size - position)) },
       limit,
     );
   }
   // Do not use a stream of the file handle, because destroying the stream would close the handle.
-  const stored = Readable.from(storedBytes({ file, at, size }));
-  const decompressed = decompressors.at(-1) ?? decompressors[0];
+  const compressedStream = Readable.from(readLayer({ file, at, size }));
+  const decompressedStream = decompressors.at(-1) ?? decompressors[0];
   // A damaged layer ends the stream early. containerd reports the damage when it unpacks the layer.
-  pipeline([stored, ...decompressors], () => {});
-  const input = new StreamInput(decompressed);
+  pipeline([compressedStream, ...decompressors], () => {});
+  const input = new StreamInput(decompressedStream);
   try {
-    const unpacked = await tarSize(input, limit);
-    return unpacked > limit ? unpacked : Math.max(unpacked, await input.countRest(limit));
+    const unpackedBytes = await measureTar(input, limit);
+    return unpackedBytes > limit ? unpackedBytes : Math.max(unpackedBytes, await input.countRest(limit));
   } finally {
     // This also destroys the preceding streams.
-    decompressed.destroy();
+    decompressedStream.destroy();
   }
 }
 
-async function* storedBytes({ file, at, size }: StoredLayer): AsyncGenerator<Buffer> {
-  for (let offset = 0; offset < size; offset += READ_BYTES) {
-    yield await readAt(file, at + offset, Math.min(READ_BYTES, size - offset));
+async function* readLayer({ file, at, size }: StoredLayer): AsyncGenerator<Buffer> {
+  for (let offset = 0; offset < size; offset += READ_CHUNK_BYTES) {
+    yield await readAt(file, at + offset, Math.min(READ_CHUNK_BYTES, size - offset));
   }
 }
 
 /** Returns the sum of the members' sizes. Holes in sparse files count, because they are written as zeros. */
-async function tarSize(input: TarInput, limit: number): Promise<number> {
-  let total = 0;
+async function measureTar(input: TarInput, limit: number): Promise<number> {
+  let totalBytes = 0;
   try {
     for await (const { from, to, size, extractedSize } of walkTar(input)) {
-      total += to - from + extractedSize - size;
-      if (total > limit) break;
+      totalBytes += to - from + extractedSize - size;
+      if (totalBytes > limit) break;
     }
   } catch (error) {
     if (!(error instanceof TarError)) throw error;
   }
-  return Number.isFinite(input.size) ? Math.max(total, input.size) : total;
+  return Number.isFinite(input.size) ? Math.max(totalBytes, input.size) : totalBytes;
 }
 
 /** Sequential input from a stream. Buffers only the bytes after the position of the latest read. */
@@ -76,23 +76,23 @@ class StreamInput implements TarInput {
   }
 
   async read(position: number, length: number): Promise<Buffer> {
-    this.#discard(position - this.#position);
-    const pending = [this.#buffer];
+    this.#discardBuffered(position - this.#position);
+    const chunks = [this.#buffer];
     for (let bytes = this.#buffer.length; bytes < length + position - this.#position; ) {
-      const chunk = await this.#next();
+      const chunk = await this.#nextChunk();
       if (chunk === undefined) break;
       // Drop skipped content chunk by chunk, so that a large file is never completely in memory.
       if (this.#position + bytes + chunk.length <= position) {
         this.#position += bytes + chunk.length;
-        pending.length = 0;
+        chunks.length = 0;
         bytes = 0;
         continue;
       }
-      pending.push(chunk);
+      chunks.push(chunk);
       bytes += chunk.length;
     }
-    this.#buffer = Buffer.concat(pending);
-    this.#discard(position - this.#position);
+    this.#buffer = Buffer.concat(chunks);
+    this.#discardBuffered(position - this.#position);
     return this.#position === position ? this.#buffer.subarray(0, length) : Buffer.alloc(0);
   }
 
@@ -100,20 +100,20 @@ class StreamInput implements TarInput {
   async countRest(limit: number): Promise<number> {
     let bytes = this.#position + this.#buffer.length;
     while (bytes <= limit) {
-      const chunk = await this.#next();
+      const chunk = await this.#nextChunk();
       if (chunk === undefined) break;
       bytes += chunk.length;
     }
     return bytes;
   }
 
-  #discard(count: number): void {
-    const discarded = Math.min(Math.max(count, 0), this.#buffer.length);
-    this.#buffer = this.#buffer.subarray(discarded);
-    this.#position += discarded;
+  #discardBuffered(count: number): void {
+    const discardedBytes = Math.min(Math.max(count, 0), this.#buffer.length);
+    this.#buffer = this.#buffer.subarray(discardedBytes);
+    this.#position += discardedBytes;
   }
 
-  async #next(): Promise<Buffer | undefined> {
+  async #nextChunk(): Promise<Buffer | undefined> {
     if (this.#hasEnded) return undefined;
     const { done, value } = await this.#chunks.next().catch(() => ({ done: true, value: undefined }));
     this.#hasEnded = done === true;

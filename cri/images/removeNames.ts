@@ -5,7 +5,7 @@ import type { Cri } from '../client/calls.ts';
 import type { Image } from '../generated/runtime.ts';
 import type { Pause } from '../managed/containerd/process.ts';
 import { imageSpec } from './imageSpec.ts';
-import { ctrImages, MAX_POLLS, POLL_INTERVAL_MS, requireCtr } from './importImages.ts';
+import { MAX_POLLS, POLL_INTERVAL_MS, requireCtr, runCtrImages } from './importImages.ts';
 
 /** The names that a request removes, and the names that remain. */
 export interface NamesToRemove {
@@ -24,19 +24,21 @@ export function namesToRemove(
   { id, repoTags, repoDigests }: Pick<Image, 'id' | 'repoTags' | 'repoDigests'>,
 ): NamesToRemove {
   const names = [...repoTags, ...repoDigests];
-  const full = fullNameOf(name);
-  const match = names.find((candidate) => candidate === full) ?? (names.length === 1 ? names[0] : undefined);
-  if (match === undefined) {
+  const normalizedName = toFullName(name);
+  const matchingName =
+    names.find((candidate) => candidate === normalizedName) ?? (names.length === 1 ? names[0] : undefined);
+  if (matchingName === undefined) {
     if (matchesId(name, id)) return { removed: names, left: [] };
     throw new NodeFailure(
       'BadRequest',
       `image "${name}" has the names ${names.join(', ')}: use one of these, or its ID`,
     );
   }
-  const repository = repositoryOf(match);
-  const isLastTag = !repoTags.some((tag) => tag !== match && repositoryOf(tag) === repository);
+  const repository = repositoryName(matchingName);
+  const isLastTag = !repoTags.some((tag) => tag !== matchingName && repositoryName(tag) === repository);
   const isRemoved = (candidate: string) =>
-    candidate === match || (isLastTag && repoDigests.includes(candidate) && repositoryOf(candidate) === repository);
+    candidate === matchingName ||
+    (isLastTag && repoDigests.includes(candidate) && repositoryName(candidate) === repository);
   return { removed: names.filter(isRemoved), left: names.filter((candidate) => !isRemoved(candidate)) };
 }
 
@@ -46,14 +48,14 @@ const matchesId = (name: string, id: string): boolean => {
   return /^[0-9a-f]+$/.test(digits) && id.replace(/^sha256:/, '').startsWith(digits);
 };
 
-function fullNameOf(name: string): string {
+function toFullName(name: string): string {
   const reference = parseImageReference(name);
   if ('refusal' in reference) return name;
   const { repository, tag, digest } = reference;
   return digest === undefined ? `${repository}:${tag ?? 'latest'}` : `${repository}@${digest}`;
 }
 
-function repositoryOf(name: string): string {
+function repositoryName(name: string): string {
   const reference = parseImageReference(name);
   return 'refusal' in reference ? name : reference.repository;
 }
@@ -84,7 +86,7 @@ export async function removeNames(
     throw new NodeFailure('Unimplemented', `${problem}: remove the image by its ID, or use the tools of that runtime`);
   }
   await requireCtr('removes single names');
-  await ctrImages(endpoint, ['rm', ...removed], { signal });
+  await runCtrImages(endpoint, ['rm', ...removed], { signal });
   for (const name of removed) await waitUntilRemoved(name, { cri, pause, signal });
 }
 

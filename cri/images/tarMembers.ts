@@ -7,7 +7,7 @@ export interface TarMember {
   readonly name: string;
   readonly isFile: boolean;
   /** Target of a link, as written in the archive. Empty for other members. */
-  readonly target: string;
+  readonly linkTarget: string;
   /** Size of the content, in bytes. */
   readonly size: number;
   /** Size in bytes of the extracted file. It exceeds the size of the content if the file is sparse. */
@@ -15,7 +15,7 @@ export interface TarMember {
   /** Position of the first byte of the member, including headers for long names. */
   readonly from: number;
   /** Position of the content. */
-  readonly contentAt: number;
+  readonly contentOffset: number;
   /** Position after the last byte of the member, including the padding. */
   readonly to: number;
 }
@@ -31,21 +31,21 @@ export class TarError extends Error {
 const BLOCK_BYTES = 512;
 /** Maximum size in bytes of a long name or a pax header. An archive with a larger one is rejected. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-const CHECKSUM_AT = 148;
+const CHECKSUM_OFFSET = 148;
 const CHECKSUM_LENGTH = 8;
 /** Offset of the flag in a GNU sparse header block that says whether another block follows. */
-const EXTENDED_FLAG_AT = 504;
+const EXTENDED_FLAG_OFFSET = 504;
 
 /** Maximum number of members, because all their names are in memory. An archive with more members is rejected. */
 const MAX_MEMBERS = 100_000;
 
-const FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);
-const GNU_SPARSE = 'S';
+const REGULAR_FILE_TYPES: ReadonlySet<string> = new Set(['0', '\0', '7']);
+const GNU_SPARSE_TYPE = 'S';
 
-interface Header {
+interface TarHeader {
   readonly name: string;
   readonly type: string;
-  readonly target: string;
+  readonly linkTarget: string;
   readonly size: number;
   readonly extractedSize: number;
   /** Whether another header block with more of a sparse map follows. */
@@ -53,7 +53,7 @@ interface Header {
 }
 
 /** Fields from a preceding header, which override those of the member's own header. */
-interface OverridingFields {
+interface PaxOverrides {
   readonly name?: string;
   readonly target?: string;
   readonly size?: number;
@@ -82,9 +82,9 @@ export async function listTarMembers(file: FileHandle): Promise<TarMembers> {
   const { size } = await file.stat();
   if (size === 0) throw new TarError('is empty');
   const members: TarMember[] = [];
-  const walk = walkTar({ size, read: (position, length) => readAt(file, position, length) });
+  const memberGenerator = walkTar({ size, read: (position, length) => readAt(file, position, length) });
   for (;;) {
-    const { done, value } = await walk.next();
+    const { done, value } = await memberGenerator.next();
     if (done) return { members, isTerminated: value.isTerminated };
     if (members.length === MAX_MEMBERS) throw new TarError(`has more than ${MAX_MEMBERS} files`);
     members.push(value);
@@ -93,30 +93,30 @@ export async function listTarMembers(file: FileHandle): Promise<TarMembers> {
 
 /** Yields the members in order. Throws a `TarError` like `listTarMembers`. */
 export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<TarMembers, 'isTerminated'>> {
-  let overrides: OverridingFields = {};
+  let overrides: PaxOverrides = {};
   let from = 0;
   let offset = 0;
-  const readBlock = blockReader(input);
+  const readBlock = createBlockReader(input);
   for (;;) {
     const block = await readBlock(offset);
     if (block.length === 0) return { isTerminated: false };
     if (block.length === BLOCK_BYTES && block.every((byte) => byte === 0)) return { isTerminated: true };
-    if (block.length < BLOCK_BYTES) throw offset === 0 ? notTar() : truncatedArchive(input.size);
+    if (block.length < BLOCK_BYTES) throw offset === 0 ? createNotTarError() : createTruncatedError(input.size);
     const header = parseHeader(block);
     if (header === undefined) {
-      throw offset === 0 ? notTar() : new TarError(`is damaged: no tar header at byte ${offset}`);
+      throw offset === 0 ? createNotTarError() : new TarError(`is damaged: no tar header at byte ${offset}`);
     }
-    let contentAt = offset + BLOCK_BYTES;
-    for (let isExtended = header.isExtended; isExtended; contentAt += BLOCK_BYTES) {
-      isExtended = (await readBlock(contentAt))[EXTENDED_FLAG_AT] === 1;
+    let contentOffset = offset + BLOCK_BYTES;
+    for (let isExtended = header.isExtended; isExtended; contentOffset += BLOCK_BYTES) {
+      isExtended = (await readBlock(contentOffset))[EXTENDED_FLAG_OFFSET] === 1;
     }
     const size = overrides.size ?? header.size;
-    const to = contentAt + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
-    if (contentAt + size > input.size) throw truncatedArchive(input.size);
+    const to = contentOffset + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+    if (contentOffset + size > input.size) throw createTruncatedError(input.size);
     offset = to;
     if (header.type === 'L' || header.type === 'K' || header.type === 'x' || header.type === 'g') {
-      if (size > MAX_HEADER_BYTES) throw new TarError(`is damaged: a header of ${size} bytes at byte ${contentAt}`);
-      const content = await input.read(contentAt, size);
+      if (size > MAX_HEADER_BYTES) throw new TarError(`is damaged: a header of ${size} bytes at byte ${contentOffset}`);
+      const content = await input.read(contentOffset, size);
       if (header.type === 'L') overrides = { ...overrides, name: parseString(content) };
       if (header.type === 'K') overrides = { ...overrides, target: parseString(content) };
       if (header.type === 'x') overrides = { ...overrides, ...parsePaxFields(content) };
@@ -124,8 +124,17 @@ export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<
     }
     const name = (overrides.name ?? header.name).replace(/^(?:\.?\/)+/, '');
     const extractedSize = Math.max(size, overrides.extractedSize ?? header.extractedSize);
-    const target = overrides.target ?? header.target;
-    yield { name, isFile: FILE_TYPES.has(header.type), target, size, extractedSize, from, contentAt, to };
+    const linkTarget = overrides.target ?? header.linkTarget;
+    yield {
+      name,
+      isFile: REGULAR_FILE_TYPES.has(header.type),
+      linkTarget,
+      size,
+      extractedSize,
+      from,
+      contentOffset,
+      to,
+    };
     overrides = {};
     from = to;
   }
@@ -137,55 +146,55 @@ export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<
 const READ_AHEAD_BYTES = 64 * 1024;
 
 /** Returns a function that reads a block through a read-ahead buffer. A block at the end of the file may be shorter. */
-function blockReader(input: TarInput): (position: number) => Promise<Buffer> {
-  let ahead: Buffer = Buffer.alloc(0);
-  let aheadAt = 0;
+function createBlockReader(input: TarInput): (position: number) => Promise<Buffer> {
+  let readAhead: Buffer = Buffer.alloc(0);
+  let readAheadOffset = 0;
   return async (position) => {
-    if (position < aheadAt || position + BLOCK_BYTES > aheadAt + ahead.length) {
-      ahead = await input.read(position, READ_AHEAD_BYTES);
-      aheadAt = position;
+    if (position < readAheadOffset || position + BLOCK_BYTES > readAheadOffset + readAhead.length) {
+      readAhead = await input.read(position, READ_AHEAD_BYTES);
+      readAheadOffset = position;
     }
-    return ahead.subarray(position - aheadAt, position - aheadAt + BLOCK_BYTES);
+    return readAhead.subarray(position - readAheadOffset, position - readAheadOffset + BLOCK_BYTES);
   };
 }
 
-const notTar = (): TarError => new TarError('is not a tar archive');
+const createNotTarError = (): TarError => new TarError('is not a tar archive');
 
-const truncatedArchive = (fileSize: number): TarError =>
+const createTruncatedError = (fileSize: number): TarError =>
   new TarError(`is truncated: it ends after ${fileSize} bytes, in the middle of a file`);
 
 /** Reads `length` bytes, or fewer at the end of the file. */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
+  let filledBytes = 0;
+  while (filledBytes < length) {
+    const { bytesRead } = await file.read(buffer, filledBytes, length - filledBytes, position + filledBytes);
     if (bytesRead === 0) break;
-    filled += bytesRead;
+    filledBytes += bytesRead;
   }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, filledBytes);
 }
 
 /** Parses a header block. Returns undefined if the checksum is wrong. */
-function parseHeader(block: Buffer): Header | undefined {
+function parseHeader(block: Buffer): TarHeader | undefined {
   // The checksum field itself counts as spaces in the sum. Loops are used because the sum covers every byte of every
   // header.
   let sum = CHECKSUM_LENGTH * 0x20;
-  for (let index = 0; index < CHECKSUM_AT; index += 1) sum += block[index] ?? 0;
-  for (let index = CHECKSUM_AT + CHECKSUM_LENGTH; index < BLOCK_BYTES; index += 1) sum += block[index] ?? 0;
+  for (let index = 0; index < CHECKSUM_OFFSET; index += 1) sum += block[index] ?? 0;
+  for (let index = CHECKSUM_OFFSET + CHECKSUM_LENGTH; index < BLOCK_BYTES; index += 1) sum += block[index] ?? 0;
   const size = parseNumber(block.subarray(124, 136));
-  if (size === undefined || parseNumber(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_LENGTH)) !== sum) {
+  if (size === undefined || parseNumber(block.subarray(CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_LENGTH)) !== sum) {
     return undefined;
   }
   const isUstar = block.subarray(257, 262).toString('latin1') === 'ustar';
   const prefix = isUstar && block[262] === 0 ? parseString(block.subarray(345, 500)) : '';
   const name = parseString(block.subarray(0, 100));
   const type = String.fromCharCode(block[156] ?? 0);
-  const isSparse = type === GNU_SPARSE;
+  const isSparse = type === GNU_SPARSE_TYPE;
   return {
     name: prefix === '' ? name : `${prefix}/${name}`,
     type,
-    target: parseString(block.subarray(157, 257)),
+    linkTarget: parseString(block.subarray(157, 257)),
     size,
     extractedSize: (isSparse ? parseNumber(block.subarray(483, 495)) : undefined) ?? size,
     isExtended: isSparse && block[482] === 1,
@@ -209,15 +218,15 @@ function parseString(bytes: Buffer): string {
 }
 
 /** Parses the records `LENGTH KEY=VALUE\n` of a pax header. */
-function parsePaxFields(content: Buffer): OverridingFields {
+function parsePaxFields(content: Buffer): PaxOverrides {
   const records = new Map<string, string>();
   let offset = 0;
   while (offset < content.length) {
-    const space = content.indexOf(0x20, offset);
-    const length = Number(content.subarray(offset, space).toString('latin1'));
-    if (space < 0 || !Number.isSafeInteger(length) || length <= space - offset) break;
+    const spaceOffset = content.indexOf(0x20, offset);
+    const length = Number(content.subarray(offset, spaceOffset).toString('latin1'));
+    if (spaceOffset < 0 || !Number.isSafeInteger(length) || length <= spaceOffset - offset) break;
     const [, key = '', value = ''] =
-      /^([^=]*)=([\s\S]*)\n$/.exec(content.subarray(space + 1, offset + length).toString()) ?? [];
+      /^([^=]*)=([\s\S]*)\n$/.exec(content.subarray(spaceOffset + 1, offset + length).toString()) ?? [];
     records.set(key, value);
     offset += length;
   }

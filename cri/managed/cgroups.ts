@@ -1,7 +1,7 @@
 import { access, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { kill, type Pause } from './containerd/process.ts';
+import { type Pause, sendSignal } from './containerd/process.ts';
 import type { Layout } from './layout.ts';
 
 const CGROUP_ROOT = '/sys/fs/cgroup';
@@ -12,8 +12,10 @@ const bundleSpecSchema = z.object({ linux: z.object({ cgroupsPath: z.string() })
 export async function listPodCgroups(layout: Layout): Promise<string[]> {
   const ids = await readdir(layout.bundles).catch(() => []);
   const cgroups = await Promise.all(ids.map((id) => readCgroupPath(layout, id)));
-  const parents = cgroups.map((path) => (path === undefined ? undefined : dirname(path)));
-  return [...new Set(parents.flatMap((path) => (path === undefined || path === '/' || path === '.' ? [] : [path])))];
+  const parentCgroups = cgroups.map((path) => (path === undefined ? undefined : dirname(path)));
+  return [
+    ...new Set(parentCgroups.flatMap((path) => (path === undefined || path === '/' || path === '.' ? [] : [path]))),
+  ];
 }
 
 /** Returns the cgroup of a container or sandbox, or undefined if its bundle is incomplete. */
@@ -43,30 +45,30 @@ export async function killContainer(layout: Layout, id: string): Promise<void> {
  */
 export async function removeCgroups(ownCgroup: string, podCgroups: readonly string[], pause: Pause): Promise<void> {
   // A pod's cgroup may be in a different tree. In that tree, only the pod's own cgroup is removed.
-  const podCgroupsElsewhere = podCgroups.filter((path) => !path.startsWith(`${ownCgroup}/`));
+  const outerPodCgroups = podCgroups.filter((path) => !path.startsWith(`${ownCgroup}/`));
   const removeFromHierarchy = async (hierarchy: string) => {
     const removeOwnCgroup = async () => {
       await killProcesses(join(hierarchy, ownCgroup));
       return removeCgroupTree(join(hierarchy, ownCgroup));
     };
-    await retry(removeOwnCgroup, pause);
-    for (const path of podCgroupsElsewhere) await retry(() => removeCgroup(join(hierarchy, path)), pause);
+    await retryRemoval(removeOwnCgroup, pause);
+    for (const path of outerPodCgroups) await retryRemoval(() => removeCgroup(join(hierarchy, path)), pause);
   };
   await Promise.all((await listHierarchies()).map(removeFromHierarchy));
 }
 
 /** Whether a containerd's own cgroup exists in any hierarchy. */
 export async function hasCgroup(ownCgroup: string): Promise<boolean> {
-  const checks = (await listHierarchies()).map((hierarchy) =>
+  const existenceChecks = (await listHierarchies()).map((hierarchy) =>
     access(join(hierarchy, ownCgroup)).then(
       () => true,
       () => false,
     ),
   );
-  return (await Promise.all(checks)).includes(true);
+  return (await Promise.all(existenceChecks)).includes(true);
 }
 
-async function retry(removeCgroup: () => Promise<boolean>, pause: Pause): Promise<void> {
+async function retryRemoval(removeCgroup: () => Promise<boolean>, pause: Pause): Promise<void> {
   for (let attempt = 0; attempt < 50 && !(await removeCgroup()); attempt++) await pause(20);
 }
 
@@ -84,13 +86,13 @@ async function listHierarchies(): Promise<string[]> {
 async function killProcesses(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isDirectory()) await killProcesses(join(directory, entry.name));
-  const procs = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '');
+  const processList = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '');
   // A process in a different PID namespace is listed as 0.
-  const pids = procs
+  const pids = processList
     .split('\n')
     .map(Number)
     .filter((pid) => pid > 1 && pid !== process.pid);
-  for (const pid of pids) kill(pid, 'SIGKILL');
+  for (const pid of pids) sendSignal(pid, 'SIGKILL');
   // On cgroup v1, a frozen process exits only after it has been thawed. The flag prevents the file from being created
   // where it does not exist.
   if (pids.length > 0) await writeFile(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }).catch(() => {});

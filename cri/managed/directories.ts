@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Layout } from './layout.ts';
-import { mountPointsBelow } from './mounts.ts';
+import { parseMountPointsBelow } from './mounts.ts';
 
 /**
  * Creates the directories of a private containerd and removes state from before the last boot of the host. Throws if
@@ -12,12 +12,12 @@ export async function prepareDirectories(layout: Layout): Promise<void> {
   await refuseForeignDirectory(layout);
   await mkdir(layout.directory, { recursive: true, mode: 0o711 });
   await mkdir(dirname(layout.socket), { recursive: true, mode: 0o711 });
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-  if ((await readFile(layout.bootIdFile, 'utf8').catch(() => '')) === boot) return;
+  const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+  if ((await readFile(layout.bootIdFile, 'utf8').catch(() => '')) === bootId) return;
   // As long as there are mounts, the removal would delete the files of containers.
-  if (mountPointsBelow(layout.state, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
+  if (parseMountPointsBelow(layout.state, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all([layout.state, layout.cniData].map((path) => rm(path, { recursive: true, force: true })));
-  await writeFile(layout.bootIdFile, boot);
+  await writeFile(layout.bootIdFile, bootId);
 }
 
 /** Throws if a directory contains files but not those of a private containerd. */

@@ -9,7 +9,7 @@ export interface Layout {
   readonly log: string;
   readonly pidFile: string;
   readonly bootIdFile: string;
-  readonly root: string;
+  readonly rootDirectory: string;
   readonly state: string;
   /** Bundles of tasks, with one directory per sandbox or container. */
   readonly bundles: string;
@@ -46,21 +46,21 @@ export function layoutOf(directory: string): Layout {
   const realDirectory = resolveLinks(resolve(directory));
   const hash = createHash('sha256').update(realDirectory).digest('hex');
   const shortDirectory = join(SHARED_DIRECTORY, hash.slice(0, 12));
-  const pathInside = (...segments: string[]) => join(realDirectory, ...segments);
+  const toPath = (...segments: string[]) => join(realDirectory, ...segments);
   return {
     directory: realDirectory,
-    config: pathInside('config.toml'),
-    log: pathInside('containerd.log'),
-    pidFile: pathInside('containerd.pid'),
-    bootIdFile: pathInside('boot-id'),
-    root: pathInside('root'),
-    state: pathInside('state'),
-    bundles: pathInside('state', 'io.containerd.runtime.v2.task', CRI_NAMESPACE),
-    runcRoot: pathInside('state', 'runc'),
-    netNamespaces: pathInside('state', 'io.containerd.grpc.v1.cri', 'netns'),
-    cniConfig: pathInside('cni', 'net.d'),
-    cniData: pathInside('cni', 'networks'),
-    subnetFile: pathInside('cni', 'subnet'),
+    config: toPath('config.toml'),
+    log: toPath('containerd.log'),
+    pidFile: toPath('containerd.pid'),
+    bootIdFile: toPath('boot-id'),
+    rootDirectory: toPath('root'),
+    state: toPath('state'),
+    bundles: toPath('state', 'io.containerd.runtime.v2.task', CRI_NAMESPACE),
+    runcRoot: toPath('state', 'runc'),
+    netNamespaces: toPath('state', 'io.containerd.grpc.v1.cri', 'netns'),
+    cniConfig: toPath('cni', 'net.d'),
+    cniData: toPath('cni', 'networks'),
+    subnetFile: toPath('cni', 'subnet'),
     socket: join(fitsSocketPath(realDirectory) ? realDirectory : shortDirectory, 'containerd.sock'),
     shortDirectory,
     network: `statelet-${hash.slice(0, 12)}`,

@@ -4,17 +4,17 @@ import { run } from './program.ts';
 
 /** Unmounts everything below the directory of a stopped containerd. */
 export async function unmountAll({ directory }: Layout, signal: AbortSignal): Promise<void> {
-  const points = mountPointsBelow(directory, await readFile('/proc/self/mountinfo', 'utf8'));
+  const mountPoints = parseMountPointsBelow(directory, await readFile('/proc/self/mountinfo', 'utf8'));
   // Detach a busy mount lazily. Only processes outside this containerd can still be using it.
-  for (const point of points) {
+  for (const point of mountPoints) {
     await run('umount', [point], { signal }).catch(() => run('umount', ['--lazy', point], { signal }));
   }
 }
 
 /** Returns the mount points below a directory according to `/proc/self/mountinfo`, the latest mount first. */
-export function mountPointsBelow(directory: string, mountinfo: string): string[] {
-  const points = mountinfo.split('\n').flatMap((line) => line.split(' ')[4] ?? []);
-  return points
+export function parseMountPointsBelow(directory: string, mountinfo: string): string[] {
+  const mountPoints = mountinfo.split('\n').flatMap((line) => line.split(' ')[4] ?? []);
+  return mountPoints
     .map(unescapePath)
     .filter((point) => point.startsWith(`${directory}/`))
     .reverse();

@@ -9,7 +9,7 @@ export async function findStaticProgram(name: string): Promise<{ path: string; c
   return isStatic(content) ? { path, content } : undefined;
 }
 
-const PT_INTERP = 3;
+const INTERPRETER_SEGMENT = 3;
 
 /** Whether a 64-bit little-endian ELF file has no interpreter, i.e. no dynamic loader. */
 export function isStatic(elf: Buffer): boolean {
@@ -19,5 +19,5 @@ export function isStatic(elf: Buffer): boolean {
   const segmentTypes = Array.from({ length: elf.readUInt16LE(56) }, (_, index) =>
     elf.readUInt32LE(tableOffset + index * entrySize),
   );
-  return !segmentTypes.includes(PT_INTERP);
+  return !segmentTypes.includes(INTERPRETER_SEGMENT);
 }

@@ -9,17 +9,18 @@ import type { SimulatedRuntime } from './runtime.ts';
  */
 export function cgroupProcesses(runtime: SimulatedRuntime): CgroupProcesses {
   return {
-    in: (path) => listProcesses(runtime).flatMap(({ parent, process }) => (parent === `/${path}` ? [process] : [])),
+    in: (path) =>
+      listProcesses(runtime).flatMap(({ parentCgroup, process }) => (parentCgroup === `/${path}` ? [process] : [])),
     kill: (pid, why) => {
-      const match = listProcesses(runtime).find(({ process }) => process.pid === pid);
-      if (match?.container !== undefined && why === 'OOM') runtime.oomKill(match.container);
-      else if (match !== undefined) runtime.killCgroup(match.cgroup);
+      const matchingProcess = listProcesses(runtime).find(({ process }) => process.pid === pid);
+      if (matchingProcess?.container !== undefined && why === 'OOM') runtime.oomKill(matchingProcess.container);
+      else if (matchingProcess !== undefined) runtime.killCgroup(matchingProcess.cgroup);
     },
   };
 }
 
 interface ListedProcess {
-  readonly parent: string;
+  readonly parentCgroup: string;
   readonly cgroup: string;
   readonly process: CgroupProcess;
   /** ID of the container if the runtime has a record of it. */
@@ -38,10 +39,10 @@ function listProcesses(runtime: SimulatedRuntime): ListedProcess[] {
 }
 
 const containerProcesses = ({ id, state, cgroupParent, cgroup, memoryBytes }: SimulatedContainer): ListedProcess[] =>
-  state === 'running' ? [{ parent: cgroupParent, cgroup, process: { pid: pidOf(id), memoryBytes } }] : [];
+  state === 'running' ? [{ parentCgroup: cgroupParent, cgroup, process: { pid: pidFromId(id), memoryBytes } }] : [];
 
 const sandboxProcesses = ({ id, ready, cgroupParent, cgroup }: SimulatedSandbox): ListedProcess[] =>
-  ready ? [{ parent: cgroupParent, cgroup, process: { pid: pidOf(id), memoryBytes: 0 } }] : [];
+  ready ? [{ parentCgroup: cgroupParent, cgroup, process: { pid: pidFromId(id), memoryBytes: 0 } }] : [];
 
 /** Returns a PID that is derived from the ID and therefore the same in every run. Collisions are very unlikely. */
-const pidOf = (id: string): number => 2 + Number.parseInt(id.slice(0, 8), 16);
+const pidFromId = (id: string): number => 2 + Number.parseInt(id.slice(0, 8), 16);

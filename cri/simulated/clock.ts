@@ -2,13 +2,13 @@ import type { TimerClock } from '../../base/clock.ts';
 import { CallError } from './faults/callError.ts';
 
 /** Converts a timestamp of the clock in milliseconds to the CRI's nanoseconds since the epoch. */
-export function nanoseconds(ms: number): bigint {
+export function millisToNanos(ms: number): bigint {
   return BigInt(Math.trunc(ms)) * 1_000_000n;
 }
 
 /** Waits `ms` milliseconds. Rejects if the signal aborts first. Returns immediately for zero. */
 export async function pause(clock: TimerClock, ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await happensWithin(new Promise<never>(() => {}), clock, ms, signal);
+  if (ms > 0) await waitForEvent(new Promise<never>(() => {}), clock, ms, signal);
   else throwIfAborted(signal);
 }
 
@@ -16,7 +16,7 @@ export async function pause(clock: TimerClock, ms: number, signal: AbortSignal):
  * Whether an event happens within `ms` milliseconds, or at any time if `ms` is undefined. Rejects if the signal aborts
  * first.
  */
-export function happensWithin(
+export function waitForEvent(
   event: Promise<unknown>,
   clock: TimerClock,
   ms: number | undefined,
@@ -24,17 +24,17 @@ export function happensWithin(
 ): Promise<boolean> {
   throwIfAborted(signal);
   return new Promise((resolve, reject) => {
-    const finish = (settle: () => void) => {
+    const settleOnce = (settle: () => void) => {
       if (timer !== undefined) clock.clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
+      signal.removeEventListener('abort', onAbort);
       settle();
     };
-    const abort = () => finish(() => reject(abortError(signal)));
-    const timer = ms === undefined ? undefined : clock.setTimeout(() => finish(() => resolve(false)), ms);
-    signal.addEventListener('abort', abort, { once: true });
+    const onAbort = () => settleOnce(() => reject(abortError(signal)));
+    const timer = ms === undefined ? undefined : clock.setTimeout(() => settleOnce(() => resolve(false)), ms);
+    signal.addEventListener('abort', onAbort, { once: true });
     event.then(
-      () => finish(() => resolve(true)),
-      (error: unknown) => finish(() => reject(error)),
+      () => settleOnce(() => resolve(true)),
+      (error: unknown) => settleOnce(() => reject(error)),
     );
   });
 }

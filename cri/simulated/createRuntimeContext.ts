@@ -15,19 +15,19 @@ export function createRuntimeContext(
   events: EventStreams,
   stall: Stall,
 ): RuntimeContext {
-  const { clock, random = seededRandom(1), absentStopsFail = false, onEffect } = options;
-  const latencyOf = resolveLatency(options.latency);
+  const { clock, random = seededRandom(1), absentStopsFail: failsAbsentStops = false, onEffect } = options;
+  const getLatency = resolveLatency(options.latency);
   return {
     clock,
     events,
     onEffect,
-    newId: createIdGenerator(random),
-    newPid: createPidGenerator(FIRST_PID),
-    absentStopsFail,
-    reportsUsers: options.features?.supplementalGroupsPolicy === true,
-    handlers: options.handlers,
-    latencyOf,
-    work: async (call, signal, ms = latencyOf(call)) => {
+    generateId: createIdGenerator(random),
+    generatePid: createPidGenerator(FIRST_PID),
+    failsAbsentStops,
+    reportsContainerUsers: options.features?.supplementalGroupsPolicy === true,
+    runtimeHandlers: options.handlers,
+    getLatency,
+    simulateWork: async (call, signal, ms = getLatency(call)) => {
       await pause(clock, ms, signal);
       await stall.waitUntilResumed(signal);
     },

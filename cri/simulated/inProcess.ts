@@ -20,75 +20,76 @@ export function inProcessCri(
   runtime: CallableRuntime,
   { requestTimeoutMs = REQUEST_TIMEOUT_MS }: { requestTimeoutMs?: number } = {},
 ): Cri {
-  const defaultLimit = () => requestTimeoutMs;
+  const defaultTimeoutMs = () => requestTimeoutMs;
   // The timeout in the request is added to the time limit for the runtime's response.
-  const extendedLimit = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
+  const execTimeoutMs = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   return {
-    version: callWithLimit(runtime, 'version', defaultLimit),
-    status: callWithLimit(runtime, 'status', defaultLimit),
-    updateRuntimeConfig: callWithLimit(runtime, 'updateRuntimeConfig', defaultLimit),
-    runtimeConfig: callWithLimit(runtime, 'runtimeConfig', defaultLimit),
-    runPodSandbox: callWithLimit(runtime, 'runPodSandbox', defaultLimit),
-    stopPodSandbox: callWithLimit(runtime, 'stopPodSandbox', defaultLimit),
-    removePodSandbox: callWithLimit(runtime, 'removePodSandbox', defaultLimit),
-    podSandboxStatus: callWithLimit(runtime, 'podSandboxStatus', defaultLimit),
-    listPodSandbox: callWithLimit(runtime, 'listPodSandbox', defaultLimit),
-    createContainer: callWithLimit(runtime, 'createContainer', defaultLimit),
-    startContainer: callWithLimit(runtime, 'startContainer', defaultLimit),
-    stopContainer: callWithLimit(runtime, 'stopContainer', extendedLimit),
-    removeContainer: callWithLimit(runtime, 'removeContainer', defaultLimit),
-    listContainers: callWithLimit(runtime, 'listContainers', defaultLimit),
-    containerStatus: callWithLimit(runtime, 'containerStatus', defaultLimit),
-    reopenContainerLog: callWithLimit(runtime, 'reopenContainerLog', defaultLimit),
-    updateContainerResources: callWithLimit(runtime, 'updateContainerResources', defaultLimit),
-    checkpointContainer: callWithLimit(runtime, 'checkpointContainer', defaultLimit),
-    ...statsCalls(runtime, defaultLimit),
-    execSync: callWithLimit(runtime, 'execSync', extendedLimit),
-    ...streamCalls(runtime, defaultLimit),
-    listImages: callWithLimit(runtime, 'listImages', defaultLimit),
-    imageStatus: callWithLimit(runtime, 'imageStatus', defaultLimit),
-    pullImage: callWithLimit(runtime, 'pullImage', () => undefined),
-    removeImage: callWithLimit(runtime, 'removeImage', defaultLimit),
+    version: createTimedCall(runtime, 'version', defaultTimeoutMs),
+    status: createTimedCall(runtime, 'status', defaultTimeoutMs),
+    updateRuntimeConfig: createTimedCall(runtime, 'updateRuntimeConfig', defaultTimeoutMs),
+    runtimeConfig: createTimedCall(runtime, 'runtimeConfig', defaultTimeoutMs),
+    runPodSandbox: createTimedCall(runtime, 'runPodSandbox', defaultTimeoutMs),
+    stopPodSandbox: createTimedCall(runtime, 'stopPodSandbox', defaultTimeoutMs),
+    removePodSandbox: createTimedCall(runtime, 'removePodSandbox', defaultTimeoutMs),
+    podSandboxStatus: createTimedCall(runtime, 'podSandboxStatus', defaultTimeoutMs),
+    listPodSandbox: createTimedCall(runtime, 'listPodSandbox', defaultTimeoutMs),
+    createContainer: createTimedCall(runtime, 'createContainer', defaultTimeoutMs),
+    startContainer: createTimedCall(runtime, 'startContainer', defaultTimeoutMs),
+    stopContainer: createTimedCall(runtime, 'stopContainer', execTimeoutMs),
+    removeContainer: createTimedCall(runtime, 'removeContainer', defaultTimeoutMs),
+    listContainers: createTimedCall(runtime, 'listContainers', defaultTimeoutMs),
+    containerStatus: createTimedCall(runtime, 'containerStatus', defaultTimeoutMs),
+    reopenContainerLog: createTimedCall(runtime, 'reopenContainerLog', defaultTimeoutMs),
+    updateContainerResources: createTimedCall(runtime, 'updateContainerResources', defaultTimeoutMs),
+    checkpointContainer: createTimedCall(runtime, 'checkpointContainer', defaultTimeoutMs),
+    ...createStatsCalls(runtime, defaultTimeoutMs),
+    execSync: createTimedCall(runtime, 'execSync', execTimeoutMs),
+    ...createStreamCalls(runtime, defaultTimeoutMs),
+    listImages: createTimedCall(runtime, 'listImages', defaultTimeoutMs),
+    imageStatus: createTimedCall(runtime, 'imageStatus', defaultTimeoutMs),
+    pullImage: createTimedCall(runtime, 'pullImage', () => undefined),
+    removeImage: createTimedCall(runtime, 'removeImage', defaultTimeoutMs),
     containerEvents: (onEvent, options) => containerEvents(runtime, onEvent, options),
     close: () => {},
   };
 }
 
-const statsCalls = (
+const createStatsCalls = (
   runtime: CallableRuntime,
-  defaultLimit: () => number,
+  defaultTimeoutMs: () => number,
 ): Pick<Cri, 'containerStats' | 'listContainerStats' | 'listPodSandboxStats' | 'imageFsInfo'> => ({
-  containerStats: callWithLimit(runtime, 'containerStats', defaultLimit),
-  listContainerStats: callWithLimit(runtime, 'listContainerStats', defaultLimit),
-  listPodSandboxStats: callWithLimit(runtime, 'listPodSandboxStats', defaultLimit),
-  imageFsInfo: callWithLimit(runtime, 'imageFsInfo', defaultLimit),
+  containerStats: createTimedCall(runtime, 'containerStats', defaultTimeoutMs),
+  listContainerStats: createTimedCall(runtime, 'listContainerStats', defaultTimeoutMs),
+  listPodSandboxStats: createTimedCall(runtime, 'listPodSandboxStats', defaultTimeoutMs),
+  imageFsInfo: createTimedCall(runtime, 'imageFsInfo', defaultTimeoutMs),
 });
 
-const streamCalls = (
+const createStreamCalls = (
   runtime: CallableRuntime,
-  defaultLimit: () => number,
+  defaultTimeoutMs: () => number,
 ): Pick<Cri, 'exec' | 'attach' | 'portForward'> => ({
-  exec: callWithLimit(runtime, 'exec', defaultLimit),
-  attach: callWithLimit(runtime, 'attach', defaultLimit),
-  portForward: callWithLimit(runtime, 'portForward', defaultLimit),
+  exec: createTimedCall(runtime, 'exec', defaultTimeoutMs),
+  attach: createTimedCall(runtime, 'attach', defaultTimeoutMs),
+  portForward: createTimedCall(runtime, 'portForward', defaultTimeoutMs),
 });
 
-function callWithLimit<K extends CallName>(
+function createTimedCall<K extends CallName>(
   runtime: CallableRuntime,
   call: K,
-  defaultLimitMs: (request: RequestOf<K>) => number | undefined,
+  defaultTimeoutMs: (request: RequestOf<K>) => number | undefined,
 ): CriCall<RequestOf<K>, ResponseOf<K>> {
   const name = methodName(call);
   return async (request, { signal, timeoutMs }: CallOptions): Promise<ResponseOf<K>> => {
     if (signal.aborted) throw cancelledFailure(name, signal.reason);
-    const limitMs = timeoutMs ?? defaultLimitMs(request);
+    const effectiveTimeoutMs = timeoutMs ?? defaultTimeoutMs(request);
     const limit = new AbortController();
-    const timer = limitMs === undefined ? undefined : runtime.clock.setTimeout(() => limit.abort(), limitMs);
+    const timer =
+      effectiveTimeoutMs === undefined ? undefined : runtime.clock.setTimeout(() => limit.abort(), effectiveTimeoutMs);
     try {
       return await withEitherSignal(signal, limit.signal, (either) => runtime.call(call, request, either));
     } catch (error) {
       if (signal.aborted) throw cancelledFailure(name, signal.reason);
-      if (limit.signal.aborted) throw timeoutFailure(name, limitMs ?? 0, error);
+      if (limit.signal.aborted) throw timeoutFailure(name, effectiveTimeoutMs ?? 0, error);
       throw error instanceof CallError ? runtimeFailure(name, error) : error;
     } finally {
       if (timer !== undefined) runtime.clock.clearTimeout(timer);
@@ -103,7 +104,7 @@ function containerEvents(
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const stop = () => {
+    const stopWaiting = () => {
       unsubscribe();
       resolve();
     };
@@ -113,12 +114,12 @@ function containerEvents(
         if (isExit(event)) onEvent({ containerId: event.id, createdAt: event.at === 0 ? undefined : event.at });
       },
       onBreak: (error) => {
-        signal.removeEventListener('abort', stop);
+        signal.removeEventListener('abort', stopWaiting);
         reject(runtimeFailure('GetContainerEvents', error));
       },
     });
     if (!runtime.isUp) return;
-    signal.addEventListener('abort', stop, { once: true });
+    signal.addEventListener('abort', stopWaiting, { once: true });
     onOpen();
   });
 }

@@ -20,17 +20,17 @@ import { createRollbacks, type Rollbacks } from './faults/undo.ts';
 import { type EventListener, EventStreams } from './objects/events.ts';
 import { fullImageName } from './objects/imageName.ts';
 import { Network } from './objects/network.ts';
-import { exitWithCode } from './objects/process.ts';
+import { createExit } from './objects/process.ts';
 import {
   type ContainerRecord,
-  type Records,
+  type RuntimeRecords,
   type SandboxRecord,
   toListedContainer,
   toListedSandbox,
 } from './objects/records.ts';
 import { changeIds } from './objects/renaming.ts';
 import { exitWithStartError } from './objects/running.ts';
-import { type ObjectSelector, type ReservedNames, Strays } from './objects/strays.ts';
+import { type NameRegistries, type ObjectSelector, Strays } from './objects/strays.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';
 import type { SimulatedRuntimeOptions } from './options.ts';
 import type { RuntimeContext } from './runtimeContext.ts';
@@ -66,73 +66,74 @@ export class SimulatedRuntime {
   readonly clock: TimerClock;
   readonly images: Images;
   readonly network: Network;
-  readonly lists: ListResults;
+  readonly listResults: ListResults;
   /** Milliseconds by which the event of an exit precedes the changed status. */
   eventLeadMs = 0;
   /** Determines the results of commands in containers. */
   exec: ExecScript | undefined;
   readonly #behaviours = new Map<string, BehaviourSource>();
-  readonly #records: Records = { sandboxes: new Map(), containers: new Map() };
+  readonly #records: RuntimeRecords = { sandboxes: new Map(), containers: new Map() };
   readonly #context: RuntimeContext;
   readonly #stall: Stall;
   readonly #sandboxes: Sandboxes;
   readonly #operations: Operations;
-  readonly #undo: Rollbacks;
-  readonly #names: ReservedNames;
+  readonly #rollbacks: Rollbacks;
+  readonly #nameRegistries: NameRegistries;
   readonly #strays: Strays;
-  readonly #log: ((call: LoggedCall) => void) | undefined;
-  #life: AbortController | undefined = new AbortController();
+  readonly #logCall: ((call: LoggedCall) => void) | undefined;
+  #lifetime: AbortController | undefined = new AbortController();
 
   constructor(options: SimulatedRuntimeOptions) {
     const { clock, images = {}, behaviours = {}, addresses = 65_000 } = options;
     this.clock = clock;
     this.events = new EventStreams(clock);
     this.network = new Network(addresses, options.additionalIps);
-    this.lists = new ListResults(this.#records);
+    this.listResults = new ListResults(this.#records);
     this.#stall = new Stall(clock);
     this.exec = options.exec;
-    this.#log = this.#logger(options);
+    this.#logCall = this.#createCallLogger(options);
     this.#context = createRuntimeContext(options, this.events, this.#stall);
     for (const [image, source] of Object.entries(behaviours)) this.setBehaviour(image, source);
     this.images = new Images(this.#context, images);
-    const rules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
-    const containers = new Containers(this.#context, this.#records, this.lists, this.images, rules);
-    this.#sandboxes = new Sandboxes(this.#context, this.#records, containers, this.lists, this.network);
-    this.#undo = createRollbacks(this.#context, this.#records, this.#sandboxes, containers);
-    this.#names = { sandboxes: this.#sandboxes.names, containers: containers.names };
-    this.#strays = new Strays(this.#records, this.#names, this.network);
-    const parts = {
+    const startRules = { behaviours: this.#behaviours, eventLeadMs: () => this.eventLeadMs };
+    const containers = new Containers(this.#context, this.#records, this.listResults, this.images, startRules);
+    this.#sandboxes = new Sandboxes(this.#context, this.#records, containers, this.listResults, this.network);
+    this.#rollbacks = createRollbacks(this.#context, this.#records, this.#sandboxes, containers);
+    this.#nameRegistries = { sandboxes: this.#sandboxes.names, containers: containers.names };
+    this.#strays = new Strays(this.#records, this.#nameRegistries, this.network);
+    const components = {
       sandboxes: this.#sandboxes,
       containers,
       images: this.images,
       network: this.network,
       stats: new Stats(this.#context, this.#records, this.images),
-      streaming: createStreamingCalls(this.#context, this.#records, () => ({ ...options, exec: this.exec })),
+      streamingCalls: createStreamingCalls(this.#context, this.#records, () => ({ ...options, exec: this.exec })),
     };
     const exec: Operations['execSync'] = (...call) => execSync(this.#context, this.#records, this.exec, ...call);
-    this.#operations = createOperations(this.#context, parts, exec, options);
+    this.#operations = createOperations(this.#context, components, exec, options);
   }
 
   /** Executes a call. Rejects with a `CallError`, which is the error that a gRPC client receives. */
   async call<K extends CallName>(call: K, request: RequestOf<K>, signal: AbortSignal): Promise<ResponseOf<K>> {
-    this.#log?.({ call, request, at: this.clock.now() });
-    const life = this.#life;
-    if (!life) throw runtimeDownError();
+    this.#logCall?.({ call, request, at: this.clock.now() });
+    const lifetime = this.#lifetime;
+    if (!lifetime) throw runtimeDownError();
     try {
-      return await withEitherSignal(signal, life.signal, async (both) => {
+      return await withEitherSignal(signal, lifetime.signal, async (both) => {
         await this.#stall.waitUntilResumed(both);
-        const strike = this.faults.match(call, request);
+        const injectedFault = this.faults.match(call, request);
         const act = () => this.#operations[call](request, both);
-        const undo = (response: ResponseOf<K>, message: string) => this.#undo[call]?.(request, response, message);
-        const crash = () => this.down();
-        const response = await (strike
-          ? callWithFault(strike, this.#context, both, { execute: act, undo, crash })
+        const rollBack = (response: ResponseOf<K>, message: string) =>
+          this.#rollbacks[call]?.(request, response, message);
+        const takeDown = () => this.down();
+        const response = await (injectedFault
+          ? callWithFault(injectedFault, this.#context, both, { execute: act, rollBack, takeDown })
           : act());
         await this.#stall.waitUntilResumed(both);
         return response;
       });
     } catch (error) {
-      throw life.signal.aborted ? runtimeDownError() : error;
+      throw lifetime.signal.aborted ? runtimeDownError() : error;
     }
   }
 
@@ -141,21 +142,21 @@ export class SimulatedRuntime {
    * immediately.
    */
   subscribe(listener: EventListener): () => void {
-    if (this.#life) return this.events.subscribe(listener);
+    if (this.#lifetime) return this.events.subscribe(listener);
     listener.onBreak(runtimeDownError());
     return () => {};
   }
 
   /** Whether the runtime responds. */
   get isUp(): boolean {
-    return this.#life !== undefined;
+    return this.#lifetime !== undefined;
   }
 
   /** Takes the runtime down. Calls in flight and further calls fail with UNAVAILABLE, and event streams break. */
   down(): void {
-    const life = this.#life;
-    this.#life = undefined;
-    life?.abort(runtimeDownError());
+    const lifetime = this.#lifetime;
+    this.#lifetime = undefined;
+    lifetime?.abort(runtimeDownError());
     this.events.breakAll(runtimeDownError());
     this.resume();
   }
@@ -164,13 +165,18 @@ export class SimulatedRuntime {
   restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
     // A reboot ends the condition that made the lists stale.
-    if (!keepContainers) this.lists.thaw();
-    if (keepContainers !== true) this.#loseProcesses(keepContainers || (() => false));
+    if (!keepContainers) this.listResults.thaw();
+    if (keepContainers !== true) this.#killProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
     if (forget) this.#strays.forget(forget);
-    if (rename) changeIds(this.#context, { records: this.#records, names: this.#names, lists: this.lists }, rename);
+    if (rename)
+      changeIds(
+        this.#context,
+        { records: this.#records, nameRegistries: this.#nameRegistries, listResults: this.listResults },
+        rename,
+      );
     for (const container of this.#records.containers.values()) container.recover(this.clock.now(), doubts);
-    this.#life = new AbortController();
+    this.#lifetime = new AbortController();
   }
 
   /**
@@ -195,14 +201,14 @@ export class SimulatedRuntime {
   }
 
   /** Exits the process of a running container. */
-  exitContainer(id: string, exitCode: number, reason = exitWithCode(exitCode).reason): void {
+  exitContainer(id: string, exitCode: number, reason = createExit(exitCode).reason): void {
     this.#requireRunning(id).process.exit({ exitCode, reason });
   }
 
   /** OOM-kills a process of a running container. If it is a child process, the container keeps running. */
   oomKill(id: string, { child = false }: { child?: boolean } = {}): void {
     this.#requireRunning(id);
-    this.#requireContainer(id).oomKilled = true;
+    this.#requireContainer(id).wasOomKilled = true;
     if (!child) this.exitContainer(id, 137);
   }
 
@@ -257,11 +263,11 @@ export class SimulatedRuntime {
 
   /** Kills all processes in a cgroup and its descendants, as writing to `cgroup.kill` does. */
   killCgroup(path: string): void {
-    const isIn = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
-    for (const { life, cgroup } of this.#allContainers()) {
-      if (life.state === 'running' && isIn(cgroup)) life.process.signal('SIGKILL');
+    const isBelowPath = (cgroup: string) => cgroup === path || cgroup.startsWith(`${path}/`);
+    for (const { lifecycle, cgroup } of this.#listAllContainers()) {
+      if (lifecycle.state === 'running' && isBelowPath(cgroup)) lifecycle.process.signal('SIGKILL');
     }
-    for (const sandbox of this.#allSandboxes()) if (isIn(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#listAllSandboxes()) if (isBelowPath(sandbox.cgroup)) this.#sandboxes.kill(sandbox);
   }
 
   /** Returns the current results of list calls for sandboxes and containers. */
@@ -278,7 +284,7 @@ export class SimulatedRuntime {
     return this.#sandboxes.podStatuses(sandboxId);
   }
 
-  #logger({ logCalls = true, onCall }: SimulatedRuntimeOptions): ((call: LoggedCall) => void) | undefined {
+  #createCallLogger({ logCalls = true, onCall }: SimulatedRuntimeOptions): ((call: LoggedCall) => void) | undefined {
     if (!logCalls) return onCall;
     return (call) => {
       this.calls.push(call);
@@ -293,9 +299,9 @@ export class SimulatedRuntime {
   }
 
   #requireRunning(id: string) {
-    const { life } = this.#requireContainer(id);
-    if (life.state !== 'running') throw new Error(`container ${id} is not running`);
-    return life;
+    const { lifecycle } = this.#requireContainer(id);
+    if (lifecycle.state !== 'running') throw new Error(`container ${id} is not running`);
+    return lifecycle;
   }
 
   #requireSandbox(id: string): SandboxRecord {
@@ -304,19 +310,20 @@ export class SimulatedRuntime {
     return record;
   }
 
-  #loseProcesses(survives: ObjectSelector): void {
-    for (const container of this.#allContainers()) {
-      const { life } = container;
-      if (life.state === 'running' && !survives(container)) life.process.exit({ exitCode: 255, reason: 'Unknown' });
+  #killProcesses(survives: ObjectSelector): void {
+    for (const container of this.#listAllContainers()) {
+      const { lifecycle } = container;
+      if (lifecycle.state === 'running' && !survives(container))
+        lifecycle.process.exit({ exitCode: 255, reason: 'Unknown' });
     }
-    for (const sandbox of this.#allSandboxes()) if (!survives(sandbox)) this.#sandboxes.kill(sandbox);
+    for (const sandbox of this.#listAllSandboxes()) if (!survives(sandbox)) this.#sandboxes.kill(sandbox);
   }
 
-  #allContainers(): readonly ContainerRecord[] {
+  #listAllContainers(): readonly ContainerRecord[] {
     return [...this.#records.containers.values(), ...this.#strays.containers];
   }
 
-  #allSandboxes(): readonly SandboxRecord[] {
+  #listAllSandboxes(): readonly SandboxRecord[] {
     return [...this.#records.sandboxes.values(), ...this.#strays.sandboxes];
   }
 }

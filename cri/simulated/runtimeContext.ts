@@ -1,6 +1,6 @@
 import type { TimerClock } from '../../base/clock.ts';
 import type { CallName } from './faults/callNames.ts';
-import type { LatencyOf } from './faults/latency.ts';
+import type { GetLatency } from './faults/latency.ts';
 import type { EventStreams } from './objects/events.ts';
 import type { RuntimeEffect } from './objects/views.ts';
 
@@ -11,15 +11,15 @@ export interface RuntimeContext {
   /** Called on every change to containers and sandboxes. */
   readonly onEffect: ((effect: RuntimeEffect) => void) | undefined;
   /** Returns a new ID of 64 hex digits. */
-  readonly newId: () => string;
-  readonly newPid: () => number;
+  readonly generateId: () => string;
+  readonly generatePid: () => number;
   /** Whether stopping a missing object fails with NOT_FOUND. */
-  readonly absentStopsFail: boolean;
+  readonly failsAbsentStops: boolean;
   /** Whether containers report the user of their process. This is the feature `supplementalGroupsPolicy`. */
-  readonly reportsUsers: boolean;
+  readonly reportsContainerUsers: boolean;
   /** Names of the runtime handlers. If undefined, any name is accepted. */
-  readonly handlers: readonly string[] | undefined;
-  readonly latencyOf: LatencyOf;
-  /** Waits for the duration of a call, which defaults to that of `latencyOf`. Rejects if the call is cancelled. */
-  readonly work: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
+  readonly runtimeHandlers: readonly string[] | undefined;
+  readonly getLatency: GetLatency;
+  /** Waits for the duration of a call, which defaults to that of `getLatency`. Rejects if the call is cancelled. */
+  readonly simulateWork: (call: CallName, signal: AbortSignal, ms?: number) => Promise<void>;
 }

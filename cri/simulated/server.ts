@@ -9,10 +9,10 @@ import {
 } from '@grpc/grpc-js';
 import type { ContainerEventResponse, GetEventsRequest } from '../generated/runtime.ts';
 import { ImageServiceService, PodSandboxStatus, RuntimeServiceService } from '../generated/runtime.ts';
-import { nanoseconds } from './clock.ts';
+import { millisToNanos } from './clock.ts';
 import { CallError } from './faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from './faults/callNames.ts';
-import { CALLS } from './faults/latency.ts';
+import { CALL_NAMES } from './faults/latency.ts';
 import type { RuntimeEvent } from './objects/events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 
@@ -30,9 +30,9 @@ export async function serveSimulatedRuntime(
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   });
-  const streams = { getContainerEvents: streamEvents(runtime) };
-  server.addService(RuntimeServiceService, { ...handlers(runtime, RuntimeServiceService), ...streams });
-  server.addService(ImageServiceService, handlers(runtime, ImageServiceService));
+  const streams = { getContainerEvents: createEventHandler(runtime) };
+  server.addService(RuntimeServiceService, { ...createHandlers(runtime, RuntimeServiceService), ...streams });
+  server.addService(ImageServiceService, createHandlers(runtime, ImageServiceService));
   await rm(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix:${socketPath}`, ServerCredentials.createInsecure(), (error) =>
@@ -47,16 +47,19 @@ export async function serveSimulatedRuntime(
 }
 
 /** Returns the handlers of the simulated calls of a service. */
-function handlers(runtime: SimulatedRuntime, service: object): UntypedServiceImplementation {
-  const calls = CALLS.filter((call) => Object.hasOwn(service, call));
-  return Object.fromEntries(calls.map((call) => [call, handler(runtime, call)]));
+function createHandlers(runtime: SimulatedRuntime, service: object): UntypedServiceImplementation {
+  const calls = CALL_NAMES.filter((call) => Object.hasOwn(service, call));
+  return Object.fromEntries(calls.map((call) => [call, createHandler(runtime, call)]));
 }
 
-function handler<K extends CallName>(runtime: SimulatedRuntime, call: K): handleUnaryCall<RequestOf<K>, ResponseOf<K>> {
+function createHandler<K extends CallName>(
+  runtime: SimulatedRuntime,
+  call: K,
+): handleUnaryCall<RequestOf<K>, ResponseOf<K>> {
   return (incoming, respond) => {
-    const cancel = new AbortController();
-    incoming.on('cancelled', () => cancel.abort());
-    runtime.call(call, incoming.request, cancel.signal).then(
+    const cancelController = new AbortController();
+    incoming.on('cancelled', () => cancelController.abort());
+    runtime.call(call, incoming.request, cancelController.signal).then(
       (value) => respond(null, value),
       (error: unknown) => respond(toCallError(error)),
     );
@@ -67,7 +70,7 @@ function toCallError(error: unknown): CallError {
   return error instanceof CallError ? error : new CallError('INTERNAL', String(error));
 }
 
-function streamEvents(runtime: SimulatedRuntime) {
+function createEventHandler(runtime: SimulatedRuntime) {
   return (stream: ServerWritableStream<GetEventsRequest, ContainerEventResponse>) => {
     const unsubscribe = runtime.subscribe({
       onEvent: (event) => stream.write(eventMessage(runtime, event)),
@@ -83,9 +86,9 @@ function eventMessage(
   runtime: SimulatedRuntime,
   { type, id, sandboxId, podUid, at }: RuntimeEvent,
 ): ContainerEventResponse {
-  const statuses = runtime.podStatuses(sandboxId) ?? {
+  const podStatuses = runtime.podStatuses(sandboxId) ?? {
     podSandboxStatus: PodSandboxStatus.create({ id: sandboxId, metadata: { uid: podUid } }),
     containersStatuses: [],
   };
-  return { containerId: id, containerEventType: type, createdAt: nanoseconds(at), ...statuses };
+  return { containerId: id, containerEventType: type, createdAt: millisToNanos(at), ...podStatuses };
 }

@@ -20,7 +20,7 @@ const protocolError = (problem: string): NodeFailure =>
  * Returns the exit code in the Status of a command. Throws an error with the runtime's message if the command did not
  * run (as in client-go's v4.go).
  */
-export function readCommandStatus(json: string): number {
+export function parseCommandStatus(json: string): number {
   const { status, message = '', reason, details } = parseStatus(json);
   if (status === 'Success') return 0;
   if (status !== 'Failure') throw protocolError('unknown error');

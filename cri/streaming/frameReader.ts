@@ -17,62 +17,67 @@ export class FrameReader {
   /** Bytes received so far of a frame header or of a control frame's payload. */
   #chunks: Uint8Array[] = [];
   #missingHeaderBytes = FRAME_HEADER_BYTES;
-  #current: CurrentFrame | undefined;
+  #currentFrame: CurrentFrame | undefined;
 
   /** Whether a frame has been received only partially. */
   get isIncomplete(): boolean {
-    return this.#current !== undefined || this.#missingHeaderBytes !== FRAME_HEADER_BYTES;
+    return this.#currentFrame !== undefined || this.#missingHeaderBytes !== FRAME_HEADER_BYTES;
   }
 
   /** Yields the control frames that a chunk completes and the parts of DATA frames that it contains. */
   *read(chunk: Uint8Array): Generator<Frame> {
-    for (let remaining = chunk; ; ) {
-      const bytes = remaining.subarray(0, this.#current ? this.#current.remainingBytes : this.#missingHeaderBytes);
-      remaining = remaining.subarray(bytes.length);
-      const frame = this.#consume(bytes);
+    for (let remainingBytes = chunk; ; ) {
+      const frameBytes = remainingBytes.subarray(
+        0,
+        this.#currentFrame ? this.#currentFrame.remainingBytes : this.#missingHeaderBytes,
+      );
+      remainingBytes = remainingBytes.subarray(frameBytes.length);
+      const frame = this.#consume(frameBytes);
       if (frame) yield frame;
-      if (remaining.length === 0) return;
+      if (remainingBytes.length === 0) return;
     }
   }
 
   #consume(bytes: Uint8Array): Frame | undefined {
-    if (this.#current && !this.#current.isControl) return this.#consumeData(this.#current, bytes);
+    if (this.#currentFrame && !this.#currentFrame.isControl) return this.#consumeData(this.#currentFrame, bytes);
     this.#chunks.push(bytes);
-    if (this.#current === undefined) {
+    if (this.#currentFrame === undefined) {
       this.#missingHeaderBytes -= bytes.length;
       if (this.#missingHeaderBytes > 0) return undefined;
-      return this.#startFrame(parseFrameHeader(this.#takeBuffered()));
+      return this.#startFrame(parseFrameHeader(this.#takeBufferedBytes()));
     }
-    this.#current.remainingBytes -= bytes.length;
-    return this.#current.remainingBytes > 0 ? undefined : this.#completeControl(this.#current);
+    this.#currentFrame.remainingBytes -= bytes.length;
+    return this.#currentFrame.remainingBytes > 0 ? undefined : this.#completeControl(this.#currentFrame);
   }
 
   #startFrame(head: FrameHeader): Frame | undefined {
     this.#missingHeaderBytes = FRAME_HEADER_BYTES;
     if (head.isControl && head.length > MAX_CONTROL_FRAME_BYTES)
       throw protocolFailure(`a frame says that it has ${head.length} bytes, more than ${MAX_CONTROL_FRAME_BYTES}`);
-    const current = { ...head, remainingBytes: head.length };
-    this.#current = current;
+    const currentFrame = { ...head, remainingBytes: head.length };
+    this.#currentFrame = currentFrame;
     if (head.length > 0) return undefined;
-    return current.isControl ? this.#completeControl(current) : this.#consumeData(current, new Uint8Array());
+    return currentFrame.isControl
+      ? this.#completeControl(currentFrame)
+      : this.#consumeData(currentFrame, new Uint8Array());
   }
 
-  #consumeData(current: CurrentFrame & { isControl: false }, data: Uint8Array): Frame | undefined {
-    current.remainingBytes -= data.length;
-    const isLast = current.remainingBytes === 0;
-    if (isLast) this.#current = undefined;
-    if (data.length === 0 && !isLast) return undefined;
-    return { type: 'data', streamId: current.streamId, fin: current.fin && isLast, data };
+  #consumeData(currentFrame: CurrentFrame & { isControl: false }, data: Uint8Array): Frame | undefined {
+    currentFrame.remainingBytes -= data.length;
+    const isLastChunk = currentFrame.remainingBytes === 0;
+    if (isLastChunk) this.#currentFrame = undefined;
+    if (data.length === 0 && !isLastChunk) return undefined;
+    return { type: 'data', streamId: currentFrame.streamId, fin: currentFrame.fin && isLastChunk, data };
   }
 
   #completeControl({ type, flags }: CurrentFrame & { isControl: true }): Frame | undefined {
-    this.#current = undefined;
-    return parseControlFrame(type, flags, this.#takeBuffered());
+    this.#currentFrame = undefined;
+    return parseControlFrame(type, flags, this.#takeBufferedBytes());
   }
 
-  #takeBuffered(): Buffer {
-    const joined = Buffer.concat(this.#chunks);
+  #takeBufferedBytes(): Buffer {
+    const joinedBytes = Buffer.concat(this.#chunks);
     this.#chunks = [];
-    return joined;
+    return joinedBytes;
   }
 }

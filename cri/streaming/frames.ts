@@ -43,16 +43,16 @@ interface DataFrame {
 export type Frame = ControlFrame | DataFrame;
 
 /** Status codes of RST_STREAM. */
-export const RESET_STATUS = { protocolError: 1, refused: 3, cancel: 5 } as const;
+export const RESET_STATUS_CODES = { protocolError: 1, refused: 3, cancel: 5 } as const;
 
 /** Status codes of GOAWAY. */
-export const GO_AWAY_STATUS = { ok: 0, protocolError: 1 } as const;
+export const GO_AWAY_STATUS_CODES = { ok: 0, protocolError: 1 } as const;
 
 /** Size in bytes of the frame header, which contains the type, the flags and the length. */
 export const FRAME_HEADER_BYTES = 8;
 
-const VERSION = 3;
-const TYPES = {
+const SPDY_VERSION = 3;
+const FRAME_TYPES = {
   synStream: 1,
   synReply: 2,
   rstStream: 3,
@@ -63,22 +63,22 @@ const TYPES = {
   windowUpdate: 9,
 } as const;
 const FIN = 1;
-const UNIDIRECTIONAL = 2;
-const CLEAR = 1;
-const ID_MASK = 0x7fff_ffff;
+const UNIDIRECTIONAL_FLAG = 2;
+const CLEAR_SETTINGS_FLAG = 1;
+const STREAM_ID_MASK = 0x7fff_ffff;
 
 function encodeControl(
   type: ControlFrame['type'],
   flags: number,
-  words: readonly number[],
+  payloadWords: readonly number[],
   payload?: Uint8Array,
 ): Buffer {
-  const bytes = Buffer.alloc(FRAME_HEADER_BYTES + words.length * 4);
-  bytes.writeUInt16BE(0x8000 | VERSION, 0);
-  bytes.writeUInt16BE(TYPES[type], 2);
-  bytes.writeUInt32BE(words.length * 4 + (payload?.length ?? 0), 4);
+  const bytes = Buffer.alloc(FRAME_HEADER_BYTES + payloadWords.length * 4);
+  bytes.writeUInt16BE(0x8000 | SPDY_VERSION, 0);
+  bytes.writeUInt16BE(FRAME_TYPES[type], 2);
+  bytes.writeUInt32BE(payloadWords.length * 4 + (payload?.length ?? 0), 4);
   bytes.writeUInt8(flags, 4);
-  for (const [index, word] of words.entries()) bytes.writeUInt32BE(word >>> 0, FRAME_HEADER_BYTES + index * 4);
+  for (const [index, word] of payloadWords.entries()) bytes.writeUInt32BE(word >>> 0, FRAME_HEADER_BYTES + index * 4);
   return payload ? Buffer.concat([bytes, payload]) : bytes;
 }
 
@@ -87,7 +87,7 @@ function encodeControl(
  * slot.
  */
 function encodeSynStream({ streamId, associatedId, priority, fin, unidirectional, block }: SynStream): Buffer {
-  const flags = (fin ? FIN : 0) | (unidirectional ? UNIDIRECTIONAL : 0);
+  const flags = (fin ? FIN : 0) | (unidirectional ? UNIDIRECTIONAL_FLAG : 0);
   const priorityAndSlot = Buffer.from([priority << 5, 0]);
   return encodeControl('synStream', flags, [streamId, associatedId], Buffer.concat([priorityAndSlot, block]));
 }
@@ -105,7 +105,7 @@ export function encodeFrame(frame: Frame): Buffer {
       return encodeControl(frame.type, 0, [frame.streamId, frame.status]);
     case 'settings': {
       const entries = frame.entries.flatMap(({ id, flags, value }) => [(flags << 24) | id, value]);
-      return encodeControl(frame.type, frame.clear ? CLEAR : 0, [frame.entries.length, ...entries]);
+      return encodeControl(frame.type, frame.clear ? CLEAR_SETTINGS_FLAG : 0, [frame.entries.length, ...entries]);
     }
     case 'ping':
       return encodeControl(frame.type, 0, [frame.id]);
@@ -117,11 +117,11 @@ export function encodeFrame(frame: Frame): Buffer {
 }
 
 function encodeDataHeader(streamId: number, length: number, fin: boolean): Buffer {
-  const head = Buffer.alloc(FRAME_HEADER_BYTES);
-  head.writeUInt32BE(streamId, 0);
-  head.writeUInt32BE(length, 4);
-  head.writeUInt8(fin ? FIN : 0, 4);
-  return head;
+  const frameHeader = Buffer.alloc(FRAME_HEADER_BYTES);
+  frameHeader.writeUInt32BE(streamId, 0);
+  frameHeader.writeUInt32BE(length, 4);
+  frameHeader.writeUInt8(fin ? FIN : 0, 4);
+  return frameHeader;
 }
 
 /** The parsed header of a frame. */
@@ -133,26 +133,27 @@ export type FrameHeader =
 export function parseFrameHeader(bytes: Buffer): FrameHeader {
   const flags = bytes.readUInt8(4);
   const length = bytes.readUIntBE(5, 3);
-  const first = bytes.readUInt32BE(0);
-  if (first <= ID_MASK) {
-    if (first === 0) throw protocolFailure('a DATA frame names no stream');
-    return { isControl: false, streamId: first, fin: (flags & FIN) !== 0, length };
+  const firstWord = bytes.readUInt32BE(0);
+  if (firstWord <= STREAM_ID_MASK) {
+    if (firstWord === 0) throw protocolFailure('a DATA frame names no stream');
+    return { isControl: false, streamId: firstWord, fin: (flags & FIN) !== 0, length };
   }
-  const version = (first >>> 16) & 0x7fff;
-  if (version !== VERSION) throw protocolFailure(`a frame has the version ${version}, expected SPDY/${VERSION}`);
-  return { isControl: true, type: first & 0xffff, flags, length };
+  const version = (firstWord >>> 16) & 0x7fff;
+  if (version !== SPDY_VERSION)
+    throw protocolFailure(`a frame has the version ${version}, expected SPDY/${SPDY_VERSION}`);
+  return { isControl: true, type: firstWord & 0xffff, flags, length };
 }
 
 /** Minimum payload length in bytes of each frame type and, if the length is fixed, the maximum. */
 const PAYLOAD_LENGTHS = new Map<number, readonly [name: ControlFrame['type'], least: number, most?: number]>([
-  [TYPES.synStream, ['synStream', 10]],
-  [TYPES.synReply, ['synReply', 4]],
-  [TYPES.rstStream, ['rstStream', 8, 8]],
-  [TYPES.settings, ['settings', 4]],
-  [TYPES.ping, ['ping', 4, 4]],
-  [TYPES.goAway, ['goAway', 8, 8]],
-  [TYPES.headers, ['headers', 4]],
-  [TYPES.windowUpdate, ['windowUpdate', 8, 8]],
+  [FRAME_TYPES.synStream, ['synStream', 10]],
+  [FRAME_TYPES.synReply, ['synReply', 4]],
+  [FRAME_TYPES.rstStream, ['rstStream', 8, 8]],
+  [FRAME_TYPES.settings, ['settings', 4]],
+  [FRAME_TYPES.ping, ['ping', 4, 4]],
+  [FRAME_TYPES.goAway, ['goAway', 8, 8]],
+  [FRAME_TYPES.headers, ['headers', 4]],
+  [FRAME_TYPES.windowUpdate, ['windowUpdate', 8, 8]],
 ]);
 
 /** Parses a control frame. Returns undefined for an unknown type, which must be ignored. */
@@ -167,29 +168,29 @@ export function parseControlFrame(type: number, flags: number, payload: Buffer):
 }
 
 function parseFields(type: ControlFrame['type'], flags: number, payload: Buffer): ControlFrame {
-  const first = payload.readUInt32BE(0);
-  const second = () => payload.readUInt32BE(4);
-  const streamId = first & ID_MASK;
+  const firstWord = payload.readUInt32BE(0);
+  const readSecondWord = () => payload.readUInt32BE(4);
+  const streamId = firstWord & STREAM_ID_MASK;
   const fin = (flags & FIN) !== 0;
   switch (type) {
     case 'synStream': {
-      const [associatedId, priority] = [second() & ID_MASK, payload.readUInt8(8) >>> 5];
-      const unidirectional = (flags & UNIDIRECTIONAL) !== 0;
+      const [associatedId, priority] = [readSecondWord() & STREAM_ID_MASK, payload.readUInt8(8) >>> 5];
+      const unidirectional = (flags & UNIDIRECTIONAL_FLAG) !== 0;
       return { type, streamId, associatedId, priority, fin, unidirectional, block: payload.subarray(10) };
     }
     case 'synReply':
     case 'headers':
       return { type, streamId, fin, block: payload.subarray(4) };
     case 'rstStream':
-      return { type, streamId, status: second() };
+      return { type, streamId, status: readSecondWord() };
     case 'settings':
-      return { type, clear: (flags & CLEAR) !== 0, entries: parseSettings(first, payload) };
+      return { type, clear: (flags & CLEAR_SETTINGS_FLAG) !== 0, entries: parseSettings(firstWord, payload) };
     case 'ping':
-      return { type, id: first };
+      return { type, id: firstWord };
     case 'goAway':
-      return { type, lastStreamId: streamId, status: second() };
+      return { type, lastStreamId: streamId, status: readSecondWord() };
     case 'windowUpdate':
-      return { type, streamId, delta: second() & ID_MASK };
+      return { type, streamId, delta: readSecondWord() & STREAM_ID_MASK };
   }
 }
 

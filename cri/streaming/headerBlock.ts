@@ -12,10 +12,10 @@ const MAX_HEADERS = 100;
 /** Encodes the headers of a stream, without compression. */
 export function encodeHeaders(headers: Headers): Buffer {
   const fields = [...headers].flatMap(([name, value]) => [name.toLowerCase(), value].map((text) => Buffer.from(text)));
-  return Buffer.concat([uint32(headers.size), ...fields.flatMap((text) => [uint32(text.length), text])]);
+  return Buffer.concat([encodeUint32(headers.size), ...fields.flatMap((text) => [encodeUint32(text.length), text])]);
 }
 
-function uint32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;

@@ -1,5 +1,5 @@
 import { constants, createDeflate, createInflate } from 'node:zlib';
-import { connectionClosed, protocolFailure } from './failure.ts';
+import { createConnectionClosedFailure, protocolFailure } from './failure.ts';
 import { decodeHeaders, encodeHeaders, type Headers } from './headerBlock.ts';
 import { headerDictionary } from './headerDictionary.ts';
 
@@ -36,41 +36,41 @@ export function headerDecompressor(): HeaderCodec<Uint8Array, Headers> {
   return { convert: async (block) => decodeHeaders(await convert(block)), close };
 }
 
-function sequentialCodec(zlib: Zlib): HeaderCodec<Uint8Array, Buffer> {
-  let previous: Promise<unknown> = Promise.resolve();
+function sequentialCodec(zlib: ZlibStream): HeaderCodec<Uint8Array, Buffer> {
+  let previousConversion: Promise<unknown> = Promise.resolve();
   // The pending conversion reports the error.
   zlib.on('error', () => {});
   return {
     convert: (block) => {
-      const converted = previous.then(() => convertBlock(zlib, block));
-      previous = converted.catch(() => {});
-      return converted;
+      const convertedBlock = previousConversion.then(() => convertBlock(zlib, block));
+      previousConversion = convertedBlock.catch(() => {});
+      return convertedBlock;
     },
     close: () => void zlib.destroy(),
   };
 }
 
-type Zlib = ReturnType<typeof createDeflate> | ReturnType<typeof createInflate>;
+type ZlibStream = ReturnType<typeof createDeflate> | ReturnType<typeof createInflate>;
 
 /**
  * Passes a block through zlib and collects all its output. zlib calls the write callback after the output is complete.
  */
-async function convertBlock(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
-  if (zlib.destroyed) throw connectionClosed();
+async function convertBlock(zlib: ZlibStream, block: Uint8Array): Promise<Buffer> {
+  if (zlib.destroyed) throw createConnectionClosedFailure();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const chunks: Buffer[] = [];
-  let length = 0;
-  const collect = (chunk: Buffer) => {
+  let collectedBytes = 0;
+  const collectChunk = (chunk: Buffer) => {
     chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_HEADERS_BYTES)
+    collectedBytes += chunk.length;
+    if (collectedBytes > MAX_HEADERS_BYTES)
       reject(protocolFailure(`the headers of a stream are longer than ${MAX_HEADERS_BYTES} bytes`));
   };
-  const rejectInvalid = (error: Error) =>
+  const onError = (error: Error) =>
     reject(protocolFailure(`the headers of a stream cannot be decompressed: ${error.message}`));
-  const rejectEnd = () => reject(protocolFailure('the compression of headers was ended'));
-  const rejectClosed = () => reject(connectionClosed());
-  zlib.on('data', collect).on('error', rejectInvalid).on('end', rejectEnd).on('close', rejectClosed);
+  const onEnd = () => reject(protocolFailure('the compression of headers was ended'));
+  const onClose = () => reject(createConnectionClosedFailure());
+  zlib.on('data', collectChunk).on('error', onError).on('end', onEnd).on('close', onClose);
   // The `error` event reports an error.
   zlib.write(block, (error) => error ?? resolve());
   try {
@@ -80,6 +80,6 @@ async function convertBlock(zlib: Zlib, block: Uint8Array): Promise<Buffer> {
     zlib.destroy();
     throw error;
   } finally {
-    zlib.off('data', collect).off('error', rejectInvalid).off('end', rejectEnd).off('close', rejectClosed);
+    zlib.off('data', collectChunk).off('error', onError).off('end', onEnd).off('close', onClose);
   }
 }

@@ -2,7 +2,7 @@
  * Words of the SPDY/3 header dictionary (section 2.6.10.1 of the draft). In the dictionary, each word is preceded by
  * its length.
  */
-const WORDS = [
+const DICTIONARY_WORDS = [
   'options',
   'head',
   'post',
@@ -84,6 +84,6 @@ const TRAILING_TEXT = [
 /** Returns the zlib dictionary for headers. */
 export const headerDictionary = (): Buffer =>
   Buffer.concat([
-    ...WORDS.flatMap((word) => [Buffer.from([0, 0, 0, word.length]), Buffer.from(word)]),
+    ...DICTIONARY_WORDS.flatMap((word) => [Buffer.from([0, 0, 0, word.length]), Buffer.from(word)]),
     Buffer.from(TRAILING_TEXT),
   ]);

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { NodeFailure } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
-import { readCommandStatus } from './commandStatus.ts';
-import { connectionClosed } from './failure.ts';
+import { parseCommandStatus } from './commandStatus.ts';
+import { createConnectionClosedFailure } from './failure.ts';
 import type { SpdyConnection } from './spdyConnection.ts';
 import type { SpdyStream } from './spdyStream.ts';
 
@@ -58,9 +58,9 @@ export async function runRemoteCommand(
   streams: CommandStreams,
   signal: AbortSignal,
 ): Promise<number> {
-  const abort = () => connection.close();
-  signal.addEventListener('abort', abort);
-  const completed = new AbortController();
+  const closeConnection = () => connection.close();
+  signal.addEventListener('abort', closeConnection);
+  const completionController = new AbortController();
   try {
     signal.throwIfAborted();
     const remoteStreams = await openStreams(connection, streams);
@@ -70,19 +70,20 @@ export async function runRemoteCommand(
       for (const stream of [remoteStreams.stdout, remoteStreams.stderr]) stream?.receiveEnd();
     });
     status.catch(() => {});
-    void keepAlive(connection, completed.signal);
-    followSizes(remoteStreams.resize, streams, completed.signal);
-    if (remoteStreams.stdin && streams.stdin) void copyInput(streams.stdin, remoteStreams.stdin, completed.signal);
+    void sendKeepAlives(connection, completionController.signal);
+    forwardTerminalSizes(remoteStreams.resize, streams, completionController.signal);
+    if (remoteStreams.stdin && streams.stdin)
+      void copyInput(streams.stdin, remoteStreams.stdin, completionController.signal);
     await Promise.all([
       copyOutput(remoteStreams.stdout, streams.stdout),
       copyOutput(remoteStreams.stderr, streams.stderr),
     ]);
-    return await exitCodeFrom(connection, await status);
+    return await waitForExitCode(connection, await status);
   } catch (error) {
     throw signal.aborted ? new NodeFailure('Cancelled', 'the command was left', { cause: error }) : error;
   } finally {
-    signal.removeEventListener('abort', abort);
-    completed.abort();
+    signal.removeEventListener('abort', closeConnection);
+    completionController.abort();
     connection.close();
   }
 }
@@ -91,7 +92,7 @@ async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, 
   const limit = startTimeLimit(OPEN_TIMEOUT_MS);
   const openStream = (type: string) => connection.open(new Map([[STREAM_TYPE_HEADER, type]]));
   const openStreamIf = async (isRequested: unknown, type: string) => (isRequested ? openStream(type) : undefined);
-  const opening = Promise.all([
+  const openedStreams = Promise.all([
     openStream('error'),
     openStreamIf(stdin, 'stdin'),
     openStreamIf(stdout, 'stdout'),
@@ -99,10 +100,10 @@ async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, 
     openStreamIf(tty, 'resize'),
   ]);
   try {
-    const [error, input, output, errors, resize] = await unlessAborted(opening, limit.signal);
+    const [error, input, output, errors, resize] = await unlessAborted(openedStreams, limit.signal);
     return { error, stdin: input, stdout: output, stderr: errors, resize };
   } catch (cause) {
-    opening.catch(() => {});
+    openedStreams.catch(() => {});
     if (!limit.signal.aborted) throw cause;
     throw new NodeFailure(
       'StreamFailed',
@@ -114,11 +115,11 @@ async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, 
 }
 
 /** Returns the exit code. Without a Status, rejects with the error of the connection. */
-async function exitCodeFrom(connection: SpdyConnection, status: string): Promise<number> {
-  if (status !== '') return readCommandStatus(status);
+async function waitForExitCode(connection: SpdyConnection, status: string): Promise<number> {
+  if (status !== '') return parseCommandStatus(status);
   // The peer closes its streams before the connection.
   const error = await Promise.race([connection.ended, delay(OPEN_TIMEOUT_MS)]);
-  throw error ?? connectionClosed('it was not told how the command has ended');
+  throw error ?? createConnectionClosedFailure('it was not told how the command has ended');
 }
 
 function delay(ms: number): Promise<undefined> {
@@ -128,10 +129,10 @@ function delay(ms: number): Promise<undefined> {
 /** Returns the Status as soon as it is complete, or an empty string if the stream ends without one. */
 async function readStatus(stream: SpdyStream): Promise<string> {
   const chunks: Buffer[] = [];
-  let length = 0;
+  let totalBytes = 0;
   for await (const chunk of stream) {
-    length += chunk.length;
-    if (length > MAX_STATUS_BYTES)
+    totalBytes += chunk.length;
+    if (totalBytes > MAX_STATUS_BYTES)
       throw new NodeFailure('StreamFailed', `a Status has more than ${MAX_STATUS_BYTES} bytes`);
     chunks.push(chunk);
     const contents = Buffer.concat(chunks).toString('utf8');
@@ -161,7 +162,7 @@ async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined
   if (from && to) await pipeline(from, to).catch(() => {});
 }
 
-function followSizes(stream: SpdyStream | undefined, { tty }: CommandStreams, signal: AbortSignal): void {
+function forwardTerminalSizes(stream: SpdyStream | undefined, { tty }: CommandStreams, signal: AbortSignal): void {
   if (stream === undefined || tty === undefined) return;
   signal.addEventListener(
     'abort',
@@ -169,10 +170,10 @@ function followSizes(stream: SpdyStream | undefined, { tty }: CommandStreams, si
   );
 }
 
-async function keepAlive(connection: SpdyConnection, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+async function sendKeepAlives(connection: SpdyConnection, signal: AbortSignal): Promise<void> {
+  const abortPromise = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   while (!signal.aborted) {
-    await Promise.race([aborted, delay(PING_INTERVAL_MS)]);
+    await Promise.race([abortPromise, delay(PING_INTERVAL_MS)]);
     if (!signal.aborted) await connection.ping().catch(() => {});
   }
 }

@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 import { NodeFailure } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
-import { connectionClosed, protocolFailure } from './failure.ts';
+import { createConnectionClosedFailure, protocolFailure } from './failure.ts';
 import { FrameReader } from './frameReader.ts';
-import { encodeFrame, type Frame, GO_AWAY_STATUS, RESET_STATUS } from './frames.ts';
+import { encodeFrame, type Frame, GO_AWAY_STATUS_CODES, RESET_STATUS_CODES } from './frames.ts';
 import type { Headers } from './headerBlock.ts';
 import { headerCompressor, headerDecompressor } from './headerCodec.ts';
-import { SpdyStream, type StreamWire } from './spdyStream.ts';
+import { SpdyStream, type StreamTransport } from './spdyStream.ts';
 
 /**
  * Maximum number of concurrent streams, each of which may buffer data for a slow reader. Further streams of the peer
@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 const MAX_ID = 0x7fff_ffff;
 
 export interface SpdyOptions {
-  readonly side: 'client' | 'server';
+  readonly role: 'client' | 'server';
   /** Receives each accepted stream. If undefined, the peer's streams are refused. */
   readonly onStream?: (stream: SpdyStream) => void;
 }
@@ -33,58 +33,58 @@ export interface SpdyOptions {
 export class SpdyConnection {
   /** Resolves when the connection has closed, with the error if there was one. */
   readonly ended: Promise<Error | undefined>;
-  readonly #closed = Promise.withResolvers<Error | undefined>();
+  readonly #closeResult = Promise.withResolvers<Error | undefined>();
   readonly #socket: Duplex;
   readonly #options: SpdyOptions;
   readonly #frameReader = new FrameReader();
   readonly #compressor = headerCompressor();
   readonly #decompressor = headerDecompressor();
   readonly #streams = new Map<number, SpdyStream>();
-  readonly #pings = new Map<number, PromiseWithResolvers<void>>();
-  readonly #wire: StreamWire;
+  readonly #pendingPings = new Map<number, PromiseWithResolvers<void>>();
+  readonly #streamWire: StreamTransport;
   /** Pending while the socket's buffer is full. Undefined otherwise. */
-  #drained: PromiseWithResolvers<void> | undefined;
+  #drainPromise: PromiseWithResolvers<void> | undefined;
   #state: 'open' | 'leaving' | 'over' = 'open';
-  #nextId: number;
-  #nextPing: number;
-  #lastPeerId = 0;
+  #nextStreamId: number;
+  #nextPingId: number;
+  #lastPeerStreamId = 0;
 
   constructor(socket: Duplex, options: SpdyOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#nextId = this.#nextPing = options.side === 'client' ? 1 : 2;
-    this.ended = this.#closed.promise;
-    this.#wire = {
-      data: (streamId, data, fin) => this.#send({ type: 'data', streamId, data, fin }),
-      reset: (streamId, status) => this.#send({ type: 'rstStream', streamId, status }),
+    this.#nextStreamId = this.#nextPingId = options.role === 'client' ? 1 : 2;
+    this.ended = this.#closeResult.promise;
+    this.#streamWire = {
+      data: (streamId, data, fin) => this.#sendFrame({ type: 'data', streamId, data, fin }),
+      reset: (streamId, status) => this.#sendFrame({ type: 'rstStream', streamId, status }),
       release: (streamId) => void this.#streams.delete(streamId),
     };
-    socket.on('error', (error) => this.#shutDown(connectionClosed(error)));
+    socket.on('error', (error) => this.#shutDown(createConnectionClosedFailure(error)));
     socket.on('drain', () => this.#resumeWriters());
-    void this.#read();
+    void this.#readFrames();
   }
 
   /** Opens a stream and waits until the peer has accepted it. */
   async open(headers: Headers): Promise<SpdyStream> {
-    if (this.#state !== 'open' || this.#nextId > MAX_ID) throw connectionClosed();
-    const streamId = this.#nextId;
-    this.#nextId += 2;
+    if (this.#state !== 'open' || this.#nextStreamId > MAX_ID) throw createConnectionClosedFailure();
+    const streamId = this.#nextStreamId;
+    this.#nextStreamId += 2;
     const stream = this.#addStream(streamId, headers);
-    const block = await this.#compressor.convert(headers);
+    const headerBlock = await this.#compressor.convert(headers);
     const fields = { associatedId: 0, priority: 0, fin: false, unidirectional: false };
-    await this.#send({ type: 'synStream', streamId, ...fields, block });
+    await this.#sendFrame({ type: 'synStream', streamId, ...fields, block: headerBlock });
     await stream.accepted;
     return stream;
   }
 
   /** Sends a ping and waits for the response. Rejects if the connection closes first. */
   async ping(): Promise<void> {
-    const id = this.#nextPing;
-    this.#nextPing = id + 2 > MAX_ID ? id % 2 || 2 : id + 2;
-    const pong = Promise.withResolvers<void>();
-    this.#pings.set(id, pong);
-    await this.#send({ type: 'ping', id });
-    await pong.promise;
+    const id = this.#nextPingId;
+    this.#nextPingId = id + 2 > MAX_ID ? id % 2 || 2 : id + 2;
+    const pongPromise = Promise.withResolvers<void>();
+    this.#pendingPings.set(id, pongPromise);
+    await this.#sendFrame({ type: 'ping', id });
+    await pongPromise.promise;
   }
 
   /** Closes the connection and resets all open streams, as the kubelet and containerd do. */
@@ -93,7 +93,7 @@ export class SpdyConnection {
     this.#shutDown(undefined);
   }
 
-  async #read(): Promise<void> {
+  async #readFrames(): Promise<void> {
     try {
       // `destroyOnReturn` is false, so that pending writes complete even if reading fails.
       for await (const chunk of this.#socket.iterator({ destroyOnReturn: false })) {
@@ -104,7 +104,10 @@ export class SpdyConnection {
       this.#shutDown(undefined);
     } catch (error) {
       // The user of a stream may have caused the error.
-      this.#shutDown(error instanceof NodeFailure ? error : connectionClosed(error), GO_AWAY_STATUS.protocolError);
+      this.#shutDown(
+        error instanceof NodeFailure ? error : createConnectionClosedFailure(error),
+        GO_AWAY_STATUS_CODES.protocolError,
+      );
     }
   }
 
@@ -141,16 +144,18 @@ export class SpdyConnection {
   async #handleSynStream(streamId: number, block: Uint8Array, fin: boolean): Promise<void> {
     // Headers of refused streams are decompressed too, because later headers depend on them.
     const headers = await this.#decompressor.convert(block);
-    if (streamId % 2 === this.#nextId % 2 || streamId <= this.#lastPeerId)
-      throw protocolFailure(`a stream has the number ${streamId}, which it cannot have behind ${this.#lastPeerId}`);
-    this.#lastPeerId = streamId;
+    if (streamId % 2 === this.#nextStreamId % 2 || streamId <= this.#lastPeerStreamId)
+      throw protocolFailure(
+        `a stream has the number ${streamId}, which it cannot have behind ${this.#lastPeerStreamId}`,
+      );
+    this.#lastPeerStreamId = streamId;
     const { onStream } = this.#options;
     if (onStream === undefined || this.#state !== 'open' || this.#streams.size >= MAX_STREAMS)
-      return this.#send({ type: 'rstStream', streamId, status: RESET_STATUS.refused });
+      return this.#sendFrame({ type: 'rstStream', streamId, status: RESET_STATUS_CODES.refused });
     const stream = this.#addStream(streamId, headers);
     if (fin) stream.receiveEnd();
     stream.accept();
-    await this.#send({ type: 'synReply', streamId, fin: false, block: await this.#compressor.convert(new Map()) });
+    await this.#sendFrame({ type: 'synReply', streamId, fin: false, block: await this.#compressor.convert(new Map()) });
     onStream(stream);
   }
 
@@ -168,13 +173,13 @@ export class SpdyConnection {
 
   #handlePing(id: number): Promise<void> | void {
     // Pings from the peer are sent back unchanged.
-    if (id % 2 !== this.#nextPing % 2) return this.#send({ type: 'ping', id });
-    this.#pings.get(id)?.resolve();
-    this.#pings.delete(id);
+    if (id % 2 !== this.#nextPingId % 2) return this.#sendFrame({ type: 'ping', id });
+    this.#pendingPings.get(id)?.resolve();
+    this.#pendingPings.delete(id);
   }
 
   #addStream(streamId: number, headers: Headers): SpdyStream {
-    const stream = new SpdyStream(streamId, headers, this.#wire);
+    const stream = new SpdyStream(streamId, headers, this.#streamWire);
     // The user of the stream handles the error. Without this listener, an error of an unused stream would crash the
     // process.
     stream.on('error', () => {});
@@ -183,38 +188,38 @@ export class SpdyConnection {
   }
 
   /** Sends a frame and waits until the socket's buffer has room. */
-  async #send(frame: Frame): Promise<void> {
-    if (this.#state === 'over' || this.#socket.writableEnded) throw connectionClosed();
+  async #sendFrame(frame: Frame): Promise<void> {
+    if (this.#state === 'over' || this.#socket.writableEnded) throw createConnectionClosedFailure();
     if (this.#socket.write(encodeFrame(frame))) return;
-    this.#drained ??= Promise.withResolvers();
-    await this.#drained.promise;
+    this.#drainPromise ??= Promise.withResolvers();
+    await this.#drainPromise.promise;
   }
 
   #resumeWriters(): void {
-    this.#drained?.resolve();
-    this.#drained = undefined;
+    this.#drainPromise?.resolve();
+    this.#drainPromise = undefined;
   }
 
-  #shutDown(error: Error | undefined, status: number = GO_AWAY_STATUS.ok): void {
+  #shutDown(error: Error | undefined, status: number = GO_AWAY_STATUS_CODES.ok): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#compressor.close();
     this.#decompressor.close();
     for (const stream of [...this.#streams.values()]) stream.handleConnectionClosed();
-    for (const { promise, reject } of this.#pings.values()) {
+    for (const { promise, reject } of this.#pendingPings.values()) {
       // If sending the ping failed, nothing awaits the response.
       promise.catch(() => {});
-      reject(error ?? connectionClosed());
+      reject(error ?? createConnectionClosedFailure());
     }
     this.#resumeWriters();
-    this.#closed.resolve(error);
+    this.#closeResult.resolve(error);
     this.#sendGoAway(status);
   }
 
   #sendGoAway(status: number): void {
     const socket = this.#socket;
     if (socket.destroyed || socket.writableEnded) return;
-    socket.end(encodeFrame({ type: 'goAway', lastStreamId: this.#lastPeerId, status }), () => socket.destroy());
+    socket.end(encodeFrame({ type: 'goAway', lastStreamId: this.#lastPeerStreamId, status }), () => socket.destroy());
     startTimeLimit(CLOSE_TIMEOUT_MS).signal.addEventListener('abort', () => socket.destroy());
   }
 }

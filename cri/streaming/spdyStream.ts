@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream';
-import { connectionClosed, streamRefused } from './failure.ts';
-import { RESET_STATUS } from './frames.ts';
+import { createConnectionClosedFailure, createStreamRefusedFailure } from './failure.ts';
+import { RESET_STATUS_CODES } from './frames.ts';
 import type { Headers } from './headerBlock.ts';
 
 /**
  * The operations of a connection that its streams use. Promises resolve when the bytes have been written to the socket.
  */
-export interface StreamWire {
+export interface StreamTransport {
   data(streamId: number, data: Uint8Array, fin: boolean): Promise<void>;
   reset(streamId: number, status: number): Promise<void>;
   /** Reports that both sides have finished the stream or that it was destroyed. */
@@ -30,24 +30,24 @@ export class SpdyStream extends Duplex {
   readonly headers: Headers;
   /** Resolves once the peer has accepted the stream. */
   readonly accepted: Promise<void>;
-  readonly #wire: StreamWire;
-  readonly #acceptance = Promise.withResolvers<void>();
+  readonly #transport: StreamTransport;
+  readonly #acceptResult = Promise.withResolvers<void>();
   #pendingReceives: (() => void)[] = [];
   #state: 'open' | 'reset' | 'lost' = 'open';
   #hasReceivedEnd = false;
 
-  constructor(id: number, headers: Headers, wire: StreamWire) {
+  constructor(id: number, headers: Headers, wire: StreamTransport) {
     super({ readableHighWaterMark: READ_BUFFER_BYTES, writableHighWaterMark: MAX_DATA_BYTES });
     this.id = id;
     this.headers = headers;
-    this.#wire = wire;
-    this.accepted = this.#acceptance.promise;
+    this.#transport = wire;
+    this.accepted = this.#acceptResult.promise;
     // The stream itself reports the failure to users that do not await `accepted`.
     this.accepted.catch(() => {});
   }
 
   accept(): void {
-    this.#acceptance.resolve();
+    this.#acceptResult.resolve();
   }
 
   /** Buffers data from the peer and waits until there is room for more. */
@@ -65,7 +65,7 @@ export class SpdyStream extends Duplex {
 
   receiveReset(status: number): void {
     this.#state = 'reset';
-    this.#acceptance.reject(streamRefused(status));
+    this.#acceptResult.reject(createStreamRefusedFailure(status));
     this.receiveEnd();
     this.end();
   }
@@ -76,7 +76,7 @@ export class SpdyStream extends Duplex {
    */
   handleConnectionClosed(): void {
     this.#state = 'lost';
-    this.#acceptance.reject(connectionClosed());
+    this.#acceptResult.reject(createConnectionClosedFailure());
     this.#resumeReceiving();
     this.receiveEnd();
     this.end();
@@ -87,26 +87,28 @@ export class SpdyStream extends Duplex {
   }
 
   override _write(chunk: Buffer, _: string, done: (error?: Error | null) => void): void {
-    this.#send(chunk).then(() => done(), done);
+    this.#sendChunk(chunk).then(() => done(), done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    const finSent = this.#state === 'open' ? this.#wire.data(this.id, new Uint8Array(), true) : Promise.resolve();
-    finSent.then(() => done(), done);
+    const finPromise =
+      this.#state === 'open' ? this.#transport.data(this.id, new Uint8Array(), true) : Promise.resolve();
+    finPromise.then(() => done(), done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const isComplete = this.#hasReceivedEnd && this.writableFinished;
-    if (!isComplete && this.#state === 'open') this.#wire.reset(this.id, RESET_STATUS.cancel).catch(() => {});
-    this.#wire.release(this.id);
-    this.#acceptance.reject(error ?? connectionClosed());
+    if (!isComplete && this.#state === 'open')
+      this.#transport.reset(this.id, RESET_STATUS_CODES.cancel).catch(() => {});
+    this.#transport.release(this.id);
+    this.#acceptResult.reject(error ?? createConnectionClosedFailure());
     this.#resumeReceiving();
     done(error);
   }
 
-  async #send(chunk: Buffer): Promise<void> {
+  async #sendChunk(chunk: Buffer): Promise<void> {
     for (let offset = 0; offset < chunk.length && this.#state === 'open'; offset += MAX_DATA_BYTES)
-      await this.#wire.data(this.id, chunk.subarray(offset, offset + MAX_DATA_BYTES), false);
+      await this.#transport.data(this.id, chunk.subarray(offset, offset + MAX_DATA_BYTES), false);
   }
 
   #resumeReceiving(): void {

@@ -11,11 +11,13 @@ const isLoopback = (hostname: string): boolean =>
  */
 export function parseStreamingUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url === null) throw unusableUrl(text, 'it is not a URL');
-  if (url.protocol !== 'http:') throw unusableUrl(text, `its scheme is ${url.protocol.slice(0, -1)}, expected http`);
-  if (!isLoopback(url.hostname)) throw unusableUrl(text, 'it is not at a loopback address, such as 127.0.0.1');
+  if (url === null) throw createUnusableUrlFailure(text, 'it is not a URL');
+  if (url.protocol !== 'http:')
+    throw createUnusableUrlFailure(text, `its scheme is ${url.protocol.slice(0, -1)}, expected http`);
+  if (!isLoopback(url.hostname))
+    throw createUnusableUrlFailure(text, 'it is not at a loopback address, such as 127.0.0.1');
   return url;
 }
 
-const unusableUrl = (url: string, reason: string): NodeFailure =>
+const createUnusableUrlFailure = (url: string, reason: string): NodeFailure =>
   new NodeFailure('StreamFailed', `the runtime serves this at ${url}, which cannot be used: ${reason}`);

@@ -5,7 +5,7 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { SpdyConnection, type SpdyOptions } from './spdyConnection.ts';
 
-const SPDY = 'SPDY/3.1';
+const SPDY_PROTOCOL = 'SPDY/3.1';
 const PROTOCOL_HEADER = 'X-Stream-Protocol-Version';
 const ACCEPTED_HEADER = 'X-Accepted-Stream-Protocol-Versions';
 
@@ -34,13 +34,15 @@ export async function dialSpdy(url: URL, { protocols, signal, timeoutMs }: DialO
   try {
     const { response, socket, head } = await dialUpgrade(url, protocols, eitherSignal);
     const protocol = response.headers['x-stream-protocol-version'];
-    const negotiated = protocols.find((candidate) => candidate === protocol);
-    if (negotiated === undefined || response.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase()) {
+    const negotiatedProtocol = protocols.find((candidate) => candidate === protocol);
+    if (negotiatedProtocol === undefined || response.headers.upgrade?.toLowerCase() !== SPDY_PROTOCOL.toLowerCase()) {
       socket.destroy();
-      throw dialFailure(`it speaks ${protocol ?? 'no protocol'}, expected ${protocols.join(' or ')} over ${SPDY}`);
+      throw dialFailure(
+        `it speaks ${protocol ?? 'no protocol'}, expected ${protocols.join(' or ')} over ${SPDY_PROTOCOL}`,
+      );
     }
     if (head.length > 0) socket.unshift(head);
-    return { connection: new SpdyConnection(socket, { side: 'client' }), protocol: negotiated };
+    return { connection: new SpdyConnection(socket, { role: 'client' }), protocol: negotiatedProtocol };
   } catch (error) {
     if (signal.aborted) throw new NodeFailure('Cancelled', 'the streaming connection was cancelled', { cause: error });
     throw limit.signal.aborted ? dialFailure(`it has not answered within ${timeoutMs / 1_000} s`) : error;
@@ -62,7 +64,11 @@ export interface UpgradeResult {
 /** Requests an upgrade to SPDY from a streaming server. Rejects with the server's message if the server refuses. */
 export function dialUpgrade(url: URL, protocols: readonly string[], signal: AbortSignal): Promise<UpgradeResult> {
   const { promise, resolve, reject } = Promise.withResolvers<UpgradeResult>();
-  const headers: OutgoingHttpHeaders = { Connection: 'Upgrade', Upgrade: SPDY, [PROTOCOL_HEADER]: [...protocols] };
+  const headers: OutgoingHttpHeaders = {
+    Connection: 'Upgrade',
+    Upgrade: SPDY_PROTOCOL,
+    [PROTOCOL_HEADER]: [...protocols],
+  };
   const upgradeRequest = request(url, { method: 'POST', headers, agent: false, signal });
   upgradeRequest.on('error', (error) => reject(dialFailure(messageOf(error), error)));
   upgradeRequest.on('upgrade', (response, socket, head) => {
@@ -72,7 +78,7 @@ export function dialUpgrade(url: URL, protocols: readonly string[], signal: Abor
   });
   upgradeRequest.on('response', (response) => {
     const { statusCode, statusMessage } = response;
-    readRefusal(response).then(
+    readRefusalMessage(response).then(
       (text) => reject(dialFailure(`${statusCode} ${statusMessage ?? ''}: ${text}`)),
       (error: unknown) => reject(dialFailure(messageOf(error), error)),
     );
@@ -81,7 +87,7 @@ export function dialUpgrade(url: URL, protocols: readonly string[], signal: Abor
   return promise;
 }
 
-async function readRefusal(response: IncomingMessage): Promise<string> {
+async function readRefusalMessage(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response.setEncoding('utf8')) {
     text += chunk;
@@ -106,24 +112,28 @@ export function acceptSpdy(request: IncomingMessage, socket: Duplex, head: Buffe
     each.split(/ *, */),
   );
   const protocol = requestedProtocols.find((candidate) => options.protocols.includes(candidate));
-  if (request.headers.upgrade?.toLowerCase() !== SPDY.toLowerCase())
-    return refuse(socket, '400 Bad Request', `unable to upgrade: expected ${SPDY}`);
+  if (request.headers.upgrade?.toLowerCase() !== SPDY_PROTOCOL.toLowerCase())
+    return refuseUpgrade(socket, '400 Bad Request', `unable to upgrade: expected ${SPDY_PROTOCOL}`);
   if (requestedProtocols.length === 0)
-    return refuse(socket, '400 Bad Request', `unable to upgrade: ${PROTOCOL_HEADER} is required`);
+    return refuseUpgrade(socket, '400 Bad Request', `unable to upgrade: ${PROTOCOL_HEADER} is required`);
   if (protocol === undefined) {
     const acceptedHeaders = options.protocols.map((each) => `${ACCEPTED_HEADER}: ${each}`);
     const message = `unable to upgrade: unable to negotiate protocol: client supports [${requestedProtocols.join(' ')}], server accepts [${options.protocols.join(' ')}]`;
-    return refuse(socket, '403 Forbidden', message, acceptedHeaders);
+    return refuseUpgrade(socket, '403 Forbidden', message, acceptedHeaders);
   }
-  const lines = ['Connection: Upgrade', `Upgrade: ${SPDY}`, `${PROTOCOL_HEADER}: ${protocol}`];
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`);
+  const headerLines = ['Connection: Upgrade', `Upgrade: ${SPDY_PROTOCOL}`, `${PROTOCOL_HEADER}: ${protocol}`];
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headerLines.join('\r\n')}\r\n\r\n`);
   if (head.length > 0) socket.unshift(head);
-  return { connection: new SpdyConnection(socket, { side: 'server', onStream: options.onStream }), protocol };
+  return { connection: new SpdyConnection(socket, { role: 'server', onStream: options.onStream }), protocol };
 }
 
-function refuse(socket: Duplex, status: string, message: string, headers: readonly string[] = []): undefined {
+function refuseUpgrade(socket: Duplex, status: string, message: string, headers: readonly string[] = []): undefined {
   const body = `${message}\n`;
-  const lines = [...headers, 'Content-Type: text/plain; charset=utf-8', `Content-Length: ${Buffer.byteLength(body)}`];
-  socket.end(`HTTP/1.1 ${status}\r\n${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+  const headerLines = [
+    ...headers,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`HTTP/1.1 ${status}\r\n${[...headerLines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
   return undefined;
 }

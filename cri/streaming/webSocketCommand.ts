@@ -43,7 +43,7 @@ interface RequestedStreams {
  * Channels, which identify the stream of a message in its first byte
  * (`apimachinery/pkg/util/remotecommand/constants.go`).
  */
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
+const CHANNEL_NUMBERS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
 /**
  * Maximum size of a message in bytes (`DefaultMaxPayloadBytes` of `golang.org/x/net/websocket`). A larger message
@@ -53,9 +53,10 @@ const MAX_MESSAGE_BYTES = 32 << 20;
 
 /** Whether a request offers the subprotocol for a WebSocket. */
 export function offersSubprotocol({ headers }: Pick<IncomingMessage, 'headers'>, subprotocol: string): boolean {
-  const offered = headers['sec-websocket-protocol'] ?? '';
+  const offeredProtocols = headers['sec-websocket-protocol'] ?? '';
   return (
-    headers.upgrade?.toLowerCase() === 'websocket' && offered.split(',').some((each) => each.trim() === subprotocol)
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    offeredProtocols.split(',').some((each) => each.trim() === subprotocol)
   );
 }
 
@@ -68,14 +69,14 @@ export function acceptWebSocket(
   // The ws package would refuse some of Kubernetes' subprotocols, whose names are invalid according to RFC 6455.
   const { 'sec-websocket-protocol': _, ...headers } = request.headers;
   server.on('headers', (lines) => lines.push(`Sec-WebSocket-Protocol: ${subprotocol}`));
-  const withoutSubprotocol: IncomingMessage = Object.create(request, { headers: { value: headers } });
+  const strippedRequest: IncomingMessage = Object.create(request, { headers: { value: headers } });
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
   const rejectDisconnected = () => reject(new Error('the client has gone'));
   signal.addEventListener('abort', rejectDisconnected);
   if (signal.aborted) rejectDisconnected();
   // The package itself refuses invalid requests and closes the connection.
   socket.once('close', rejectDisconnected);
-  server.handleUpgrade(withoutSubprotocol, socket, head, resolve);
+  server.handleUpgrade(strippedRequest, socket, head, resolve);
   return promise.finally(() => signal.removeEventListener('abort', rejectDisconnected));
 }
 
@@ -91,20 +92,24 @@ export async function translateCommand(
   const webSocket = await acceptWebSocket(client, COMMAND_SUBPROTOCOL);
   webSocket.on('error', () => webSocket.terminate());
   // An empty message announces that the connection is established.
-  webSocket.send(Buffer.of(streams.stdout ? CHANNEL.stdout : streams.stderr ? CHANNEL.stderr : CHANNEL.error));
+  webSocket.send(
+    Buffer.of(
+      streams.stdout ? CHANNEL_NUMBERS.stdout : streams.stderr ? CHANNEL_NUMBERS.stderr : CHANNEL_NUMBERS.error,
+    ),
+  );
   const status = await runCommand(dial, openChannels(webSocket, streams), client.signal);
-  webSocket.send(Buffer.concat([Buffer.of(CHANNEL.error), Buffer.from(JSON.stringify(status))]));
-  webSocket.close(NORMAL_CLOSURE);
+  webSocket.send(Buffer.concat([Buffer.of(CHANNEL_NUMBERS.error), Buffer.from(JSON.stringify(status))]));
+  webSocket.close(NORMAL_CLOSURE_CODE);
 }
 
-const NORMAL_CLOSURE = 1000;
+const NORMAL_CLOSURE_CODE = 1000;
 
-type Channels = Parameters<typeof runRemoteCommand>[1];
+type CommandChannels = Parameters<typeof runRemoteCommand>[1];
 
 /** Runs a command and returns its Status. */
 async function runCommand(
   dial: () => Promise<SpdyConnection>,
-  channels: Channels,
+  channels: CommandChannels,
   signal: AbortSignal,
 ): Promise<object> {
   try {
@@ -130,30 +135,30 @@ async function runCommand(
   }
 }
 
-function openChannels(webSocket: WebSocket, { stdin, stdout, stderr, tty }: RequestedStreams): Channels {
-  const input = stdin ? new PassThrough() : undefined;
+function openChannels(webSocket: WebSocket, { stdin, stdout, stderr, tty }: RequestedStreams): CommandChannels {
+  const stdinStream = stdin ? new PassThrough() : undefined;
   let notifySize: (size: TerminalSize) => void = () => {};
   // Latest size, which may arrive before the command subscribes to sizes.
   let latestSize: TerminalSize | undefined;
   webSocket.on('message', (data: Buffer) => {
-    const [channel = CHANNEL.close, rest] = [data[0], data.subarray(1)];
-    if (channel === CHANNEL.stdin && input !== undefined) return writeInput(webSocket, input, rest);
-    if (channel === CHANNEL.close && rest[0] === CHANNEL.stdin) return void input?.end();
-    if (channel !== CHANNEL.resize) return;
+    const [channel = CHANNEL_NUMBERS.close, rest] = [data[0], data.subarray(1)];
+    if (channel === CHANNEL_NUMBERS.stdin && stdinStream !== undefined) return writeInput(webSocket, stdinStream, rest);
+    if (channel === CHANNEL_NUMBERS.close && rest[0] === CHANNEL_NUMBERS.stdin) return void stdinStream?.end();
+    if (channel !== CHANNEL_NUMBERS.resize) return;
     latestSize = parseSize(rest);
     if (latestSize !== undefined) notifySize(latestSize);
   });
-  webSocket.once('close', () => input?.end());
-  const followSize = (listener: (size: TerminalSize) => void) => {
+  webSocket.once('close', () => stdinStream?.end());
+  const subscribeToSize = (listener: (size: TerminalSize) => void) => {
     notifySize = listener;
     if (latestSize !== undefined) listener(latestSize);
     return () => {};
   };
   return {
-    stdin: input,
-    stdout: stdout ? channelWriter(webSocket, CHANNEL.stdout) : undefined,
-    stderr: stderr && !tty ? channelWriter(webSocket, CHANNEL.stderr) : undefined,
-    tty: tty ? { followSize } : undefined,
+    stdin: stdinStream,
+    stdout: stdout ? channelWriter(webSocket, CHANNEL_NUMBERS.stdout) : undefined,
+    stderr: stderr && !tty ? channelWriter(webSocket, CHANNEL_NUMBERS.stderr) : undefined,
+    tty: tty ? { followSize: subscribeToSize } : undefined,
   };
 }
 

@@ -77,8 +77,8 @@ async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: stri
   if (path === '' || path === '.') return;
   await copyCpusetFromParent(cgroupfs, root, dirname(path));
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    const value = cgroupfs.read(join(root, path, file))?.trim();
-    const inherited = cgroupfs.read(join(root, dirname(path), file))?.trim();
-    if (value === '' && inherited) await cgroupfs.write(join(root, path, file), inherited);
+    const currentValue = cgroupfs.read(join(root, path, file))?.trim();
+    const inheritedValue = cgroupfs.read(join(root, dirname(path), file))?.trim();
+    if (currentValue === '' && inheritedValue) await cgroupfs.write(join(root, path, file), inheritedValue);
   }
 }

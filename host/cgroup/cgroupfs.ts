@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { orElse } from '../files/fileErrors.ts';
+import { defaultIfMissing } from '../files/fileErrors.ts';
 
 /** The kernel's cgroupfs or a simulation of it. Paths are absolute. Failures are errors of system calls. */
 export interface Cgroupfs {
@@ -30,8 +30,10 @@ export interface Cgroupfs {
   processName(pid: number): string;
 }
 
-/** Limits whose writes only store a number. A lower memory limit, in contrast, first reclaims memory. */
-const NUMERIC_LIMITS = /^(?:cpu|hugetlb|pids)\./;
+/**
+ * Limits for which a write only stores a number. Lowering a memory limit, by contrast, makes the kernel reclaim memory.
+ */
+const NUMERIC_LIMITS_PATTERN = /^(?:cpu|hugetlb|pids)\./;
 
 export const hostCgroupfs: Cgroupfs = {
   exists: existsSync,
@@ -39,7 +41,7 @@ export const hostCgroupfs: Cgroupfs = {
   names: (directory) => undefinedIfUnreadable(() => readdirSync(directory)) ?? [],
   mkdir: async (directory) => mkdirSync(directory, { recursive: true }),
   write: async (file, text) =>
-    NUMERIC_LIMITS.test(basename(file)) ? writeFileSync(file, text) : writeFile(file, text),
+    NUMERIC_LIMITS_PATTERN.test(basename(file)) ? writeFileSync(file, text) : writeFile(file, text),
   rmdir,
   children: async (directory) => {
     const entries = await readdir(directory, { withFileTypes: true });
@@ -75,7 +77,7 @@ function undefinedIfUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    return orElse(undefined)(error);
+    return defaultIfMissing(undefined)(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { settleAll } from '../../base/settleAll.ts';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../kubernetes/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
+import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 
 /** A cgroup, which exists in each hierarchy. */
 export interface Cgroup {
@@ -14,10 +14,10 @@ export interface Cgroup {
   readonly path: string;
 }
 
-const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
+const USED_CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
 
 export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
-  const root = hierarchyOf(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
+  const root = findHierarchy(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
   return root !== undefined && cgroupfs.exists(join(root, path));
 }
 
@@ -27,7 +27,9 @@ export function hasCgroup({ cgroupfs, hierarchies, path }: Cgroup): boolean {
  */
 export async function createCgroup(cgroup: Cgroup, mayChange: (path: string) => boolean): Promise<void> {
   const { cgroupfs, hierarchies, path } = cgroup;
-  const usedHierarchies = new Set(CONTROLLERS.flatMap((controller) => hierarchyOf(hierarchies, controller) ?? []));
+  const usedHierarchies = new Set(
+    USED_CONTROLLERS.flatMap((controller) => findHierarchy(hierarchies, controller) ?? []),
+  );
   await settleAll(
     Array.from(usedHierarchies, async (hierarchy) => {
       if (hierarchy.version === 'v2') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
@@ -46,25 +48,26 @@ async function enableControllers(
   if (!mayChange(path)) return;
   const directory = join(hierarchy.root, path);
   const file = join(directory, 'cgroup.subtree_control');
-  const enabled = readWords(cgroupfs, file) ?? [];
+  const enabledControllers = readWords(cgroupfs, file) ?? [];
   const isRequired = (controller: string) =>
-    hierarchy.controllers.includes(controller) && !enabled.includes(controller);
-  const required = ['cpuset', ...CONTROLLERS].filter(isRequired);
-  if (required.length === 0) return;
+    hierarchy.controllers.includes(controller) && !enabledControllers.includes(controller);
+  const requiredControllers = ['cpuset', ...USED_CONTROLLERS].filter(isRequired);
+  if (requiredControllers.length === 0) return;
   if (path !== '.') await enableControllers(cgroupfs, hierarchy, { path: dirname(path), mayChange });
   await cgroupfs.mkdir(directory);
   // A parent that must not be changed does not necessarily provide all controllers.
-  const available = readWords(cgroupfs, join(directory, 'cgroup.controllers')) ?? required;
-  const enableable = required.filter((controller) => available.includes(controller));
-  if (enableable.length > 0) await cgroupfs.write(file, enableable.map((controller) => `+${controller}`).join(' '));
+  const availableControllers = readWords(cgroupfs, join(directory, 'cgroup.controllers')) ?? requiredControllers;
+  const controllersToEnable = requiredControllers.filter((controller) => availableControllers.includes(controller));
+  if (controllersToEnable.length > 0)
+    await cgroupfs.write(file, controllersToEnable.map((controller) => `+${controller}`).join(' '));
 }
 
 /** Returns the controllers that the limits require but that are not available in a v2 cgroup. */
-export function missingControllers(cgroup: Cgroup, limits: CgroupLimits): Controller[] {
+export function findMissingControllers(cgroup: Cgroup, limits: CgroupLimits): Controller[] {
   const { cgroupfs, hierarchies, path } = cgroup;
-  const requiredFiles = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+  const requiredFiles = cgroupFiles(limits, (controller) => findHierarchy(hierarchies, controller)?.version);
   const isUnavailable = (controller: Controller) => {
-    const hierarchy = hierarchyOf(hierarchies, controller);
+    const hierarchy = findHierarchy(hierarchies, controller);
     if (hierarchy?.version !== 'v2') return false;
     return readWords(cgroupfs, join(hierarchy.root, path, 'cgroup.controllers'))?.includes(controller) === false;
   };
@@ -72,7 +75,7 @@ export function missingControllers(cgroup: Cgroup, limits: CgroupLimits): Contro
 }
 
 /** Returns the message for a cgroup without all required controllers. */
-export const missingControllersMessage = (cgroup: string, controllers: string): string =>
+export const describeMissingControllers = (cgroup: string, controllers: string): string =>
   `${cgroup} lacks the controllers ${controllers}, as its parent cgroup does not delegate them: limits that need them are not enforced`;
 
 const readWords = (cgroupfs: Cgroupfs, file: string): string[] | undefined => cgroupfs.read(file)?.trim().split(/\s+/);
@@ -85,8 +88,8 @@ export async function writeLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 /** Writes only the limits that are higher than the current ones, so that the children may grow. */
 export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise<void> {
   await forEachFile(cgroup, limits, async (file) => {
-    const current = cgroup.cgroupfs.read(filePath(cgroup, file));
-    if (current !== undefined && parseLimit(file.value) > parseLimit(current)) await writeFile(cgroup, file);
+    const currentValue = cgroup.cgroupfs.read(cgroupFilePath(cgroup, file));
+    if (currentValue !== undefined && parseLimit(file.value) > parseLimit(currentValue)) await writeFile(cgroup, file);
   });
 }
 
@@ -98,15 +101,15 @@ async function forEachFile(
   limits: CgroupLimits,
   process: (file: CgroupFile) => Promise<void>,
 ): Promise<void> {
-  const files = cgroupFiles(limits, (controller) => hierarchyOf(hierarchies, controller)?.version);
+  const files = cgroupFiles(limits, (controller) => findHierarchy(hierarchies, controller)?.version);
   const processSequentially = async (controllerFiles: readonly CgroupFile[]) => {
     for (const file of controllerFiles) await process(file);
   };
   await settleAll([...Map.groupBy(files, ({ controller }) => controller).values()].map(processSequentially));
 }
 
-const filePath = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
-  join(hierarchyOf(hierarchies, controller)?.root ?? '', path, file);
+const cgroupFilePath = ({ hierarchies, path }: Cgroup, { controller, file }: CgroupFile): string =>
+  join(findHierarchy(hierarchies, controller)?.root ?? '', path, file);
 
 /** Parses a limit. Returns Infinity if there is no limit. */
 function parseLimit(contents: string): number {
@@ -115,7 +118,7 @@ function parseLimit(contents: string): number {
 }
 
 async function writeFile(cgroup: Cgroup, file: CgroupFile): Promise<void> {
-  const path = filePath(cgroup, file);
+  const path = cgroupFilePath(cgroup, file);
   try {
     await cgroup.cgroupfs.write(path, file.value);
   } catch (error) {

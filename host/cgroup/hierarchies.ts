@@ -12,9 +12,9 @@ export interface Hierarchy {
 
 /** Reads the mounted hierarchies, which do not change while a node is running. */
 export async function readHierarchies(): Promise<readonly Hierarchy[]> {
-  const mounted = parseHierarchies(await readFile('/proc/self/mountinfo', 'utf8'));
+  const mountedHierarchies = parseHierarchies(await readFile('/proc/self/mountinfo', 'utf8'));
   return Promise.all(
-    mounted.map(async (hierarchy) => {
+    mountedHierarchies.map(async (hierarchy) => {
       if (hierarchy.version === 'v1') return hierarchy;
       const controllers = await readFile(join(hierarchy.root, 'cgroup.controllers'), 'utf8').catch(() => '');
       return { ...hierarchy, controllers: controllers.split(/\s+/).filter((controller) => controller !== '') };
@@ -36,19 +36,19 @@ export function parseHierarchies(mountinfo: string): Hierarchy[] {
     if (root === undefined) continue;
     const controllers = type === 'cgroup' ? parseControllers(options) : [];
     const key = type === 'cgroup' ? controllers.join() || options : 'unified';
-    const existing = hierarchies.get(key);
-    if (existing !== undefined && existing.root.length <= root.length) continue;
+    const existingHierarchy = hierarchies.get(key);
+    if (existingHierarchy !== undefined && existingHierarchy.root.length <= root.length) continue;
     hierarchies.set(key, { root, version: type === 'cgroup' ? 'v1' : 'v2', controllers });
   }
   return [...hierarchies.values()];
 }
 
 /** Mount options that are not controllers. */
-const OTHER_OPTIONS = /^(ro|rw|xattr|noprefix|clone_children|cpuset_v2_mode|name=.*|release_agent=.*)$/;
+const NON_CONTROLLER_OPTION = /^(ro|rw|xattr|noprefix|clone_children|cpuset_v2_mode|name=.*|release_agent=.*)$/;
 
 const parseControllers = (options: string): string[] =>
-  options.split(',').filter((option) => !OTHER_OPTIONS.test(option));
+  options.split(',').filter((option) => !NON_CONTROLLER_OPTION.test(option));
 
 /** Returns the hierarchy of a controller, if there is one. */
-export const hierarchyOf = (hierarchies: readonly Hierarchy[], controller: string): Hierarchy | undefined =>
+export const findHierarchy = (hierarchies: readonly Hierarchy[], controller: string): Hierarchy | undefined =>
   hierarchies.find(({ controllers }) => controllers.includes(controller));

@@ -1,17 +1,17 @@
 /**
- * Returns a function that runs `act` sequentially. Calls during a run share the next run, so that the latest state
- * always applies.
+ * Returns a function that runs `operation` sequentially. Calls during a run share the next run, so that the latest
+ * state always applies.
  */
-export function coalesceCalls(act: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
+export function coalesceCalls(operation: () => Promise<void>): () => Promise<void> {
+  let currentCall: Promise<void> = Promise.resolve();
+  let nextCall: Promise<void> | undefined;
   const runNext = () => {
-    next = undefined;
-    return act();
+    nextCall = undefined;
+    return operation();
   };
   return () => {
-    next ??= current.then(runNext, runNext);
-    current = next;
-    return current;
+    nextCall ??= currentCall.then(runNext, runNext);
+    currentCall = nextCall;
+    return currentCall;
   };
 }

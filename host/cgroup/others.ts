@@ -2,15 +2,15 @@
 import { basename, join } from 'node:path';
 import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgroup.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
+import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 
 interface SharedTree {
   readonly cgroupfs: Cgroupfs;
-  readonly place: CgroupLocation;
+  readonly parentCgroup: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   /** Returns the UIDs of all pods of this agent. Called only if there is a pod cgroup of unknown origin. */
-  readonly ownPods: () => Promise<readonly string[]>;
+  readonly listOwnPods: () => Promise<readonly string[]>;
 }
 
 /** Cgroups that all pods share: the parent of all pods and those of the QoS classes. */
@@ -48,7 +48,9 @@ export function sharedCgroups(tree: SharedTree): SharedCgroups {
     },
     isShared: () => foreignPaths.length > 0,
     sharedMessage: () =>
-      foreignPaths.length === 0 ? undefined : describeSharing(cgroupPath(['kubepods'], tree.place), foreignPaths),
+      foreignPaths.length === 0
+        ? undefined
+        : describeSharing(cgroupPath(['kubepods'], tree.parentCgroup), foreignPaths),
     addOwn: ownNames.add,
     forget: ownNames.remove,
     addCreated: (path) => void createdPaths.add(path),
@@ -68,26 +70,26 @@ interface OwnNames {
   add(uid: string): void;
   remove(uid: string): void;
   /** Accepts the found cgroups of the pods with these UIDs as this agent's, because an earlier run created them. */
-  confirm(foundPods: readonly FoundPod[], uids: readonly string[]): void;
+  confirm(foundPods: readonly FoundPodCgroup[], uids: readonly string[]): void;
   /** Drops accepted cgroups that no longer exist. If they reappear, they must be confirmed again. */
-  prune(foundPods: readonly FoundPod[]): void;
+  prune(foundPods: readonly FoundPodCgroup[]): void;
 }
 
-function trackOwnNames({ place }: SharedTree): OwnNames {
+function trackOwnNames({ parentCgroup }: SharedTree): OwnNames {
   const addedNames = new Set<string>();
   let confirmedNames: ReadonlySet<string> = new Set();
-  const namesOf = (uid: string): string[] =>
-    SHARED_CGROUPS.map((names) => basename(relativePath(cgroupPath([...names, `pod${uid}`], place))));
+  const podCgroupNames = (uid: string): string[] =>
+    SHARED_CGROUPS.map((names) => basename(relativePath(cgroupPath([...names, `pod${uid}`], parentCgroup))));
   return {
     has: (name) => addedNames.has(name) || confirmedNames.has(name),
     add: (uid) => {
-      for (const name of namesOf(uid)) addedNames.add(name);
+      for (const name of podCgroupNames(uid)) addedNames.add(name);
     },
     remove: (uid) => {
-      for (const name of namesOf(uid)) addedNames.delete(name);
+      for (const name of podCgroupNames(uid)) addedNames.delete(name);
     },
     confirm: (foundPods, uids) => {
-      const names = new Set(uids.flatMap(namesOf));
+      const names = new Set(uids.flatMap(podCgroupNames));
       confirmedNames = new Set(foundPods.flatMap(({ name }) => (names.has(name) ? [name] : [])));
     },
     prune: (foundPods) => {
@@ -99,14 +101,14 @@ function trackOwnNames({ place }: SharedTree): OwnNames {
 
 /** Returns the paths of pod cgroups that do not belong to this agent. */
 async function findForeignCgroups(tree: SharedTree, ownNames: OwnNames): Promise<readonly string[]> {
-  const foundPods = SHARED_CGROUPS.flatMap((names) => findPods(names, tree));
-  ownNames.prune(foundPods);
-  if (foundPods.every(({ name }) => ownNames.has(name))) return [];
-  ownNames.confirm(foundPods, await tree.ownPods());
-  const foreign = foundPods.filter(({ name }) => !ownNames.has(name));
+  const podCgroups = SHARED_CGROUPS.flatMap((names) => findPods(names, tree));
+  ownNames.prune(podCgroups);
+  if (podCgroups.every(({ name }) => ownNames.has(name))) return [];
+  ownNames.confirm(podCgroups, await tree.listOwnPods());
+  const foreignPods = podCgroups.filter(({ name }) => !ownNames.has(name));
   // A pod of this agent may have been removed in the meantime, because its cgroup is removed before its directory.
-  const remaining = new Set(SHARED_CGROUPS.flatMap((names) => findPods(names, tree)).map(({ path }) => path));
-  return foreign.flatMap(({ path }) => (remaining.has(path) ? [path] : []));
+  const remainingPaths = new Set(SHARED_CGROUPS.flatMap((names) => findPods(names, tree)).map(({ path }) => path));
+  return foreignPods.flatMap(({ path }) => (remainingPaths.has(path) ? [path] : []));
 }
 
 function describeSharing(cgroup: string, foreignPaths: readonly string[]): string {
@@ -118,15 +120,15 @@ function describeSharing(cgroup: string, foreignPaths: readonly string[]): strin
   return `${cgroup} contains ${description} that this agent did not create: is a kubelet using the same cgroup root? Until they are gone, the limits of all pods and of the QoS classes are not set; set cgroupRoot in the configuration to separate the pods of this agent`;
 }
 
-interface FoundPod {
+interface FoundPodCgroup {
   /** Name as passed to the runtime. For systemd, the name of the slice. */
   readonly name: string;
   readonly path: string;
 }
 
-function findPods(names: readonly string[], { cgroupfs, place, hierarchies }: SharedTree): FoundPod[] {
-  const path = relativePath(cgroupPath(names, place));
-  const root = hierarchyOf(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
+function findPods(names: readonly string[], { cgroupfs, parentCgroup, hierarchies }: SharedTree): FoundPodCgroup[] {
+  const path = relativePath(cgroupPath(names, parentCgroup));
+  const root = findHierarchy(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
   if (root === undefined) return [];
   return cgroupfs
     .names(join(root, path))

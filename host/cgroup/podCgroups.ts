@@ -17,9 +17,9 @@ import { type Cgroupfs, hostCgroupfs } from './cgroupfs.ts';
 import type { Cgroups } from './cgroups.ts';
 import {
   createCgroup,
+  describeMissingControllers,
+  findMissingControllers,
   hasCgroup,
-  missingControllers,
-  missingControllersMessage,
   raiseLimits,
   writeLimits,
 } from './files.ts';
@@ -34,22 +34,22 @@ export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
   readonly cgroupfs?: Cgroupfs;
   readonly rules: CgroupRules;
   /** Resources that all pods together may use. */
-  readonly enforced: Capacity;
+  readonly enforcedLimits: Capacity;
   /** Returns the UIDs of this agent's pods, whose cgroups an earlier run may have created. */
-  readonly ownPods: () => Promise<readonly string[]>;
+  readonly listOwnPods: () => Promise<readonly string[]>;
   /** Waits for a number of milliseconds. Rejects if the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Called once for each operation that the host forbids. The agent continues without it. */
   readonly onWarning: (message: string) => void;
 }
 
-const ALL_PODS = ['kubepods'];
+const ALL_PODS_CGROUP = ['kubepods'];
 const QOS_CLASSES = ['burstable', 'besteffort'] as const;
 
 export class PodCgroups implements Cgroups {
   readonly #parts: PodCgroupsParts & PodsTreeParts;
   readonly #tree: PodsTree;
-  readonly #shared: ReturnType<typeof sharedCgroups>;
+  readonly #sharedCgroups: ReturnType<typeof sharedCgroups>;
   /** Specs of the pods with a cgroup, from which the CPU shares of the QoS classes are computed. */
   readonly #podSpecs = new Map<string, PodSpec>();
   readonly #preparedUids = new Set<string>();
@@ -62,7 +62,7 @@ export class PodCgroups implements Cgroups {
   /** Operations on pod cgroups in progress by UID, including those that no caller awaits any longer. */
   readonly #pendingByUid = new Map<string, Promise<unknown>>();
   /** Setup of the parent cgroups, shared by all callers. After a failure, the next caller retries it. */
-  #parentsSetup: Promise<void> | undefined;
+  #parentSetup: Promise<void> | undefined;
   /** Whether the limit of all pods is enforced. */
   #isEnforced = false;
   #burstableShares: number | undefined;
@@ -74,35 +74,37 @@ export class PodCgroups implements Cgroups {
     const { cgroupfs = hostCgroupfs } = parts;
     this.#parts = { ...parts, cgroupfs };
     this.#tree = new PodsTree(this.#parts);
-    this.#shared = sharedCgroups(this.#parts);
+    this.#sharedCgroups = sharedCgroups(this.#parts);
   }
 
   async setUp(): Promise<CgroupSetUp> {
-    const { place } = this.#parts;
+    const { parentCgroup } = this.#parts;
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
       await this.#enforceAllPodsLimit();
       // While no pods are recorded, do not change the CPU shares of the class, because the current value may account
       // for pods of an earlier run that are recorded later.
-      const updateShares = this.#podSpecs.size > 0 ? this.#share() : Promise.resolve();
-      const retries = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
-        this.#track(pod.metadata.uid, this.#createPodCgroup(pod)),
+      const updateShares = this.#podSpecs.size > 0 ? this.#updateShares() : Promise.resolve();
+      const retriedPods = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
+        this.#trackOperation(pod.metadata.uid, this.#createPodCgroup(pod)),
       );
-      await settleAll([updateShares, ...retries]);
+      await settleAll([updateShares, ...retriedPods]);
     }).catch((cause) => {
-      throw new NodeFailure('FailedNodeAllocatableEnforcement', notEnforcedMessage(place, messageOf(cause)), { cause });
+      throw new NodeFailure('FailedNodeAllocatableEnforcement', describeNotEnforced(parentCgroup, messageOf(cause)), {
+        cause,
+      });
     });
     if (this.#forbiddenMessage !== undefined) return { outcome: 'forbidden', warnings: [this.#forbiddenMessage] };
-    const sharedMessage = this.#shared.sharedMessage();
+    const sharedMessage = this.#sharedCgroups.sharedMessage();
     const missingLimits = Array.from(this.#podsWithMissingLimits.values(), ({ message }) => message);
     if (sharedMessage === undefined) return { outcome: 'enforced', warnings: missingLimits };
-    return { outcome: 'shared', warnings: [notEnforcedMessage(place, sharedMessage), ...missingLimits] };
+    return { outcome: 'shared', warnings: [describeNotEnforced(parentCgroup, sharedMessage), ...missingLimits] };
   }
 
   prepare(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
     const preparation = this.#runForPod(async () => {
-      this.#shared.addOwn(uid);
+      this.#sharedCgroups.addOwn(uid);
       await this.#ensureParents();
       this.#podSpecs.set(uid, pod.spec);
       const createOnce = async () => {
@@ -110,9 +112,9 @@ export class PodCgroups implements Cgroups {
         await this.#createPodCgroup(pod);
         this.#preparedUids.add(uid);
       };
-      await settleAll([this.#share(), createOnce()]);
+      await settleAll([this.#updateShares(), createOnce()]);
     });
-    return this.#track(uid, preparation);
+    return this.#trackOperation(uid, preparation);
   }
 
   raise(pod: Pod): Promise<void> {
@@ -135,20 +137,20 @@ export class PodCgroups implements Cgroups {
 
   async isPopulated(pod: Pod): Promise<boolean> {
     const { cgroupfs, hierarchies } = this.#parts;
-    const paths = this.#candidateNames(pod).map((names) => this.#tree.runtimeName(names));
+    const paths = this.#listCandidateNames(pod).map((names) => this.#tree.runtimeName(names));
     return (await Promise.all(paths.map((path) => hasProcesses({ cgroupfs, hierarchies, path })))).some(Boolean);
   }
 
   async mayBeShared(pod: Pod): Promise<boolean> {
     const { uid } = pod.metadata;
     const expectedCount = this.#podSpecs.has(uid) || this.#preparedUids.has(uid) ? 1 : 0;
-    const existing = this.#candidateNames(pod).filter((names) => hasCgroup(this.#tree.toCgroup(names)));
-    return existing.length > expectedCount || this.isPopulated(pod);
+    const existingCgroups = this.#listCandidateNames(pod).filter((names) => hasCgroup(this.#tree.toCgroup(names)));
+    return existingCgroups.length > expectedCount || this.isPopulated(pod);
   }
 
   async kill(pod: Pod, signal: AbortSignal): Promise<void> {
     const { cgroupfs, hierarchies, wait } = this.#parts;
-    for (const names of this.#candidateNames(pod)) {
+    for (const names of this.#listCandidateNames(pod)) {
       await killCgroup({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait });
     }
   }
@@ -159,7 +161,7 @@ export class PodCgroups implements Cgroups {
     await this.#pendingByUid.get(uid);
     this.#podsWithMissingLimits.delete(uid);
     await this.kill(pod, signal);
-    for (const names of this.#candidateNames(pod)) {
+    for (const names of this.#listCandidateNames(pod)) {
       if (hasCgroup(this.#tree.toCgroup(names))) {
         await this.#tree.stop(names).catch((error) => onWarning(messageOf(error)));
       }
@@ -175,7 +177,7 @@ export class PodCgroups implements Cgroups {
   }
 
   async forget(uid: string): Promise<void> {
-    this.#shared.forget(uid);
+    this.#sharedCgroups.forget(uid);
     for (const collection of [this.#podSpecs, this.#preparedUids, this.#podsWithMissingLimits]) collection.delete(uid);
     if (this.#burstableShares !== undefined) await this.#runForPod(() => this.#refreshShares());
   }
@@ -187,9 +189,9 @@ export class PodCgroups implements Cgroups {
       await operation();
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const isFirst = this.#forbiddenMessage === undefined;
+      const isFirstRefusal = this.#forbiddenMessage === undefined;
       this.#forbiddenMessage = `pod cgroups are left to the runtime: ${messageOf(error)}`;
-      if (isFirst) this.#parts.onWarning(this.#forbiddenMessage);
+      if (isFirstRefusal) this.#parts.onWarning(this.#forbiddenMessage);
     }
   }
 
@@ -205,28 +207,28 @@ export class PodCgroups implements Cgroups {
    * again.
    */
   readonly #checkSharing = coalesceCalls(async (): Promise<void> => {
-    if (!(await this.#shared.refresh())) return;
+    if (!(await this.#sharedCgroups.refresh())) return;
     this.#burstableShares = undefined;
-    this.#parentsSetup = undefined;
+    this.#parentSetup = undefined;
   });
 
   async #ensureParents(): Promise<void> {
     await this.#checkSharing();
-    this.#parentsSetup ??= this.#createParents().catch((error) => {
-      this.#parentsSetup = undefined;
+    this.#parentSetup ??= this.#createParents().catch((error) => {
+      this.#parentSetup = undefined;
       throw error;
     });
-    await this.#parentsSetup;
+    await this.#parentSetup;
   }
 
   async #createParents(): Promise<void> {
-    const { enforced, rules } = this.#parts;
-    if (!this.#shared.isShared()) {
-      const { wasThere: existed } = await this.#createWithLimits(ALL_PODS, nodeCgroupLimits(enforced));
+    const { enforcedLimits, rules } = this.#parts;
+    if (!this.#sharedCgroups.isShared()) {
+      const { wasThere: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits));
       this.#isEnforced = !existed;
     }
     for (const tier of QOS_CLASSES)
-      await this.#createWithLimits([...ALL_PODS, tier], tierCgroupLimits(tier, this.#podSpecs.values(), rules));
+      await this.#createWithLimits([...ALL_PODS_CGROUP, tier], tierCgroupLimits(tier, this.#podSpecs.values(), rules));
   }
 
   /**
@@ -234,32 +236,32 @@ export class PodCgroups implements Cgroups {
    * call succeeds.
    */
   async #enforceAllPodsLimit(): Promise<void> {
-    if (this.#isEnforced || this.#shared.isShared()) return;
-    await this.#tree.setLimits(ALL_PODS, nodeCgroupLimits(this.#parts.enforced));
+    if (this.#isEnforced || this.#sharedCgroups.isShared()) return;
+    await this.#tree.setLimits(ALL_PODS_CGROUP, nodeCgroupLimits(this.#parts.enforcedLimits));
     this.#isEnforced = true;
   }
 
   async #refreshShares(): Promise<void> {
     await this.#checkSharing();
-    await this.#share();
+    await this.#updateShares();
   }
 
   /** Sets the CPU shares of the burstable class. Must be called after `checkSharing`. */
-  readonly #share = coalesceCalls(async (): Promise<void> => {
-    const burstable = [...ALL_PODS, 'burstable'];
-    if (!this.#shared.mayChange(this.#tree.toCgroup(burstable).path)) return;
+  readonly #updateShares = coalesceCalls(async (): Promise<void> => {
+    const burstableNames = [...ALL_PODS_CGROUP, 'burstable'];
+    if (!this.#sharedCgroups.mayChange(this.#tree.toCgroup(burstableNames).path)) return;
     const { cpuShares } = tierCgroupLimits('burstable', this.#podSpecs.values(), this.#parts.rules);
     if (cpuShares === this.#burstableShares || cpuShares === undefined) return;
-    await this.#tree.setLimits(burstable, { cpuShares });
+    await this.#tree.setLimits(burstableNames, { cpuShares });
     this.#burstableShares = cpuShares;
   });
 
   /** Tracks an operation, so that the removal of the pod's cgroup waits for it. */
-  #track(uid: string, operation: Promise<void>): Promise<void> {
-    const tracked = Promise.allSettled([this.#pendingByUid.get(uid), operation]).finally(() => {
-      if (this.#pendingByUid.get(uid) === tracked) this.#pendingByUid.delete(uid);
+  #trackOperation(uid: string, operation: Promise<void>): Promise<void> {
+    const trackedOperation = Promise.allSettled([this.#pendingByUid.get(uid), operation]).finally(() => {
+      if (this.#pendingByUid.get(uid) === trackedOperation) this.#pendingByUid.delete(uid);
     });
-    this.#pendingByUid.set(uid, tracked);
+    this.#pendingByUid.set(uid, trackedOperation);
     return operation;
   }
 
@@ -268,49 +270,54 @@ export class PodCgroups implements Cgroups {
     const limits = podCgroupLimits(pod.spec, this.#parts.rules);
     await this.#createWithLimits(names, limits);
     const cgroup = this.#tree.toCgroup(names);
-    const missing = missingControllers(cgroup, limits).join(', ');
-    if (missing === '') return void this.#podsWithMissingLimits.delete(pod.metadata.uid);
-    const message = missingControllersMessage(this.#tree.runtimeName(names), missing);
+    const missingControllers = findMissingControllers(cgroup, limits).join(', ');
+    if (missingControllers === '') return void this.#podsWithMissingLimits.delete(pod.metadata.uid);
+    const message = describeMissingControllers(this.#tree.runtimeName(names), missingControllers);
     this.#podsWithMissingLimits.set(pod.metadata.uid, { pod, message });
     this.#pathsWithoutLimits.add(cgroup.path);
-    if (missing !== this.#lastWarnedControllers) this.#parts.onWarning(message);
-    this.#lastWarnedControllers = missing;
+    if (missingControllers !== this.#lastWarnedControllers) this.#parts.onWarning(message);
+    this.#lastWarnedControllers = missingControllers;
   }
 
   async #createWithLimits(names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> {
-    const { mayChange, addCreated: noteMade } = this.#shared;
+    const { mayChange, addCreated: noteMade } = this.#sharedCgroups;
     const cgroup = this.#tree.toCgroup(names);
     const exists = hasCgroup(cgroup);
-    const wasThere = exists && !this.#pathsWithoutLimits.has(cgroup.path);
+    const hadLimits = exists && !this.#pathsWithoutLimits.has(cgroup.path);
     if (!exists && !isPodName(names)) noteMade(cgroup.path);
-    if (!wasThere) {
+    if (!hadLimits) {
       this.#pathsWithoutLimits.add(cgroup.path);
       await this.#tree.start(names, limits);
     }
     await createCgroup(cgroup, mayChange);
     // Processes in an existing cgroup may use more than the new limits, so limits are only raised here. `trim` lowers
     // them.
-    if (mayChange(cgroup.path)) await (wasThere ? raiseLimits : writeLimits)(cgroup, limits);
+    if (mayChange(cgroup.path)) await (hadLimits ? raiseLimits : writeLimits)(cgroup, limits);
     this.#pathsWithoutLimits.delete(cgroup.path);
-    return { wasThere };
+    return { wasThere: hadLimits };
   }
 
   /**
    * Returns the names of the pod's cgroup and of cgroups for other QoS classes, which an earlier version of the pod may
    * have had, possibly with an earlier agent. The class of an unwanted pod is unknown.
    */
-  #candidateNames(pod: Pod): (readonly string[])[] {
+  #listCandidateNames(pod: Pod): (readonly string[])[] {
     const podName = `pod${pod.metadata.uid}`;
-    const candidates = [[...ALL_PODS, podName], ...QOS_CLASSES.map((tier) => [...ALL_PODS, tier, podName])];
-    if (!this.#preparedUids.has(pod.metadata.uid)) return candidates;
-    const preparedName = podCgroupNames(pod).join('/');
-    return candidates.filter((names) => names.join('/') === preparedName || hasCgroup(this.#tree.toCgroup(names)));
+    const candidateNames = [
+      [...ALL_PODS_CGROUP, podName],
+      ...QOS_CLASSES.map((tier) => [...ALL_PODS_CGROUP, tier, podName]),
+    ];
+    if (!this.#preparedUids.has(pod.metadata.uid)) return candidateNames;
+    const podCgroupPath = podCgroupNames(pod).join('/');
+    return candidateNames.filter((names) => names.join('/') === podCgroupPath || hasCgroup(this.#tree.toCgroup(names)));
   }
 }
 
 /** Returns the kubelet's message for a limit of all pods that is not enforced. */
-function notEnforcedMessage({ cgroupRoot }: CgroupLocation, reason: string): string {
-  const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL_PODS].map((name) => JSON.stringify(name)).join(' ');
+function describeNotEnforced({ cgroupRoot }: CgroupLocation, reason: string): string {
+  const names = [...cgroupRoot.split('/').filter(Boolean), ...ALL_PODS_CGROUP]
+    .map((name) => JSON.stringify(name))
+    .join(' ');
   return `Failed to update Node Allocatable Limits [${names}]: ${reason}`;
 }
 

@@ -4,13 +4,13 @@ import { type CgroupLocation, cgroupPath } from '../../kubernetes/resources/cgro
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
 import { type Cgroup, writeLimits } from './files.ts';
-import { type Hierarchy, hierarchyOf } from './hierarchies.ts';
+import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
 import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
 
 export interface PodsTreeParts {
   readonly cgroupfs: Cgroupfs;
-  readonly place: CgroupLocation;
+  readonly parentCgroup: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   readonly systemd: CallSystemd;
 }
@@ -23,12 +23,12 @@ export class PodsTree {
 
   constructor(parts: PodsTreeParts) {
     this.#parts = parts;
-    this.#version = hierarchyOf(parts.hierarchies, 'cpu')?.version ?? 'v2';
-    this.#isSystemd = parts.place.cgroupDriver === 'systemd';
+    this.#version = findHierarchy(parts.hierarchies, 'cpu')?.version ?? 'v2';
+    this.#isSystemd = parts.parentCgroup.cgroupDriver === 'systemd';
   }
 
   runtimeName(names: readonly string[]): string {
-    return cgroupPath(names, this.#parts.place);
+    return cgroupPath(names, this.#parts.parentCgroup);
   }
 
   toCgroup(names: readonly string[]): Cgroup {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import type { Cgroupfs } from './cgroupfs.ts';
-import { type CgroupOperation, childCgroups, relativePath } from './remove.ts';
+import { type CgroupOperation, listChildCgroups, relativePath } from './remove.ts';
 
 const MAX_ATTEMPTS = 40;
 const RETRY_DELAY_MS = 25;
@@ -20,14 +20,14 @@ export async function killCgroup({
   signal,
   wait,
 }: CgroupOperation): Promise<void> {
-  const relative = relativePath(cgroup);
-  const roots = hierarchies.map(({ root }) => path.join(root, relative));
+  const relativeCgroup = relativePath(cgroup);
+  const roots = hierarchies.map(({ root }) => path.join(root, relativeCgroup));
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
-    const remaining = (await Promise.all(roots.map((root) => killTree(cgroupfs, root)))).flat();
-    if (remaining.length === 0) return;
+    const remainingPids = (await Promise.all(roots.map((root) => killTree(cgroupfs, root)))).flat();
+    if (remainingPids.length === 0) return;
     if (attempt === MAX_ATTEMPTS)
-      throw new NodeFailure('FailedKillPod', survivorsMessage(cgroupfs, cgroup, [...new Set(remaining)]));
+      throw new NodeFailure('FailedKillPod', describeSurvivors(cgroupfs, cgroup, [...new Set(remainingPids)]));
     await wait(RETRY_DELAY_MS, signal);
   }
 }
@@ -38,28 +38,31 @@ export async function hasProcesses({
   hierarchies,
   path: cgroup,
 }: Pick<CgroupOperation, 'cgroupfs' | 'hierarchies' | 'path'>): Promise<boolean> {
-  const relative = relativePath(cgroup);
-  const results = await Promise.all(hierarchies.map(({ root }) => isBusy(cgroupfs, path.join(root, relative))));
-  return results.some(Boolean);
+  const relativeCgroup = relativePath(cgroup);
+  const busyResults = await Promise.all(
+    hierarchies.map(({ root }) => isBusy(cgroupfs, path.join(root, relativeCgroup))),
+  );
+  return busyResults.some(Boolean);
 }
 
 async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
   const processes = cgroupfs.read(path.join(directory, 'cgroup.procs')) ?? '';
   if (processes.trim() !== '') return true;
-  const children = await childCgroups(cgroupfs, directory);
+  const children = await listChildCgroups(cgroupfs, directory);
   return (await Promise.all(children.map((child) => isBusy(cgroupfs, child)))).some(Boolean);
 }
 
 /** Kills the processes of a cgroup and its descendants, and returns their PIDs. */
 async function killTree(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
-  const children = await childCgroups(cgroupfs, directory);
+  const children = await listChildCgroups(cgroupfs, directory);
   const pids = cgroupfs.kill(directory);
-  const descendants = children.map((child) => killTree(cgroupfs, child));
-  return [pids, ...(await Promise.all(descendants))].flat();
+  const killedDescendants = children.map((child) => killTree(cgroupfs, child));
+  return [pids, ...(await Promise.all(killedDescendants))].flat();
 }
 
-function survivorsMessage(cgroupfs: Cgroupfs, cgroup: string, processes: readonly number[]): string {
+function describeSurvivors(cgroupfs: Cgroupfs, cgroup: string, processes: readonly number[]): string {
   const names = processes.slice(0, MAX_NAMED_PROCESSES).map((pid) => `${pid} (${cgroupfs.processName(pid)})`);
-  const more = processes.length > MAX_NAMED_PROCESSES ? ` and ${processes.length - MAX_NAMED_PROCESSES} more` : '';
-  return `processes in the cgroup ${cgroup} survive SIGKILL: ${names.join(', ')}${more}`;
+  const moreSuffix =
+    processes.length > MAX_NAMED_PROCESSES ? ` and ${processes.length - MAX_NAMED_PROCESSES} more` : '';
+  return `processes in the cgroup ${cgroup} survive SIGKILL: ${names.join(', ')}${moreSuffix}`;
 }

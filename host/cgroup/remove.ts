@@ -27,8 +27,8 @@ const SLICE_SUFFIX = '.slice';
  * because a cgroup stays busy for a moment after its last process has exited, and then fails with `FailedKillPod`.
  */
 export async function removeCgroupTree(removal: CgroupOperation): Promise<void> {
-  const relative = relativePath(removal.path);
-  await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relative), removal)));
+  const relativeCgroup = relativePath(removal.path);
+  await Promise.all(removal.hierarchies.map(({ root }) => removeWithRetries(path.join(root, relativeCgroup), removal)));
 }
 
 async function removeWithRetries(directory: string, { cgroupfs, signal, wait }: CgroupOperation): Promise<void> {
@@ -44,10 +44,10 @@ async function removeWithRetries(directory: string, { cgroupfs, signal, wait }: 
 async function tryRemove(cgroupfs: Cgroupfs, directory: string, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
   if (await removeDirectory(cgroupfs, directory)) return true;
-  const children = await childCgroups(cgroupfs, directory);
+  const children = await listChildCgroups(cgroupfs, directory);
   if (children.length === 0) return false;
-  const removed = await Promise.all(children.map((child) => tryRemove(cgroupfs, child, signal)));
-  return removed.every(Boolean) && (await removeDirectory(cgroupfs, directory));
+  const removedChildren = await Promise.all(children.map((child) => tryRemove(cgroupfs, child, signal)));
+  return removedChildren.every(Boolean) && (await removeDirectory(cgroupfs, directory));
 }
 
 async function removeDirectory(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
@@ -68,7 +68,7 @@ async function removeDirectory(cgroupfs: Cgroupfs, directory: string): Promise<b
  * Returns the children of a cgroup, or an empty list if it does not exist. Throws if they cannot be read for a
  * different reason.
  */
-export async function childCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
+export async function listChildCgroups(cgroupfs: Cgroupfs, directory: string): Promise<readonly string[]> {
   try {
     return await cgroupfs.children(directory);
   } catch (error) {

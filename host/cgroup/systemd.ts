@@ -12,10 +12,10 @@ export type CallSystemd = (method: string, signature: string, args: readonly str
 const CALL_TIMEOUT_MS = 25_000;
 
 export const callSystemd: CallSystemd = async (method, signature, args) => {
-  const manager = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
+  const managerTarget = ['org.freedesktop.systemd1', '/org/freedesktop/systemd1', 'org.freedesktop.systemd1.Manager'];
   const { signal } = new AbortController();
-  const call = ['--system', 'call', ...manager, method, signature, ...args];
-  await runProgram('busctl', call, { signal, timeoutMs: CALL_TIMEOUT_MS }).catch((cause: Error) => {
+  const busctlArguments = ['--system', 'call', ...managerTarget, method, signature, ...args];
+  await runProgram('busctl', busctlArguments, { signal, timeoutMs: CALL_TIMEOUT_MS }).catch((cause: Error) => {
     throw new Error(`busctl ${method}: ${cause.message}`, { cause });
   });
 };

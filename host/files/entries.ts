@@ -6,7 +6,7 @@ import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
 /** A directory entry. The name is in bytes, because it need not be valid UTF-8. */
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: Buffer;
   readonly isDirectory: boolean;
 }
@@ -15,7 +15,7 @@ export interface Entry {
  * Yields the entries of an open directory. Reads them in small batches, because a directory may have any number of
  * entries.
  */
-export async function* readEntries(fd: number): AsyncGenerator<Entry> {
+export async function* readEntries(fd: number): AsyncGenerator<DirectoryEntry> {
   // Safe casts, because Node.js supports this encoding and then returns names as buffers, although its types do not say
   // so.
   const bufferEncoding = { encoding: 'buffer' as BufferEncoding };

@@ -27,27 +27,27 @@ export const isOutOfDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFIL
  * Error codes that mean a temporary shortage of resources on the host. EIO is not included, because a damaged sector
  * stays damaged and affects only one file.
  */
-const HOST_REFUSALS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EINTR']);
+const HOST_REFUSAL_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EINTR']);
 
 /**
  * Whether the host rejected a call because of a temporary shortage of resources. The error says nothing about the file
  * or program, so the call should be retried.
  */
-export const isHostRefusal = (error: unknown): boolean => HOST_REFUSALS.has(errorCode(error) ?? '');
+export const isHostRefusal = (error: unknown): boolean => HOST_REFUSAL_CODES.has(errorCode(error) ?? '');
 
 /** EBADMSG and EUCLEAN of Linux, with which ext4 and XFS report damaged blocks. Node.js has no names for them. */
-const DAMAGE_NUMBERS: ReadonlySet<unknown> = new Set([-74, -117]);
+const DAMAGE_ERRNOS: ReadonlySet<unknown> = new Set([-74, -117]);
 
 /** Whether the disk failed to read or write, e.g. because of a damaged sector. The file may exist. */
 export const isDiskFault = (error: unknown): boolean =>
   errorCode(error) === 'EIO' ||
-  (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_NUMBERS.has(error.errno));
+  (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_ERRNOS.has(error.errno));
 
 /**
  * Returns an error handler that replaces an unreadable file by `value`, but rethrows errors due to a shortage of
  * resources on the host.
  */
-export const orElse =
+export const defaultIfMissing =
   <T>(value: T) =>
   (error: unknown): T => {
     if (isHostRefusal(error)) throw error;

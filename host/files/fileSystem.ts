@@ -22,7 +22,7 @@ import {
 } from 'node:fs/promises';
 import { readTail } from './fileTail.ts';
 import { gzipFile } from './gzipFile.ts';
-import { mountsUnder } from './mountinfo.ts';
+import { listMountsUnder } from './mountinfo.ts';
 import type { MountPoint } from './mountPoint.ts';
 import { removeTree } from './removeTree.ts';
 import { isSamePath } from './withoutLinks.ts';
@@ -79,7 +79,7 @@ export interface FileSystem {
   /**
    * Number of threads, which limits the concurrent calls of all callers together. A call that hangs blocks one thread.
    */
-  readonly threads: number;
+  readonly threadCount: number;
   chmod(path: string, mode: number): Promise<void>;
   /** Changes the owner and the group of a file or link. -1 leaves the value unchanged. */
   lchown(path: string, uid: number, gid: number): Promise<void>;
@@ -139,7 +139,7 @@ const DEFAULT_THREADS = 4;
 
 /** The host's file system. */
 export const hostFiles: FileSystem = {
-  threads: Number(process.env.UV_THREADPOOL_SIZE) || DEFAULT_THREADS,
+  threadCount: Number(process.env.UV_THREADPOOL_SIZE) || DEFAULT_THREADS,
   chmod,
   lchown,
   lstat,
@@ -161,7 +161,7 @@ export const hostFiles: FileSystem = {
   tail: readTail,
   gzip: gzipFile,
   removeTree,
-  mountsUnder,
+  mountsUnder: listMountsUnder,
   isSamePathSync: isSamePath,
   lstatSync: (path) => lstatSync(path, { throwIfNoEntry: false }),
   readFileSync: (path) => readFileSync(path, 'utf8'),

@@ -17,15 +17,15 @@ export async function readMountPoints(signal: AbortSignal): Promise<readonly Mou
   signal.throwIfAborted();
   pendingRead ??= currentRead.then(() => {
     pendingRead = undefined;
-    const read = readFile('/proc/self/mountinfo', 'utf8').then(parseMountInfo);
-    currentRead = read.catch(() => {});
-    return read;
+    const newRead = readFile('/proc/self/mountinfo', 'utf8').then(parseMountInfo);
+    currentRead = newRead.catch(() => {});
+    return newRead;
   });
   return pendingRead;
 }
 
 /** Lists the mount points at a directory and below it, the latest mount first, which is the order for unmounting. */
-export async function mountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]> {
+export async function listMountsUnder(directory: string, signal: AbortSignal): Promise<readonly MountPoint[]> {
   const realDirectory = await resolveParent(directory);
   if (realDirectory === undefined) return [];
   const prefix = realDirectory === '/' ? '/' : `${realDirectory}/`;
@@ -34,7 +34,7 @@ export async function mountsUnder(directory: string, signal: AbortSignal): Promi
 }
 
 /** Returns the topmost mount at exactly this path, or undefined if there is none. */
-export async function mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined> {
+export async function findMountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined> {
   const realDirectory = await resolveParent(directory);
   if (realDirectory === undefined) return undefined;
   return (await readMountPoints(signal)).findLast((mount) => mount.path === realDirectory);
@@ -49,10 +49,10 @@ export function parseMountInfo(text: string): readonly MountPoint[] {
 }
 
 /** A line of mountinfo: four fields, the mount point, its options and more, a dash, the type. */
-const MOUNTINFO_LINE = /^(?:\S+ ){4}(\S+) .*? - (\S+)/;
+const MOUNTINFO_LINE_PATTERN = /^(?:\S+ ){4}(\S+) .*? - (\S+)/;
 
 function parseLine(line: string): MountPoint | undefined {
-  const [, path, type] = MOUNTINFO_LINE.exec(line) ?? [];
+  const [, path, type] = MOUNTINFO_LINE_PATTERN.exec(line) ?? [];
   return path === undefined || type === undefined ? undefined : { path: unescapeOctal(path), type };
 }
 

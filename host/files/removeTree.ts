@@ -4,7 +4,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { ProgramFailure, runProgram } from '../program.ts';
 import { entryPath, readEntries } from './entries.ts';
 import { errorCode, isMissing, isTooLong } from './fileErrors.ts';
-import { mountsUnder } from './mountinfo.ts';
+import { listMountsUnder } from './mountinfo.ts';
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** Maximum number of entries of a tree that is deleted in this process. For larger trees, a program is faster. */
@@ -15,7 +15,7 @@ const MAX_DEPTH = 20;
  * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.
  * The time suffices for half a million files on a disk that deletes 600 per second.
  */
-const TIMEOUT_MS = 15 * 60_000;
+const REMOVE_TIMEOUT_MS = 15 * 60_000;
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
@@ -23,7 +23,7 @@ const MAX_MESSAGE_LENGTH = 500;
  * nothing is deleted, or if something cannot be deleted. Does not enter other file systems.
  */
 export async function removeTree(directory: string, signal: AbortSignal): Promise<void> {
-  const mounts = await mountsUnder(directory, signal);
+  const mounts = await listMountsUnder(directory, signal);
   if (mounts.length > 0) {
     const paths = mounts.map((mount) => mount.path).join(', ');
     throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${paths}`);
@@ -37,11 +37,11 @@ export async function removeTree(directory: string, signal: AbortSignal): Promis
 
 /** Deletes a small tree in this process. Returns false if the tree is too large. */
 async function removeSmall(directory: string, signal: AbortSignal): Promise<boolean> {
-  const root = await open(directory, DIRECTORY_FLAGS).catch(ignoreAbsent);
+  const root = await open(directory, DIRECTORY_FLAGS).catch(ignoreAbsentDirectory);
   if (root === undefined) return true;
   const { dev } = await root.stat();
   let remainingEntries = MAX_ENTRIES;
-  const empty = async (handle: FileHandle, depth: number): Promise<boolean> => {
+  const emptyDirectory = async (handle: FileHandle, depth: number): Promise<boolean> => {
     for await (const { name, isDirectory } of readEntries(handle.fd)) {
       signal.throwIfAborted();
       remainingEntries -= 1;
@@ -55,7 +55,7 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
   const removeInnerDirectory = async (innerPath: Buffer, depth: number): Promise<boolean> => {
     const handle = await open(innerPath, DIRECTORY_FLAGS);
     try {
-      if ((await handle.stat()).dev !== dev || !(await empty(handle, depth + 1))) return false;
+      if ((await handle.stat()).dev !== dev || !(await emptyDirectory(handle, depth + 1))) return false;
     } finally {
       await handle.close();
     }
@@ -63,7 +63,7 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
     return true;
   };
   try {
-    if (!(await empty(root, 1))) return false;
+    if (!(await emptyDirectory(root, 1))) return false;
   } finally {
     await root.close();
   }
@@ -74,7 +74,7 @@ async function removeSmall(directory: string, signal: AbortSignal): Promise<bool
 /**
  * Ignores the error that the path does not exist. `ENOTDIR` is an error, because it means that something else exists.
  */
-function ignoreAbsent(error: unknown): undefined {
+function ignoreAbsentDirectory(error: unknown): undefined {
   if (errorCode(error) !== 'ENOENT' && !isTooLong(error)) throw error;
 }
 
@@ -88,7 +88,7 @@ function ignoreMissing(error: unknown): undefined {
  */
 async function removeByProgram(directory: string, signal: AbortSignal): Promise<void> {
   const args = ['--recursive', '--force', '--one-file-system', '--', directory];
-  await runProgram('rm', args, { signal, timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
+  await runProgram('rm', args, { signal, timeoutMs: REMOVE_TIMEOUT_MS }).catch((error: unknown) => {
     if (!(error instanceof ProgramFailure)) throw error;
     throw new NodeFailure('FailedUnmount', `${directory} has not been deleted yet: ${failureReason(error)}`, {
       cause: error,
@@ -98,10 +98,10 @@ async function removeByProgram(directory: string, signal: AbortSignal): Promise<
 
 function failureReason({ message, hasTimedOut }: ProgramFailure): string {
   if (hasTimedOut)
-    return `timed out after ${TIMEOUT_MS / 60_000} minutes: it is very large, or something is still writing to it`;
+    return `timed out after ${REMOVE_TIMEOUT_MS / 60_000} minutes: it is very large, or something is still writing to it`;
   const [firstLine = ''] = message.split('\n').filter(Boolean);
-  const shortened = firstLine.slice(0, MAX_MESSAGE_LENGTH);
-  return isUnsupportedOption(shortened) ? `${shortened}: GNU coreutils rm is required` : shortened;
+  const shortenedLine = firstLine.slice(0, MAX_MESSAGE_LENGTH);
+  return isUnsupportedOption(shortenedLine) ? `${shortenedLine}: GNU coreutils rm is required` : shortenedLine;
 }
 
 /** Whether the message is about an unsupported option, e.g. because busybox lacks --one-file-system. */

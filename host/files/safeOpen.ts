@@ -20,13 +20,13 @@ const MODE_BITS = 0o7777n;
 
 /**
  * Opens a path in a volume. The caller must close the handle. Symbolic links that stay inside the volume are followed.
- * With `make`, missing directories are created with the mode of the volume, including setgid and sticky
+ * With `shouldCreate`, missing directories are created with the mode of the volume, including setgid and sticky
  * (`doSafeMakeDir` in `pkg/volume/util/subpath/subpath_linux.go`).
  */
 export async function openWithin(
   volume: string,
   subPath: string,
-  { make: create }: { readonly make: boolean },
+  { shouldCreate: create }: { readonly shouldCreate: boolean },
 ): Promise<FileHandle> {
   const root = await realpath(volume);
   return openNames(root, await resolveNames(root, subPath), create);
@@ -35,14 +35,14 @@ export async function openWithin(
 /**
  * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is not a regular file or is too large.
  */
-export async function readInside(volume: string, subPath: string, maxBytes: number): Promise<string | undefined> {
-  const handle = await openWithin(volume, subPath, { make: false }).catch(undefinedIfMissing);
+export async function readFileWithin(volume: string, subPath: string, maxBytes: number): Promise<string | undefined> {
+  const handle = await openWithin(volume, subPath, { shouldCreate: false }).catch(undefinedIfMissing);
   if (handle === undefined) return undefined;
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw new Error(`${subPath} is not a file`);
     // The size in `stats` is not sufficient, because the file may grow in the meantime.
-    const contents = await readStart(`/proc/self/fd/${handle.fd}`, maxBytes + 1);
+    const contents = await readFileStart(`/proc/self/fd/${handle.fd}`, maxBytes + 1);
     if (contents.length > maxBytes) throw new Error(`${subPath} is larger than ${maxBytes} bytes`);
     return contents.toString('utf8');
   } finally {
@@ -50,7 +50,7 @@ export async function readInside(volume: string, subPath: string, maxBytes: numb
   }
 }
 
-async function readStart(file: string, maxBytes: number): Promise<Buffer> {
+async function readFileStart(file: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream(file, { end: maxBytes - 1 })) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -83,17 +83,21 @@ async function resolveExisting(file: string): Promise<string | undefined> {
 
 /** Opens nested names, each through the handle of its parent. */
 async function openNames(root: string, names: readonly string[], create: boolean): Promise<FileHandle> {
-  let current = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
+  let currentHandle = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {
-    const { mode } = await current.stat({ bigint: true });
+    const { mode } = await currentHandle.stat({ bigint: true });
     for (const name of names) {
-      const next = await openName(`/proc/self/fd/${current.fd}/${name}`, name, create ? mode & MODE_BITS : undefined);
-      await current.close();
-      current = next;
+      const nextHandle = await openName(
+        `/proc/self/fd/${currentHandle.fd}/${name}`,
+        name,
+        create ? mode & MODE_BITS : undefined,
+      );
+      await currentHandle.close();
+      currentHandle = nextHandle;
     }
-    return current;
+    return currentHandle;
   } catch (error) {
-    await current.close();
+    await currentHandle.close();
     throw error;
   }
 }

@@ -6,17 +6,17 @@ const CORRUPT_SUFFIX = '.corrupt';
 /** Maximum number of names to try. */
 const MAX_NAMES = 100;
 /** Error codes of a rename to the path of an existing directory. */
-const TAKEN_CODES: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);
+const NAME_TAKEN_CODES: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);
 
 /** Renames a file to `<file>.corrupt`, with a number appended if a directory has that name. Returns the suffix. */
-export async function quarantine(files: Pick<FileSystem, 'rename'>, file: string): Promise<string> {
+export async function quarantineFile(files: Pick<FileSystem, 'rename'>, file: string): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const suffix = attempt === 1 ? CORRUPT_SUFFIX : `${CORRUPT_SUFFIX}-${attempt}`;
     try {
       await files.rename(file, file + suffix);
       return suffix;
     } catch (error) {
-      if (!TAKEN_CODES.has(errorCode(error) ?? '') || attempt === MAX_NAMES) throw error;
+      if (!NAME_TAKEN_CODES.has(errorCode(error) ?? '') || attempt === MAX_NAMES) throw error;
     }
   }
 }

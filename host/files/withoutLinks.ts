@@ -13,7 +13,7 @@ export function resolveLinks(path: string): string {
 }
 
 /** File systems that depend on a server or a user process and therefore may hang. */
-const REMOTE_TYPES = /^(nfs\d?|cifs|smb\w*|ceph|9p|afs|lustre|glusterfs|gfs2|ocfs2|autofs|fuse(\..*)?)$/;
+const REMOTE_TYPES_PATTERN = /^(nfs\d?|cifs|smb\w*|ceph|9p|afs|lustre|glusterfs|gfs2|ocfs2|autofs|fuse(\..*)?)$/;
 /** Maximum number of symbolic links, like the kernel's. */
 const MAX_LINKS = 40;
 
@@ -22,22 +22,23 @@ const MAX_LINKS = 40;
  * remote one may hang.
  */
 export function resolveLocalLinks(path: string, mounts: readonly MountPoint[] = readMounts()): string {
-  const isRemote = (path: string) => REMOTE_TYPES.test(mounts.findLast((mount) => mount.path === path)?.type ?? '');
-  const remaining = splitPath(resolve(path));
-  let resolved = '/';
-  for (let links = 0; remaining.length > 0 && links <= MAX_LINKS; ) {
-    const next = join(resolved, remaining.shift() ?? '');
-    if (isRemote(next)) return join(next, ...remaining);
-    const link = readLink(next);
-    if (link === undefined) {
-      resolved = next;
+  const isRemote = (path: string) =>
+    REMOTE_TYPES_PATTERN.test(mounts.findLast((mount) => mount.path === path)?.type ?? '');
+  const remainingNames = splitPath(resolve(path));
+  let resolvedPath = '/';
+  for (let links = 0; remainingNames.length > 0 && links <= MAX_LINKS; ) {
+    const nextPath = join(resolvedPath, remainingNames.shift() ?? '');
+    if (isRemote(nextPath)) return join(nextPath, ...remainingNames);
+    const linkTarget = readLinkTarget(nextPath);
+    if (linkTarget === undefined) {
+      resolvedPath = nextPath;
       continue;
     }
     links += 1;
-    if (isAbsolute(link)) resolved = '/';
-    remaining.unshift(...splitPath(link));
+    if (isAbsolute(linkTarget)) resolvedPath = '/';
+    remainingNames.unshift(...splitPath(linkTarget));
   }
-  return join(resolved, ...remaining);
+  return join(resolvedPath, ...remainingNames);
 }
 
 /**
@@ -54,7 +55,7 @@ const splitPath = (path: string): string[] => path.split('/').filter((name) => n
 
 const readMounts = (): readonly MountPoint[] => parseMountInfo(readFileSync('/proc/self/mountinfo', 'utf8'));
 
-function readLink(path: string): string | undefined {
+function readLinkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {

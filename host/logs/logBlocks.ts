@@ -28,7 +28,7 @@ export const isCompressed = async (handle: FileHandle): Promise<boolean> =>
 
 /** Yields the contents of a file. `from` only applies if the file is not compressed. */
 export async function* readBlocks(handle: FileHandle, from = 0): AsyncGenerator<Buffer> {
-  yield* (await isCompressed(handle)) ? unpackedBlocks(handle) : plainBlocks(handle, { from });
+  yield* (await isCompressed(handle)) ? readUnpackedBlocks(handle) : readPlainBlocks(handle, { from });
 }
 
 /** Returns the first bytes of a file's contents, at most `length` and at most the first block. */
@@ -42,7 +42,7 @@ export async function readHead(handle: FileHandle, length: number): Promise<Buff
 }
 
 /** Yields the bytes of an uncompressed file. */
-export async function* plainBlocks(
+export async function* readPlainBlocks(
   handle: FileHandle,
   { from = 0, to = Infinity, blockBytes = BLOCK_BYTES }: ReadRange = {},
 ): AsyncGenerator<Buffer> {
@@ -58,15 +58,15 @@ export async function* plainBlocks(
 export const isDamagedFile = (error: unknown): boolean => errorCode(error)?.startsWith('Z_') === true;
 
 /** Yields the decompressed contents of a file. */
-export async function* unpackedBlocks(handle: FileHandle): AsyncGenerator<Buffer> {
-  const packed = Readable.from(plainBlocks(handle), { objectMode: false });
-  const unpacked = createGunzip();
-  packed.on('error', (error) => unpacked.destroy(error));
+export async function* readUnpackedBlocks(handle: FileHandle): AsyncGenerator<Buffer> {
+  const compressedStream = Readable.from(readPlainBlocks(handle), { objectMode: false });
+  const gunzip = createGunzip();
+  compressedStream.on('error', (error) => gunzip.destroy(error));
   try {
     // Safe cast, because a stream without an encoding yields buffers.
-    yield* packed.pipe(unpacked) as AsyncIterable<Buffer>;
+    yield* compressedStream.pipe(gunzip) as AsyncIterable<Buffer>;
   } finally {
-    packed.destroy();
-    unpacked.destroy();
+    compressedStream.destroy();
+    gunzip.destroy();
   }
 }

@@ -9,13 +9,13 @@ const POLL_INTERVAL_MS = 1_000;
 /** Wakes the reader that follows a log, on every change in the log's directory and once a second. */
 export class LogChanges {
   readonly #pause: Pause;
-  readonly #closed = new AbortController();
+  readonly #closeController = new AbortController();
   #isPolling = false;
-  #changed = Promise.withResolvers<void>();
+  #nextChange = Promise.withResolvers<void>();
 
   constructor(directory: string, pause: Pause, signal: AbortSignal) {
     this.#pause = pause;
-    const closedSignal = this.#closed.signal;
+    const closedSignal = this.#closeController.signal;
     signal.addEventListener('abort', this.wake, { once: true, signal: closedSignal });
     closedSignal.addEventListener('abort', tryWatch(directory, this.wake), { once: true });
   }
@@ -23,17 +23,17 @@ export class LogChanges {
   /** Waits for the next change. Calls `poll` in the background, at most once per second. */
   async nextChange(poll: () => Promise<void>): Promise<void> {
     if (!this.#isPolling) void this.#pollOnce(poll);
-    await this.#changed.promise;
-    this.#changed = Promise.withResolvers();
+    await this.#nextChange.promise;
+    this.#nextChange = Promise.withResolvers();
   }
 
-  wake = (): void => this.#changed.resolve();
+  wake = (): void => this.#nextChange.resolve();
 
-  close = (): void => this.#closed.abort();
+  close = (): void => this.#closeController.abort();
 
   async #pollOnce(poll: () => Promise<void>): Promise<void> {
     this.#isPolling = true;
-    await Promise.all([poll(), this.#pause(POLL_INTERVAL_MS, this.#closed.signal)]);
+    await Promise.all([poll(), this.#pause(POLL_INTERVAL_MS, this.#closeController.signal)]);
     this.#isPolling = false;
     this.wake();
   }

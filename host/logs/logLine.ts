@@ -4,7 +4,7 @@ const NEWLINE = 10;
 /** Maximum number of bytes before the text. */
 const MAX_HEADER_BYTES = 256;
 /** Header of a line. The first of the colon-separated tags tells whether the line continues in the next one. */
-const HEADER = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
+const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
 const PARTIAL_TAG = 'P';
 
 /** Timestamp of a line, in parts because it is more precise than a number. */
@@ -20,13 +20,13 @@ export interface LogLine {
   /** Whether the next line of the same stream continues this one. */
   readonly isPartial: boolean;
   /** Text of the line. A partial line has no line break. */
-  readonly text: Buffer;
+  readonly messageText: Buffer;
 }
 
 /** Parses a line, with or without its line break. Returns undefined if it is not in the CRI's format. */
 export function parseLogLine(line: Buffer): LogLine | undefined {
   const [header, seconds = '', fraction = '', zone = '', stream = '', tags = ''] =
-    HEADER.exec(line.toString('latin1', 0, MAX_HEADER_BYTES)) ?? [];
+    HEADER_PATTERN.exec(line.toString('latin1', 0, MAX_HEADER_BYTES)) ?? [];
   if (header === undefined) return undefined;
   const isPartial = tags === PARTIAL_TAG || tags.startsWith(`${PARTIAL_TAG}:`);
   const text = line.subarray(header.length);
@@ -35,7 +35,7 @@ export function parseLogLine(line: Buffer): LogLine | undefined {
     time,
     isPartial,
     stream: stream === 'stderr' ? stream : 'stdout',
-    text: isPartial ? trimLineBreak(text) : text,
+    messageText: isPartial ? trimLineBreak(text) : text,
   };
 }
 

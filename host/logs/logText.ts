@@ -5,7 +5,7 @@
 import type { LinePart } from './lineSplitter.ts';
 import { formatTimestamp, parseLogLine, toMilliseconds } from './logLine.ts';
 
-export interface TextOptions {
+export interface LogTextOptions {
   /** Omits lines before this time, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** Whether each line starts with its timestamp. */
@@ -18,13 +18,13 @@ const LINE_BREAK = Buffer.from('\n');
 const NEWLINE = 10;
 
 export class LogText {
-  readonly #options: TextOptions;
+  readonly #options: LogTextOptions;
   #remainingBytes: number;
-  #output: Buffer[] = [];
+  #outputChunks: Buffer[] = [];
   /** Number of complete lines still to be skipped. */
   #linesToSkip = 0;
   /** Whether the current line is included in the output. */
-  #isWritten = false;
+  #isLineWritten = false;
   /** Whether the current line continues in the next one. */
   #isPartial = false;
   /** Whether the current line has ended with a line break. */
@@ -34,7 +34,7 @@ export class LogText {
   #hasValidLine = false;
   #firstInvalidLine: Buffer | undefined;
 
-  constructor(options: TextOptions) {
+  constructor(options: LogTextOptions) {
     this.#options = options;
     this.#remainingBytes = options.limitBytes ?? Infinity;
   }
@@ -45,22 +45,22 @@ export class LogText {
   }
 
   /** Adds a line, or a part of a very long line. */
-  add({ bytes, isStart }: LinePart): void {
+  add({ bytes, isLineStart }: LinePart): void {
     this.#hasEnded = bytes.at(-1) === NEWLINE;
-    if (isStart) this.#addLineStart(bytes);
-    else this.#write(this.#isPartial && this.#hasEnded ? bytes.subarray(0, -1) : bytes);
+    if (isLineStart) this.#addLineStart(bytes);
+    else this.#writeBytes(this.#isPartial && this.#hasEnded ? bytes.subarray(0, -1) : bytes);
   }
 
   /** Ends a file. A line that is incomplete at the end of a file does not continue in the next file. */
   endFile(): void {
-    if (!this.#hasEnded) this.#write(LINE_BREAK);
+    if (!this.#hasEnded) this.#writeBytes(LINE_BREAK);
     this.#hasEnded = true;
   }
 
   /** Returns the output since the last call, if any. */
   takeOutput(): Buffer | undefined {
-    const [first, ...rest] = this.#output;
-    this.#output = [];
+    const [first, ...rest] = this.#outputChunks;
+    this.#outputChunks = [];
     return rest.length === 0 || first === undefined ? first : Buffer.concat([first, ...rest]);
   }
 
@@ -78,7 +78,7 @@ export class LogText {
     const line = parseLogLine(bytes);
     const { since, timestamps = false } = this.#options;
     const isIncluded = line !== undefined && (since === undefined || toMilliseconds(line.time) >= since);
-    this.#isWritten = this.#linesToSkip === 0 && isIncluded;
+    this.#isLineWritten = this.#linesToSkip === 0 && isIncluded;
     if (line === undefined) {
       this.#firstInvalidLine ??= bytes.subarray(0, 80);
       return;
@@ -86,15 +86,15 @@ export class LogText {
     this.#hasValidLine = true;
     this.#isPartial = line.isPartial;
     if (this.#linesToSkip > 0 && !line.isPartial) this.#linesToSkip -= 1;
-    if (timestamps && this.#isAtLineStart) this.#write(Buffer.from(`${formatTimestamp(line.time)} `));
-    this.#write(line.text);
-    if (this.#isWritten) this.#isAtLineStart = !line.isPartial;
+    if (timestamps && this.#isAtLineStart) this.#writeBytes(Buffer.from(`${formatTimestamp(line.time)} `));
+    this.#writeBytes(line.messageText);
+    if (this.#isLineWritten) this.#isAtLineStart = !line.isPartial;
   }
 
-  #write(bytes: Buffer): void {
-    if (!this.#isWritten || bytes.length === 0) return;
-    const fitting = bytes.length > this.#remainingBytes ? bytes.subarray(0, this.#remainingBytes) : bytes;
-    this.#remainingBytes -= fitting.length;
-    if (fitting.length > 0) this.#output.push(fitting);
+  #writeBytes(bytes: Buffer): void {
+    if (!this.#isLineWritten || bytes.length === 0) return;
+    const fittingBytes = bytes.length > this.#remainingBytes ? bytes.subarray(0, this.#remainingBytes) : bytes;
+    this.#remainingBytes -= fittingBytes.length;
+    if (fittingBytes.length > 0) this.#outputChunks.push(fittingBytes);
   }
 }

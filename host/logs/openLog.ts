@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import { openWithin } from '../files/safeOpen.ts';
-import { plainName, rotatedFilesOf } from '../pods/logNames.ts';
+import { findRotatedFiles, plainName } from '../pods/logNames.ts';
 
 /** Location of the log of one container run. */
 export interface LogLocation {
@@ -59,7 +59,7 @@ const MAX_ATTEMPTS = 20;
 
 /** Opens the directory of a log. Returns undefined if it does not exist. */
 export async function openLogDirectory({ root, directory, run }: LogLocation): Promise<LogDirectory | undefined> {
-  const handle = await openWithin(root, relative(root, directory), { make: false }).catch((cause: unknown) => {
+  const handle = await openWithin(root, relative(root, directory), { shouldCreate: false }).catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
     throw new NodeFailure('FailedRead', `${directory}: ${messageOf(cause)}`, { cause });
   });
@@ -88,7 +88,7 @@ class OpenLogDirectory implements LogDirectory {
       const isConsistent = files !== undefined && (await this.#isUnchanged(names, knownNames, files));
       if (files && (isConsistent || attempt === MAX_ATTEMPTS))
         return { files, knownNames: new Set([...knownNames, ...names.map(plainName)]) };
-      await closeAll(files ?? []);
+      await closeLogFiles(files ?? []);
       if (attempt === MAX_ATTEMPTS)
         throw new NodeFailure('FailedRead', `${this.#displayPath}: its files change all the time`);
     }
@@ -106,8 +106,8 @@ class OpenLogDirectory implements LogDirectory {
   close = (): Promise<void> => this.#handle.close();
 
   async #listRotated(knownNames: ReadonlySet<string>): Promise<readonly string[]> {
-    const names = await readdir(this.path).catch(unlessMissing);
-    return rotatedFilesOf(this.#logName, names ?? []).files.filter((name) => !knownNames.has(plainName(name)));
+    const names = await readdir(this.path).catch(ignoreMissing);
+    return findRotatedFiles(this.#logName, names ?? []).files.filter((name) => !knownNames.has(plainName(name)));
   }
 
   /**
@@ -118,13 +118,13 @@ class OpenLogDirectory implements LogDirectory {
     const files: LogFile[] = [];
     try {
       for (const name of names) {
-        const handle = await open(`${this.path}/${name}`, READ_FLAGS).catch(unlessMissing);
+        const handle = await open(`${this.path}/${name}`, READ_FLAGS).catch(ignoreMissing);
         if (handle !== undefined) files.push({ path: `${this.#displayPath}/${name}`, handle });
-        else if (name !== this.#logName) return await closeAll(files);
+        else if (name !== this.#logName) return await closeLogFiles(files);
         if (handle && !(await handle.stat()).isFile()) throw new Error('it is not a regular file');
       }
     } catch (cause) {
-      await closeAll(files);
+      await closeLogFiles(files);
       throw new NodeFailure('FailedRead', `${this.#displayPath}: ${messageOf(cause)}`, { cause });
     }
     return files;
@@ -137,17 +137,17 @@ class OpenLogDirectory implements LogDirectory {
   ): Promise<boolean> {
     const currentNames = await this.#listRotated(knownNames);
     if (currentNames.length !== names.length || currentNames.some((name, index) => name !== names[index])) return false;
-    const current = files.length > names.length ? files.at(-1) : undefined;
-    return current ? this.isCurrent(current) : (await this.#statCurrent()) === undefined;
+    const currentFile = files.length > names.length ? files.at(-1) : undefined;
+    return currentFile ? this.isCurrent(currentFile) : (await this.#statCurrent()) === undefined;
   }
 
-  #statCurrent = () => lstat(`${this.path}/${this.#logName}`).catch(unlessMissing);
+  #statCurrent = () => lstat(`${this.path}/${this.#logName}`).catch(ignoreMissing);
 }
 
-export async function closeAll(files: readonly LogFile[]): Promise<undefined> {
+export async function closeLogFiles(files: readonly LogFile[]): Promise<undefined> {
   await Promise.all(files.map(({ handle }) => handle.close()));
 }
 
-function unlessMissing(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

@@ -1,11 +1,11 @@
 /** Reads the log of a container run, which consists of several files, and optionally follows it. */
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { type LinePart, LineSplitter } from './lineSplitter.ts';
-import { isCompressed, isDamagedFile, plainBlocks, readBlocks, readHead } from './logBlocks.ts';
+import { isCompressed, isDamagedFile, readBlocks, readHead, readPlainBlocks } from './logBlocks.ts';
 import { LogChanges, type Pause } from './logChanges.ts';
-import { LogText, type TextOptions } from './logText.ts';
+import { LogText, type LogTextOptions } from './logText.ts';
 import {
-  closeAll,
+  closeLogFiles,
   type LogDirectory,
   type LogFile,
   type LogLocation,
@@ -16,7 +16,7 @@ import { findTailStart, type TailStart } from './tailStart.ts';
 import type { UnpackedTails } from './unpackedTails.ts';
 
 /** Options of reading a log, as in PodLogOptions. */
-export interface LogOptions extends TextOptions {
+export interface LogOptions extends LogTextOptions {
   /** Returns only this number of last lines, counted across all files. */
   readonly tailLines?: number | undefined;
   /** Maximum number of bytes to read backwards for `tailLines`. The first line may be cut. */
@@ -45,7 +45,7 @@ interface FollowOptions {
  */
 export async function* readLog(location: LogLocation, options: LogOptions): AsyncGenerator<Buffer> {
   const directory = await openLogDirectory(location);
-  if (directory === undefined) throw missingLog(location);
+  if (directory === undefined) throw createMissingLogFailure(location);
   const reader = new LogReader(directory, options);
   try {
     yield* reader.chunks(location);
@@ -54,7 +54,7 @@ export async function* readLog(location: LogLocation, options: LogOptions): Asyn
   }
 }
 
-const missingLog = ({ directory, run }: LogLocation): NodeFailure =>
+const createMissingLogFailure = ({ directory, run }: LogLocation): NodeFailure =>
   new NodeFailure('NotFound', `${directory}/${run}.log does not exist`);
 
 /** Time that a runtime may continue to write to a rotated file, in milliseconds. */
@@ -80,28 +80,28 @@ class LogReader {
   }
 
   async close(): Promise<void> {
-    await closeAll(this.#openLog.files);
+    await closeLogFiles(this.#openLog.files);
     await this.#directory.close();
   }
 
   async *chunks(location: LogLocation): AsyncGenerator<Buffer> {
     const { tailLines, tailBytes, unpackedTails, follow, signal } = this.#options;
     this.#openLog = await this.#directory.open();
-    const current = this.#openLog.files.at(-1);
-    if (current === undefined) throw missingLog(location);
-    const start =
+    const currentFile = this.#openLog.files.at(-1);
+    if (currentFile === undefined) throw createMissingLogFailure(location);
+    const startOffset =
       tailLines === undefined
         ? undefined
         : await findTailStart(this.#openLog.files, tailLines, { maxBytes: tailBytes, unpackedTails, signal });
-    this.#logText.skip(start?.skip ?? 0);
-    yield* this.#readRotated(start);
-    if (start?.file === this.#openLog.files.length - 1) this.#position = start.from;
-    if (await isCompressed(current.handle)) yield* this.#readCompressedCurrent(current);
+    this.#logText.skip(startOffset?.linesToSkip ?? 0);
+    yield* this.#readRotated(startOffset);
+    if (startOffset?.file === this.#openLog.files.length - 1) this.#position = startOffset.from;
+    if (await isCompressed(currentFile.handle)) yield* this.#readCompressedCurrent(currentFile);
     // Without `follow`, data that is written from now on is not included, because with a fast writer the read would
     // never end.
-    yield* this.#readCurrent(current, follow ? Infinity : (await current.handle.stat()).size);
+    yield* this.#readCurrent(currentFile, follow ? Infinity : (await currentFile.handle.stat()).size);
     this.#assertLogFormat();
-    if (follow && !this.#isDone()) yield* this.#followLog(current, follow);
+    if (follow && !this.#isDone()) yield* this.#followLog(currentFile, follow);
     // An incomplete last line does not count among the last lines.
     else if (tailLines === undefined) yield* this.#emit(this.#splitter.flush());
   }
@@ -145,7 +145,7 @@ class LogReader {
   async *#readCurrent(file: LogFile, to = Infinity): AsyncGenerator<Buffer> {
     // The file has been truncated.
     if ((await file.handle.stat()).size < this.#position) this.#position = 0;
-    yield* this.#emitBlocks(file, plainBlocks(file.handle, { from: this.#position, to }), (length) => {
+    yield* this.#emitBlocks(file, readPlainBlocks(file.handle, { from: this.#position, to }), (length) => {
       this.#position += length;
     });
   }
@@ -170,17 +170,17 @@ class LogReader {
 
   *#emit(parts: Iterable<LinePart>): Generator<Buffer> {
     for (const part of parts) this.#logText.add(part);
-    const chunk = this.#logText.takeOutput();
-    if (chunk !== undefined) yield chunk;
+    const outputChunk = this.#logText.takeOutput();
+    if (outputChunk !== undefined) yield outputChunk;
   }
 
   async *#followLog(initialFile: LogFile, { isRunning, pause }: FollowOptions): AsyncGenerator<Buffer> {
-    const changes = new LogChanges(this.#directory.path, pause, this.#options.signal);
+    const logChanges = new LogChanges(this.#directory.path, pause, this.#options.signal);
     let [current, hasEnded] = [initialFile, false];
     const checkEnded = async () => !(await isRunning()) || (await this.#directory.isRemoved());
     const poll = async () => {
       hasEnded = await checkEnded().catch(() => false);
-      if (hasEnded) changes.wake();
+      if (hasEnded) logChanges.wake();
     };
     try {
       while (!this.#isDone()) {
@@ -193,10 +193,10 @@ class LogReader {
           yield* this.#readCurrent(current);
           current = yield* this.#switchTo(openNext, current);
         } else if (isLastPass) return yield* this.#emit(this.#splitter.flush());
-        else await changes.nextChange(poll);
+        else await logChanges.nextChange(poll);
       }
     } finally {
-      changes.close();
+      logChanges.close();
     }
   }
 
@@ -205,15 +205,15 @@ class LogReader {
     if (await this.#directory.isCurrent(current)) return undefined;
     const { files, knownNames } = await this.#directory.openNewFiles(this.#openLog.knownNames);
     const [first] = files;
-    const currentCount = first !== undefined && (await isSameLogFile(first, current)) ? 1 : 0;
-    await closeAll(files.slice(0, currentCount));
-    return files.length > currentCount ? { files: files.slice(currentCount), knownNames } : undefined;
+    const skippedCount = first !== undefined && (await isSameLogFile(first, current)) ? 1 : 0;
+    await closeLogFiles(files.slice(0, skippedCount));
+    return files.length > skippedCount ? { files: files.slice(skippedCount), knownNames } : undefined;
   }
 
   /** Finishes the current file, reads the rotated ones that follow, and returns the new current file. */
   async *#switchTo(next: OpenLog, current: LogFile): AsyncGenerator<Buffer, LogFile> {
     yield* this.#finishFile();
-    await closeAll(this.#openLog.files);
+    await closeLogFiles(this.#openLog.files);
     this.#openLog = next;
     for (const file of next.files.slice(0, -1)) yield* this.#readWholeFile(file);
     this.#position = 0;
@@ -233,8 +233,9 @@ class LogReader {
 /** Whether two open files are the same, even if one of them is its compressed version. */
 async function isSameLogFile(a: LogFile, b: LogFile): Promise<boolean> {
   const [first, second] = await Promise.all([a, b].map(({ handle }) => readHead(handle, IDENTIFYING_BYTES)));
-  const common = Math.min(first?.length ?? 0, second?.length ?? 0);
-  if (common > 0) return first?.subarray(0, common).equals(second?.subarray(0, common) ?? Buffer.alloc(0)) ?? false;
+  const commonLength = Math.min(first?.length ?? 0, second?.length ?? 0);
+  if (commonLength > 0)
+    return first?.subarray(0, commonLength).equals(second?.subarray(0, commonLength) ?? Buffer.alloc(0)) ?? false;
   const [{ ino: firstInode }, { ino: secondInode }] = await Promise.all([a.handle.stat(), b.handle.stat()]);
   return firstInode === secondInode;
 }

@@ -1,12 +1,12 @@
 /** Finds the start of the last lines of a log across its files. Uncompressed files are read backwards. */
 import { LineSplitter } from './lineSplitter.ts';
-import { isCompressed, isDamagedFile, readBytesAt, unpackedBlocks } from './logBlocks.ts';
+import { isCompressed, isDamagedFile, readBytesAt, readUnpackedBlocks } from './logBlocks.ts';
 import { completesLine } from './logLine.ts';
 import type { LogFile } from './openLog.ts';
 import type { UnpackedTails } from './unpackedTails.ts';
 
 const NEWLINE = 10;
-const BLOCK_BYTES = 64 * 1_024;
+const READ_BLOCK_BYTES = 64 * 1_024;
 /** Number of bytes of a line that suffice to determine whether it is partial. */
 const LINE_START_BYTES = 256;
 
@@ -17,7 +17,7 @@ const LINE_START_BYTES = 256;
 export interface TailStart {
   readonly file: number;
   readonly from: number;
-  readonly skip: number;
+  readonly linesToSkip: number;
 }
 
 interface TailOptions {
@@ -38,44 +38,44 @@ export async function findTailStart(
   lineCount: number,
   { maxBytes = Number.POSITIVE_INFINITY, unpackedTails, signal }: TailOptions,
 ): Promise<TailStart> {
-  let missingLines = lineCount;
+  let linesLeft = lineCount;
   let bytesLeft = maxBytes;
   for (let file = files.length - 1; file >= 0; file -= 1) {
     const { handle } = files[file] ?? {};
     if (handle === undefined || signal.aborted) break;
     if (await isCompressed(handle)) {
       const { count, length } = await countCompressedLines(handle, { unpackedTails, signal });
-      if (count >= missingLines) return { file, from: 0, skip: count - missingLines };
-      if (length >= bytesLeft) return { file, from: 0, skip: 0 };
-      missingLines -= count;
+      if (count >= linesLeft) return { file, from: 0, linesToSkip: count - linesLeft };
+      if (length >= bytesLeft) return { file, from: 0, linesToSkip: 0 };
+      linesLeft -= count;
       bytesLeft -= length;
     } else {
-      const { from, count, length } = await findLastLines(handle, missingLines, bytesLeft);
-      if (count === missingLines || length >= bytesLeft) return { file, from, skip: 0 };
-      missingLines -= count;
-      bytesLeft -= length;
+      const { from, count, lengthBytes } = await findLastLines(handle, linesLeft, bytesLeft);
+      if (count === linesLeft || lengthBytes >= bytesLeft) return { file, from, linesToSkip: 0 };
+      linesLeft -= count;
+      bytesLeft -= lengthBytes;
     }
   }
-  return { file: 0, from: 0, skip: 0 };
+  return { file: 0, from: 0, linesToSkip: 0 };
 }
 
-type Handle = LogFile['handle'];
+type LogHandle = LogFile['handle'];
 
 async function countCompressedLines(
-  handle: Handle,
+  handle: LogHandle,
   { unpackedTails, signal }: Pick<TailOptions, 'unpackedTails' | 'signal'>,
 ): Promise<{ readonly count: number; readonly length: number }> {
   if (unpackedTails !== undefined) {
-    const { text, lines } = await unpackedTails.tailOf(handle, signal);
-    return { count: lines, length: text.length };
+    const { text, lineCount } = await unpackedTails.tailOf(handle, signal);
+    return { count: lineCount, length: text.length };
   }
   const splitter = new LineSplitter();
   let [count, length] = [0, 0];
   try {
-    for await (const block of unpackedBlocks(handle)) {
+    for await (const block of readUnpackedBlocks(handle)) {
       length += block.length;
       if (signal.aborted) break;
-      for (const { bytes, isStart } of splitter.parts(block)) if (isStart && completesLine(bytes)) count += 1;
+      for (const { bytes, isLineStart } of splitter.parts(block)) if (isLineStart && completesLine(bytes)) count += 1;
     }
   } catch (error) {
     // The lines before the damaged part count. The damage is reported when the file is read.
@@ -88,14 +88,14 @@ interface LastLines {
   readonly from: number;
   readonly count: number;
   /** Bytes from `from` to the end of the file. */
-  readonly length: number;
+  readonly lengthBytes: number;
 }
 
 /**
  * Finds the last lines of an uncompressed file: at most `maxLines`, and no further than the first line start beyond
  * `maxBytes`.
  */
-async function findLastLines(handle: Handle, maxLines: number, maxBytes: number): Promise<LastLines> {
+async function findLastLines(handle: LogHandle, maxLines: number, maxBytes: number): Promise<LastLines> {
   const { size } = await handle.stat();
   let [from, count, isFirst] = [size, 0, true];
   /**
@@ -111,7 +111,7 @@ async function findLastLines(handle: Handle, maxLines: number, maxBytes: number)
   };
   let followingBytes: Buffer = Buffer.alloc(0);
   for (let blockEnd = size; blockEnd > 0; ) {
-    const blockStart = Math.max(0, blockEnd - BLOCK_BYTES);
+    const blockStart = Math.max(0, blockEnd - READ_BLOCK_BYTES);
     const block = await readBytesAt(handle, blockStart, blockEnd - blockStart);
     const bytes = Buffer.concat([block, followingBytes]);
     for (
@@ -120,12 +120,12 @@ async function findLastLines(handle: Handle, maxLines: number, maxBytes: number)
       index = index === 0 ? -1 : block.lastIndexOf(NEWLINE, index - 1)
     ) {
       if (visitLineStart(blockStart + index + 1, bytes.subarray(index + 1, index + 1 + LINE_START_BYTES))) {
-        return { from, count, length: size - from };
+        return { from, count, lengthBytes: size - from };
       }
     }
     followingBytes = bytes.subarray(0, LINE_START_BYTES);
     blockEnd = blockStart;
   }
   visitLineStart(0, followingBytes);
-  return { from, count, length: size - from };
+  return { from, count, lengthBytes: size - from };
 }

@@ -1,14 +1,14 @@
 /** Caches the ends of compressed log files, for callers that read them frequently. */
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './lineSplitter.ts';
-import { isDamagedFile, unpackedBlocks } from './logBlocks.ts';
+import { isDamagedFile, readUnpackedBlocks } from './logBlocks.ts';
 import { completesLine } from './logLine.ts';
 
 /** The end of a compressed file's text. */
 export interface UnpackedTail {
   readonly text: Buffer;
   /** Number of lines that end in the text. Partial lines that belong together count as one. */
-  readonly lines: number;
+  readonly lineCount: number;
 }
 
 interface TailLimits {
@@ -35,11 +35,11 @@ export class UnpackedTails {
   async tailOf(handle: FileHandle, signal: AbortSignal): Promise<UnpackedTail> {
     const { dev, ino, size, mtimeMs } = await handle.stat();
     const key = [dev, ino, size, mtimeMs].join(' ');
-    const cached = this.#tails.get(key);
-    const tail = cached ?? (await readTail(handle, this.#limits.maxBytes, signal));
+    const cachedTail = this.#tails.get(key);
+    const tail = cachedTail ?? (await readTail(handle, this.#limits.maxBytes, signal));
     this.#tails.delete(key);
     // An aborted read may have stopped before the end of the file.
-    if (cached !== undefined || !signal.aborted) this.#tails.set(key, tail);
+    if (cachedTail !== undefined || !signal.aborted) this.#tails.set(key, tail);
     for (const oldest of this.#tails.keys()) {
       if (this.#tails.size <= this.#limits.maxFiles) break;
       this.#tails.delete(oldest);
@@ -50,23 +50,24 @@ export class UnpackedTails {
 
 async function readTail(handle: FileHandle, maxBytes: number, signal: AbortSignal): Promise<UnpackedTail> {
   const blocks: Buffer[] = [];
-  let length = 0;
+  let totalBytes = 0;
   try {
-    for await (const block of unpackedBlocks(handle)) {
+    for await (const block of readUnpackedBlocks(handle)) {
       if (signal.aborted) break;
       blocks.push(block);
-      length += block.length;
-      while (length - (blocks[0]?.length ?? 0) >= maxBytes) length -= blocks.shift()?.length ?? 0;
+      totalBytes += block.length;
+      while (totalBytes - (blocks[0]?.length ?? 0) >= maxBytes) totalBytes -= blocks.shift()?.length ?? 0;
     }
   } catch (error) {
     if (!isDamagedFile(error)) throw error;
   }
   const text = Buffer.concat(blocks);
-  return { text, lines: countLines(text) };
+  return { text, lineCount: countLines(text) };
 }
 
 function countLines(text: Buffer): number {
-  let lines = 0;
-  for (const { bytes, isStart } of new LineSplitter().parts(text)) if (isStart && completesLine(bytes)) lines += 1;
-  return lines;
+  let lineCount = 0;
+  for (const { bytes, isLineStart } of new LineSplitter().parts(text))
+    if (isLineStart && completesLine(bytes)) lineCount += 1;
+  return lineCount;
 }

@@ -20,7 +20,7 @@ interface HostsFileInput {
   readonly signal: AbortSignal;
 }
 
-const LOCAL_NAMES = [
+const LOCALHOST_LINES = [
   '127.0.0.1\tlocalhost',
   '::1\tlocalhost ip6-localhost ip6-loopback',
   'fe00::0\tip6-localnet',
@@ -36,18 +36,18 @@ const LOCAL_NAMES = [
 export async function writeHostsFile(input: HostsFileInput): Promise<void> {
   const { layout, pod, signal } = input;
   const file = layout.hostsFile(pod.metadata.uid);
-  await layout.files.writeFile(file, await hostsFileContents(input), { signal });
+  await layout.files.writeFile(file, await buildHostsFile(input), { signal });
   await layout.files.chmod(file, 0o644);
 }
 
-async function hostsFileContents(input: HostsFileInput): Promise<string> {
-  const aliases = aliasLines(input.pod);
+async function buildHostsFile(input: HostsFileInput): Promise<string> {
+  const aliasText = aliasLines(input.pod);
   if (input.pod.spec.hostNetwork === true) {
     const nodeEntries = await readNodeHosts(input);
-    return `# Kubernetes-managed hosts file (host network).\n${nodeEntries}${aliases}`;
+    return `# Kubernetes-managed hosts file (host network).\n${nodeEntries}${aliasText}`;
   }
   const podEntries = input.ips.map((ip) => `${ip}\t${podHostnames(input)}`);
-  return `# Kubernetes-managed hosts file.\n${[...LOCAL_NAMES, ...podEntries].join('\n')}\n${aliases}`;
+  return `# Kubernetes-managed hosts file.\n${[...LOCALHOST_LINES, ...podEntries].join('\n')}\n${aliasText}`;
 }
 
 function podHostnames({ pod, clusterDomain }: HostsFileInput): string {
@@ -59,8 +59,8 @@ function podHostnames({ pod, clusterDomain }: HostsFileInput): string {
 function aliasLines(pod: Pod): string {
   const aliases = pod.spec.hostAliases ?? [];
   if (aliases.length === 0) return '';
-  const lines = aliases.map(({ ip, hostnames = [] }) => `${[ip, ...hostnames].join('\t')}\n`);
-  return `\n# Entries added by HostAliases.\n${lines.join('')}`;
+  const formattedLines = aliases.map(({ ip, hostnames = [] }) => `${[ip, ...hostnames].join('\t')}\n`);
+  return `\n# Entries added by HostAliases.\n${formattedLines.join('')}`;
 }
 
 /**

@@ -65,16 +65,17 @@ export interface Layout {
 const MAX_FILE_NAME_LENGTH = 255;
 const LOG_SUFFIX = '.log';
 const MAX_LINK_STEM_LENGTH = MAX_FILE_NAME_LENGTH - LOG_SUFFIX.length;
-const SAFE_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
+const SAFE_SEGMENT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
 
 /** Returns the layout for the node's directories. */
 export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: FileSystem = hostFiles): Layout {
   const podsDir = path.join(absolutePath(rootDir), 'pods');
   const logLinksDir = path.join(absolutePath(podLogsDir), '..', 'containers');
-  const podDir = (uid: string) => path.join(podsDir, safeSegment('pod uid', uid));
+  const podDir = (uid: string) => path.join(podsDir, checkSegment('pod uid', uid));
   const terminationLogsDir = (uid: string) => path.join(podDir(uid), 'containers');
   const subPathsDir = (uid: string) => path.join(podDir(uid), 'volume-subpaths');
-  const subPathsOf = (uid: string, volume: string) => path.join(subPathsDir(uid), safeSegment('volume name', volume));
+  const getSubPathsDir = (uid: string, volume: string) =>
+    path.join(subPathsDir(uid), checkSegment('volume name', volume));
   const podLogDir = (pod: PodIdentity) => path.join(podLogsDir, podLogName(pod));
   return {
     files,
@@ -84,23 +85,23 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
     podDir,
     volumesDir: (uid) => path.join(podDir(uid), 'volumes'),
     pluginDir: (uid, plugin, volume) =>
-      path.join(podDir(uid), 'plugins', pluginSegment(plugin), safeSegment('volume name', volume)),
+      path.join(podDir(uid), 'plugins', pluginSegment(plugin), checkSegment('volume name', volume)),
     volumeDir: (uid, plugin, volume) =>
-      path.join(podDir(uid), 'volumes', pluginSegment(plugin), safeSegment('volume name', volume)),
+      path.join(podDir(uid), 'volumes', pluginSegment(plugin), checkSegment('volume name', volume)),
     subPathsDir,
-    volumeSubPathsDir: subPathsOf,
+    volumeSubPathsDir: getSubPathsDir,
     subPathDir: (uid, volume, container, index) =>
       path.join(
-        subPathsOf(uid, volume),
-        safeSegment('container name', container),
-        safeSegment('mount index', String(index)),
+        getSubPathsDir(uid, volume),
+        checkSegment('container name', container),
+        checkSegment('mount index', String(index)),
       ),
     terminationLogsDir,
     terminationLog: (uid, container, run) =>
-      path.join(terminationLogsDir(uid), safeSegment('container name', container), safeSegment('container run', run)),
+      path.join(terminationLogsDir(uid), checkSegment('container name', container), checkSegment('container run', run)),
     hostsFile: (uid) => path.join(podDir(uid), 'etc-hosts'),
     podLogDir,
-    containerLogDir: (pod, container) => path.join(podLogDir(pod), safeSegment('container name', container)),
+    containerLogDir: (pod, container) => path.join(podLogDir(pod), checkSegment('container name', container)),
     logLink: (pod, container, id) => path.join(logLinksDir, logLinkName(pod, container, id)),
     logLinkPrefix: (pod) => linkStem(pod).slice(0, MAX_LINK_STEM_LENGTH),
   };
@@ -108,33 +109,33 @@ export function createLayout({ rootDir, podLogsDir }: LayoutFolders, files: File
 
 /** Whether a string can be a segment of a path: a Kubernetes name, UID or container ID. */
 export function isSafeSegment(text: string): boolean {
-  return SAFE_SEGMENT.test(text);
+  return SAFE_SEGMENT_PATTERN.test(text);
 }
 
-function safeSegment(description: string, value: string): string {
+function checkSegment(description: string, value: string): string {
   if (isSafeSegment(value)) return value;
-  const quoted = JSON.stringify(value.slice(0, 80));
-  throw new NodeFailure('FailedValidation', `${description} ${quoted} cannot be used in a path of this node`);
+  const quotedValue = JSON.stringify(value.slice(0, 80));
+  throw new NodeFailure('FailedValidation', `${description} ${quotedValue} cannot be used in a path of this node`);
 }
 
 function pluginSegment(plugin: string): string {
   return plugin
     .split('/')
-    .map((part) => safeSegment('volume plugin', part))
+    .map((part) => checkSegment('volume plugin', part))
     .join('~');
 }
 
 function podLogName({ namespace, name, uid }: PodIdentity): string {
-  return [safeSegment('namespace', namespace), safeSegment('pod name', name), safeSegment('pod uid', uid)].join('_');
+  return [checkSegment('namespace', namespace), checkSegment('pod name', name), checkSegment('pod uid', uid)].join('_');
 }
 
 function linkStem({ namespace, name }: PodIdentity): string {
-  return `${safeSegment('pod name', name)}_${safeSegment('namespace', namespace)}_`;
+  return `${checkSegment('pod name', name)}_${checkSegment('namespace', namespace)}_`;
 }
 
 function logLinkName(pod: PodIdentity, container: string, id: string): string {
-  const stem = `${linkStem(pod)}${safeSegment('container name', container)}-${safeSegment('container id', id)}`;
-  return stem.slice(0, MAX_LINK_STEM_LENGTH) + LOG_SUFFIX;
+  const linkNameStem = `${linkStem(pod)}${checkSegment('container name', container)}-${checkSegment('container id', id)}`;
+  return linkNameStem.slice(0, MAX_LINK_STEM_LENGTH) + LOG_SUFFIX;
 }
 
 function absolutePath(directory: string): string {

@@ -28,11 +28,11 @@ export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: st
 /** Creates a link, and atomically replaces an existing one. */
 async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
   const { files, logLinksDir } = layout;
-  const temporary = path.join(logLinksDir, TEMPORARY_PREFIX + id);
+  const temporaryLink = path.join(logLinksDir, TEMPORARY_PREFIX + id);
   await files.mkdir(logLinksDir, { recursive: true, mode: READABLE_MODE });
-  await unlinkIfExists(files, temporary);
-  await files.symlink(logFile, temporary);
-  await files.rename(temporary, target);
+  await unlinkIfExists(files, temporaryLink);
+  await files.symlink(logFile, temporaryLink);
+  await files.rename(temporaryLink, target);
 }
 
 /** Removes the link of a container. Idempotent. */

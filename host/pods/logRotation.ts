@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { compressedName, incompleteName, isCompressedName, type RotatedFiles, rotatedFilesOf } from './logNames.ts';
+import { compressedName, findRotatedFiles, incompleteName, isCompressedName, type RotatedFiles } from './logNames.ts';
 
 export interface LogToRotate {
   readonly files: FileSystem;
@@ -27,29 +27,29 @@ export async function rotateIfNeeded(log: LogToRotate): Promise<void> {
   // If an earlier rotation was interrupted after the rename, the runtime still writes to the rotated file.
   if (size === undefined && (await listRotated(log)).files.length > 0) await log.reopen();
   if (size === undefined || size < log.maxBytes) return;
-  const { files, unused } = await listRotated(log);
+  const { files, unusedNames } = await listRotated(log);
   // Remove incomplete files and those that already have a compressed version.
-  await Promise.all(unused.map((file) => log.files.rm(file, { force: true })));
-  const remaining = await removeOldest(log, files);
-  for (const file of remaining) if (!isCompressedName(file)) await compress(log, file);
-  await rotate(log);
+  await Promise.all(unusedNames.map((file) => log.files.rm(file, { force: true })));
+  const remainingNames = await removeOldest(log, files);
+  for (const file of remainingNames) if (!isCompressedName(file)) await compressFile(log, file);
+  await rotateLog(log);
 }
 
 /** Removes the oldest files, so that the maximum number is not exceeded after this rotation. */
 async function removeOldest({ files, maxFiles }: LogToRotate, rotated: readonly string[]): Promise<string[]> {
-  const surplus = Math.max(0, rotated.length - Math.max(0, maxFiles - 2));
-  await Promise.all(rotated.slice(0, surplus).map((file) => files.rm(file, { force: true })));
-  return rotated.slice(surplus);
+  const surplusCount = Math.max(0, rotated.length - Math.max(0, maxFiles - 2));
+  await Promise.all(rotated.slice(0, surplusCount).map((file) => files.rm(file, { force: true })));
+  return rotated.slice(surplusCount);
 }
 
-async function compress({ files, signal }: LogToRotate, file: string): Promise<void> {
-  const incomplete = incompleteName(compressedName(file));
-  await files.gzip(file, incomplete, signal);
-  await files.rename(incomplete, compressedName(file));
+async function compressFile({ files, signal }: LogToRotate, file: string): Promise<void> {
+  const incompleteFile = incompleteName(compressedName(file));
+  await files.gzip(file, incompleteFile, signal);
+  await files.rename(incompleteFile, compressedName(file));
   await files.rm(file, { force: true });
 }
 
-async function rotate(log: LogToRotate): Promise<void> {
+async function rotateLog(log: LogToRotate): Promise<void> {
   const { files, file, now, reopen, signal } = log;
   signal.throwIfAborted();
   const rotatedFile = `${file}.${formatTimestamp(now)}`;
@@ -72,9 +72,9 @@ function formatTimestamp(now: number): string {
 /** Lists the paths of a log's rotated files. */
 async function listRotated({ files, file }: LogToRotate): Promise<RotatedFiles> {
   const directory = path.dirname(file);
-  const rotated = rotatedFilesOf(path.basename(file), await defaultIfMissing(files.readdir(directory), []));
-  const inDirectory = (name: string) => path.join(directory, name);
-  return { files: rotated.files.map(inDirectory), unused: rotated.unused.map(inDirectory) };
+  const rotatedFiles = findRotatedFiles(path.basename(file), await defaultIfMissing(files.readdir(directory), []));
+  const toPath = (name: string) => path.join(directory, name);
+  return { files: rotatedFiles.files.map(toPath), unusedNames: rotatedFiles.unusedNames.map(toPath) };
 }
 
 const readSize = ({ files, file }: LogToRotate): Promise<number | undefined> =>

@@ -91,16 +91,16 @@ export async function removePodLogs({ layout, maker, signal }: RemovalInput, pod
  */
 async function removeMarked(directory: string, { layout, maker, signal }: RemovalInput): Promise<void> {
   const { files, inProgress } = layout;
-  const renamed = removedPath(directory, maker);
-  inProgress.add(renamed);
+  const removalPath = removedPath(directory, maker);
+  inProgress.add(removalPath);
   try {
     // Delete the remains of an earlier deletion, which may have been interrupted.
-    await files.removeTree(renamed, signal);
+    await files.removeTree(removalPath, signal);
     await assertNoMounts(files, directory, signal);
-    await files.rename(directory, renamed).catch(unlessMissing);
-    await files.removeTree(renamed, signal);
+    await files.rename(directory, removalPath).catch(ignoreMissing);
+    await files.removeTree(removalPath, signal);
   } finally {
-    inProgress.delete(renamed);
+    inProgress.delete(removalPath);
   }
 }
 
@@ -142,7 +142,7 @@ function emptyIfMissing(error: unknown): string[] {
   throw error;
 }
 
-function unlessMissing(error: unknown): void {
+function ignoreMissing(error: unknown): void {
   if (!isMissing(error)) throw error;
 }
 

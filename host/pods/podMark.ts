@@ -11,7 +11,7 @@ import { parsedJson } from '../../base/parsedJson.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { quarantine } from '../files/setAside.ts';
+import { quarantineFile } from '../files/setAside.ts';
 import type { Layout } from './layout.ts';
 
 /** The agent that a mark identifies. */
@@ -118,11 +118,11 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
   const mark = readMark(files, file);
   if (mark === 'missing') return { kind: 'unmarked', why: "it does not have this agent's mark" };
   if ('damaged' in mark) {
-    const remains = mark.damaged === undefined ? undefined : classifyTruncatedMark(mark.damaged, maker);
-    if (remains === 'ours' || (remains !== undefined && isStamped(files, path.dirname(file), maker)))
+    const truncatedOwner = mark.damaged === undefined ? undefined : classifyTruncatedMark(mark.damaged, maker);
+    if (truncatedOwner === 'ours' || (truncatedOwner !== undefined && isStamped(files, path.dirname(file), maker)))
       return { kind: 'ours', runtime: maker.runtime, isTaken: false };
     const why = `its mark ${MARK_FILE} is damaged`;
-    return { kind: 'unmarked', why, damagedMark: file, ...(remains === undefined ? {} : { isCutOff: true }) };
+    return { kind: 'unmarked', why, damagedMark: file, ...(truncatedOwner === undefined ? {} : { isCutOff: true }) };
   }
   const { root, node, runtime, pod, taken = false } = mark;
   if (!files.isSamePathSync(root, maker.root))
@@ -168,24 +168,24 @@ interface MarkInput {
  */
 export async function createMarked(directory: string, marking: MarkInput, mode: number): Promise<boolean> {
   const { files, inProgress } = marking.layout;
-  const temporary = siblingPath(directory, NEW_PREFIX, marking.maker);
+  const temporaryDirectory = siblingPath(directory, NEW_PREFIX, marking.maker);
   const contents = serializeMark(marking);
-  inProgress.add(temporary);
+  inProgress.add(temporaryDirectory);
   try {
-    await createTemporary(files, temporary, mode);
+    await createTemporary(files, temporaryDirectory, mode);
     await settleAll([
-      files.mkdir(path.join(temporary, stampName(marking.maker)), { recursive: true, mode }),
-      files.writeFile(path.join(temporary, MARK_FILE), contents),
+      files.mkdir(path.join(temporaryDirectory, stampName(marking.maker)), { recursive: true, mode }),
+      files.writeFile(path.join(temporaryDirectory, MARK_FILE), contents),
     ]);
-    await files.rename(temporary, directory);
+    await files.rename(temporaryDirectory, directory);
     return true;
   } catch (error) {
-    await files.rm(temporary, { recursive: true, force: true }).catch(() => {});
+    await files.rm(temporaryDirectory, { recursive: true, force: true }).catch(() => {});
     const code = errorCode(error);
     if (code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'ENOTDIR') return false;
     throw error;
   } finally {
-    inProgress.delete(temporary);
+    inProgress.delete(temporaryDirectory);
   }
 }
 
@@ -206,14 +206,14 @@ async function createTemporary(files: FileSystem, directory: string, mode: numbe
 export async function writeMark(directory: string, marking: MarkInput): Promise<void> {
   const { files } = marking.layout;
   const file = path.join(directory, MARK_FILE);
-  const temporary = `${file}.new`;
+  const temporaryFile = `${file}.new`;
   try {
-    await files.writeFile(temporary, serializeMark(marking), { flush: true });
+    await files.writeFile(temporaryFile, serializeMark(marking), { flush: true });
     // A directory at this path would make every attempt fail.
-    if (files.lstatSync(file)?.isDirectory()) await quarantine(files, file);
-    await files.rename(temporary, file);
+    if (files.lstatSync(file)?.isDirectory()) await quarantineFile(files, file);
+    await files.rename(temporaryFile, file);
   } catch (error) {
-    await files.rm(temporary, { force: true }).catch(() => {});
+    await files.rm(temporaryFile, { force: true }).catch(() => {});
     throw error;
   }
 }

@@ -32,32 +32,32 @@ export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
  * did not belong to this agent. Fails if either path belongs to a different agent or is not a directory. Idempotent.
  */
 export async function claimPodDirectory(
-  target: ClaimInput & { readonly runsHere?: boolean },
+  claim: ClaimInput & { readonly runsHere?: boolean },
 ): Promise<string | undefined> {
-  const { layout, maker, pod } = target;
+  const { layout, maker, pod } = claim;
   const directory = layout.podDir(pod.uid);
   const owner = readOwner(layout.files, directory, maker);
-  if (owner.kind === 'unusable' || owner.kind === 'others') throw unusableDirectory(directory, owner.why);
-  assertLogsUsable(target, owner.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
+  if (owner.kind === 'unusable' || owner.kind === 'others') throw createUnusableFailure(directory, owner.why);
+  assertLogsUsable(claim, owner.kind === 'ours' ? ['unusable'] : ['unusable', 'others']);
   if (owner.kind === 'unmarked' && owner.isCutOff) {
     await writeMark(directory, { layout, maker, pod });
   } else if (owner.kind === 'unmarked') {
-    if (target.runsHere !== true) throw unusableDirectory(directory, owner.why);
-    await adoptPod(target);
-    await createLogDirectory(target);
+    if (claim.runsHere !== true) throw createUnusableFailure(directory, owner.why);
+    await adoptPod(claim);
+    await createLogDirectory(claim);
     return owner.why;
   } else if (owner.kind === 'missing') {
     // The two directories are independent of each other.
     const [isCreated] = await settleAll([
       createMarked(directory, { layout, maker, pod }, PRIVATE_MODE),
-      createLogDirectory(target),
+      createLogDirectory(claim),
     ]);
     // If something was created at the path in the meantime, inspect it.
-    return isCreated ? undefined : claimPodDirectory(target);
+    return isCreated ? undefined : claimPodDirectory(claim);
   } else if (owner.pod === undefined || !isSamePodName(owner.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTaken: owner.isTaken });
   }
-  await createLogDirectory(target);
+  await createLogDirectory(claim);
   return undefined;
 }
 
@@ -65,8 +65,8 @@ export async function claimPodDirectory(
  * Adds the mark of this agent to the existing directory of a pod and to its log directory, if there is one. Marks of
  * other agents are only replaced if the pod is taken over.
  */
-export async function adoptPod(target: ClaimInput & { readonly isTaken?: boolean }): Promise<void> {
-  const { layout, maker, pod, isTaken = false } = target;
+export async function adoptPod(claim: ClaimInput & { readonly isTaken?: boolean }): Promise<void> {
+  const { layout, maker, pod, isTaken = false } = claim;
   const markDirectory = async (directory: string) => {
     const { kind } = readOwner(layout.files, directory, maker);
     if (kind === 'unmarked' || isTaken) await writeMark(directory, { layout, maker, pod, isTaken });
@@ -83,7 +83,7 @@ export const isSamePodName = (a: Pick<PodIdentity, 'namespace' | 'name'>, b: typ
 function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly DirectoryOwner['kind'][]): void {
   const logs = layout.podLogDir(pod);
   const owner = readOwner(layout.files, logs, maker);
-  if ('why' in owner && kinds.includes(owner.kind)) throw unusableDirectory(logs, owner.why);
+  if ('why' in owner && kinds.includes(owner.kind)) throw createUnusableFailure(logs, owner.why);
 }
 
 /**
@@ -95,7 +95,7 @@ async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<v
   const logs = layout.podLogDir(pod);
   const owner = readOwner(layout.files, logs, maker);
   // Without a mark, the directory would not be removed with the pod.
-  if (owner.kind === 'unusable') throw unusableDirectory(logs, owner.why);
+  if (owner.kind === 'unusable') throw createUnusableFailure(logs, owner.why);
   const isCutOff = owner.kind === 'unmarked' ? owner.isCutOff : owner.kind === 'ours' && owner.pod === undefined;
   if (isCutOff) await writeMark(logs, { layout, maker, pod });
   if (owner.kind !== 'missing') return;
@@ -116,6 +116,6 @@ export async function requireLogDirectory(layout: Layout, pod: PodIdentity): Pro
   });
 }
 
-function unusableDirectory(directory: string, reason: string): NodeFailure {
+function createUnusableFailure(directory: string, reason: string): NodeFailure {
   return new NodeFailure('FailedValidation', `${directory} cannot be used as a pod directory: ${reason}`);
 }

@@ -18,10 +18,10 @@ interface IdRange {
 /** Allocates the ID ranges of pods with user namespaces. */
 export interface UserNamespaces {
   /** Returns the range of a pod, which stays the same until the pod's directory is removed. */
-  readonly rangeOf: (uid: string) => Promise<IdRange>;
+  readonly getRange: (uid: string) => Promise<IdRange>;
 }
 
-const FILE_NAME = 'userns';
+const RECORD_FILE_NAME = 'userns';
 const IDS_PER_POD = 65_536;
 
 const mappingSchema = z.object({ hostId: z.int(), containerId: z.literal(0), length: z.int() });
@@ -37,35 +37,35 @@ export const countIdRanges = (idsPerPod = IDS_PER_POD): number => Math.floor(2 *
 /** Allocates consecutive ranges. The first range belongs to the host. */
 export function createUserNamespaces({
   layout,
-  maxPods,
+  maxPodCount,
   idsPerPod = IDS_PER_POD,
 }: {
   readonly layout: Layout;
   /** Maximum number of pods with user namespaces, including removed pods whose directories still exist. */
-  readonly maxPods: number;
+  readonly maxPodCount: number;
   readonly idsPerPod?: number | undefined;
 }): UserNamespaces {
-  let previous: Promise<unknown> = Promise.resolve();
+  let previousAllocation: Promise<unknown> = Promise.resolve();
   const allocate = async (uid: string): Promise<IdRange> => {
-    const existing = await readRange(layout, uid);
-    if (existing) return existing;
+    const existingRange = await readRange(layout, uid);
+    if (existingRange) return existingRange;
     const ranges = await Promise.all((await listPodDirectories(layout)).map((podUid) => readRange(layout, podUid)));
     const hostId = findFreeRange(
       ranges.flatMap((range) => range ?? []),
-      { pods: maxPods, idsPerPod },
+      { pods: maxPodCount, idsPerPod },
     );
-    const range = { hostId, length: idsPerPod };
-    await writeRange(layout, uid, range);
-    return range;
+    const newRange = { hostId, length: idsPerPod };
+    await writeRange(layout, uid, newRange);
+    return newRange;
   };
   return {
     // Sequential, so that no two pods get the same range.
-    rangeOf: (uid) => {
-      const allocation = previous.then(
+    getRange: (uid) => {
+      const allocation = previousAllocation.then(
         () => allocate(uid),
         () => allocate(uid),
       );
-      previous = allocation;
+      previousAllocation = allocation;
       return allocation;
     },
   };
@@ -73,9 +73,9 @@ export function createUserNamespaces({
 
 function findFreeRange(ranges: readonly IdRange[], { pods, idsPerPod }: { pods: number; idsPerPod: number }): number {
   for (let index = 1; index <= pods; index += 1) {
-    const candidate = index * idsPerPod;
-    if (!ranges.some(({ hostId, length }) => candidate < hostId + length && hostId < candidate + idsPerPod))
-      return candidate;
+    const candidateId = index * idsPerPod;
+    if (!ranges.some(({ hostId, length }) => candidateId < hostId + length && hostId < candidateId + idsPerPod))
+      return candidateId;
   }
   throw new NodeFailure('FailedCreatePodSandBox', 'could not find an empty slot to allocate a user namespace');
 }
@@ -85,7 +85,7 @@ function findFreeRange(ranges: readonly IdRange[], { pods, idsPerPod }: { pods: 
  * to its files.
  */
 async function readRange(layout: Layout, uid: string): Promise<IdRange | undefined> {
-  const recordPath = path.join(layout.podDir(uid), FILE_NAME);
+  const recordPath = path.join(layout.podDir(uid), RECORD_FILE_NAME);
   const contents = await layout.files.readFile(recordPath).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     // Add the path, because read errors such as EISDIR do not contain it.
@@ -102,7 +102,7 @@ async function readRange(layout: Layout, uid: string): Promise<IdRange | undefin
 
 async function writeRange(layout: Layout, uid: string, { hostId, length }: IdRange): Promise<void> {
   const mappings = [{ hostId, containerId: 0, length }];
-  const recordPath = path.join(layout.podDir(uid), FILE_NAME);
+  const recordPath = path.join(layout.podDir(uid), RECORD_FILE_NAME);
   await layout.files.writeFile(`${recordPath}.new`, JSON.stringify({ uidMappings: mappings, gidMappings: mappings }), {
     flush: true,
   });

@@ -1,7 +1,7 @@
 /** Simulates the kernel's cgroups in memory: directories, their files, and errors. */
 import { basename, dirname, join } from 'node:path';
 import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
-import { type Hierarchy, hierarchyOf } from '../cgroup/hierarchies.ts';
+import { findHierarchy, type Hierarchy } from '../cgroup/hierarchies.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 
 /** A process in a cgroup. */
@@ -21,7 +21,7 @@ export interface CgroupProcesses {
   kill(pid: number, reason: 'SIGKILL' | 'OOM'): void;
 }
 
-type Version = Hierarchy['version'];
+type CgroupVersion = Hierarchy['version'];
 
 interface CgroupNode {
   readonly children: Map<string, CgroupNode>;
@@ -32,12 +32,12 @@ interface CgroupNode {
 }
 
 const CONTROLLERS: readonly Controller[] = ['cpu', 'memory', 'pids', 'hugetlb'];
-const MOUNT = '/sys/fs/cgroup';
-const NO_LIMIT = '9223372036854771712';
+const CGROUP_MOUNT_POINT = '/sys/fs/cgroup';
+const NO_LIMIT_VALUE = '9223372036854771712';
 
 /** Files of each controller with the initial values in a new cgroup. */
 const CONTROLLER_FILES: Readonly<
-  Record<Version, Readonly<Record<Controller, readonly (readonly [RegExp, string])[]>>>
+  Record<CgroupVersion, Readonly<Record<Controller, readonly (readonly [RegExp, string])[]>>>
 > = {
   v1: {
     cpu: [
@@ -45,9 +45,9 @@ const CONTROLLER_FILES: Readonly<
       [/^cpu\.cfs_period_us$/, '100000'],
       [/^cpu\.cfs_quota_us$/, '-1'],
     ],
-    memory: [[/^memory\.limit_in_bytes$/, NO_LIMIT]],
+    memory: [[/^memory\.limit_in_bytes$/, NO_LIMIT_VALUE]],
     pids: [[/^pids\.max$/, 'max']],
-    hugetlb: [[/^hugetlb\.\d+[KMG]B\.limit_in_bytes$/, NO_LIMIT]],
+    hugetlb: [[/^hugetlb\.\d+[KMG]B\.limit_in_bytes$/, NO_LIMIT_VALUE]],
   },
   v2: {
     cpu: [
@@ -60,38 +60,42 @@ const CONTROLLER_FILES: Readonly<
   },
 };
 
-const newNode = (): CgroupNode => ({ children: new Map(), values: new Map(), enabledControllers: new Set() });
+const createNode = (): CgroupNode => ({ children: new Map(), values: new Map(), enabledControllers: new Set() });
 
 /** The hierarchies of one cgroup version, which survive the agent that creates cgroups in them. */
 export class CgroupTree {
   /** The hierarchies as configured for a node. */
   readonly hierarchies: readonly Hierarchy[];
-  readonly #version: Version;
+  readonly #version: CgroupVersion;
   readonly #processes: CgroupProcesses;
-  readonly #roots = new Map<string, CgroupNode>();
+  readonly #rootNodes = new Map<string, CgroupNode>();
   /** Whether the node has read-only access, as in a container. `add` and `drop` are not affected. */
   isReadOnly = false;
 
-  constructor(version: Version, processes: CgroupProcesses) {
+  constructor(version: CgroupVersion, processes: CgroupProcesses) {
     this.#version = version;
     this.#processes = processes;
     this.hierarchies =
       version === 'v2'
-        ? [{ root: MOUNT, version, controllers: CONTROLLERS }]
-        : CONTROLLERS.map((controller) => ({ root: join(MOUNT, controller), version, controllers: [controller] }));
-    for (const { root } of this.hierarchies) this.#roots.set(root, newNode());
+        ? [{ root: CGROUP_MOUNT_POINT, version, controllers: CONTROLLERS }]
+        : CONTROLLERS.map((controller) => ({
+            root: join(CGROUP_MOUNT_POINT, controller),
+            version,
+            controllers: [controller],
+          }));
+    for (const { root } of this.hierarchies) this.#rootNodes.set(root, createNode());
   }
 
   /** Paths of all cgroups relative to the root, parents before children. */
   get paths(): readonly string[] {
-    const paths = [...this.#roots.values()].flatMap((root) => pathsBelow(root, ''));
+    const paths = [...this.#rootNodes.values()].flatMap((root) => listPathsBelow(root, ''));
     return [...new Set(paths)];
   }
 
   /** Returns the value of a file of a cgroup, e.g. `memory.max` of `kubepods`. Undefined if the file does not exist. */
   readFile(path: string, file: string): string | undefined {
     const [controller = ''] = file.split('.');
-    const root = hierarchyOf(this.hierarchies, controller)?.root;
+    const root = findHierarchy(this.hierarchies, controller)?.root;
     return root === undefined ? undefined : this.read(join(root, path, file));
   }
 
@@ -107,29 +111,30 @@ export class CgroupTree {
   drop(path: string): void {
     for (const { root } of this.hierarchies) {
       const directory = join(root, path);
-      if (this.exists(directory) && !this.#isBusy(directory)) this.#remove(directory);
+      if (this.exists(directory) && !this.#isBusy(directory)) this.#removeNode(directory);
     }
   }
 
   exists(path: string): boolean {
-    return this.#find(path) !== undefined || this.read(path) !== undefined;
+    return this.#findNode(path) !== undefined || this.read(path) !== undefined;
   }
 
   read(file: string): string | undefined {
     const [directory, name] = [dirname(file), basename(file)];
-    const node = this.#find(directory);
+    const node = this.#findNode(directory);
     if (node === undefined) return undefined;
     if (name === 'cgroup.procs')
-      return this.#processesIn(directory)
+      return this.#listProcesses(directory)
         .map(({ pid }) => `${pid}\n`)
         .join('');
     if (this.#version === 'v2' && name === 'cgroup.subtree_control') return [...node.enabledControllers].join(' ');
-    if (this.#version === 'v2' && name === 'cgroup.controllers') return this.#availableControllers(directory).join(' ');
-    return node.values.get(name) ?? this.#initialValue(directory, name);
+    if (this.#version === 'v2' && name === 'cgroup.controllers')
+      return this.#listAvailableControllers(directory).join(' ');
+    return node.values.get(name) ?? this.#getInitialValue(directory, name);
   }
 
   childNames(directory: string): readonly string[] {
-    return [...(this.#find(directory)?.children.keys() ?? [])];
+    return [...(this.#findNode(directory)?.children.keys() ?? [])];
   }
 
   children(directory: string): readonly string[] {
@@ -138,18 +143,18 @@ export class CgroupTree {
   }
 
   makeDirectories(directory: string): void {
-    if (this.#find(directory) === undefined) this.#assertWritable('mkdir', directory);
+    if (this.#findNode(directory) === undefined) this.#assertWritable('mkdir', directory);
     this.#createDirectories(directory);
   }
 
   #createDirectories(directory: string): void {
-    const [root, names] = this.#locate(directory);
+    const [root, names] = this.#locateNode(directory);
     if (root === undefined) throw fileError('EROFS', 'mkdir', directory);
     let node = root;
     for (const name of names) {
-      const next = node.children.get(name) ?? newNode();
-      node.children.set(name, next);
-      node = next;
+      const childNode = node.children.get(name) ?? createNode();
+      node.children.set(name, childNode);
+      node = childNode;
     }
   }
 
@@ -158,19 +163,19 @@ export class CgroupTree {
     // Like the kernel, checks only the parent before the write access.
     this.#requireNode(dirname(directory), 'rmdir');
     this.#assertWritable('rmdir', directory);
-    this.#remove(directory);
+    this.#removeNode(directory);
   }
 
-  #remove(directory: string): void {
+  #removeNode(directory: string): void {
     this.#requireNode(directory, 'rmdir');
-    const parent = this.#find(dirname(directory));
-    if (parent === undefined || this.#isBusy(directory)) throw fileError('EBUSY', 'rmdir', directory);
-    parent.children.delete(basename(directory));
+    const parentNode = this.#findNode(dirname(directory));
+    if (parentNode === undefined || this.#isBusy(directory)) throw fileError('EBUSY', 'rmdir', directory);
+    parentNode.children.delete(basename(directory));
   }
 
   #isBusy(directory: string): boolean {
-    const hasChildren = (this.#find(directory)?.children.size ?? 0) > 0;
-    return hasChildren || this.#processesIn(directory).length > 0;
+    const hasChildren = (this.#findNode(directory)?.children.size ?? 0) > 0;
+    return hasChildren || this.#listProcesses(directory).length > 0;
   }
 
   write(file: string, value: string): void {
@@ -180,24 +185,24 @@ export class CgroupTree {
     this.#assertWritable('open', file);
     if (this.#version === 'v2' && name === 'cgroup.subtree_control') {
       const requested = value.split(/\s+/).map((word) => word.replace(/^\+/, ''));
-      const available = this.#availableControllers(directory);
-      if (requested.some((controller) => !available.includes(controller))) throw failure('ENOENT');
+      const availableControllers = this.#listAvailableControllers(directory);
+      if (requested.some((controller) => !availableControllers.includes(controller))) throw failure('ENOENT');
       // Only the root cgroup may have both processes and child cgroups with controllers.
-      if (!this.#roots.has(directory) && this.#processesIn(directory).length > 0) throw failure('EBUSY');
+      if (!this.#rootNodes.has(directory) && this.#listProcesses(directory).length > 0) throw failure('EBUSY');
       for (const controller of requested) node.enabledControllers.add(controller);
       return;
     }
     // Only the kernel creates files in a cgroup.
-    if (this.#initialValue(directory, name) === undefined) throw failure('EACCES');
+    if (this.#getInitialValue(directory, name) === undefined) throw failure('EACCES');
     if (!/^(max|-?\d+)( \d+)?$/.test(value)) throw failure('EINVAL');
-    if (name === 'memory.limit_in_bytes' && Number(value) < this.#memoryUsedBy(directory)) throw failure('EBUSY');
+    if (name === 'memory.limit_in_bytes' && Number(value) < this.#computeMemoryUsage(directory)) throw failure('EBUSY');
     node.values.set(name, value);
     if (name === 'memory.max' && value !== 'max') this.#enforceLimit(directory, Number(value));
   }
 
   /** Kills the processes in a cgroup and returns their PIDs. */
   kill(directory: string): readonly number[] {
-    const pids = this.#processesIn(directory).map(({ pid }) => pid);
+    const pids = this.#listProcesses(directory).map(({ pid }) => pid);
     for (const pid of pids) this.#processes.kill(pid, 'SIGKILL');
     return pids;
   }
@@ -208,61 +213,61 @@ export class CgroupTree {
 
   /** Kills the largest processes until the memory usage is within the limit. */
   #enforceLimit(directory: string, limit: number): void {
-    const bySize = this.#allProcesses(directory).toSorted((a, b) => b.memoryBytes - a.memoryBytes);
-    for (const { pid } of bySize) {
-      if (this.#memoryUsedBy(directory) <= limit) return;
+    const largestFirst = this.#listAllProcesses(directory).toSorted((a, b) => b.memoryBytes - a.memoryBytes);
+    for (const { pid } of largestFirst) {
+      if (this.#computeMemoryUsage(directory) <= limit) return;
       this.#processes.kill(pid, 'OOM');
     }
   }
 
-  #memoryUsedBy(directory: string): number {
-    return this.#allProcesses(directory).reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
+  #computeMemoryUsage(directory: string): number {
+    return this.#listAllProcesses(directory).reduce((sum, { memoryBytes }) => sum + memoryBytes, 0);
   }
 
-  #allProcesses(directory: string): readonly CgroupProcess[] {
-    const descendants = this.childNames(directory).flatMap((name) => this.#allProcesses(join(directory, name)));
-    return [...this.#processesIn(directory), ...descendants];
+  #listAllProcesses(directory: string): readonly CgroupProcess[] {
+    const descendants = this.childNames(directory).flatMap((name) => this.#listAllProcesses(join(directory, name)));
+    return [...this.#listProcesses(directory), ...descendants];
   }
 
-  #processesIn(directory: string): readonly CgroupProcess[] {
-    const [, names] = this.#locate(directory);
+  #listProcesses(directory: string): readonly CgroupProcess[] {
+    const [, names] = this.#locateNode(directory);
     return names.length === 0 ? [] : this.#processes.in(names.join('/'));
   }
 
   /** Returns the controllers of a cgroup, which on v2 are those that its parent enables. */
-  #availableControllers(directory: string): readonly string[] {
+  #listAvailableControllers(directory: string): readonly string[] {
     const hierarchy = this.hierarchies.find(({ root }) => root === directory || directory.startsWith(`${root}/`));
     if (hierarchy === undefined) return [];
     if (hierarchy.version === 'v1' || hierarchy.root === directory) return hierarchy.controllers;
-    return [...(this.#find(dirname(directory))?.enabledControllers ?? [])];
+    return [...(this.#findNode(dirname(directory))?.enabledControllers ?? [])];
   }
 
   /** Returns the initial value of a file, or undefined if the cgroup has no such file. The root has no limits. */
-  #initialValue(directory: string, name: string): string | undefined {
-    if (this.#roots.has(directory)) return undefined;
-    const available = this.#availableControllers(directory);
+  #getInitialValue(directory: string, name: string): string | undefined {
+    if (this.#rootNodes.has(directory)) return undefined;
+    const availableControllers = this.#listAvailableControllers(directory);
     const files = CONTROLLERS.flatMap((controller) =>
-      available.includes(controller) ? CONTROLLER_FILES[this.#version][controller] : [],
+      availableControllers.includes(controller) ? CONTROLLER_FILES[this.#version][controller] : [],
     );
     return files.find(([pattern]) => pattern.test(name))?.[1];
   }
 
   #requireNode(directory: string, syscall: string): CgroupNode {
-    const node = this.#find(directory);
+    const node = this.#findNode(directory);
     if (node === undefined) throw fileError('ENOENT', syscall, directory);
     return node;
   }
 
-  #find(directory: string): CgroupNode | undefined {
-    const [root, names] = this.#locate(directory);
+  #findNode(directory: string): CgroupNode | undefined {
+    const [root, names] = this.#locateNode(directory);
     let node = root;
     for (const name of names) node = node?.children.get(name);
     return node;
   }
 
   /** Returns the root node of the hierarchy that contains a directory, and the names on the path from there. */
-  #locate(directory: string): readonly [CgroupNode | undefined, readonly string[]] {
-    for (const [root, node] of this.#roots) {
+  #locateNode(directory: string): readonly [CgroupNode | undefined, readonly string[]] {
+    for (const [root, node] of this.#rootNodes) {
       if (directory === root) return [node, []];
       if (directory.startsWith(`${root}/`)) return [node, directory.slice(root.length + 1).split('/')];
     }
@@ -270,6 +275,6 @@ export class CgroupTree {
   }
 }
 
-function pathsBelow({ children }: CgroupNode, prefix: string): string[] {
-  return [...children].flatMap(([name, node]) => [`${prefix}${name}`, ...pathsBelow(node, `${prefix}${name}/`)]);
+function listPathsBelow({ children }: CgroupNode, prefix: string): string[] {
+  return [...children].flatMap(([name, node]) => [`${prefix}${name}`, ...listPathsBelow(node, `${prefix}${name}/`)]);
 }

@@ -23,14 +23,15 @@ export function simulatedCgroups(tree: CgroupTree, gate: Gate, parts: SimulatedC
 }
 
 function gatedCgroupfs(tree: CgroupTree, gate: Gate): Cgroupfs {
-  const write = (name: string, about: string, operation: () => void) => gate({ name, about, writes: true }, operation);
+  const runWrite = (name: string, about: string, operation: () => void) =>
+    gate({ name, about, writes: true }, operation);
   return {
     exists: (path) => tree.exists(path),
     read: (file) => tree.read(file),
     names: (directory) => tree.childNames(directory),
-    mkdir: (directory) => write('mkdir', directory, () => tree.makeDirectories(directory)),
-    write: (file, text) => write('write', file, () => tree.write(file, text)),
-    rmdir: (directory) => write('rmdir', directory, () => tree.removeDirectory(directory)),
+    mkdir: (directory) => runWrite('mkdir', directory, () => tree.makeDirectories(directory)),
+    write: (file, text) => runWrite('write', file, () => tree.write(file, text)),
+    rmdir: (directory) => runWrite('rmdir', directory, () => tree.removeDirectory(directory)),
     children: (directory) => gate({ name: 'readdir', about: directory, writes: false }, () => tree.children(directory)),
     kill: (directory) => tree.kill(directory),
     processName: () => 'simulated',

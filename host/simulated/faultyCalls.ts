@@ -25,17 +25,17 @@ interface HangingCall {
 }
 
 /** Returns the fault of a call, if any. */
-export type FileFaults = (call: FileCall) => FileFault | undefined;
+export type GetFileFault = (call: FileCall) => FileFault | undefined;
 
-export class FaultyCalls {
-  readonly #faults: FileFaults;
+export class FaultInjector {
+  readonly #getFault: GetFileFault;
 
-  constructor(faults: FileFaults) {
-    this.#faults = faults;
+  constructor(faults: GetFileFault) {
+    this.#getFault = faults;
   }
 
   async run<T>(call: FileCall, operation: () => T): Promise<T> {
-    const fault = this.#faults(call);
+    const fault = this.#getFault(call);
     if (fault === undefined || !('hangs' in fault)) return runWithFailure(call, fault, operation);
     if (fault.done === true) operation();
     // A new promise for each call, because the reactions to a shared promise would accumulate.
@@ -44,7 +44,7 @@ export class FaultyCalls {
 
   /** Runs a synchronous call, which never hangs. */
   runSync<T>(call: FileCall, operation: () => T): T {
-    const fault = this.#faults(call);
+    const fault = this.#getFault(call);
     return runWithFailure(call, fault !== undefined && 'hangs' in fault ? undefined : fault, operation);
   }
 }

@@ -1,6 +1,6 @@
 /** Creates the errors of a simulated disk, with the codes and messages of Node.js. */
 
-const MESSAGES = {
+const ERROR_MESSAGES = {
   EACCES: 'permission denied',
   EBADF: 'bad file descriptor',
   EBUSY: 'resource busy or locked',
@@ -20,13 +20,13 @@ const MESSAGES = {
   EROFS: 'read-only file system',
 } as const;
 
-export type FileErrorCode = keyof typeof MESSAGES;
+export type FileErrorCode = keyof typeof ERROR_MESSAGES;
 
 /** Creates the error of a call on a path, without a stack, like the errors of `node:fs/promises`. */
 export function fileError(code: FileErrorCode, syscall: string, path: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
-  const error = new Error(`${code}: ${MESSAGES[code]}, ${syscall} '${path}'`);
+  const error = new Error(`${code}: ${ERROR_MESSAGES[code]}, ${syscall} '${path}'`);
   Error.stackTraceLimit = stackTraceLimit;
   return Object.assign(error, { code, syscall, path });
 }

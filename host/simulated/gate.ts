@@ -1,5 +1,5 @@
 /** A call to a simulated component of the host. */
-interface GatedCall {
+interface GatedOperation {
   /** Name of the operation. */
   readonly name: string;
   /** Object of the operation, e.g. a path or an address. */
@@ -12,7 +12,7 @@ interface GatedCall {
  * Controls each call: decides when `act` takes effect, if at all, and the result of the call. `partly` performs a part
  * of an operation that can be interrupted.
  */
-export type Gate = <T>(call: GatedCall, act: () => T, partly?: () => void) => Promise<T>;
+export type Gate = <T>(call: GatedOperation, act: () => T, partly?: () => void) => Promise<T>;
 
 /** Executes every call immediately. */
 export const openGate: Gate = async (_call, act) => act();

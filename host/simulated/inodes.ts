@@ -14,7 +14,7 @@ export interface RegularFile extends InodeFields {
   /** Time of the last write on a clock that is never set. */
   writtenAt: number;
   /** Contents that survive a power failure. */
-  synced: Buffer;
+  syncedData: Buffer;
 }
 
 interface SymbolicLink extends InodeFields {
@@ -26,11 +26,11 @@ export interface Directory extends InodeFields {
   readonly kind: 'directory';
   readonly entries: Map<string, Inode>;
   /** Entries that survive a power failure. */
-  readonly synced: Map<string, Inode>;
+  readonly syncedEntries: Map<string, Inode>;
 }
 
 /** Changes of directory entries. An undefined inode means removal. */
-export type EntryChange = readonly (readonly [name: string, inode: Inode | undefined])[];
+export type EntryChanges = readonly (readonly [name: string, inode: Inode | undefined])[];
 
 export type Inode = Directory | RegularFile | SymbolicLink;
 

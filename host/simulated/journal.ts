@@ -3,7 +3,7 @@
  * journaling file system.
  */
 import { Buffer } from 'node:buffer';
-import type { Directory, EntryChange, Inode, RegularFile } from './inodes.ts';
+import type { Directory, EntryChanges, Inode, RegularFile } from './inodes.ts';
 
 /** Maximum time until a file system commits directory changes, in milliseconds. */
 const COMMIT_INTERVAL_MS = 5_000;
@@ -12,7 +12,7 @@ const WRITEBACK_INTERVAL_MS = 30_000;
 
 interface PendingChange {
   readonly directory: Directory;
-  readonly entries: EntryChange;
+  readonly entryChanges: EntryChanges;
   readonly changedAt: number;
 }
 
@@ -25,21 +25,21 @@ interface PowerCut {
 
 /** Directory changes that are not durable yet, in order. */
 export class Journal {
-  #changes: PendingChange[] = [];
+  #pendingChanges: PendingChange[] = [];
 
   /** Changes entries of a directory atomically. */
-  change(directory: Directory, entries: EntryChange, at: number): void {
-    applyChange(directory.entries, entries);
-    this.#changes.push({ directory, entries, changedAt: at });
+  change(directory: Directory, entryChanges: EntryChanges, at: number): void {
+    applyChange(directory.entries, entryChanges);
+    this.#pendingChanges.push({ directory, entryChanges, changedAt: at });
     this.#commitExpired(at);
   }
 
   /** Makes the current state of an inode durable. Nothing else becomes durable. */
   sync(inode: Inode): void {
-    if (inode.kind === 'file') inode.synced = inode.data;
+    if (inode.kind === 'file') inode.syncedData = inode.data;
     if (inode.kind !== 'directory') return;
-    this.#commit(this.#changes.filter(({ directory }) => directory === inode));
-    this.#changes = this.#changes.filter(({ directory }) => directory !== inode);
+    this.#commitChanges(this.#pendingChanges.filter(({ directory }) => directory === inode));
+    this.#pendingChanges = this.#pendingChanges.filter(({ directory }) => directory !== inode);
   }
 
   /**
@@ -48,24 +48,26 @@ export class Journal {
    */
   cutPower(root: Directory, cut: PowerCut): void {
     this.#commitExpired(cut.now);
-    this.#commit(this.#changes.slice(0, Math.floor(cut.random() * (this.#changes.length + 1))));
-    this.#changes = [];
+    this.#commitChanges(this.#pendingChanges.slice(0, Math.floor(cut.random() * (this.#pendingChanges.length + 1))));
+    this.#pendingChanges = [];
     restoreInode(root, cut);
   }
 
   #commitExpired(now: number): void {
-    const [oldest] = this.#changes;
+    const [oldest] = this.#pendingChanges;
     if (oldest === undefined || now - oldest.changedAt <= COMMIT_INTERVAL_MS) return;
-    const firstRecent = this.#changes.findIndex(({ changedAt }) => now - changedAt <= COMMIT_INTERVAL_MS);
-    this.#commit(this.#changes.splice(0, firstRecent < 0 ? this.#changes.length : firstRecent));
+    const firstRecentIndex = this.#pendingChanges.findIndex(({ changedAt }) => now - changedAt <= COMMIT_INTERVAL_MS);
+    this.#commitChanges(
+      this.#pendingChanges.splice(0, firstRecentIndex < 0 ? this.#pendingChanges.length : firstRecentIndex),
+    );
   }
 
-  #commit(changes: readonly PendingChange[]): void {
-    for (const { directory, entries } of changes) applyChange(directory.synced, entries);
+  #commitChanges(changes: readonly PendingChange[]): void {
+    for (const { directory, entryChanges } of changes) applyChange(directory.syncedEntries, entryChanges);
   }
 }
 
-function applyChange(entries: Map<string, Inode>, change: EntryChange): void {
+function applyChange(entries: Map<string, Inode>, change: EntryChanges): void {
   for (const [name, inode] of change) {
     if (inode === undefined) entries.delete(name);
     else entries.set(name, inode);
@@ -76,19 +78,19 @@ function restoreInode(inode: Inode, cut: PowerCut): void {
   if (inode.kind === 'file') restoreFile(inode, cut);
   if (inode.kind !== 'directory') return;
   inode.entries.clear();
-  for (const [name, child] of inode.synced) {
+  for (const [name, child] of inode.syncedEntries) {
     inode.entries.set(name, child);
     restoreInode(child, cut);
   }
 }
 
 function restoreFile(file: RegularFile, { random, now }: PowerCut): void {
-  const { data, synced } = file;
-  if (data !== synced && now - file.writtenAt <= WRITEBACK_INTERVAL_MS) {
-    const writtenPart = data.subarray(0, Math.floor(random() * data.length));
+  const { data, syncedData } = file;
+  if (data !== syncedData && now - file.writtenAt <= WRITEBACK_INTERVAL_MS) {
+    const writtenBytes = data.subarray(0, Math.floor(random() * data.length));
     // If only the new size is durable, the rest reads as zeros.
-    const zeroFilled = Buffer.concat([writtenPart, Buffer.alloc(data.length - writtenPart.length)]);
-    file.data = [synced, writtenPart, zeroFilled, data][Math.floor(random() * 4)] ?? data;
+    const zeroFilledData = Buffer.concat([writtenBytes, Buffer.alloc(data.length - writtenBytes.length)]);
+    file.data = [syncedData, writtenBytes, zeroFilledData, data][Math.floor(random() * 4)] ?? data;
   }
-  file.synced = file.data;
+  file.syncedData = file.data;
 }

@@ -4,24 +4,24 @@ import { errorCode } from '../files/fileErrors.ts';
 import { fileError } from './fileErrors.ts';
 import { type Directory, type Inode, type RegularFile, totalSize } from './inodes.ts';
 import { Journal } from './journal.ts';
-import { type Mounted, MountTable } from './mountTable.ts';
+import { MountTable, type SimulatedMount } from './mountTable.ts';
 import { isMountPoint, type ResolvedPath, type ResolveOptions, resolvePath } from './places.ts';
 
-const EMPTY = Buffer.alloc(0);
+const EMPTY_BUFFER = Buffer.alloc(0);
 
 /** Called with the name of a changed directory entry. */
 export type DirectoryListener = (name: string) => void;
 
 export class MemoryDisk {
-  readonly root: Directory;
+  readonly rootDirectory: Directory;
   /** Capacity in bytes. */
-  capacity = Number.POSITIVE_INFINITY;
+  capacityBytes = Number.POSITIVE_INFINITY;
   readonly #journal = new Journal();
   readonly #mounts = new MountTable();
   readonly #now: () => number;
   readonly #monotonicNow: () => number;
   readonly #watchers = new Map<Directory, Set<DirectoryListener>>();
-  #lastInode = 1;
+  #lastInodeNumber = 1;
   #usedBytes = 0;
 
   /**
@@ -31,17 +31,17 @@ export class MemoryDisk {
   constructor(now: () => number, monotonicNow = now) {
     this.#now = now;
     this.#monotonicNow = monotonicNow;
-    this.root = this.#newDirectory(0o755);
+    this.rootDirectory = this.#createDirectory(0o755);
   }
 
   /** Returns the inode at a path without following a link at its end. Undefined if the path does not exist. */
   find(path: string, syscall: string): Inode | undefined {
-    return undefinedIfMissing(() => this.#locate(path, { syscall, follow: false }).inode);
+    return undefinedIfMissing(() => this.#resolvePath(path, { syscall, shouldFollow: false }).inode);
   }
 
   /** Returns the inode at a path. Throws if it does not exist. */
-  inodeAt(path: string, syscall: string, { follow = true }: { readonly follow?: boolean } = {}): Inode {
-    const { inode } = this.#locate(path, { syscall, follow });
+  inodeAt(path: string, syscall: string, { follow: shouldFollow = true }: { readonly follow?: boolean } = {}): Inode {
+    const { inode } = this.#resolvePath(path, { syscall, shouldFollow });
     if (inode === undefined) throw fileError('ENOENT', syscall, path);
     return inode;
   }
@@ -59,7 +59,7 @@ export class MemoryDisk {
   }
 
   realPath(path: string): string {
-    const { inode, path: realPath } = this.#locate(path, { syscall: 'realpath', follow: true });
+    const { inode, path: realPath } = this.#resolvePath(path, { syscall: 'realpath', shouldFollow: true });
     if (inode === undefined) throw fileError('ENOENT', 'realpath', path);
     return realPath;
   }
@@ -67,46 +67,49 @@ export class MemoryDisk {
   /** Resolves the links in the existing part of a path. */
   resolveExisting(path: string): string {
     try {
-      return this.#locate(path, { syscall: 'realpath', follow: true }).path;
+      return this.#resolvePath(path, { syscall: 'realpath', shouldFollow: true }).path;
     } catch {
       return join(this.resolveExisting(dirname(path)), basename(path));
     }
   }
 
   makeDirectory(path: string, mode = 0o777): void {
-    const { directory, name, inode } = this.#locate(path, { syscall: 'mkdir', follow: false });
+    const { directory, name, inode } = this.#resolvePath(path, { syscall: 'mkdir', shouldFollow: false });
     if (inode !== undefined) throw fileError('EEXIST', 'mkdir', path);
-    this.#changeEntries(directory, [[name, this.#newDirectory(mode)]]);
+    this.#changeEntries(directory, [[name, this.#createDirectory(mode)]]);
   }
 
   /** Creates a directory and its parents. Returns the first created directory, if any. */
   makeDirectories(path: string, mode?: number): string | undefined {
-    const found = undefinedIfMissing(() => this.#locate(path, { syscall: 'mkdir', follow: true }).inode);
-    if (found?.kind === 'directory') return undefined;
-    if (found !== undefined) throw fileError('EEXIST', 'mkdir', path);
+    const existingInode = undefinedIfMissing(
+      () => this.#resolvePath(path, { syscall: 'mkdir', shouldFollow: true }).inode,
+    );
+    if (existingInode?.kind === 'directory') return undefined;
+    if (existingInode !== undefined) throw fileError('EEXIST', 'mkdir', path);
     // A dangling link prevents the creation.
     if (this.find(path, 'mkdir') !== undefined) throw fileError('ENOENT', 'mkdir', path);
-    const parent = dirname(path);
+    const parentPath = dirname(path);
     const isDanglingParent =
-      undefinedIfMissing(() => this.inodeAt(parent, 'mkdir')) === undefined && this.find(parent, 'mkdir') !== undefined;
+      undefinedIfMissing(() => this.inodeAt(parentPath, 'mkdir')) === undefined &&
+      this.find(parentPath, 'mkdir') !== undefined;
     if (isDanglingParent) throw fileError('ENOTDIR', 'mkdir', path);
-    const firstCreated = this.makeDirectories(parent, mode);
+    const firstCreatedPath = this.makeDirectories(parentPath, mode);
     this.makeDirectory(path, mode);
-    return firstCreated ?? path;
+    return firstCreatedPath ?? path;
   }
 
   /** Opens the file at a path, creating it if it does not exist. */
   openFile(path: string, { mode = 0o666, exclusive = false }: { mode?: number | undefined; exclusive?: boolean }) {
-    const { directory, name, inode } = this.#locate(path, { syscall: 'open', follow: !exclusive });
+    const { directory, name, inode } = this.#resolvePath(path, { syscall: 'open', shouldFollow: !exclusive });
     if (inode !== undefined && exclusive) throw fileError('EEXIST', 'open', path);
     if (inode?.kind === 'directory') throw fileError('EISDIR', 'open', path);
     if (inode?.kind === 'file') return inode;
     const file: RegularFile = {
       kind: 'file',
-      data: EMPTY,
-      synced: EMPTY,
+      data: EMPTY_BUFFER,
+      syncedData: EMPTY_BUFFER,
       writtenAt: this.#monotonicNow(),
-      ...this.#inodeFields(mode),
+      ...this.#createInodeFields(mode),
     };
     this.#changeEntries(directory, [[name, file]]);
     return file;
@@ -114,47 +117,47 @@ export class MemoryDisk {
 
   /** Writes the contents of a file. On a full disk, writes as much as fits and fails. */
   write(file: RegularFile, data: Buffer, path: string): void {
-    const availableBytes = this.capacity - this.#usedBytes + file.data.length;
-    const written = data.length > availableBytes ? data.subarray(0, Math.max(0, availableBytes)) : data;
-    this.#usedBytes += written.length - file.data.length;
-    file.data = written;
+    const availableBytes = this.capacityBytes - this.#usedBytes + file.data.length;
+    const writtenData = data.length > availableBytes ? data.subarray(0, Math.max(0, availableBytes)) : data;
+    this.#usedBytes += writtenData.length - file.data.length;
+    file.data = writtenData;
     file.mtimeMs = this.#now();
     file.writtenAt = this.#monotonicNow();
     this.#notifyWatchers(path);
-    if (written !== data) throw fileError('ENOSPC', 'write', path);
+    if (writtenData !== data) throw fileError('ENOSPC', 'write', path);
   }
 
   link(target: string, path: string): void {
-    const { directory, name, inode } = this.#locate(path, { syscall: 'symlink', follow: false });
+    const { directory, name, inode } = this.#resolvePath(path, { syscall: 'symlink', shouldFollow: false });
     if (inode !== undefined) throw fileError('EEXIST', 'symlink', path);
-    this.#changeEntries(directory, [[name, { kind: 'link', target, ...this.#inodeFields(0o777) }]]);
+    this.#changeEntries(directory, [[name, { kind: 'link', target, ...this.#createInodeFields(0o777) }]]);
   }
 
   rename(from: string, to: string): void {
-    const source = this.#locate(from, { syscall: 'rename', follow: false });
-    const target = this.#locate(to, { syscall: 'rename', follow: false });
+    const source = this.#resolvePath(from, { syscall: 'rename', shouldFollow: false });
+    const targetLocation = this.#resolvePath(to, { syscall: 'rename', shouldFollow: false });
     if (source.inode === undefined) throw fileError('ENOENT', 'rename', from);
-    if (isMountPoint(source) || isMountPoint(target)) throw fileError('EBUSY', 'rename', from);
-    if (source.inode === target.inode) return;
-    if (`${target.path}/`.startsWith(`${source.path}/`)) throw fileError('EINVAL', 'rename', from);
-    if (`${source.path}/`.startsWith(`${target.path}/`)) throw fileError('ENOTEMPTY', 'rename', from);
-    assertReplaceable(source.inode, target.inode, to);
-    this.#releaseSpace(target.inode);
-    this.#mounts.updatePaths(source.path, target.path);
-    if (source.directory === target.directory) {
+    if (isMountPoint(source) || isMountPoint(targetLocation)) throw fileError('EBUSY', 'rename', from);
+    if (source.inode === targetLocation.inode) return;
+    if (`${targetLocation.path}/`.startsWith(`${source.path}/`)) throw fileError('EINVAL', 'rename', from);
+    if (`${source.path}/`.startsWith(`${targetLocation.path}/`)) throw fileError('ENOTEMPTY', 'rename', from);
+    assertReplaceable(source.inode, targetLocation.inode, to);
+    this.#releaseSpace(targetLocation.inode);
+    this.#mounts.updatePaths(source.path, targetLocation.path);
+    if (source.directory === targetLocation.directory) {
       this.#changeEntries(source.directory, [
         [source.name, undefined],
-        [target.name, source.inode],
+        [targetLocation.name, source.inode],
       ]);
       return;
     }
-    this.#changeEntries(target.directory, [[target.name, source.inode]]);
+    this.#changeEntries(targetLocation.directory, [[targetLocation.name, source.inode]]);
     this.#changeEntries(source.directory, [[source.name, undefined]]);
   }
 
   /** Removes a file or link. */
   unlink(path: string): void {
-    const location = this.#locate(path, { syscall: 'unlink', follow: false });
+    const location = this.#resolvePath(path, { syscall: 'unlink', shouldFollow: false });
     const { directory, name, inode } = location;
     if (inode === undefined) throw fileError('ENOENT', 'unlink', path);
     if (isMountPoint(location)) throw fileError('EBUSY', 'unlink', path);
@@ -164,7 +167,7 @@ export class MemoryDisk {
   }
 
   removeDirectory(path: string): void {
-    const location = this.#locate(path, { syscall: 'rmdir', follow: false });
+    const location = this.#resolvePath(path, { syscall: 'rmdir', shouldFollow: false });
     const { directory, name, inode } = location;
     if (inode === undefined) throw fileError('ENOENT', 'rmdir', path);
     if (inode.kind !== 'directory') throw fileError('ENOTDIR', 'rmdir', path);
@@ -174,22 +177,32 @@ export class MemoryDisk {
   }
 
   /** Mounts in the order of their creation. */
-  get mounts(): readonly Mounted[] {
+  get mounts(): readonly SimulatedMount[] {
     return this.#mounts.all;
   }
 
   /** Mounts an empty file system on a directory and hides its contents. */
   mount(type: string, path: string, mode = 0o777): void {
-    const { inode, path: realPath, mount: parentMount } = this.#locate(path, { syscall: 'mount', follow: true });
+    const {
+      inode,
+      path: realPath,
+      mount: parentMount,
+    } = this.#resolvePath(path, { syscall: 'mount', shouldFollow: true });
     if (inode === undefined) throw fileError('ENOENT', 'mount', path);
     if (inode.kind !== 'directory') throw fileError('ENOTDIR', 'mount', path);
-    this.#mounts.add({ path: realPath, type, root: this.#newDirectory(mode), mountPoint: inode, parent: parentMount });
+    this.#mounts.add({
+      path: realPath,
+      type,
+      root: this.#createDirectory(mode),
+      mountPoint: inode,
+      parentMount,
+    });
   }
 
   /** Bind-mounts a path on an existing one. Both must be directories, or neither. */
   bind(source: string, path: string): void {
-    const from = this.#locate(source, { syscall: 'mount', follow: true });
-    const to = this.#locate(path, { syscall: 'mount', follow: true });
+    const from = this.#resolvePath(source, { syscall: 'mount', shouldFollow: true });
+    const to = this.#resolvePath(path, { syscall: 'mount', shouldFollow: true });
     if (from.inode === undefined || to.inode === undefined) throw fileError('ENOENT', 'mount', path);
     if ((from.inode.kind === 'directory') !== (to.inode.kind === 'directory'))
       throw fileError('ENOTDIR', 'mount', path);
@@ -199,13 +212,13 @@ export class MemoryDisk {
       source: from.path,
       root: from.inode,
       mountPoint: to.inode,
-      parent: to.mount,
+      parentMount: to.mount,
     });
   }
 
   /** Unmounts the topmost mount at a path. The contents of a memory file system are lost. */
   unmount(path: string): void {
-    const location = this.#locate(path, { syscall: 'umount', follow: true });
+    const location = this.#resolvePath(path, { syscall: 'umount', shouldFollow: true });
     const { mount } = location;
     if (mount === undefined || !isMountPoint(location)) throw fileError('EINVAL', 'umount', path);
     if (!this.#mounts.remove(mount)) throw fileError('EBUSY', 'umount', path);
@@ -215,7 +228,7 @@ export class MemoryDisk {
   /**
    * Removes a mount that cannot be reached by a path, e.g. one that another process created in its own mount namespace.
    */
-  detach(hidden: Mounted): void {
+  detach(hidden: SimulatedMount): void {
     if (this.#mounts.remove(hidden) && hidden.source === undefined) this.#releaseSpace(hidden.root);
   }
 
@@ -239,17 +252,17 @@ export class MemoryDisk {
   cutPower(random: () => number): void {
     this.#watchers.clear();
     this.#mounts.clear();
-    this.#journal.cutPower(this.root, { random, now: this.#monotonicNow() });
-    this.#usedBytes = totalSize(this.root);
+    this.#journal.cutPower(this.rootDirectory, { random, now: this.#monotonicNow() });
+    this.#usedBytes = totalSize(this.rootDirectory);
   }
 
-  #inodeFields(mode: number) {
-    this.#lastInode += 1;
-    return { ino: this.#lastInode, mode, uid: 0, gid: 0, mtimeMs: this.#now() };
+  #createInodeFields(mode: number) {
+    this.#lastInodeNumber += 1;
+    return { ino: this.#lastInodeNumber, mode, uid: 0, gid: 0, mtimeMs: this.#now() };
   }
 
-  #newDirectory(mode: number): Directory {
-    return { kind: 'directory', entries: new Map(), synced: new Map(), ...this.#inodeFields(mode) };
+  #createDirectory(mode: number): Directory {
+    return { kind: 'directory', entries: new Map(), syncedEntries: new Map(), ...this.#createInodeFields(mode) };
   }
 
   #changeEntries(directory: Directory, changes: readonly (readonly [string, Inode | undefined])[]): void {
@@ -260,7 +273,7 @@ export class MemoryDisk {
 
   #notifyWatchers(path: string): void {
     if (this.#watchers.size === 0) return;
-    const { directory, name } = this.#locate(path, { syscall: 'write', follow: true });
+    const { directory, name } = this.#resolvePath(path, { syscall: 'write', shouldFollow: true });
     for (const listener of this.#watchers.get(directory) ?? []) listener(name);
   }
 
@@ -268,8 +281,8 @@ export class MemoryDisk {
     if (inode !== undefined) this.#usedBytes -= totalSize(inode);
   }
 
-  #locate(path: string, options: ResolveOptions): ResolvedPath {
-    return resolvePath({ root: this.root, mounts: this.#mounts }, path, options);
+  #resolvePath(path: string, options: ResolveOptions): ResolvedPath {
+    return resolvePath({ root: this.rootDirectory, mounts: this.#mounts }, path, options);
   }
 }
 

@@ -1,7 +1,7 @@
 /** An open file or directory of a simulated disk. */
 import { Buffer } from 'node:buffer';
 import type { FileStats, OpenFile } from '../files/fileSystem.ts';
-import type { FaultyCalls } from './faultyCalls.ts';
+import type { FaultInjector } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
@@ -10,41 +10,41 @@ interface OpenedInode {
   readonly path: string;
   readonly inode: Directory | RegularFile;
   /** Whether writes append to the file. */
-  readonly appends: boolean;
+  readonly isAppending: boolean;
 }
 
 /** An open file, which remains usable when its name is changed or removed. */
 export class MemoryFile implements OpenFile {
   readonly #disk: MemoryDisk;
-  readonly #calls: FaultyCalls;
+  readonly #faultInjector: FaultInjector;
   readonly #openedInode: OpenedInode;
   #isOpen = true;
 
-  constructor(disk: MemoryDisk, calls: FaultyCalls, opened: OpenedInode) {
+  constructor(disk: MemoryDisk, calls: FaultInjector, opened: OpenedInode) {
     this.#disk = disk;
-    this.#calls = calls;
+    this.#faultInjector = calls;
     this.#openedInode = opened;
   }
 
-  readFile = () => this.#run('read', false, () => this.#requireFile().data);
+  readFile = () => this.#runCall('read', false, () => this.#requireFile().data);
   writeFile = (data: string | Uint8Array) =>
-    this.#run('write', true, () => {
-      const { path, appends } = this.#openedInode;
+    this.#runCall('write', true, () => {
+      const { path, isAppending } = this.#openedInode;
       const file = this.#requireFile();
       const bytes = Buffer.from(data);
-      this.#disk.write(file, appends ? Buffer.concat([file.data, bytes]) : bytes, path);
+      this.#disk.write(file, isAppending ? Buffer.concat([file.data, bytes]) : bytes, path);
     });
-  sync = () => this.#run('fsync', true, () => this.#disk.sync(this.#openedInode.inode));
-  chmod = (mode: number) => this.#run('fchmod', true, () => void Object.assign(this.#openedInode.inode, { mode }));
-  stat = () => this.#run('fstat', false, () => toStats(this.#openedInode.inode));
+  sync = () => this.#runCall('fsync', true, () => this.#disk.sync(this.#openedInode.inode));
+  chmod = (mode: number) => this.#runCall('fchmod', true, () => void Object.assign(this.#openedInode.inode, { mode }));
+  stat = () => this.#runCall('fstat', false, () => toStats(this.#openedInode.inode));
 
   async close(): Promise<void> {
     this.#isOpen = false;
   }
 
-  #run<T>(call: string, isWrite: boolean, operation: () => T): Promise<T> {
+  #runCall<T>(call: string, isWrite: boolean, operation: () => T): Promise<T> {
     const { path } = this.#openedInode;
-    return this.#calls.run({ call, path, writes: isWrite }, () => {
+    return this.#faultInjector.run({ call, path, writes: isWrite }, () => {
       if (!this.#isOpen) throw fileError('EBADF', call, path);
       return operation();
     });

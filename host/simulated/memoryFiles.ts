@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
-import { FaultyCalls, type FileFaults } from './faultyCalls.ts';
+import { FaultInjector, type GetFileFault } from './faultyCalls.ts';
 import { fileError } from './fileErrors.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
@@ -15,13 +15,13 @@ import { mountsUnder } from './memoryMounts.ts';
 /** A file system on a simulated disk. Each asynchronous call completes in a separate turn of the event loop. */
 export class MemoryFiles implements FileSystem {
   /** Size of the thread pool, as configured by the command line. */
-  readonly threads: number = 8;
+  readonly threadCount: number = 8;
   readonly #disk: MemoryDisk;
-  readonly #calls: FaultyCalls;
+  readonly #faultInjector: FaultInjector;
 
-  constructor(disk: MemoryDisk, faults: FileFaults = () => undefined) {
+  constructor(disk: MemoryDisk, faults: GetFileFault = () => undefined) {
     this.#disk = disk;
-    this.#calls = new FaultyCalls(faults);
+    this.#faultInjector = new FaultInjector(faults);
   }
 
   lstat = (path: string) =>
@@ -47,7 +47,9 @@ export class MemoryFiles implements FileSystem {
       return inode.data.subarray(Math.max(0, inode.data.length - maxBytes));
     });
   readlink = (path: string) =>
-    this.#runRead('readlink', path, () => linkTarget(this.#disk.inodeAt(path, 'readlink', { follow: false }), path));
+    this.#runRead('readlink', path, () =>
+      requireLinkTarget(this.#disk.inodeAt(path, 'readlink', { follow: false }), path),
+    );
 
   realpath = (path: string) => this.#runRead('realpath', path, () => this.#disk.realPath(path));
 
@@ -73,7 +75,7 @@ export class MemoryFiles implements FileSystem {
     });
   rename = (from: string, to: string) => this.#runWrite('rename', from, () => this.#disk.rename(from, to));
   rm = (path: string, options: RemoveOptions = {}) =>
-    this.#runWrite('rm', path, () => remove(this.#disk, path, options));
+    this.#runWrite('rm', path, () => removePath(this.#disk, path, options));
   symlink = (target: string, path: string) => this.#runWrite('symlink', path, () => this.#disk.link(target, path));
   unlink = (path: string) => this.#runWrite('unlink', path, () => this.#disk.unlink(path));
   // The file is not compressed, because the compressed bytes would depend on the machine.
@@ -91,7 +93,7 @@ export class MemoryFiles implements FileSystem {
       const mountedPaths = mountsUnder(this.#disk, directory).map(({ path }) => path);
       if (mountedPaths.length > 0)
         throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${mountedPaths.join(', ')}`);
-      if (exists(this.#disk, directory, { follow: false })) remove(this.#disk, directory, { recursive: true });
+      if (exists(this.#disk, directory, { follow: false })) removePath(this.#disk, directory, { recursive: true });
     });
   mountsUnder = (directory: string, signal: AbortSignal) =>
     this.#runRead('mountinfo', directory, () => {
@@ -100,20 +102,20 @@ export class MemoryFiles implements FileSystem {
     });
 
   open(path: string, flags: string | number, mode?: number): Promise<OpenFile> {
-    const call = { call: 'open', path, writes: createsFile(flags) };
-    return this.#calls.run(call, () => {
+    const fileCall = { call: 'open', path, writes: createsFile(flags) };
+    return this.#faultInjector.run(fileCall, () => {
       const inode = openInode(this.#disk, path, { flags, mode });
-      return new MemoryFile(this.#disk, this.#calls, { path, inode, appends: appendsToFile(flags) });
+      return new MemoryFile(this.#disk, this.#faultInjector, { path, inode, isAppending: appendsToFile(flags) });
     });
   }
 
   lstatSync = (path: string) =>
-    this.#calls.runSync({ call: 'lstat', path, writes: false }, () => {
+    this.#faultInjector.runSync({ call: 'lstat', path, writes: false }, () => {
       const inode = this.#disk.find(path, 'lstat');
       return inode && toStats(inode);
     });
   readFileSync = (path: string) =>
-    this.#calls.runSync({ call: 'open', path, writes: false }, () => this.#readText(path));
+    this.#faultInjector.runSync({ call: 'open', path, writes: false }, () => this.#readText(path));
   isSamePathSync = (a: string, b: string) => a === b || this.#disk.resolveExisting(a) === this.#disk.resolveExisting(b);
 
   /** Truncates the file and then writes it, so that a fault can occur in between. */
@@ -144,16 +146,16 @@ export class MemoryFiles implements FileSystem {
 
   watch(directory: string, { onChange }: { readonly onChange: (name: string | null) => void }) {
     const notify = (name: string) => queueMicrotask(() => onChange(name));
-    const call = { call: 'watch', path: directory, writes: false };
-    return { close: this.#calls.runSync(call, () => this.#disk.watch(directory, notify)) };
+    const fileCall = { call: 'watch', path: directory, writes: false };
+    return { close: this.#faultInjector.runSync(fileCall, () => this.#disk.watch(directory, notify)) };
   }
 
   #runRead<T>(call: string, path: string, operation: () => T): Promise<T> {
-    return this.#calls.run({ call, path, writes: false }, operation);
+    return this.#faultInjector.run({ call, path, writes: false }, operation);
   }
 
   #runWrite<T>(call: string, path: string, operation: () => T): Promise<T> {
-    return this.#calls.run({ call, path, writes: true }, operation);
+    return this.#faultInjector.run({ call, path, writes: true }, operation);
   }
 
   #readText(path: string): string {
@@ -202,7 +204,7 @@ interface RemoveOptions {
   readonly force?: boolean;
 }
 
-function remove(disk: MemoryDisk, path: string, options: RemoveOptions): void {
+function removePath(disk: MemoryDisk, path: string, options: RemoveOptions): void {
   const { recursive = false, force = false } = options;
   const inode = disk.find(path, 'rm');
   if (inode === undefined) {
@@ -214,11 +216,11 @@ function remove(disk: MemoryDisk, path: string, options: RemoveOptions): void {
     return;
   }
   if (!recursive) throw fileError('ERR_FS_EISDIR', 'rm', path);
-  for (const name of [...inode.entries.keys()]) remove(disk, join(path, name), options);
+  for (const name of [...inode.entries.keys()]) removePath(disk, join(path, name), options);
   disk.removeDirectory(path);
 }
 
-function linkTarget(inode: Inode, path: string): string {
+function requireLinkTarget(inode: Inode, path: string): string {
   if (inode.kind === 'link') return inode.target;
   throw fileError('EINVAL', 'readlink', path);
 }

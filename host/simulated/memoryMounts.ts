@@ -15,10 +15,10 @@ export function mountsUnder(disk: MemoryDisk, directory: string): readonly Mount
 }
 
 /** Returns the topmost mount at exactly this path, or undefined if there is none. */
-export function mountAt(disk: MemoryDisk, directory: string): MountPoint | undefined {
+export function findMountAt(disk: MemoryDisk, directory: string): MountPoint | undefined {
   const realPath = resolveParent(disk, directory);
-  const mounted = disk.mounts.findLast(({ path }) => path === realPath);
-  return mounted && { path: mounted.path, type: mounted.type };
+  const mountedFileSystem = disk.mounts.findLast(({ path }) => path === realPath);
+  return mountedFileSystem && { path: mountedFileSystem.path, type: mountedFileSystem.type };
 }
 
 /** Resolves the links in the parent directories of a path. */

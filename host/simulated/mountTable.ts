@@ -3,7 +3,7 @@ import type { MountPoint } from '../files/mountPoint.ts';
 import type { Inode } from './inodes.ts';
 
 /** A mounted file system or a bind mount. */
-export interface Mounted extends MountPoint {
+export interface SimulatedMount extends MountPoint {
   /** Source of a bind mount. Undefined for other file systems. */
   readonly source?: string;
   /** Root of the mounted file system. */
@@ -11,23 +11,23 @@ export interface Mounted extends MountPoint {
   /** The inode that the mount covers. */
   readonly mountPoint: Inode;
   /** The mount that contains `mountPoint`. Undefined for the disk itself. */
-  readonly parent: Mounted | undefined;
+  readonly parentMount: SimulatedMount | undefined;
 }
 
 export class MountTable {
-  #mounts: readonly Mounted[] = [];
+  #mounts: readonly SimulatedMount[] = [];
 
-  get all(): readonly Mounted[] {
+  get all(): readonly SimulatedMount[] {
     return this.#mounts;
   }
 
-  add(mounted: Mounted): void {
+  add(mounted: SimulatedMount): void {
     this.#mounts = [...this.#mounts, mounted];
   }
 
   /** Removes a mount, unless it contains other mounts. Returns whether it was removed. */
-  remove(mounted: Mounted): boolean {
-    if (this.#mounts.some(({ parent }) => parent === mounted)) return false;
+  remove(mounted: SimulatedMount): boolean {
+    if (this.#mounts.some(({ parentMount }) => parentMount === mounted)) return false;
     this.#mounts = this.#mounts.filter((candidate) => candidate !== mounted);
     return true;
   }
@@ -37,19 +37,23 @@ export class MountTable {
   }
 
   /** Returns the topmost mount on an inode, if any. */
-  top(inode: Inode, parent: Mounted | undefined): Mounted | undefined {
-    const mounted = this.#mounts.find((candidate) => candidate.mountPoint === inode && candidate.parent === parent);
-    return mounted && (this.top(mounted.root, mounted) ?? mounted);
+  top(inode: Inode, parent: SimulatedMount | undefined): SimulatedMount | undefined {
+    const mount = this.#mounts.find((candidate) => candidate.mountPoint === inode && candidate.parentMount === parent);
+    return mount && (this.top(mount.root, mount) ?? mount);
   }
 
   /** Updates the paths of mounts below a renamed directory. */
   updatePaths(from: string, to: string): void {
     if (!this.#mounts.some(({ path }) => path.startsWith(`${from}/`))) return;
-    const updated = new Map<Mounted, Mounted>();
+    const updatedMounts = new Map<SimulatedMount, SimulatedMount>();
     for (const mounted of this.#mounts) {
       const path = mounted.path.startsWith(`${from}/`) ? `${to}${mounted.path.slice(from.length)}` : mounted.path;
-      updated.set(mounted, { ...mounted, path, parent: mounted.parent && updated.get(mounted.parent) });
+      updatedMounts.set(mounted, {
+        ...mounted,
+        path,
+        parentMount: mounted.parentMount && updatedMounts.get(mounted.parentMount),
+      });
     }
-    this.#mounts = [...updated.values()];
+    this.#mounts = [...updatedMounts.values()];
   }
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 import type { Directory, Inode } from './inodes.ts';
-import type { Mounted, MountTable } from './mountTable.ts';
+import type { MountTable, SimulatedMount } from './mountTable.ts';
 
 const MAX_LINKS = 40;
 const MAX_NAME_LENGTH = 255;
@@ -15,14 +15,14 @@ export interface ResolvedPath {
   readonly path: string;
   readonly inode: Inode | undefined;
   /** The mount that contains the inode. Undefined for the disk itself. */
-  readonly mount: Mounted | undefined;
+  readonly mount: SimulatedMount | undefined;
 }
 
 export interface ResolveOptions {
   /** Name of the system call, for errors. */
   readonly syscall: string;
   /** Whether a link at the end of the path is followed. */
-  readonly follow: boolean;
+  readonly shouldFollow: boolean;
 }
 
 interface MountedTree {
@@ -34,31 +34,38 @@ interface MountedTree {
 export function resolvePath(
   { root, mounts }: MountedTree,
   path: string,
-  { syscall, follow }: ResolveOptions,
+  { syscall, shouldFollow }: ResolveOptions,
 ): ResolvedPath {
   const failure = (code: FileErrorCode) => fileError(code, syscall, path);
-  const normalized = NEEDS_NORMALIZATION.test(path) ? resolve(path) : path;
-  const originalNames = splitPath(normalized);
+  const normalizedPath = UNNORMALIZED_PATTERN.test(path) ? resolve(path) : path;
+  const originalNames = splitPath(normalizedPath);
   let names = originalNames;
   let directory = root;
-  let mount: Mounted | undefined;
+  let currentMount: SimulatedMount | undefined;
   for (let index = 0, links = 0; ; ) {
     const name = names[index];
-    if (name === undefined) return { directory, name: '.', path: '/', inode: directory, mount };
+    if (name === undefined) return { directory, name: '.', path: '/', inode: directory, mount: currentMount };
     if (name.length > MAX_NAME_LENGTH) throw failure('ENAMETOOLONG');
-    const isLast = index === names.length - 1;
+    const isLastName = index === names.length - 1;
     const entry = directory.entries.get(name);
-    const mounted = entry && mounts.top(entry, mount);
-    const inode = mounted?.root ?? entry;
-    if (inode?.kind === 'link' && (follow || !isLast)) {
+    const coveringMount = entry && mounts.top(entry, currentMount);
+    const inode = coveringMount?.root ?? entry;
+    if (inode?.kind === 'link' && (shouldFollow || !isLastName)) {
       links += 1;
       if (links > MAX_LINKS) throw failure('ELOOP');
       names = [...splitPath(resolve(joinPath(names.slice(0, index)), inode.target)), ...names.slice(index + 1)];
-      [directory, mount, index] = [root, undefined, 0];
+      [directory, currentMount, index] = [root, undefined, 0];
       continue;
     }
-    mount = mounted ?? mount;
-    if (isLast) return { directory, name, path: names === originalNames ? normalized : joinPath(names), inode, mount };
+    currentMount = coveringMount ?? currentMount;
+    if (isLastName)
+      return {
+        directory,
+        name,
+        path: names === originalNames ? normalizedPath : joinPath(names),
+        inode,
+        mount: currentMount,
+      };
     if (inode === undefined) throw failure('ENOENT');
     if (inode.kind !== 'directory') throw failure('ENOTDIR');
     directory = inode;
@@ -72,7 +79,7 @@ export const isMountPoint = ({ path, mount }: ResolvedPath): boolean => mount?.p
 const joinPath = (names: readonly string[]): string => `/${names.join('/')}`;
 
 /** Paths that must be normalized first, because they are relative or have empty or dot segments. */
-const NEEDS_NORMALIZATION = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
+const UNNORMALIZED_PATTERN = /^[^/]|^$|\/(\.{0,2}(\/|$))/;
 
 /** Splits a normalized path into names. */
 const splitPath = (path: string): string[] => (path === '/' ? [] : path.slice(1).split('/'));

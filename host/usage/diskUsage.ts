@@ -3,7 +3,7 @@
  * directories.
  */
 import { closeSync, constants, type Dir, fstatSync, lstatSync, opendirSync, openSync, type Stats } from 'node:fs';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 
 export interface DiskUsage {
@@ -17,7 +17,7 @@ const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O
 /** Maximum depth of directories, because each level needs two file descriptors. */
 const MAX_DEPTH = 400;
 /** Number of entries after which the walk checks whether it has been aborted. */
-const ENTRIES_PER_TURN = 500;
+const MAX_ENTRIES_PER_TURN = 500;
 
 /** Returns the allocated size of a file in bytes. */
 export const allocatedBytes = ({ blocks }: Pick<Stats, 'blocks'>): number => blocks * BLOCK_BYTES;
@@ -41,7 +41,7 @@ class TreeWalk {
   readonly #device: number;
   readonly #signal: AbortSignal;
   /** Inodes with several names that have been counted. */
-  readonly #countedInodes = new Set<number>();
+  readonly #countedInodeNumbers = new Set<number>();
   #visitedEntries = 0;
 
   constructor(device: number, signal: AbortSignal) {
@@ -53,7 +53,7 @@ class TreeWalk {
     this.#count(stats);
     if (stats.dev !== this.#device || !stats.isDirectory()) return;
     if (depth > MAX_DEPTH) throw new Error(`directories nest deeper than ${MAX_DEPTH} levels`);
-    const fd = ifReadable(() => openSync(path, DIRECTORY_FLAGS));
+    const fd = undefinedIfUnreadable(() => openSync(path, DIRECTORY_FLAGS));
     if (fd === undefined) return;
     try {
       // The path may refer to a different directory by now.
@@ -64,13 +64,13 @@ class TreeWalk {
   }
 
   async #walkEntries(fd: number, depth: number): Promise<void> {
-    const directory = ifReadable(() => openDirectory(fd));
+    const directory = undefinedIfUnreadable(() => openDirectory(fd));
     if (directory === undefined) return;
     try {
-      for (let name = nextName(directory); name !== undefined; name = nextName(directory)) {
+      for (let name = readNextName(directory); name !== undefined; name = readNextName(directory)) {
         await this.#yieldToEventLoop();
         const entryPath = Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);
-        const stats = ifReadable(() => lstatSync(entryPath));
+        const stats = undefinedIfUnreadable(() => lstatSync(entryPath));
         if (stats?.isDirectory()) await this.enter(entryPath, stats, depth + 1);
         else if (stats !== undefined) this.#count(stats);
       }
@@ -80,22 +80,22 @@ class TreeWalk {
   }
 
   #count(stats: Stats): void {
-    if (stats.dev !== this.#device || !this.#isNew(stats)) return;
+    if (stats.dev !== this.#device || !this.#isUncounted(stats)) return;
     this.bytes += allocatedBytes(stats);
     this.inodes += 1;
   }
 
   /** Whether a file has not been counted yet. Directories have several links but are visited only once. */
-  #isNew(stats: Stats): boolean {
+  #isUncounted(stats: Stats): boolean {
     if (stats.nlink < 2 || stats.isDirectory()) return true;
-    if (this.#countedInodes.has(stats.ino)) return false;
-    this.#countedInodes.add(stats.ino);
+    if (this.#countedInodeNumbers.has(stats.ino)) return false;
+    this.#countedInodeNumbers.add(stats.ino);
     return true;
   }
 
   async #yieldToEventLoop(): Promise<void> {
     this.#visitedEntries += 1;
-    if (this.#visitedEntries % ENTRIES_PER_TURN === 0) await nextTurn();
+    if (this.#visitedEntries % MAX_ENTRIES_PER_TURN === 0) await yieldToEventLoop();
     this.#signal.throwIfAborted();
   }
 }
@@ -105,10 +105,10 @@ class TreeWalk {
  * although its types do not say so.
  */
 const openDirectory = (fd: number): Dir => opendirSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' as BufferEncoding });
-const nextName = (directory: Dir): Buffer | undefined => directory.readSync()?.name as Buffer | undefined;
+const readNextName = (directory: Dir): Buffer | undefined => directory.readSync()?.name as Buffer | undefined;
 
 /** Returns undefined if the entry has disappeared, has become a link, or is not readable. */
-function ifReadable<T>(read: () => T): T | undefined {
+function undefinedIfUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

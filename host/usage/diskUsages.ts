@@ -13,11 +13,11 @@ export type TimedUsage = UsageResult & {
 };
 
 interface WalkLimits {
-  readonly perTreeMs: number;
-  readonly totalMs: number;
+  readonly perTreeTimeoutMs: number;
+  readonly totalTimeoutMs: number;
 }
 
-const LIMITS: WalkLimits = { perTreeMs: 20_000, totalMs: 60_000 };
+const DEFAULT_LIMITS: WalkLimits = { perTreeTimeoutMs: 20_000, totalTimeoutMs: 60_000 };
 
 /**
  * Measures the trees sequentially and returns the results in the same order. A tree that is not measured before the
@@ -25,12 +25,12 @@ const LIMITS: WalkLimits = { perTreeMs: 20_000, totalMs: 60_000 };
  */
 export async function measureDiskUsages(
   paths: readonly string[],
-  { perTreeMs, totalMs } = LIMITS,
+  { perTreeTimeoutMs, totalTimeoutMs } = DEFAULT_LIMITS,
 ): Promise<TimedUsage[]> {
-  const totalLimit = startTimeLimit(totalMs);
+  const totalLimit = startTimeLimit(totalTimeoutMs);
   const results: TimedUsage[] = [];
   for (const path of paths) {
-    const treeLimit = startTimeLimit(perTreeMs);
+    const treeLimit = startTimeLimit(perTreeTimeoutMs);
     const signal = AbortSignal.any([totalLimit.signal, treeLimit.signal]);
     const startedAt = systemClock.monotonic();
     const usage = await measureDiskUsage(path, signal).catch((error: unknown) => ({ failure: messageOf(error) }));

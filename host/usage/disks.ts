@@ -30,14 +30,16 @@ export function parseDiskStats(text: string): ReadonlyMap<string, Disk> {
   return new Map(
     text.split('\n').flatMap((line) => {
       const [major, minor, name = '', ...columns] = line.trim().split(/\s+/);
-      const values = columns.map(Number);
-      if (values.length < MIN_COLUMNS || values.some(Number.isNaN)) return [];
-      const [reads = 0, readsMerged = 0, sectorsRead = 0, readMs = 0] = values;
-      const [writes = 0, writesMerged = 0, sectorsWritten = 0, writeMs = 0] = values.slice(4);
-      const [inProgress = 0, ioMs = 0, weightedMs = 0] = values.slice(8);
-      const read = { reads, readsMerged, sectorsRead, readMs };
-      const written = { writes, writesMerged, sectorsWritten, writeMs };
-      return [[`${major}:${minor}`, { name, io: { ...read, ...written, inProgress, ioMs, weightedMs } }] as const];
+      const fieldValues = columns.map(Number);
+      if (fieldValues.length < MIN_COLUMNS || fieldValues.some(Number.isNaN)) return [];
+      const [reads = 0, readsMerged = 0, sectorsRead = 0, readMs = 0] = fieldValues;
+      const [writes = 0, writesMerged = 0, sectorsWritten = 0, writeMs = 0] = fieldValues.slice(4);
+      const [inProgress = 0, ioMs = 0, weightedMs = 0] = fieldValues.slice(8);
+      const readFields = { reads, readsMerged, sectorsRead, readMs };
+      const writeFields = { writes, writesMerged, sectorsWritten, writeMs };
+      return [
+        [`${major}:${minor}`, { name, io: { ...readFields, ...writeFields, inProgress, ioMs, weightedMs } }] as const,
+      ];
     }),
   );
 }
@@ -53,7 +55,7 @@ export interface LocalFileSystem {
 }
 
 /** File system types on block devices (cAdvisor's `fs` plugins without memory and image layers). */
-const DISK_TYPES = /^(ext[234]|xfs|btrfs|zfs)$/;
+const DISK_TYPES_PATTERN = /^(ext[234]|xfs|btrfs|zfs)$/;
 
 /** A line of mountinfo: device number, root, mount point, options and more, a dash, type, source. */
 const MOUNTINFO_LINE = /^\S+ \S+ (\d+:\d+) \S+ (\S+) .*? - (\S+) (\S+)/;
@@ -63,7 +65,8 @@ export function parseFileSystems(mountinfo: string): readonly LocalFileSystem[] 
   const fileSystems = new Map<string, LocalFileSystem>();
   for (const line of mountinfo.split('\n')) {
     const [, deviceNumber, path, type = '', source] = MOUNTINFO_LINE.exec(line) ?? [];
-    if (deviceNumber === undefined || path === undefined || source === undefined || !DISK_TYPES.test(type)) continue;
+    if (deviceNumber === undefined || path === undefined || source === undefined || !DISK_TYPES_PATTERN.test(type))
+      continue;
     const device = unescapeOctal(source);
     if (!fileSystems.has(device)) fileSystems.set(device, { path: unescapeOctal(path), device, deviceNumber });
   }

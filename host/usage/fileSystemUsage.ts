@@ -13,14 +13,14 @@ export interface FileSystemUsage {
   readonly inodesFree: number;
 }
 
-const TIMEOUT_MS = 5_000;
+const STATFS_TIMEOUT_MS = 5_000;
 
 /**
  * Reads the usage of the file system that contains a path (`Info` in `pkg/volume/util/fs/fs.go`). Returns undefined on
  * errors and if there is no response within 5 s.
  */
 export async function readFileSystemUsage(path: string, signal: AbortSignal): Promise<FileSystemUsage | undefined> {
-  const limit = startTimeLimit(TIMEOUT_MS);
+  const limit = startTimeLimit(STATFS_TIMEOUT_MS);
   try {
     const stats = await unlessAborted(statfs(path), AbortSignal.any([signal, limit.signal]));
     const { bsize, blocks, bavail, bfree, files, ffree } = stats;

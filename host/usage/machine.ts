@@ -7,14 +7,14 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseMeminfoBytes } from './hostFacts.ts';
 
-export interface Machine {
+export interface MachineInfo {
   /** Number of online logical CPUs. */
   readonly cpuCount: number;
   readonly memoryBytes: number;
 }
 
 /** Reads the machine. Rejects if the files do not exist. `root` is the directory that contains `sys` and `proc`. */
-export async function readMachine(root = '/'): Promise<Machine> {
+export async function readMachine(root = '/'): Promise<MachineInfo> {
   const [cpuCount, meminfo] = await Promise.all([
     countCpus(join(root, 'sys/devices/system')),
     readFile(join(root, 'proc/meminfo'), 'utf8'),
@@ -24,27 +24,27 @@ export async function readMachine(root = '/'): Promise<Machine> {
   return { cpuCount, memoryBytes };
 }
 
-const NODE_DIRECTORY = /^node\d/;
-const CPU_DIRECTORY = /^cpu\d/;
+const NODE_DIRECTORY_PATTERN = /^node\d/;
+const CPU_DIRECTORY_PATTERN = /^cpu\d/;
 
 /** Counts the online CPUs of all NUMA nodes, or all CPUs if the host has no NUMA nodes. */
 async function countCpus(system: string): Promise<number> {
   const cpuPath = join(system, 'cpu');
   const onlineCpus = await readCpuList(join(cpuPath, 'online'));
-  const nodes = await listMatching(join(system, 'node'), NODE_DIRECTORY);
-  if (nodes.length === 0) {
-    const cpus = await listMatching(cpuPath, CPU_DIRECTORY);
+  const numaNodes = await listMatching(join(system, 'node'), NODE_DIRECTORY_PATTERN);
+  if (numaNodes.length === 0) {
+    const cpus = await listMatching(cpuPath, CPU_DIRECTORY_PATTERN);
     if (cpus.length === 0) throw new Error(`${cpuPath}: expected the CPUs of this host, and there are none`);
     return cpus.length;
   }
   const countsPerNode = await Promise.all(
-    nodes.map(async (node) => {
+    numaNodes.map(async (node) => {
       const directory = join(system, 'node', node);
-      const cpus = (await listMatching(directory, CPU_DIRECTORY)).filter(
+      const cpus = (await listMatching(directory, CPU_DIRECTORY_PATTERN)).filter(
         (name) => onlineCpus === undefined || onlineCpus.has(cpuNumber(name)),
       );
-      const haveTopology = await Promise.all(cpus.map((name) => hasTopology(join(directory, name))));
-      return haveTopology.filter(Boolean).length;
+      const topologyChecks = await Promise.all(cpus.map((name) => hasTopology(join(directory, name))));
+      return topologyChecks.filter(Boolean).length;
     }),
   );
   const count = countsPerNode.reduce((sum, nodeCount) => sum + nodeCount, 0);

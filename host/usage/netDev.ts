@@ -22,17 +22,17 @@ const IGNORED_PREFIXES = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
  * sent data follow.
  */
 const COLUMN_COUNT = 16;
-const SENT_OFFSET = 8;
+const SENT_COLUMN_OFFSET = 8;
 
 /** Parses the contents of such a file. Lines without an interface are ignored. */
 export function parseNetDev(text: string): InterfaceUsage[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*(\S+?):\s*(.*)$/.exec(line) ?? [];
     if (name === undefined || IGNORED_PREFIXES.some((prefix) => name.toLowerCase().startsWith(prefix))) return [];
-    const values = rest.trim().split(/\s+/).map(Number);
-    if (values.length < COLUMN_COUNT || values.some(Number.isNaN)) return [];
-    const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = values;
-    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = values.slice(SENT_OFFSET);
+    const columnValues = rest.trim().split(/\s+/).map(Number);
+    if (columnValues.length < COLUMN_COUNT || columnValues.some(Number.isNaN)) return [];
+    const [rxBytes = 0, rxPackets = 0, rxErrors = 0, rxDropped = 0] = columnValues;
+    const [txBytes = 0, txPackets = 0, txErrors = 0, txDropped = 0] = columnValues.slice(SENT_COLUMN_OFFSET);
     return [{ name, rxBytes, rxPackets, rxErrors, rxDropped, txBytes, txPackets, txErrors, txDropped }];
   });
 }

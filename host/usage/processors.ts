@@ -1,6 +1,6 @@
 /** Parses the processors of the host from `/proc/cpuinfo` (`machine/machine.go` of cAdvisor). */
 
-export interface Processors {
+export interface ProcessorCounts {
   /** Number of logical CPUs. */
   readonly cores: number;
   readonly physicalCores: number;
@@ -8,10 +8,10 @@ export interface Processors {
 }
 
 /** Parses `/proc/cpuinfo`. Architectures without core and socket IDs count as one socket whose processors are cores. */
-export function parseProcessors(cpuinfo: string): Processors {
+export function parseProcessors(cpuinfo: string): ProcessorCounts {
   const countDistinct = (key: string) => {
-    const lines = cpuinfo.matchAll(new RegExp(`^${key}\\s*: (\\d+)$`, 'gm'));
-    return new Set(Array.from(lines, ([, value]) => value)).size;
+    const matches = cpuinfo.matchAll(new RegExp(`^${key}\\s*: (\\d+)$`, 'gm'));
+    return new Set(Array.from(matches, ([, value]) => value)).size;
   };
   const cores = countDistinct('processor');
   const sockets = countDistinct('physical id') || 1;

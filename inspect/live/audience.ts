@@ -5,12 +5,12 @@
 import type { InspectionEvent } from 'xstate';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { Redaction } from '../../actors/replay/redaction.ts';
-import type { Line } from '../../recording/lines.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 
 /** An observer of a node. If a callback throws, the error is reported and the node continues. */
 interface Observer {
   /** Called with each line that a recorder would write. */
-  readonly line?: (line: Line) => void;
+  readonly line?: (line: RecordingLine) => void;
   /** Called with each XState inspection event. */
   readonly inspect?: (event: InspectionEvent) => void;
 }
@@ -28,10 +28,10 @@ export interface Audience {
 /** Creates an empty audience. `redact` removes secrets from events. */
 export function createAudience(redact: Redaction['redact']): Audience {
   const observers = new Set<Observer>();
-  const publish = (line: () => Line) => {
+  const publish = (line: () => RecordingLine) => {
     if (observers.size === 0) return;
-    const published = line();
-    callEach(observers, (observer) => observer.line?.(published));
+    const publishedLine = line();
+    callEach(observers, (observer) => observer.line?.(publishedLine));
   };
   return {
     add: (observer) => {

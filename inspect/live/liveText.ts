@@ -12,13 +12,13 @@ const FOLLOWED_TTL_MS = 1_000;
 
 interface CachedSnapshot {
   readonly json: string;
-  readonly until: number;
+  readonly validUntil: number;
 }
 
 export class LiveText {
   readonly #live: LiveUpdates;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  #cached: CachedSnapshot | undefined;
+  #cachedSnapshot: CachedSnapshot | undefined;
   #isFollowed = false;
 
   constructor(live: LiveUpdates, clock: Pick<Clock, 'monotonic'>) {
@@ -28,10 +28,14 @@ export class LiveText {
 
   /** Returns the state after the last frame if there is a viewer, or else the current state. */
   snapshot(): string {
-    if (this.#cached && this.#clock.monotonic() < this.#cached.until) return this.#cached.json;
-    const json = JSON.stringify(this.#live.snapshot());
-    this.#cached = { json, until: this.#clock.monotonic() + (this.#isFollowed ? FOLLOWED_TTL_MS : UNFOLLOWED_TTL_MS) };
-    return json;
+    if (this.#cachedSnapshot && this.#clock.monotonic() < this.#cachedSnapshot.validUntil)
+      return this.#cachedSnapshot.json;
+    const snapshotJson = JSON.stringify(this.#live.snapshot());
+    this.#cachedSnapshot = {
+      json: snapshotJson,
+      validUntil: this.#clock.monotonic() + (this.#isFollowed ? FOLLOWED_TTL_MS : UNFOLLOWED_TTL_MS),
+    };
+    return snapshotJson;
   }
 
   /**
@@ -39,14 +43,14 @@ export class LiveText {
    * snapshot at the time of the call.
    */
   follow(send: (json: string) => void): () => void {
-    this.#cached = undefined;
+    this.#cachedSnapshot = undefined;
     this.#isFollowed = true;
     const unfollow = this.#live.follow((frame) => {
-      this.#cached = undefined;
+      this.#cachedSnapshot = undefined;
       send(JSON.stringify(frame));
     });
     return () => {
-      this.#cached = undefined;
+      this.#cachedSnapshot = undefined;
       this.#isFollowed = false;
       unfollow();
     };

@@ -5,15 +5,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import type { Line } from '../../recording/lines.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { StoryConverter } from '../past/storyLines.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from '../protocol.ts';
-import { ActorDiffer, allTrees, flattenTree, PodRowCache, type ShownTree, shownGate } from '../shown.ts';
+import { ActorDiffer, allTrees, flattenTree, PodRowCache, type ShownTree, toShownGate } from '../shown.ts';
 import type { Audience } from './audience.ts';
 import { type LoopMonitor, startLoopMonitor } from './loopMonitor.ts';
-import { shownNode, shownRuntime } from './nodeBar.ts';
+import { toShownNode, toShownRuntime } from './nodeBar.ts';
 
 /** The parts of an agent that the page shows. */
 export type InspectedAgent = Pick<
@@ -36,7 +36,7 @@ interface LiveViewOptions {
   readonly clock: Clock;
   readonly version: string;
   /** Returns the time range of the recording. */
-  readonly recorded: () => Snapshot['recorded'];
+  readonly recordedSpan: () => Snapshot['recorded'];
   /** Called when the last viewer has left. */
   readonly onUnwatched?: () => void;
   /** Called if a frame cannot be created. The node continues, and its viewers receive the next frame. */
@@ -68,17 +68,17 @@ interface FullState extends Pick<Snapshot, 'at' | 'node'> {
 }
 
 export class LiveView {
-  readonly #parts: LiveViewOptions;
+  readonly #options: LiveViewOptions;
   readonly #viewers = new Set<(frame: Frame) => void>();
   #actorDiffer = new ActorDiffer();
   readonly #shownPods = new PodRowCache();
-  #watching: ChangeCollector | undefined;
+  #changeCollector: ChangeCollector | undefined;
   #node: NodeState | undefined;
   /** The state that the viewers have received. */
   #sentState: FullState | undefined;
 
   constructor(parts: LiveViewOptions) {
-    this.#parts = parts;
+    this.#options = parts;
   }
 
   /**
@@ -86,16 +86,16 @@ export class LiveView {
    * frame contains the changes since that state.
    */
   snapshot(): Snapshot {
-    const { agent, recorded } = this.#parts;
+    const { agent, recordedSpan } = this.#options;
     const { at, node, pods, trees } = this.#sentState ?? this.#readState();
-    const span = recorded();
+    const recordedRange = recordedSpan();
     return {
       at,
       mode: 'live',
       node,
       pods: [...pods.values()],
       actors: agent.redact([...trees.values()].flatMap(flattenTree)),
-      ...(span === undefined ? {} : { recorded: span }),
+      ...(recordedRange === undefined ? {} : { recorded: recordedRange }),
     };
   }
 
@@ -108,7 +108,7 @@ export class LiveView {
    * the snapshot at the time of the call.
    */
   follow(viewer: (frame: Frame) => void): () => void {
-    if (this.#watching === undefined) this.#startWatching();
+    if (this.#changeCollector === undefined) this.#startWatching();
     this.#viewers.add(viewer);
     return () => {
       if (this.#viewers.delete(viewer) && this.#viewers.size === 0) this.#stopWatching();
@@ -116,24 +116,24 @@ export class LiveView {
   }
 
   #startWatching(): void {
-    const { agent, audience, clock } = this.#parts;
-    this.#watching = new ChangeCollector({ agent, audience, clock, onDue: () => this.#sendFrame() });
+    const { agent, audience, clock } = this.#options;
+    this.#changeCollector = new ChangeCollector({ agent, audience, clock, onFrameDue: () => this.#sendFrame() });
     this.#createFrame([]);
   }
 
   #stopWatching(): void {
-    this.#watching?.stop();
-    this.#watching = undefined;
+    this.#changeCollector?.stop();
+    this.#changeCollector = undefined;
     this.#actorDiffer.compareAll(new Map());
     this.#sentState = undefined;
     this.#node = undefined;
-    this.#parts.onUnwatched?.();
+    this.#options.onUnwatched?.();
   }
 
   #sendFrame(): void {
-    const watching = this.#watching;
-    if (watching === undefined) return;
-    const { lines, omitted } = watching.take();
+    const changeCollector = this.#changeCollector;
+    if (changeCollector === undefined) return;
+    const { lines, omitted } = changeCollector.take();
     const previousState = this.#sentState;
     try {
       const frame = { ...this.#createFrame(lines), ...(omitted === 0 ? {} : { unsaid: omitted }) };
@@ -143,30 +143,30 @@ export class LiveView {
       this.#sentState = previousState;
       this.#actorDiffer = new ActorDiffer();
       this.#actorDiffer.compareAll(previousState?.trees ?? new Map());
-      watching.addOmitted(lines.length + omitted);
-      this.#parts.onError(error);
+      changeCollector.addOmitted(lines.length + omitted);
+      this.#options.onError(error);
     }
   }
 
   #createFrame(lines: readonly StoryLine[]): Frame {
-    const before = this.#sentState;
+    const previousState = this.#sentState;
     const state = this.#readState();
     this.#sentState = state;
     const { at, node, pods, trees } = state;
-    const { actors, gone } = this.#actorDiffer.compareAll(trees);
+    const { actors, removedPaths } = this.#actorDiffer.compareAll(trees);
     return {
       at,
       lines,
-      actors: this.#parts.agent.redact(actors),
-      actorsGone: gone,
-      pods: [...pods.values()].filter((pod) => !isSamePod(before?.pods.get(pod.uid), pod)),
-      podsGone: [...(before?.pods.keys() ?? [])].filter((uid) => !pods.has(uid)),
-      ...(isDeepStrictEqual(before?.node, node) ? {} : { node }),
+      actors: this.#options.agent.redact(actors),
+      actorsGone: removedPaths,
+      pods: [...pods.values()].filter((pod) => !isSamePod(previousState?.pods.get(pod.uid), pod)),
+      podsGone: [...(previousState?.pods.keys() ?? [])].filter((uid) => !pods.has(uid)),
+      ...(isDeepStrictEqual(previousState?.node, node) ? {} : { node }),
     };
   }
 
   #readState(): FullState {
-    const { agent, clock } = this.#parts;
+    const { agent, clock } = this.#options;
     const at = clock.now();
     this.#node = this.#canReuseNode(at) ? this.#node : this.#readNode(at);
     const { tree, node } = this.#node ?? this.#readNode(at);
@@ -176,48 +176,48 @@ export class LiveView {
 
   /** Whether the node's last explanation can be reused. Most frames only contain changes of pods. */
   #canReuseNode(at: number): boolean {
-    const hasMoved = this.#watching?.takeNodeMoved() ?? true;
+    const hasMoved = this.#changeCollector?.takeNodeMoved() ?? true;
     return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_REFRESH_MS;
   }
 
   #readNode(at: number): NodeState {
-    const tree = this.#parts.agent.explainNode().node;
+    const tree = this.#options.agent.explainNode().node;
     return { at, tree, node: this.#describeNode(tree) };
   }
 
   #describeNode(tree: ActorNode): ShownNode {
-    const { agent, version } = this.#parts;
+    const { agent, version } = this.#options;
     const { name, simulated, state, tags, runtime, trouble, limiters } = agent.node();
     // Safe cast: the limiters come from NodeOverview, although NodeSummary types them as unknown.
     const { start, pull } = limiters as { readonly start: LimiterView; readonly pull: LimiterView };
-    return shownNode({
+    return toShownNode({
       name,
       version,
       simulated,
       state,
       tags,
       trouble,
-      runtime: shownRuntime(runtime, runtime.state === 'ready'),
-      gates: { start: shownGate(start), pull: shownGate(pull) },
+      runtime: toShownRuntime(runtime, runtime.state === 'ready'),
+      gates: { start: toShownGate(start), pull: toShownGate(pull) },
       children: tree.children,
-      loop: this.#watching?.loop(),
+      loop: this.#changeCollector?.loop(),
     });
   }
 }
 
-function isSamePod(one: ShownPod | undefined, other: ShownPod): boolean {
+function isSamePod(previousPod: ShownPod | undefined, nextPod: ShownPod): boolean {
   return (
-    one?.status === other.status &&
-    one.ready === other.ready &&
-    one.restarts === other.restarts &&
-    one.phase === other.phase
+    previousPod?.status === nextPod.status &&
+    previousPod.ready === nextPod.ready &&
+    previousPod.restarts === nextPod.restarts &&
+    previousPod.phase === nextPod.phase
   );
 }
 
 interface ChangeCollectorOptions extends Pick<LiveViewOptions, 'audience' | 'clock'> {
   readonly agent: Pick<InspectedAgent, 'subscribe'>;
   /** Called when a frame is due. */
-  readonly onDue: () => void;
+  readonly onFrameDue: () => void;
 }
 
 /** Collects the changes between two frames. */
@@ -226,25 +226,25 @@ class ChangeCollector {
   readonly #onDue: () => void;
   readonly #converter = new StoryConverter();
   readonly #loop: LoopMonitor;
-  readonly #leave: () => void;
-  #lines: StoryLine[] = [];
-  #omitted = 0;
+  readonly #stopObserving: () => void;
+  #storyLines: StoryLine[] = [];
+  #omittedCount = 0;
   #hasNodeMoved = true;
   #timer: unknown;
 
-  constructor({ agent, audience, clock, onDue }: ChangeCollectorOptions) {
+  constructor({ agent, audience, clock, onFrameDue }: ChangeCollectorOptions) {
     this.#clock = clock;
-    this.#onDue = onDue;
+    this.#onDue = onFrameDue;
     this.#loop = startLoopMonitor(clock, () => this.#scheduleFrame());
-    const leave = audience.add({
+    const leaveAudience = audience.add({
       line: (line) => this.#addLine(line),
       inspect: (event) => this.#handleInspection(event),
     });
     // Publications also trigger frames, because a status that must be persisted first is published after the actors
     // have changed state.
     const unsubscribe = agent.subscribe(() => this.#scheduleFrame());
-    this.#leave = () => {
-      leave();
+    this.#stopObserving = () => {
+      leaveAudience();
       unsubscribe();
     };
   }
@@ -252,15 +252,15 @@ class ChangeCollector {
   loop = () => this.#loop.now();
 
   take(): { readonly lines: readonly StoryLine[]; readonly omitted: number } {
-    const result = { lines: this.#lines, omitted: this.#omitted };
-    this.#lines = [];
-    this.#omitted = 0;
-    return result;
+    const collectedLines = { lines: this.#storyLines, omitted: this.#omittedCount };
+    this.#storyLines = [];
+    this.#omittedCount = 0;
+    return collectedLines;
   }
 
   /** Adds lines that were collected but not sent to the number of omitted lines. */
   addOmitted(lines: number): void {
-    this.#omitted += lines;
+    this.#omittedCount += lines;
     this.#hasNodeMoved = true;
   }
 
@@ -272,17 +272,17 @@ class ChangeCollector {
   }
 
   stop(): void {
-    this.#leave();
+    this.#stopObserving();
     this.#loop.stop();
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  #addLine(line: Line): void {
+  #addLine(line: RecordingLine): void {
     const storyLines = this.#converter.convert(line);
-    const room = MAX_FRAME_LINES - this.#lines.length;
-    this.#lines.push(...storyLines.slice(0, room));
-    this.#omitted += Math.max(0, storyLines.length - room);
+    const remainingLines = MAX_FRAME_LINES - this.#storyLines.length;
+    this.#storyLines.push(...storyLines.slice(0, remainingLines));
+    this.#omittedCount += Math.max(0, storyLines.length - remainingLines);
     this.#scheduleFrame();
   }
 

@@ -17,18 +17,18 @@ const RESOLUTION_MS = 10;
 export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonitor {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
-  const recent: number[] = [];
+  const recentDelaysMs: number[] = [];
   let timer: unknown;
-  const sample = () => {
-    recent.push(toP99Ms(histogram.percentile(99)));
-    if (recent.length > MAX_SAMPLES) recent.shift();
+  const takeSample = () => {
+    recentDelaysMs.push(p99DelayMs(histogram.percentile(99)));
+    if (recentDelaysMs.length > MAX_SAMPLES) recentDelaysMs.shift();
     histogram.reset();
-    timer = clock.setTimeout(sample, SAMPLE_INTERVAL_MS);
+    timer = clock.setTimeout(takeSample, SAMPLE_INTERVAL_MS);
     onSample();
   };
-  timer = clock.setTimeout(sample, SAMPLE_INTERVAL_MS);
+  timer = clock.setTimeout(takeSample, SAMPLE_INTERVAL_MS);
   return {
-    now: () => ({ p99Ms: Math.max(0, ...recent), recentMs: [...recent] }),
+    now: () => ({ p99Ms: Math.max(0, ...recentDelaysMs), recentMs: [...recentDelaysMs] }),
     stop: () => {
       clock.clearTimeout(timer);
       histogram.disable();
@@ -40,4 +40,5 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
  * Converts a delay to milliseconds with one decimal. The histogram measures the time between two timers, so subtract
  * the timer's interval.
  */
-const toP99Ms = (nanoseconds: number): number => Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;
+const p99DelayMs = (nanoseconds: number): number =>
+  Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

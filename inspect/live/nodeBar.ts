@@ -2,7 +2,7 @@
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { ActorNode, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { ShownGate, ShownNode } from '../protocol.ts';
-import { shownGate } from '../shown.ts';
+import { toShownGate } from '../shown.ts';
 
 /** The state of a node, live or replayed. */
 export interface NodeBarState {
@@ -19,17 +19,17 @@ export interface NodeBarState {
   readonly loop?: ShownNode['loop'] | undefined;
 }
 
-export function shownNode({ children, trouble, loop, ...own }: NodeBarState): ShownNode {
-  const why = trouble ?? runtimeTrouble(own);
+export function toShownNode({ children, trouble, loop, ...nodeFields }: NodeBarState): ShownNode {
+  const why = trouble ?? runtimeTrouble(nodeFields);
   return {
-    ...own,
+    ...nodeFields,
     ...(why === undefined ? {} : { trouble: why }),
     ...(loop === undefined ? {} : { loop }),
-    sources: children.filter(({ machine }) => machine === 'sources').map(shownSource),
+    sources: children.filter(({ machine }) => machine === 'sources').map(toShownSource),
   };
 }
 
-function shownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][number] {
+function toShownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][number] {
   return { name, ...(lastFailure === undefined ? {} : { trouble: lastFailure.message }) };
 }
 
@@ -37,23 +37,23 @@ const runtimeTrouble = ({ runtime }: Pick<NodeBarState, 'runtime'>): string | un
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
 /** Returns the runtime's state according to its last responses. */
-export const shownRuntime = (
+export const toShownRuntime = (
   { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
   ready: boolean,
 ): ShownNode['runtime'] => ({ name, version, ready, ...(message === undefined ? {} : { message }) });
 
 /** Returns the state of a replayed node. `version` is the version of the program that recorded it. */
-export function shownReplayedNode(agent: NodeAgent, version: string): ShownNode {
+export function toShownReplayedNode(agent: NodeAgent, version: string): ShownNode {
   const { node, name } = agent.explainNode();
   const { state, tags, runtime, limiters } = agent.overview();
-  return shownNode({
+  return toShownNode({
     name,
     version,
     simulated: false,
     state,
     tags,
     children: node.children,
-    runtime: shownRuntime(runtime, runtime.ready),
-    gates: { start: shownGate(limiters.start), pull: shownGate(limiters.pull) },
+    runtime: toShownRuntime(runtime, runtime.ready),
+    gates: { start: toShownGate(limiters.start), pull: toShownGate(limiters.pull) },
   });
 }

@@ -1,29 +1,29 @@
 /** Tracks which actor trees have changed. Most inputs of a node only change the actors of a single pod. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { pathOf } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 
 /** The key of the node's own actors among the UIDs of pods. */
-export const NODE = '';
+export const NODE_KEY = '';
 
 /** The trees to compare again. */
 export interface ChangedTrees {
-  /** The UIDs of pods whose actors have changed, and `NODE`. */
-  readonly trees: ReadonlySet<string>;
+  /** The UIDs of pods whose actors have changed, and `NODE_KEY`. */
+  readonly treeKeys: ReadonlySet<string>;
   /** Whether a pod was added, was removed, or has a new status. */
-  readonly pods: boolean;
+  readonly havePodsChanged: boolean;
 }
 
 export class TouchedTrees {
-  readonly #treeCache = new WeakMap<AnyActorRef, readonly string[]>();
-  #trees = new Set<string>();
+  readonly #treeKeysByActor = new WeakMap<AnyActorRef, readonly string[]>();
+  #treeKeys = new Set<string>();
   #havePodsChanged = false;
 
   /** Handles an inspection event. */
   readonly inspect = ({ type, actorRef }: InspectionEvent): void => {
     if (type !== '@xstate.snapshot') return;
     // Safe cast: every actor of the node was created by XState.
-    for (const tree of this.#treesOfActor(actorRef as AnyActorRef)) this.#trees.add(tree);
+    for (const tree of this.treeKeysOfActor(actorRef as AnyActorRef)) this.#treeKeys.add(tree);
   };
 
   /** Records that a pod was added, was removed, or has a new status. */
@@ -33,22 +33,22 @@ export class TouchedTrees {
 
   /** Returns the changes since the last call. */
   take(): ChangedTrees {
-    const moved = { trees: this.#trees, pods: this.#havePodsChanged };
-    this.#trees = new Set();
+    const changedTrees = { treeKeys: this.#treeKeys, havePodsChanged: this.#havePodsChanged };
+    this.#treeKeys = new Set();
     this.#havePodsChanged = false;
-    return moved;
+    return changedTrees;
   }
 
-  #treesOfActor(ref: AnyActorRef): readonly string[] {
-    const trees = this.#treeCache.get(ref) ?? treesAffectedBy(pathOf(ref));
-    this.#treeCache.set(ref, trees);
-    return trees;
+  treeKeysOfActor(ref: AnyActorRef): readonly string[] {
+    const treeKeys = this.#treeKeysByActor.get(ref) ?? affectedTreeKeys(actorPath(ref));
+    this.#treeKeysByActor.set(ref, treeKeys);
+    return treeKeys;
   }
 }
 
-function treesAffectedBy(path: readonly string[]): readonly string[] {
+function affectedTreeKeys(path: readonly string[]): readonly string[] {
   const uid = podUidOf(path.join('/'));
-  if (uid === undefined) return [NODE];
+  if (uid === undefined) return [NODE_KEY];
   // The node's own explanation also depends on the top-level actors of pods, but not on the actors below them.
-  return path.length === 1 ? [uid, NODE] : [uid];
+  return path.length === 1 ? [uid, NODE_KEY] : [uid];
 }

@@ -28,32 +28,32 @@ interface ViewerOptions {
 }
 
 export class Viewer {
-  readonly #parts: ViewerOptions;
-  #limit = MAX_UNREAD_BYTES;
+  readonly #options: ViewerOptions;
+  #maxUnreadBytes = MAX_UNREAD_BYTES;
   #isBehind = false;
   #readTimer: unknown;
 
   /** Sends a snapshot immediately. */
   constructor(parts: ViewerOptions) {
-    this.#parts = parts;
+    this.#options = parts;
     this.#sendSnapshot();
-    parts.response.on('drain', () => this.#catchUp());
+    parts.response.on('drain', () => this.sendMissedFrames());
   }
 
   /** Sends a serialized event, which all viewers share. */
   send(text: string): void {
     if (this.#isBehind) return;
-    if (this.#parts.response.writableLength > this.#limit) this.#isBehind = true;
+    if (this.#options.response.writableLength > this.#maxUnreadBytes) this.#isBehind = true;
     else this.#write(text);
   }
 
   /** Stops the timeout. */
   stopTimer(): void {
-    this.#parts.clock.clearTimeout(this.#readTimer);
+    this.#options.clock.clearTimeout(this.#readTimer);
     this.#readTimer = undefined;
   }
 
-  #catchUp(): void {
+  sendMissedFrames(): void {
     this.stopTimer();
     if (!this.#isBehind) return;
     this.#isBehind = false;
@@ -61,18 +61,18 @@ export class Viewer {
       this.#sendSnapshot();
     } catch (error) {
       // This runs in an event handler of the connection, so no caller can handle the error.
-      this.#parts.onError(error);
-      this.#parts.response.destroy();
+      this.#options.onError(error);
+      this.#options.response.destroy();
     }
   }
 
   #sendSnapshot(): void {
-    this.#write(formatServerSentEvent('snapshot', this.#parts.snapshot()));
-    this.#limit = this.#parts.response.writableLength + MAX_UNREAD_BYTES;
+    this.#write(formatServerSentEvent('snapshot', this.#options.snapshot()));
+    this.#maxUnreadBytes = this.#options.response.writableLength + MAX_UNREAD_BYTES;
   }
 
   #write(text: string): void {
-    const { response, clock } = this.#parts;
+    const { response, clock } = this.#options;
     if (response.write(text)) return;
     this.#readTimer ??= clock.setTimeout(() => response.destroy(), READ_TIMEOUT_MS);
   }

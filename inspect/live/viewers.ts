@@ -15,12 +15,12 @@ const MAX_VIEWERS = 16;
 
 /** Follows the node while there is a viewer. */
 export class Viewers {
-  readonly #parts: ViewersOptions;
+  readonly #options: ViewersOptions;
   readonly #viewers = new Map<Viewer, ServerResponse>();
-  #leave: (() => void) | undefined;
+  #unfollow: (() => void) | undefined;
 
   constructor(parts: ViewersOptions) {
-    this.#parts = parts;
+    this.#options = parts;
   }
 
   /**
@@ -44,9 +44,9 @@ export class Viewers {
   }
 
   #startViewer(request: IncomingMessage, response: ServerResponse): void {
-    const { live, clock, onError } = this.#parts;
+    const { live, clock, onError } = this.#options;
     try {
-      this.#leave ??= live.follow((json) => this.#sendFrame(json));
+      this.#unfollow ??= live.follow((json) => this.#sendFrame(json));
       // Create the snapshot before sending the headers, because an error can only be sent as a response until then.
       live.snapshot();
     } catch (error) {
@@ -62,9 +62,9 @@ export class Viewers {
   }
 
   /** Formats the event once for all viewers. */
-  #sendFrame(json: string): void {
-    const text = formatServerSentEvent('frame', json);
-    for (const viewer of this.#viewers.keys()) viewer.send(text);
+  #sendFrame(frameJson: string): void {
+    const eventText = formatServerSentEvent('frame', frameJson);
+    for (const viewer of this.#viewers.keys()) viewer.send(eventText);
   }
 
   #remove(viewer: Viewer): void {
@@ -76,7 +76,7 @@ export class Viewers {
   /** Stops following if there are no viewers. */
   #stopIfUnwatched(): void {
     if (this.#viewers.size > 0) return;
-    this.#leave?.();
-    this.#leave = undefined;
+    this.#unfollow?.();
+    this.#unfollow = undefined;
   }
 }

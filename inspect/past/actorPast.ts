@@ -5,7 +5,7 @@ import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { ActorView } from '../../show/actors/actorNode.ts';
 import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { ActorHistory } from '../protocol.ts';
-import { uidIn } from '../shown.ts';
+import { podUidOrEmpty } from '../shown.ts';
 import { Runs } from './runs.ts';
 import { TransitionHistory } from './takenWays.ts';
 
@@ -21,12 +21,12 @@ export class ActorPast {
    * Whether the pod's current life started during the collection, in which case earlier history belongs to a previous
    * life.
    */
-  #sawLifeStart = false;
+  hasSeenLifeStart = false;
   #startTime: string | undefined;
 
   /** `from` is the time of the first event to be collected. */
   constructor(path: string, from: number) {
-    this.#uid = uidIn(path);
+    this.#uid = podUidOrEmpty(path);
     this.#transitions = new TransitionHistory(path, from);
     this.#container = containerNameOf(path);
     this.#runs = new Runs(this.#container);
@@ -55,7 +55,7 @@ export class ActorPast {
     const isNextLife = startTime !== undefined && this.#startTime !== undefined && startTime !== this.#startTime;
     if (status === undefined || isNextLife) {
       this.#runs = new Runs(this.#container);
-      this.#sawLifeStart = true;
+      this.hasSeenLifeStart = true;
     }
     if (startTime !== undefined) this.#startTime = startTime;
     if (status) this.#runs.addStatus(status);
@@ -63,7 +63,7 @@ export class ActorPast {
 
   /** Adds the history before `from`, unless the pod's current life started later. */
   addEarlier({ taken, tried }: CollectedHistory): void {
-    if (this.#sawLifeStart) return;
+    if (this.hasSeenLifeStart) return;
     this.#transitions.addEarlier(taken);
     this.#runs.addEarlier(tried);
   }

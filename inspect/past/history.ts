@@ -2,24 +2,24 @@
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { replayTo } from '../../recording/play.ts';
+import { replayUntil } from '../../recording/play.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { RecordingError } from '../../recording/recordingError.ts';
-import { type Expand, RecordingFile } from '../../recording/recordingFile.ts';
+import { type Decompress, RecordingFile } from '../../recording/recordingFile.ts';
 import {
-  beginningBefore,
-  linesFrom,
-  linesIn,
-  partsBetween,
+  findPositionBefore,
+  findPositionsBetween,
+  findStretches,
+  readMemberLines,
+  readStretchLines,
   type Stretch,
-  stretchesOf,
 } from '../../recording/stretches.ts';
 import { NotInspected } from '../inspected.ts';
 import type { Rail, ShownPayload, Snapshot, Story } from '../protocol.ts';
 import { type EntryQuery, readPastEntry } from './pastEntry.ts';
 import { readPastStory } from './pastStory.ts';
 import { createRail, timeRange } from './rail.ts';
-import type { ShownMoment } from './reel.ts';
+import type { ShownState } from './reel.ts';
 import { Reels } from './reels.ts';
 
 interface HistoryOptions {
@@ -31,7 +31,7 @@ interface HistoryOptions {
    * Decompresses members. The default uses Node's thread pool, which delays the node's own work if it runs in the same
    * process.
    */
-  readonly expand?: Expand;
+  readonly expand?: Decompress;
 }
 
 interface OpenedRecording {
@@ -47,7 +47,7 @@ export interface ReplayedState {
 }
 
 /** Callbacks for the events that are replayed on the way to a time. */
-type ReplayObservers = Pick<Parameters<typeof replayTo>[2], 'inspect' | 'moves'>;
+type ReplayObservers = Pick<Parameters<typeof replayUntil>[2], 'inspect' | 'moves'>;
 
 /** Maximum length of an actor's history. */
 const MAX_HISTORY_MS = 10 * 60_000;
@@ -59,52 +59,58 @@ const MAX_STATUS_AGE_MS = 30 * 60_000;
 
 /** Opens the recording for each request, because it may have grown. */
 export class History {
-  readonly #parts: HistoryOptions;
+  readonly #options: HistoryOptions;
   readonly #reels: Reels;
   /** The recording as last opened. Opening it again only reads the appended part. */
   #file: RecordingFile | undefined;
 
   constructor(parts: HistoryOptions) {
-    this.#parts = parts;
+    this.#options = parts;
     this.#reels = new Reels(parts.machines);
   }
 
   /** Returns the time range of the recording, or undefined if it is empty. */
   async recordedSpan(): Promise<Snapshot['recorded']> {
     const { file, stretches } = await this.#open();
-    const span = timeRange(file.members, stretches);
-    return span && { from: span.from, to: Math.max(span.to, await lastRecordedTime(file)) };
+    const recordedRange = timeRange(file.members, stretches);
+    return recordedRange && { from: recordedRange.from, to: Math.max(recordedRange.to, await lastRecordedTime(file)) };
   }
 
   /**
-   * Replays to a time, or to the end of the recording, and calls `use` with the agent. The agent is stopped before the
-   * result is returned. With `observers`, the replay starts early enough to collect the history of an actor.
+   * Replays to a time, or to the end of the recording, and calls `useState` with the agent. The agent is stopped before
+   * the result is returned. With `observers`, the replay starts early enough to collect the history of an actor.
    */
-  async replayTo<T>(at: number, use: (played: ReplayedState) => T, observers?: ReplayObservers): Promise<T> {
+  async replayTo<T>(
+    at: number,
+    useState: (replayedState: ReplayedState) => T,
+    observers?: ReplayObservers,
+  ): Promise<T> {
     const { file, stretches } = await this.#open();
-    const { machines } = this.#parts;
-    const version = beginningBefore(stretches, at)?.stretch.versions.statelet ?? '';
-    const replayStart = observers ? { ...observers, since: seenSince(stretches, at) } : {};
-    const played = await replayTo(file, stretches, { until: at, machines, ...replayStart }).catch(throwNotReplayable);
-    if (played === undefined) throw new NotInspected('nothing was recorded that could be played');
+    const { machines } = this.#options;
+    const version = findPositionBefore(stretches, at)?.stretch.versions.statelet ?? '';
+    const replayStart = observers ? { ...observers, since: replayStartTime(stretches, at) } : {};
+    const replayedState = await replayUntil(file, stretches, { until: at, machines, ...replayStart }).catch(
+      throwNotReplayable,
+    );
+    if (replayedState === undefined) throw new NotInspected('nothing was recorded that could be played');
     try {
-      return use({ ...played, version });
+      return useState({ ...replayedState, version });
     } finally {
-      await played.agent.stop();
+      await replayedState.agent.stop();
     }
   }
 
   /** Returns a snapshot. Later requests for nearby times are then served from memory. */
-  async snapshotAt(at: number): Promise<ShownMoment> {
-    const moment = await this.#reels.stateAt(at, await this.#open()).catch(throwNotReplayable);
-    if (moment === undefined) throw new NotInspected('nothing was recorded that could be played');
-    return moment;
+  async snapshotAt(at: number): Promise<ShownState> {
+    const replayedSnapshot = await this.#reels.stateAt(at, await this.#open()).catch(throwNotReplayable);
+    if (replayedSnapshot === undefined) throw new NotInspected('nothing was recorded that could be played');
+    return replayedSnapshot;
   }
 
   /** Returns the start of an actor's history for a snapshot at `at`. */
   async historyStart(at: number): Promise<number> {
     const { stretches } = await this.#open();
-    return seenSince(stretches, at);
+    return replayStartTime(stretches, at);
   }
 
   async story(uid: string, from: number, to: number): Promise<Story> {
@@ -114,9 +120,9 @@ export class History {
 
   async entry(asked: EntryQuery): Promise<ShownPayload> {
     const { file, stretches } = await this.#open();
-    const payload = await readPastEntry(file, stretches, asked);
-    if (payload === undefined) throw new NotInspected('it is not recorded');
-    return payload;
+    const entryPayload = await readPastEntry(file, stretches, asked);
+    if (entryPayload === undefined) throw new NotInspected('it is not recorded');
+    return entryPayload;
   }
 
   async rail(now?: number): Promise<Rail> {
@@ -129,30 +135,35 @@ export class History {
   /** Calls `addStatus` with a pod's statuses up to a time, from earliest to latest. */
   async statuses(uid: string, to: number, addStatus: (status: PodStatus | undefined) => void): Promise<void> {
     const { file, stretches } = await this.#open();
-    for (const { stretch, beginning } of partsBetween(file, stretches, { from: to - MAX_STATUS_AGE_MS, to })) {
-      for await (const line of linesFrom(file, stretch, beginning, to))
+    for (const { stretch, replayStart } of findPositionsBetween(file, stretches, {
+      from: to - MAX_STATUS_AGE_MS,
+      to,
+    })) {
+      for await (const line of readStretchLines(file, stretch, replayStart, to))
         if (line.kind === 'status' && line.uid === uid && line.at <= to) addStatus(line.status);
     }
   }
 
   async #open(): Promise<OpenedRecording> {
-    const { path, expand } = this.#parts;
-    const file = await RecordingFile.open(path, { before: this.#file, expand }).catch(throwUnreadable);
+    const { path, expand: decompress } = this.#options;
+    const file = await RecordingFile.open(path, { previousFile: this.#file, decompress }).catch(throwUnreadable);
     this.#file = file;
-    return { file, stretches: await stretchesOf(file) };
+    return { file, stretches: await findStretches(file) };
   }
 }
 
 /** Returns the time of the last line. */
 async function lastRecordedTime(file: RecordingFile): Promise<number> {
   const lastMember = file.members.at(-1);
-  const lines = lastMember ? ((await linesIn(file, lastMember)) ?? []) : [];
-  return Math.max(lastMember?.at ?? 0, readLine(lines.at(-1) ?? '')?.at ?? 0);
+  const lastMemberLines = lastMember ? ((await readMemberLines(file, lastMember)) ?? []) : [];
+  return Math.max(lastMember?.at ?? 0, readLine(lastMemberLines.at(-1) ?? '')?.at ?? 0);
 }
 
-function seenSince(stretches: readonly Stretch[], at: number): number {
-  const { stretch } = beginningBefore(stretches, at) ?? {};
-  const keyframes = (stretch?.beginnings ?? []).filter((beginning) => beginning.at <= at).slice(-MAX_HISTORY_KEYFRAMES);
+function replayStartTime(stretches: readonly Stretch[], at: number): number {
+  const { stretch } = findPositionBefore(stretches, at) ?? {};
+  const keyframes = (stretch?.replayStarts ?? [])
+    .filter((beginning) => beginning.at <= at)
+    .slice(-MAX_HISTORY_KEYFRAMES);
   return Math.max(at - MAX_HISTORY_MS, keyframes[0]?.at ?? at);
 }
 

@@ -4,8 +4,8 @@ import { containerNameOf } from '../../show/actors/actorPath.ts';
 import { createDetail, partAtPath } from '../detail.ts';
 import { NotInspected } from '../inspected.ts';
 import type {
+  ActorDetail,
   ActorHistory,
-  Detail,
   Rail,
   ShownEvent,
   ShownObject,
@@ -13,7 +13,7 @@ import type {
   Snapshot,
   Story,
 } from '../protocol.ts';
-import { uidIn } from '../shown.ts';
+import { podUidOrEmpty } from '../shown.ts';
 import { ActorPast, type CollectedHistory } from './actorPast.ts';
 import type { History, ReplayedState } from './history.ts';
 
@@ -27,7 +27,7 @@ export interface Past {
   story(uid: string, from: number, to: number): Promise<Story>;
   /** Returns the overview of the recording. `now` is the end of a recording in progress. */
   rail(now?: number): Promise<Rail>;
-  detail(path: string, at: number): Promise<Detail>;
+  detail(path: string, at: number): Promise<ActorDetail>;
   actorHistory(path: string, at: number): Promise<ActorHistory>;
   object(uid: string, at: number): Promise<ShownObject>;
   /** Returns the payload of an actor's input. */
@@ -47,10 +47,15 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
   return {
     recorded: withRetry(() => history.recordedSpan()),
     moment: withRetry(async (at) => {
-      const moment = await history.snapshotAt(at);
-      const recorded = await history.recordedSpan();
-      const clampedAt = recorded ? Math.min(Math.max(at, recorded.from), recorded.to) : at;
-      return { at: clampedAt, mode, ...moment, ...(recorded === undefined ? {} : { recorded }) };
+      const snapshotAtTime = await history.snapshotAt(at);
+      const recordedRange = await history.recordedSpan();
+      const clampedAt = recordedRange ? Math.min(Math.max(at, recordedRange.from), recordedRange.to) : at;
+      return {
+        at: clampedAt,
+        mode,
+        ...snapshotAtTime,
+        ...(recordedRange === undefined ? {} : { recorded: recordedRange }),
+      };
     }),
     story: withRetry((uid, from, to) => history.story(uid, from, to)),
     rail: withRetry((now) => history.rail(now)),
@@ -79,8 +84,8 @@ const withRetry =
     });
   };
 
-function pastDetail(history: History, path: string, at: number): Promise<Detail> {
-  const [uid, part] = [uidIn(path), partAtPath(path)];
+function pastDetail(history: History, path: string, at: number): Promise<ActorDetail> {
+  const [uid, part] = [podUidOrEmpty(path), partAtPath(path)];
   return history.replayTo(at, ({ agent }) =>
     createDetail({
       path,
@@ -94,7 +99,7 @@ function pastDetail(history: History, path: string, at: number): Promise<Detail>
 }
 
 async function pastHistory(history: History, path: string, at: number): Promise<ActorHistory> {
-  const [uid, container] = [uidIn(path), containerNameOf(path)];
+  const [uid, container] = [podUidOrEmpty(path), containerNameOf(path)];
   const story = uid === '' ? undefined : await history.story(uid, at - MAX_EVENT_AGE_MS, at);
   const { history: actorHistory } = await collectHistory(history, path, at, () => undefined);
   return { path, at, ...actorHistory, events: story ? aggregateEvents(story, container) : [] };
@@ -102,14 +107,15 @@ async function pastHistory(history: History, path: string, at: number): Promise<
 
 /** Replays to a time and collects the history of an actor on the way. */
 async function collectHistory<T>(history: History, path: string, at: number, use: (moment: ReplayedState) => T) {
-  const past = new ActorPast(path, await history.historyStart(at));
-  const uid = uidIn(path);
-  if (containerNameOf(path) !== undefined) await history.statuses(uid, at, (status) => past.addStatus(uid, status));
-  const result = await history.replayTo(at, use, {
-    inspect: (event, when) => past.inspect(event, when),
-    moves: (move) => past.move(move),
+  const actorPast = new ActorPast(path, await history.historyStart(at));
+  const uid = podUidOrEmpty(path);
+  if (containerNameOf(path) !== undefined)
+    await history.statuses(uid, at, (status) => actorPast.addStatus(uid, status));
+  const replayResult = await history.replayTo(at, use, {
+    inspect: (event, when) => actorPast.inspect(event, when),
+    moves: (move) => actorPast.move(move),
   });
-  return { result, history: past.history() };
+  return { result: replayResult, history: actorPast.history() };
 }
 
 /** Splits a pod into its manifest and its status. */

@@ -1,7 +1,7 @@
 /** Reads the payload of an actor's input from a recording. */
 import type { RecordingFile } from '../../recording/recordingFile.ts';
-import { linesFrom, partsBetween, type Stretch } from '../../recording/stretches.ts';
-import { shownPayload } from '../payload.ts';
+import { findPositionsBetween, readStretchLines, type Stretch } from '../../recording/stretches.ts';
+import { toShownPayload } from '../payload.ts';
 import type { ShownPayload } from '../protocol.ts';
 
 /** Identifies an input. Inputs with the same actor, source and time are considered equal. */
@@ -17,11 +17,11 @@ export async function readPastEntry(
   stretches: readonly Stretch[],
   { actor, source, at }: EntryQuery,
 ): Promise<ShownPayload | undefined> {
-  for (const { stretch, beginning } of partsBetween(file, stretches, { from: at, to: at })) {
+  for (const { stretch, replayStart } of findPositionsBetween(file, stretches, { from: at, to: at })) {
     if (stretch.foreign) continue;
-    for await (const line of linesFrom(file, stretch, beginning, at)) {
+    for await (const line of readStretchLines(file, stretch, replayStart, at)) {
       if (line.at === at && 'source' in line && line.actor === actor && line.source === source) {
-        return shownPayload('value' in line ? line.value : undefined);
+        return toShownPayload('value' in line ? line.value : undefined);
       }
     }
   }

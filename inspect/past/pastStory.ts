@@ -1,7 +1,13 @@
 /** Reads the story of one pod, or of the node itself, from a recording. */
-import { machineAt, tagOf } from '../../machines/drawing/stateTags.ts';
+import { machineAt, stateCategory } from '../../machines/drawing/stateTags.ts';
 import type { RecordingFile } from '../../recording/recordingFile.ts';
-import { linesFrom, type Part, partsBetween, readHeaderAt, type Stretch } from '../../recording/stretches.ts';
+import {
+  findPositionsBetween,
+  readHeaderAt,
+  readStretchLines,
+  type Stretch,
+  type StretchPosition,
+} from '../../recording/stretches.ts';
 import type { Story, StoryLine } from '../protocol.ts';
 import { StoryConverter } from './storyLines.ts';
 
@@ -25,33 +31,33 @@ type State = Story['before'][number];
 export async function readPastStory(
   file: RecordingFile,
   stretches: readonly Stretch[],
-  asked: StoryQuery,
+  query: StoryQuery,
 ): Promise<Story> {
   const states = new Map<string, State>();
-  const lines: StoryLine[] = [];
-  const { parts, unread } = selectLatestParts(file, partsBetween(file, stretches, asked), asked);
-  let totalLines = unread;
-  for await (const line of readStoryLines(file, parts, asked, states)) {
-    if (line.at > asked.to || !concerns(line, asked.uid)) continue;
+  const storyLines: StoryLine[] = [];
+  const { parts, unread } = selectLatestParts(file, findPositionsBetween(file, stretches, query), query);
+  let totalLineCount = unread;
+  for await (const line of readStoryLines(file, parts, query, states)) {
+    if (line.at > query.to || !concernsPod(line, query.uid)) continue;
     // Lines before the requested range belong to an earlier life of the pod, and so do the states that result from
     // them.
-    if (line.at < asked.from && line.kind === 'gone') states.clear();
-    if (line.at < asked.from) {
+    if (line.at < query.from && line.kind === 'gone') states.clear();
+    if (line.at < query.from) {
       if (line.kind === 'state') states.set(line.actor, createState(line.actor, line.state, line.at));
       continue;
     }
-    totalLines += 1;
-    lines.push(line);
+    totalLineCount += 1;
+    storyLines.push(line);
     // Trim rarely, because removing lines from the start moves all later ones.
-    if (lines.length > 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES);
+    if (storyLines.length > 2 * MAX_LINES) storyLines.splice(0, storyLines.length - MAX_LINES);
   }
-  const lastLines = lines.slice(-MAX_LINES);
+  const lastLines = storyLines.slice(-MAX_LINES);
   return {
-    from: asked.from,
-    to: asked.to,
+    from: query.from,
+    to: query.to,
     before: [...states.values()],
     lines: lastLines,
-    ...(totalLines > lastLines.length ? { unsaid: totalLines - lastLines.length } : {}),
+    ...(totalLineCount > lastLines.length ? { unsaid: totalLineCount - lastLines.length } : {}),
   };
 }
 
@@ -61,64 +67,68 @@ export async function readPastStory(
  */
 function selectLatestParts(
   file: RecordingFile,
-  all: readonly Part[],
+  all: readonly StretchPosition[],
   { from, to, maxBytes: most = MAX_READ_BYTES }: StoryQuery,
 ) {
-  const parts: Part[] = [];
+  const selectedParts: StretchPosition[] = [];
   let [remainingBytes, unread] = [most, 0];
-  for (const { stretch, beginning } of all.toReversed()) {
-    const begins = new Map(stretch.beginnings.map((each) => [each.member, each]));
-    let [first, isInRange, skipped]: [Part['beginning'] | undefined, boolean, number] = [undefined, false, 0];
-    for (let index = stretch.end - 1; index >= beginning.member; index -= 1) {
+  for (const { stretch, replayStart } of all.toReversed()) {
+    const beginningByMember = new Map(stretch.replayStarts.map((each) => [each.member, each]));
+    let [first, isInRange, skipped]: [StretchPosition['replayStart'] | undefined, boolean, number] = [
+      undefined,
+      false,
+      0,
+    ];
+    for (let index = stretch.end - 1; index >= replayStart.member; index -= 1) {
       const { at = 0, size = 0, entries = 0 } = file.members[index] ?? {};
       if (at <= to) {
         isInRange = true;
         remainingBytes -= size;
         if (at >= from) skipped += entries;
       }
-      const beginning = isInRange ? begins.get(index) : undefined;
+      const beginning = isInRange ? beginningByMember.get(index) : undefined;
       // Read at least one part.
-      if (beginning && (remainingBytes >= 0 || (parts.length === 0 && first === undefined)))
+      if (beginning && (remainingBytes >= 0 || (selectedParts.length === 0 && first === undefined)))
         [first, skipped] = [beginning, 0];
     }
     unread += skipped;
-    if (first) parts.unshift({ stretch, beginning: first });
+    if (first) selectedParts.unshift({ stretch, replayStart: first });
   }
-  return { parts, unread };
+  return { parts: selectedParts, unread };
 }
 
 /** Yields the story lines of each part. Fills `states` with the actors' states at the start of the first part. */
 async function* readStoryLines(
   file: RecordingFile,
-  parts: readonly Part[],
+  selectedParts: readonly StretchPosition[],
   { uid, to }: StoryQuery,
   states: Map<string, State>,
 ): AsyncGenerator<StoryLine> {
-  const teller = new StoryConverter();
-  for (const [index, { stretch, beginning }] of parts.entries()) {
+  const converter = new StoryConverter();
+  for (const [index, { stretch, replayStart }] of selectedParts.entries()) {
     // Report the existence of a part that this version cannot read.
-    if (stretch.foreign) yield { kind: 'began', at: beginning.at };
+    if (stretch.foreign) yield { kind: 'began', at: replayStart.at };
     if (stretch.foreign) continue;
-    const began = await readHeaderAt(file, beginning);
-    for (const [actor, { state, since }] of Object.entries(began.from?.since ?? {}))
-      if (belongsTo(actor, uid) && state !== '' && index === 0) states.set(actor, createState(actor, state, since));
-    yield* teller.convert(began);
-    for await (const line of linesFrom(file, stretch, beginning, to)) yield* teller.convert(line);
+    const headerLine = await readHeaderAt(file, replayStart);
+    for (const [actor, { state, since }] of Object.entries(headerLine.from?.since ?? {}))
+      if (belongsToPod(actor, uid) && state !== '' && index === 0) states.set(actor, createState(actor, state, since));
+    yield* converter.convert(headerLine);
+    for await (const line of readStretchLines(file, stretch, replayStart, to)) yield* converter.convert(line);
   }
 }
 
 function createState(actor: string, state: string, since: number): State {
-  const tag = tagOf(machineAt(actor), state);
+  const tag = stateCategory(machineAt(actor), state);
   return { actor, state, since, ...(tag === undefined ? {} : { tag }) };
 }
 
-const belongsTo = (actor: string, uid: string): boolean =>
+const belongsToPod = (actor: string, uid: string): boolean =>
   uid === '' ? !actor.startsWith('pod/') : actor === `pod/${uid}` || actor.startsWith(`pod/${uid}/`);
 
-function concerns(line: StoryLine, uid: string): boolean {
+function concernsPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event') return line.uid === uid || (uid === '' && line.uid === '');
   if (line.kind === 'gone') return line.uid === uid;
   if (line.kind === 'entered' && line.uid !== undefined) return line.uid === uid;
-  return belongsTo(line.actor, uid);
+  return belongsToPod(line.actor, uid);
 }

@@ -9,11 +9,11 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 interface PastThreadOptions extends PastWorkerData {
   readonly clock: Clock;
   /** Called before each request to flush the recording in progress. */
-  readonly before?: () => Promise<void>;
+  readonly beforeRequest?: () => Promise<void>;
 }
 
 /** Time without requests after which the thread is terminated. */
-const IDLE_MS = 60_000;
+const IDLE_TIMEOUT_MS = 60_000;
 /**
  * Timeout of a request. It far exceeds the time that the largest recording takes. After the timeout, the thread is
  * terminated and the request rejected.
@@ -39,19 +39,19 @@ interface PendingRequest {
 
 /** Sends requests to the thread sequentially, urgent ones first. Starts the thread on demand. */
 export class PastThread implements Past {
-  readonly #parts: PastThreadOptions;
-  readonly #waiting: PendingRequest[] = [];
+  readonly #options: PastThreadOptions;
+  readonly #queue: PendingRequest[] = [];
   /** The request that the thread is processing, and its timeout. */
-  #running: (PendingRequest & { readonly timer: unknown }) | undefined;
+  #currentRequest: (PendingRequest & { readonly timer: unknown }) | undefined;
   #worker: Worker | undefined;
   #lastId = 0;
-  /** Number of requests in progress, including those that still wait for `before`. */
+  /** Number of requests in progress, including those that still wait for `beforeRequest`. */
   #requestCount = 0;
   #idleTimer: unknown;
   #isClosed = false;
 
   constructor(parts: PastThreadOptions) {
-    this.#parts = parts;
+    this.#options = parts;
   }
 
   recorded = () => this.#request('recorded');
@@ -68,7 +68,7 @@ export class PastThread implements Past {
   close(): void {
     this.#isClosed = true;
     this.#terminateWorker();
-    for (const { reject } of [this.#takeRunning(), ...this.#waiting.splice(0)].flatMap((asked) => asked ?? []))
+    for (const { reject } of [this.takeCurrentRequest(), ...this.#queue.splice(0)].flatMap((asked) => asked ?? []))
       reject(new Error(CLOSED_MESSAGE));
   }
 
@@ -77,65 +77,65 @@ export class PastThread implements Past {
     if (this.#requestCount >= MAX_CONCURRENT_REQUESTS) throw new Error('too much is asked of the recording at a time');
     this.#requestCount += 1;
     try {
-      await this.#parts.before?.();
+      await this.#options.beforeRequest?.();
       if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
-      const json: unknown = JSON.parse(await this.#enqueue(ask, args));
+      const response: unknown = JSON.parse(await this.#enqueue(ask, args));
       // Safe cast, because the thread runs the same program. JSON turns undefined into null.
-      return (json ?? undefined) as Awaited<ReturnType<Past[K]>>;
+      return (response ?? undefined) as Awaited<ReturnType<Past[K]>>;
     } finally {
       this.#requestCount -= 1;
     }
   }
 
-  #enqueue(ask: keyof Past, args: readonly unknown[]): Promise<string> {
+  #enqueue(method: keyof Past, args: readonly unknown[]): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#lastId += 1;
-    this.#waiting.push({ task: { id: this.#lastId, method: ask, args }, resolve, reject });
+    this.#queue.push({ task: { id: this.#lastId, method, args }, resolve, reject });
     this.#sendNext();
     return promise;
   }
 
   /** Sends the next request if the thread is idle. */
   #sendNext(): void {
-    if (this.#running) return;
-    const { clock } = this.#parts;
+    if (this.#currentRequest) return;
+    const { clock } = this.#options;
     clock.clearTimeout(this.#idleTimer);
-    const urgent = this.#waiting.findIndex(({ task }) => URGENT_METHODS.has(task.method));
-    const [next] = this.#waiting.splice(Math.max(0, urgent), 1);
+    const urgentIndex = this.#queue.findIndex(({ task }) => URGENT_METHODS.has(task.method));
+    const [next] = this.#queue.splice(Math.max(0, urgentIndex), 1);
     if (next) {
       const timer = clock.setTimeout(
-        () => this.#failRunning(`no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`),
+        () => this.failCurrentRequest(`no answer within ${REQUEST_TIMEOUT_MS / 1_000} s`),
         REQUEST_TIMEOUT_MS,
       );
-      this.#running = { ...next, timer };
+      this.#currentRequest = { ...next, timer };
       this.#startWorker().postMessage(next.task);
-    } else if (this.#worker) this.#idleTimer = clock.setTimeout(() => this.#terminateWorker(), IDLE_MS);
+    } else if (this.#worker) this.#idleTimer = clock.setTimeout(() => this.#terminateWorker(), IDLE_TIMEOUT_MS);
   }
 
   /** Terminates the thread and rejects its current request. A new thread serves the remaining requests. */
-  #failRunning(why: string): void {
+  failCurrentRequest(reason: string): void {
     this.#terminateWorker();
-    this.#takeRunning()?.reject(new Error(why));
+    this.takeCurrentRequest()?.reject(new Error(reason));
     this.#sendNext();
   }
 
   #terminateWorker(): void {
-    this.#parts.clock.clearTimeout(this.#idleTimer);
+    this.#options.clock.clearTimeout(this.#idleTimer);
     this.#worker?.terminate().catch(() => {});
     this.#worker = undefined;
   }
 
   /** Returns the current request and clears it. */
-  #takeRunning(): PendingRequest | undefined {
-    const running = this.#running;
-    this.#parts.clock.clearTimeout(running?.timer);
-    this.#running = undefined;
-    return running;
+  takeCurrentRequest(): PendingRequest | undefined {
+    const currentRequest = this.#currentRequest;
+    this.#options.clock.clearTimeout(currentRequest?.timer);
+    this.#currentRequest = undefined;
+    return currentRequest;
   }
 
   #startWorker(): Worker {
     if (this.#worker) return this.#worker;
-    const { path, machines, mode } = this.#parts;
+    const { path, machines, mode } = this.#options;
     const workerData: PastWorkerData = { path, machines, mode };
     const worker = new Worker(scriptPath(import.meta.dirname, 'pastWorker'), {
       workerData,
@@ -150,16 +150,17 @@ export class PastThread implements Past {
     return worker;
   }
 
-  #handleResponse(news: PastResponse): void {
+  #handleResponse(response: PastResponse): void {
     // Ignore a response from a thread that has been terminated.
-    if (news.id !== this.#running?.task.id) return;
-    const request = this.#takeRunning();
-    if ('json' in news) request?.resolve(news.json);
-    else request?.reject(news.isMissing ? new NotInspected(news.errorMessage) : new Error(news.errorMessage));
+    if (response.id !== this.#currentRequest?.task.id) return;
+    const request = this.takeCurrentRequest();
+    if ('json' in response) request?.resolve(response.json);
+    else
+      request?.reject(response.isMissing ? new NotInspected(response.errorMessage) : new Error(response.errorMessage));
     this.#sendNext();
   }
 
-  #handleWorkerLoss(worker: Worker, why: string): void {
-    if (worker === this.#worker) this.#failRunning(why);
+  #handleWorkerLoss(worker: Worker, reason: string): void {
+    if (worker === this.#worker) this.failCurrentRequest(reason);
   }
 }

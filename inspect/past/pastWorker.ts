@@ -28,11 +28,11 @@ parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
   systemClock.setTimeout(() => void past.moment(MAX_DATE_MS).catch(() => {}), WARM_UP_DELAY_MS);
 });
 
-async function respond(id: number, question: Past[keyof Past], args: readonly unknown[]): Promise<PastResponse> {
+async function respond(id: number, method: Past[keyof Past], args: readonly unknown[]): Promise<PastResponse> {
   try {
     // Safe cast, because the sender is typed so that `args` match the method.
-    const result = await (question as (...given: readonly unknown[]) => Promise<unknown>)(...args);
-    return { id, json: JSON.stringify(result ?? null) };
+    const methodResult = await (method as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+    return { id, json: JSON.stringify(methodResult ?? null) };
   } catch (error) {
     return { id, errorMessage: messageOf(error), isMissing: error instanceof NotInspected };
   }

@@ -23,8 +23,8 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
     counts[bucket] = (counts[bucket] ?? 0) + entries;
     if (failed > 0) failures.set(bucket, Math.min(at, failures.get(bucket) ?? at));
   }
-  const marks = [...failures.values()].sort((one, other) => one - other);
-  return { from, to, bucketMs, counts, failures: marks, restarts: lifeStarts(stretches) };
+  const failureMarks = [...failures.values()].sort((one, other) => one - other);
+  return { from, to, bucketMs, counts, failures: failureMarks, restarts: lifeStarts(stretches) };
 }
 
 /**
@@ -33,17 +33,17 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
  */
 export function timeRange(members: readonly Member[], stretches: readonly Stretch[]): Snapshot['recorded'] {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { beginnings } of stretches) for (const { at } of beginnings) from = Math.min(from, at);
+  for (const { replayStarts } of stretches) for (const { at } of replayStarts) from = Math.min(from, at);
   for (const { at } of members) to = Math.max(to, at);
   return from > to ? undefined : { from, to };
 }
 
 /** Returns the start times of the lives. */
 function lifeStarts(stretches: readonly Stretch[]): number[] {
-  const seenLives = new Set<string>();
-  return stretches.flatMap(({ life, beginnings: [first] }) => {
-    if (seenLives.has(life) || first === undefined) return [];
-    seenLives.add(life);
+  const seenLifeIds = new Set<string>();
+  return stretches.flatMap(({ life, replayStarts: [first] }) => {
+    if (seenLifeIds.has(life) || first === undefined) return [];
+    seenLifeIds.add(life);
     return [first.at];
   });
 }

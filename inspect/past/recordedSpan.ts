@@ -16,21 +16,21 @@ interface RecordedSpanOptions {
  */
 const REFRESH_INTERVAL_MS = 300_000;
 
-/** Caches the start of the recording. */
+/** The time range of the recording. Caches the start and reads it again from time to time. */
 export class RecordedSpan {
-  readonly #parts: RecordedSpanOptions;
+  readonly #options: RecordedSpanOptions;
   #from: number;
   #refreshAt = 0;
 
   /** Starts refreshing. Until the recording has been read, its start is assumed to be the current time. */
   constructor(parts: RecordedSpanOptions) {
-    this.#parts = parts;
+    this.#options = parts;
     this.#from = parts.clock.now();
     this.now();
   }
 
   now(): NonNullable<Snapshot['recorded']> {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     if (clock.monotonic() >= this.#refreshAt) this.#refresh();
     return { from: this.#from, to: Math.max(this.#from, clock.now()) };
   }
@@ -42,16 +42,16 @@ export class RecordedSpan {
       follow: (viewer) => {
         let { from } = this.now();
         return live.follow((frame) => {
-          const recorded = this.now();
-          viewer(recorded.from === from ? frame : { ...frame, recorded });
-          from = recorded.from;
+          const recordedRange = this.now();
+          viewer(recordedRange.from === from ? frame : { ...frame, recorded: recordedRange });
+          from = recordedRange.from;
         });
       },
     };
   }
 
   #refresh(): void {
-    const { past, clock } = this.#parts;
+    const { past, clock } = this.#options;
     this.#refreshAt = clock.monotonic() + REFRESH_INTERVAL_MS;
     past.recorded().then(
       (recorded) => {

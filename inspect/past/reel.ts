@@ -1,31 +1,31 @@
 /** Stores the states of a replay, so any time that has been replayed can be shown immediately. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { shownReplayedNode } from '../live/nodeBar.ts';
-import { type ChangedTrees, NODE } from '../live/touched.ts';
+import { toShownReplayedNode } from '../live/nodeBar.ts';
+import { type ChangedTrees, NODE_KEY } from '../live/touched.ts';
 import type { ShownActor, ShownNode, ShownPod, Snapshot } from '../protocol.ts';
 import { type ActorChanges, ActorDiffer, allTrees, PodRowCache } from '../shown.ts';
 
 /** The changes at one point in time. */
-interface Change {
+interface ReelChange {
   readonly at: number;
   readonly actors: readonly ShownActor[];
-  readonly gone: readonly string[];
+  readonly removedPaths: readonly string[];
   /** All pods in order. Undefined if none has changed. */
   readonly pods?: readonly ShownPod[];
   readonly node?: ShownNode;
 }
 
 /** The contents of a snapshot that a replay can provide. */
-export type ShownMoment = Pick<Snapshot, 'node' | 'pods' | 'actors'>;
+export type ShownState = Pick<Snapshot, 'node' | 'pods' | 'actors'>;
 
 /** The changes of a replayed agent, from earliest to latest. */
 export class Reel {
   readonly #version: string;
   readonly #actorDiffer = new ActorDiffer();
-  readonly #changes: Change[] = [];
+  readonly #changes: ReelChange[] = [];
   readonly #pods = new PodRowCache();
-  readonly #previous: { pods?: readonly ShownPod[]; node?: string } = {};
+  readonly #previousState: { pods?: readonly ShownPod[]; node?: string } = {};
 
   /** `version` is the version of the program that recorded the node. */
   constructor(version: string) {
@@ -37,15 +37,15 @@ export class Reel {
    * `moved` are compared. If `moved` is undefined, all actors are compared.
    */
   addState(agent: NodeAgent, at: number, moved?: ChangedTrees): void {
-    const { actors, gone } = this.#compareActors(agent, moved);
-    const pods = moved?.pods === false ? undefined : this.#changedPods(agent, at);
-    const node = moved?.trees.has(NODE) === false ? undefined : this.#changedNode(agent);
-    if (actors.length === 0 && gone.length === 0 && node === undefined && pods === undefined) return;
-    this.#changes.push({ at, actors, gone, ...(pods && { pods }), ...(node && { node }) });
+    const { actors, removedPaths } = this.#compareActors(agent, moved);
+    const changedPods = moved?.havePodsChanged === false ? undefined : this.findChangedPods(agent, at);
+    const node = moved?.treeKeys.has(NODE_KEY) === false ? undefined : this.findChangedNode(agent);
+    if (actors.length === 0 && removedPaths.length === 0 && node === undefined && changedPods === undefined) return;
+    this.#changes.push({ at, actors, removedPaths, ...(changedPods && { pods: changedPods }), ...(node && { node }) });
   }
 
   #compareActors(agent: NodeAgent, moved: ChangedTrees | undefined): ActorChanges {
-    const partialChanges = moved && !moved.pods ? this.#compareTrees(agent, moved.trees) : undefined;
+    const partialChanges = moved && !moved.havePodsChanged ? this.#compareTrees(agent, moved.treeKeys) : undefined;
     return partialChanges ?? this.#actorDiffer.compareAll(allTrees(agent.explainNode().node, agent.trees()));
   }
 
@@ -56,28 +56,28 @@ export class Reel {
   #compareTrees(agent: NodeAgent, keys: ReadonlySet<string>): ActorChanges | undefined {
     const trees = new Map<string, ActorNode>();
     for (const key of keys) {
-      const tree = key === NODE ? agent.explainNode().node : agent.tree(key);
+      const tree = key === NODE_KEY ? agent.explainNode().node : agent.tree(key);
       if (tree === undefined) return undefined;
       trees.set(key, tree);
     }
     return this.#actorDiffer.compareSome(trees);
   }
 
-  #changedPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {
-    const previousPods = this.#previous.pods;
+  findChangedPods(agent: NodeAgent, at: number): readonly ShownPod[] | undefined {
+    const previousPods = this.#previousState.pods;
     const pods = agent.pods().map((pod) => this.#pods.rowOf(pod, at));
-    this.#previous.pods = pods;
+    this.#previousState.pods = pods;
     return previousPods?.length === pods.length && pods.every((pod, index) => pod === previousPods[index])
       ? undefined
       : pods;
   }
 
-  #changedNode(agent: NodeAgent): ShownNode | undefined {
-    const node = shownReplayedNode(agent, this.#version);
-    const text = JSON.stringify(node);
-    const isSame = text === this.#previous.node;
-    this.#previous.node = text;
-    return isSame ? undefined : node;
+  findChangedNode(agent: NodeAgent): ShownNode | undefined {
+    const node = toShownReplayedNode(agent, this.#version);
+    const nodeJson = JSON.stringify(node);
+    const isUnchanged = nodeJson === this.#previousState.node;
+    this.#previousState.node = nodeJson;
+    return isUnchanged ? undefined : node;
   }
 
   /** Whether a time is not before the first stored state. */
@@ -90,12 +90,12 @@ export class Reel {
    * Returns the state at a time, or the first stored state if the time is earlier. Returns undefined if nothing is
    * stored.
    */
-  stateAt(moment: number): ShownMoment | undefined {
+  stateAt(moment: number): ShownState | undefined {
     const actors = new Map<string, ShownActor>();
     let [pods, node]: [readonly ShownPod[], ShownNode | undefined] = [[], undefined];
     for (const [index, change] of this.#changes.entries()) {
       if (change.at > moment && index > 0) break;
-      for (const path of change.gone) actors.delete(path);
+      for (const path of change.removedPaths) actors.delete(path);
       for (const actor of change.actors) actors.set(actor.path, actor);
       pods = change.pods ?? pods;
       node = change.node ?? node;

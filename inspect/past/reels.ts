@@ -3,9 +3,9 @@
  */
 import { StretchPlayer } from '../../recording/play.ts';
 import type { RecordingFile } from '../../recording/recordingFile.ts';
-import { type Beginning, beginningBefore, type Stretch } from '../../recording/stretches.ts';
+import { findPositionBefore, type ReplayStart, type Stretch } from '../../recording/stretches.ts';
 import { TouchedTrees } from '../live/touched.ts';
-import { Reel, type ShownMoment } from './reel.ts';
+import { Reel, type ShownState } from './reel.ts';
 
 /** Maximum number of cached reels. Each one contains an agent with all of its actors. */
 const MAX_REELS = 3;
@@ -13,7 +13,7 @@ const MAX_REELS = 3;
 interface CachedReel {
   readonly reel: Reel;
   readonly player: StretchPlayer;
-  readonly touched: TouchedTrees;
+  readonly touchedTrees: TouchedTrees;
 }
 
 /** An opened recording. */
@@ -25,7 +25,7 @@ interface OpenedRecording {
 interface ReelPart {
   readonly file: RecordingFile;
   readonly stretch: Stretch;
-  readonly beginning: Beginning;
+  readonly replayStart: ReplayStart;
 }
 
 /** Caches the most recently used reels. */
@@ -45,30 +45,30 @@ export class Reels {
    * Returns the state at a time, or at the start of the recording if the time is earlier. Returns undefined if the
    * recording is empty.
    */
-  stateAt(moment: number, opened: OpenedRecording): Promise<ShownMoment | undefined> {
-    const answer = this.#lastRequest.then(() => this.#replayTo(moment, opened));
-    this.#lastRequest = answer.catch(() => {});
-    return answer;
+  stateAt(moment: number, recording: OpenedRecording): Promise<ShownState | undefined> {
+    const statePromise = this.#lastRequest.then(() => this.#replayTo(moment, recording));
+    this.#lastRequest = statePromise.catch(() => {});
+    return statePromise;
   }
 
-  async #replayTo(moment: number, { file, stretches }: OpenedRecording): Promise<ShownMoment | undefined> {
-    const position = beginningBefore(stretches, moment);
-    const member = position && file.members[position.beginning.member];
+  async #replayTo(moment: number, { file, stretches }: OpenedRecording): Promise<ShownState | undefined> {
+    const position = findPositionBefore(stretches, moment);
+    const member = position && file.members[position.replayStart.member];
     if (position === undefined || member === undefined) return undefined;
-    const part = { file, ...position };
+    const reelPart = { file, ...position };
     const key = `${member.file} ${member.offset} ${member.at}`;
-    const playing = this.#reelCovering(key, part, Math.max(moment, position.beginning.at));
+    const reelPromise = this.reelCoveringTime(key, reelPart, Math.max(moment, position.replayStart.at));
     this.#reels.delete(key);
-    this.#reels.set(key, playing);
+    this.#reels.set(key, reelPromise);
     await this.#evictOldest();
     try {
-      const { reel, player, touched } = await playing;
-      await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touched.take()));
+      const { reel, player, touchedTrees } = await reelPromise;
+      await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touchedTrees.take()));
       return reel.stateAt(moment);
     } catch (error) {
       // Drop the reel, because the position of its replay is unknown after an error.
       this.#reels.delete(key);
-      await stopReel(playing);
+      await stopReel(reelPromise);
       throw error;
     }
   }
@@ -77,31 +77,31 @@ export class Reels {
    * Returns a reel that covers a time. The first request for a part replays up to that time without storing states,
    * which is fast. An earlier time then replays the whole part with stored states.
    */
-  async #reelCovering(key: string, part: ReelPart, moment: number): Promise<CachedReel> {
+  async reelCoveringTime(key: string, part: ReelPart, moment: number): Promise<CachedReel> {
     const cachedReel = this.#reels.get(key);
     if (cachedReel === undefined) return this.#createReel(part, moment);
     if ((await cachedReel).reel.covers(moment)) return cachedReel;
     await stopReel(cachedReel);
-    return this.#createReel(part, part.beginning.at);
+    return this.#createReel(part, part.replayStart.at);
   }
 
   /** Creates a reel and replays its part up to a time. Later states are stored. */
-  async #createReel({ file, stretch, beginning }: ReelPart, moment: number): Promise<CachedReel> {
-    const [machines, touched] = [this.#machines, new TouchedTrees()];
-    const player = await StretchPlayer.create(file, stretch, beginning, { machines, inspect: touched.inspect });
-    player.agent.subscribe(touched.markPods);
+  async #createReel({ file, stretch, replayStart }: ReelPart, moment: number): Promise<CachedReel> {
+    const [machines, touchedTrees] = [this.#machines, new TouchedTrees()];
+    const player = await StretchPlayer.create(file, stretch, replayStart, { machines, inspect: touchedTrees.inspect });
+    player.agent.subscribe(touchedTrees.markPods);
     const reel = new Reel(stretch.versions.statelet);
     try {
-      const lastMember = file.members.slice(beginning.member, stretch.end).findLast(({ at }) => at <= moment);
-      const from = Math.max(beginning.at, lastMember?.at ?? beginning.at);
-      if (from > beginning.at) await player.playTo(from - 1, file, stretch, () => {});
-      touched.take();
+      const lastMember = file.members.slice(replayStart.member, stretch.end).findLast(({ at }) => at <= moment);
+      const from = Math.max(replayStart.at, lastMember?.at ?? replayStart.at);
+      if (from > replayStart.at) await player.playTo(from - 1, file, stretch, () => {});
+      touchedTrees.take();
       reel.addState(player.agent, from);
     } catch (error) {
       await player.agent.stop();
       throw error;
     }
-    return { reel, player, touched };
+    return { reel, player, touchedTrees };
   }
 
   async #evictOldest(): Promise<void> {
@@ -113,8 +113,8 @@ export class Reels {
   }
 }
 
-const stopReel = (playing: Promise<CachedReel>): Promise<void> =>
-  playing.then(
+const stopReel = (reelPromise: Promise<CachedReel>): Promise<void> =>
+  reelPromise.then(
     ({ player }) => player.agent.stop(),
     () => {},
   );

@@ -34,8 +34,8 @@ export class Runs {
   /** Adds runs from before the collection started. */
   addEarlier(runs: readonly TriedRun[]): void {
     for (const { waitedMs: _, ...run } of runs)
-      if (!this.#completed.has(keyOf(run)))
-        this.#completed.set(keyOf(run), { ...run, endedAt: run.startedAt + run.ranMs });
+      if (!this.#completed.has(runKey(run)))
+        this.#completed.set(runKey(run), { ...run, endedAt: run.startedAt + run.ranMs });
   }
 
   /** Returns the runs from latest to earliest. */
@@ -45,22 +45,22 @@ export class Runs {
     );
     return runs
       .map(({ endedAt, ...run }, index): TriedRun => {
-        const next = runs[index + 1]?.startedAt ?? this.#startedAt;
-        return { ...run, ...(next === undefined ? {} : { waitedMs: Math.max(0, next - endedAt) }) };
+        const nextStartedAt = runs[index + 1]?.startedAt ?? this.#startedAt;
+        return { ...run, ...(nextStartedAt === undefined ? {} : { waitedMs: Math.max(0, nextStartedAt - endedAt) }) };
       })
       .reverse()
       .slice(0, MAX_RUNS);
   }
 
-  #addRun(ended: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
-    const { startedAt, finishedAt, exitCode, reason = '' } = ended ?? {};
+  #addRun(terminatedState: NonNullable<ContainerStatus['state']>['terminated'], run: number): void {
+    const { startedAt, finishedAt, exitCode, reason = '' } = terminatedState ?? {};
     const to = Date.parse(finishedAt ?? '');
-    const started = Date.parse(startedAt ?? '');
+    const startedTime = Date.parse(startedAt ?? '');
     // The start time of a container that could not be started is the runtime's zero time.
-    const from = started === 0 ? to : started;
+    const from = startedTime === 0 ? to : startedTime;
     if (exitCode === undefined || Number.isNaN(from) || Number.isNaN(to)) return;
-    const completed = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
-    this.#completed.set(keyOf(completed), completed);
+    const completedRun = { run, startedAt: from, endedAt: to, ranMs: to - from, exitCode, reason };
+    this.#completed.set(runKey(completedRun), completedRun);
   }
 }
 
@@ -68,4 +68,4 @@ export class Runs {
  * Returns a unique key of a run. The start time alone is not unique, because statuses have a resolution of one second,
  * in which a container may run twice.
  */
-const keyOf = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;
+const runKey = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;

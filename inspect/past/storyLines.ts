@@ -1,7 +1,7 @@
 /** Converts lines of a recording to story lines for the page, without payloads. */
 import * as z from 'zod/mini';
-import { hasTag, machineAt, tagOf } from '../../machines/drawing/stateTags.ts';
-import type { Line } from '../../recording/lines.ts';
+import { hasTag, machineAt, stateCategory } from '../../machines/drawing/stateTags.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { EnteredLine, StoryLine } from '../protocol.ts';
 
@@ -12,7 +12,7 @@ export class StoryConverter {
   readonly #lastStates = new Map<string, string>();
 
   /** Converts one line of a recording. A fact results in one line for each of its pods. */
-  convert(line: Line): readonly StoryLine[] {
+  convert(line: RecordingLine): readonly StoryLine[] {
     switch (line.kind) {
       case 'asked':
         return this.#convertCall(line);
@@ -24,10 +24,10 @@ export class StoryConverter {
         return this.#convertFact(line);
       case 'state': {
         const { at, actor, state } = line;
-        const tag = tagOf(machineAt(actor), state);
-        const moved: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
+        const tag = stateCategory(machineAt(actor), state);
+        const stateLine: StoryLine = { kind: 'state', at, actor, state, ...(tag === undefined ? {} : { tag }) };
         const uid = endsPodLife(actor, state) ? podUidOf(actor) : undefined;
-        return uid === undefined ? [moved] : [moved, { kind: 'gone', at, uid }];
+        return uid === undefined ? [stateLine] : [stateLine, { kind: 'gone', at, uid }];
       }
       case 'event':
         return [eventLine(line)];
@@ -41,12 +41,12 @@ export class StoryConverter {
     }
   }
 
-  #convertCall({ at, actor, port, about = '', isGivenUp }: Extract<Line, { kind: 'asked' }>): StoryLine[] {
+  #convertCall({ at, actor, port, about = '', isGivenUp }: Extract<RecordingLine, { kind: 'asked' }>): StoryLine[] {
     if (isGivenUp) {
       this.#callStartedAt.delete(actor);
       return [];
     }
-    if (this.#callStartedAt.size > MAX_TRACKED) this.#callStartedAt.clear();
+    if (this.#callStartedAt.size > MAX_TRACKED_CONTAINERS) this.#callStartedAt.clear();
     this.#callStartedAt.set(actor, at);
     return [{ kind: 'asked', at, actor, port, about }];
   }
@@ -67,12 +67,12 @@ export class StoryConverter {
   }
 
   #convertFact(line: EntryLine): StoryLine[] {
-    const { type, pods, pod, uid, container } = factShape.safeParse(line.value).data ?? {};
+    const { type, pods, pod, uid, container } = factSchema.safeParse(line.value).data ?? {};
     const createLine = (what: string | undefined, about?: string) => this.#createEntered(line, what, about);
     if (type === 'runtime.podsObserved')
-      return (pods ?? []).map((each) => createLine(this.#describeChanges(each.containers ?? []), each.uid));
+      return (pods ?? []).map((each) => createLine(this.describeContainerChanges(each.containers ?? []), each.uid));
     if (type === 'runtime.containerSeen' && container)
-      return [createLine(this.#describeChanges([container]), container.podUid)];
+      return [createLine(this.describeContainerChanges([container]), container.podUid)];
     if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => createLine('listed', metadata?.uid));
     // The recording's status line already reports the status that is sent to the sinks.
     if (type === 'status.changed') return [];
@@ -81,17 +81,17 @@ export class StoryConverter {
   }
 
   /** Describes the containers whose state has changed, e.g. `api exit 3`. */
-  #describeChanges(containers: readonly ObservedContainer[]): string | undefined {
-    const changed = containers.filter(({ id = '', state = '' }) => {
-      const isSame = this.#lastStates.get(id) === state;
+  describeContainerChanges(containers: readonly ObservedContainer[]): string | undefined {
+    const changedContainers = containers.filter(({ id = '', state = '' }) => {
+      const isSameState = this.#lastStates.get(id) === state;
       this.#lastStates.set(id, state);
-      return !isSame;
+      return !isSameState;
     });
-    if (this.#lastStates.size > MAX_TRACKED) this.#lastStates.clear();
-    const words = changed.map(({ name, state, exitCode }) =>
+    if (this.#lastStates.size > MAX_TRACKED_CONTAINERS) this.#lastStates.clear();
+    const containerTexts = changedContainers.map(({ name, state, exitCode }) =>
       state === 'exited' ? `${name} exit ${exitCode ?? '?'}` : `${name} ${state}`,
     );
-    return words.length === 0 ? undefined : words.join(', ');
+    return containerTexts.length === 0 ? undefined : containerTexts.join(', ');
   }
 }
 
@@ -103,11 +103,11 @@ const endsPodLife = (actor: string, state: string): boolean =>
  * Maximum number of entries of each map. A full map is cleared, after which an unchanged state may be reported once
  * more.
  */
-const MAX_TRACKED = 10_000;
+const MAX_TRACKED_CONTAINERS = 10_000;
 
-type EntryLine = Extract<Line, { source: string }>;
+type EntryLine = Extract<RecordingLine, { source: string }>;
 
-function eventLine({ at, involved, eventType, reason, message }: Extract<Line, { kind: 'event' }>): StoryLine {
+function eventLine({ at, involved, eventType, reason, message }: Extract<RecordingLine, { kind: 'event' }>): StoryLine {
   const container = /\{(.*)\}$/.exec(involved.fieldPath ?? '')?.[1];
   return {
     kind: 'event',
@@ -120,7 +120,7 @@ function eventLine({ at, involved, eventType, reason, message }: Extract<Line, {
   };
 }
 
-const containerShape = z.looseObject({
+const containerSchema = z.looseObject({
   id: z.optional(z.string()),
   podUid: z.optional(z.string()),
   name: z.optional(z.string()),
@@ -128,27 +128,27 @@ const containerShape = z.looseObject({
   exitCode: z.optional(z.number()),
 });
 
-type ObservedContainer = z.infer<typeof containerShape>;
+type ObservedContainer = z.infer<typeof containerSchema>;
 
 /** The fields of a fact that identify its subject. */
-const factShape = z.looseObject({
+const factSchema = z.looseObject({
   type: z.optional(z.string()),
   uid: z.optional(z.string()),
-  container: z.optional(containerShape),
+  container: z.optional(containerSchema),
   pod: z.optional(z.looseObject({ metadata: z.optional(z.looseObject({ uid: z.string() })) })),
   pods: z.optional(
     z.array(
       z.looseObject({
         uid: z.optional(z.string()),
         metadata: z.optional(z.looseObject({ uid: z.string() })),
-        containers: z.optional(z.array(containerShape)),
+        containers: z.optional(z.array(containerSchema)),
       }),
     ),
   ),
 });
 
 /** The fields of a response or a failure that describe the result. */
-const resultShape = z.looseObject({
+const resultSchema = z.looseObject({
   change: z.optional(z.string()),
   reason: z.optional(z.string()),
   message: z.optional(z.string()),
@@ -157,7 +157,7 @@ const resultShape = z.looseObject({
 });
 
 function describeResult(value: unknown): string | undefined {
-  const { change, reason, message, outcome, exitCode } = resultShape.safeParse(value).data ?? {};
+  const { change, reason, message, outcome, exitCode } = resultSchema.safeParse(value).data ?? {};
   if (reason !== undefined && message !== undefined) return `${reason}: ${message}`;
   if (exitCode !== undefined) return `exit ${exitCode}`;
   return change ?? outcome;

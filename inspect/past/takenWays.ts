@@ -1,10 +1,10 @@
 /** Collects the transitions that one actor has taken and its time in each state. */
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { StateChange } from '../../actors/status/sinceMap.ts';
-import { wayIdsOf } from '../../machines/drawing/ways.ts';
-import { pathOf } from '../../machines/shared/actorRefs.ts';
+import { transitionIds } from '../../machines/drawing/ways.ts';
+import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
-import type { Taken } from '../protocol.ts';
+import type { TakenTransitions } from '../protocol.ts';
 
 /** Collects transitions from XState's inspection events, and times from the node's moves. */
 export class TransitionHistory {
@@ -15,8 +15,8 @@ export class TransitionHistory {
    */
   readonly #pod: string;
   #from: number;
-  readonly #ways = new Map<string, { count: number; lastAt: number }>();
-  readonly #stays = new Map<string, number>();
+  readonly #countsByWay = new Map<string, { count: number; lastAt: number }>();
+  readonly #stayDurations = new Map<string, number>();
   #state: { readonly state: string; readonly at: number } | undefined;
 
   /** `from` is the time at which the collection starts. */
@@ -32,7 +32,7 @@ export class TransitionHistory {
     if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
     // XState's event contains the transitions of this step, but its types omit them.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
-    for (const way of wayIdsOf(taken)) this.#count(way, 1, at);
+    for (const way of transitionIds(taken)) this.countTransitions(way, 1, at);
   }
 
   /** Sets the current state. */
@@ -42,40 +42,40 @@ export class TransitionHistory {
 
   move({ actor, state, at }: StateChange): void {
     if (actor !== this.#path) return;
-    const before = this.#state;
-    if (before) this.#stays.set(before.state, at - before.at);
+    const previousState = this.#state;
+    if (previousState) this.#stayDurations.set(previousState.state, at - previousState.at);
     this.#state = { state, at };
   }
 
   /** Adds the history before `from`. */
-  addEarlier({ from, ways, stays }: Taken): void {
+  addEarlier({ from, ways, stays }: TakenTransitions): void {
     this.#from = Math.min(this.#from, from);
-    for (const { way, count, lastAt } of ways) this.#count(way, count, lastAt);
-    for (const { state, lastMs } of stays) if (!this.#stays.has(state)) this.#stays.set(state, lastMs);
+    for (const { way, count, lastAt } of ways) this.countTransitions(way, count, lastAt);
+    for (const { state, lastMs } of stays) if (!this.#stayDurations.has(state)) this.#stayDurations.set(state, lastMs);
   }
 
-  taken(): Taken {
+  taken(): TakenTransitions {
     return {
       from: this.#from,
-      ways: [...this.#ways].map(([way, counted]) => ({ way, ...counted })),
-      stays: [...this.#stays].map(([state, lastMs]) => ({ state, lastMs })),
+      ways: [...this.#countsByWay].map(([way, counted]) => ({ way, ...counted })),
+      stays: [...this.#stayDurations].map(([state, lastMs]) => ({ state, lastMs })),
     };
   }
 
   /** Resets the history, because a new life of the pod starts. */
   #reset(at: number): void {
-    if (this.#state !== undefined || this.#ways.size > 0) this.#from = at;
-    this.#ways.clear();
-    this.#stays.clear();
+    if (this.#state !== undefined || this.#countsByWay.size > 0) this.#from = at;
+    this.#countsByWay.clear();
+    this.#stayDurations.clear();
     this.#state = undefined;
   }
 
-  #count(way: string, times: number, at: number): void {
-    const { count, lastAt } = this.#ways.get(way) ?? { count: 0, lastAt: at };
-    this.#ways.set(way, { count: count + times, lastAt: Math.max(lastAt, at) });
+  countTransitions(way: string, times: number, at: number): void {
+    const { count, lastAt } = this.#countsByWay.get(way) ?? { count: 0, lastAt: at };
+    this.#countsByWay.set(way, { count: count + times, lastAt: Math.max(lastAt, at) });
   }
 }
 
 /** Whether an event concerns the actor at `path`. Safe cast: every actor of the node was created by XState. */
 const isActorAt = ({ actorRef }: InspectionEvent, path: string): boolean =>
-  pathOf(actorRef as Parameters<typeof pathOf>[0]).join('/') === path;
+  actorPath(actorRef as Parameters<typeof actorPath>[0]).join('/') === path;

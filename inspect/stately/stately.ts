@@ -5,7 +5,7 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { machines } from '../../machines/drawing/charts.ts';
 import { stateValueOf } from '../../machines/drawing/stateValue.ts';
-import { pathOf } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
 import type { ShownTree } from '../shown.ts';
 import { flattenTree } from '../shown.ts';
@@ -62,16 +62,21 @@ export const describeActors = (trees: Iterable<ShownTree>, at: number): StatelyE
 export function toStatelyEvent(event: InspectionEvent, at: number): StatelyEvent | undefined {
   // Safe cast: every actor of the node was created by XState.
   const ref = event.actorRef as AnyActorRef;
-  const own = commonFields(pathOf(ref).join('/'), at);
+  const own = commonFields(actorPath(ref).join('/'), at);
   if (event.type === '@xstate.actor') return { ...own, ...describeNewActor(ref) };
   if (event.type === '@xstate.event') {
     // Safe cast: every actor of the node was created by XState.
     const source = event.sourceRef as AnyActorRef | undefined;
-    const sourceId = source && sessionIdOf(pathOf(source).join('/'));
-    return { ...own, type: event.type, event: onlyType(event.event), ...(sourceId === undefined ? {} : { sourceId }) };
+    const sourceId = source && sessionIdOf(actorPath(source).join('/'));
+    return {
+      ...own,
+      type: event.type,
+      event: withTypeOnly(event.event),
+      ...(sourceId === undefined ? {} : { sourceId }),
+    };
   }
   if (event.type !== '@xstate.snapshot') return undefined;
-  return { ...own, type: event.type, event: onlyType(event.event), snapshot: shownSnapshot(event.snapshot) };
+  return { ...own, type: event.type, event: withTypeOnly(event.event), snapshot: toShownSnapshot(event.snapshot) };
 }
 
 /** Describes an actor that has no snapshot yet. */
@@ -80,7 +85,7 @@ function describeNewActor(ref: AnyActorRef) {
   return {
     type: '@xstate.actor' as const,
     name: ref.id,
-    ...(parent === undefined ? {} : { parentId: sessionIdOf(pathOf(parent).join('/')) }),
+    ...(parent === undefined ? {} : { parentId: sessionIdOf(actorPath(parent).join('/')) }),
     definition: machineDefinition(machineOf(ref)),
     snapshot: { status: 'active', context: {} },
   };
@@ -92,12 +97,12 @@ const machineOf = (ref: AnyActorRef): string => {
   return typeof logic?.id === 'string' ? logic.id : ref.id;
 };
 
-function shownSnapshot(snapshot: { readonly status: string; readonly value?: unknown }): ShownSnapshot {
+function toShownSnapshot(snapshot: { readonly status: string; readonly value?: unknown }): ShownSnapshot {
   const { status, value } = snapshot;
   return { status, context: {}, ...(value === undefined ? {} : { value: stateValueOf(statePath(value)) }) };
 }
 
-const onlyType = ({ type }: { readonly type: string }) => ({ type });
+const withTypeOnly = ({ type }: { readonly type: string }) => ({ type });
 
 const commonFields = (path: string, at: number): CommonFields => ({
   rootId: ROOT_ID,
@@ -115,8 +120,8 @@ const definitions = new Map<string, string>();
 
 /** Returns the machine's configuration without functions, as JSON. */
 function machineDefinition(name: string): string {
-  const cached = definitions.get(name);
-  if (cached !== undefined) return cached;
+  const cachedDefinition = definitions.get(name);
+  if (cachedDefinition !== undefined) return cachedDefinition;
   const machine = machines.find(({ id }) => id === name);
   if (machine === undefined) return JSON.stringify({ id: name });
   const definition = JSON.stringify(machine.config, (key, value) => (key === 'meta' ? undefined : value));

@@ -1,6 +1,6 @@
 /** Sends the actors to a client over a WebSocket: first the existing actors in slices, then all events. */
 import type { WebSocket } from 'ws';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import type { StatelyEvent } from './stately.ts';
 
 /** Size of a slice, in characters. Each actor includes the definition of its machine. */
@@ -54,11 +54,11 @@ export class StatelyFollower {
   #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;
     const slice = this.#takeSlice();
-    const lastItem = slice.pop();
-    if (lastItem === undefined) return;
+    const lastEvent = slice.pop();
+    if (lastEvent === undefined) return;
     this.#isSending = true;
     for (const text of slice) this.#socket.send(text);
-    this.#socket.send(lastItem, () => void nextTurn().then(() => this.#continueSending()));
+    this.#socket.send(lastEvent, () => void yieldToEventLoop().then(() => this.#continueSending()));
   }
 
   #continueSending(): void {

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Clock, every } from '../../base/clock.ts';
+import { type Clock, startInterval } from '../../base/clock.ts';
 import type { Audience } from '../live/audience.ts';
 import type { ShownTree } from '../shown.ts';
 import { describeActors, toStatelyEvent } from './stately.ts';
@@ -23,20 +23,20 @@ const PING_INTERVAL_MS = 30_000;
 
 /** Observes the actors while there is a client. */
 export class StatelySockets {
-  readonly #parts: StatelySocketsOptions;
+  readonly #options: StatelySocketsOptions;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
   readonly #followers = new Map<WebSocket, StatelyFollower>();
-  #leave: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(parts: StatelySocketsOptions) {
-    this.#parts = parts;
+    this.#options = parts;
   }
 
   /** Accepts a WebSocket upgrade. */
   add(request: IncomingMessage, connection: Duplex, head: Buffer): void {
     if (this.#followers.size >= MAX_SOCKETS) {
-      const text = 'HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n';
-      connection.end(text, () => connection.destroy());
+      const responseText = 'HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n';
+      connection.end(responseText, () => connection.destroy());
       return;
     }
     this.#server.handleUpgrade(request, connection, head, (socket) => this.#addFollower(socket));
@@ -49,37 +49,37 @@ export class StatelySockets {
   }
 
   #addFollower(socket: WebSocket): void {
-    const { trees, clock } = this.#parts;
+    const { trees, clock } = this.#options;
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#followers.delete(socket);
       if (this.#followers.size === 0) this.#stopObserving();
     });
     this.#followers.set(socket, new StatelyFollower(socket, describeActors(trees(), clock.now())));
-    this.#leave ??= this.#observe();
+    this.#unsubscribe ??= this.#observe();
   }
 
   #observe(): () => void {
-    const { audience, clock } = this.#parts;
-    const leave = audience.add({
+    const { audience, clock } = this.#options;
+    const leaveAudience = audience.add({
       inspect: (event) => {
         const statelyMessage = toStatelyEvent(event, clock.now());
         if (statelyMessage === undefined) return;
-        const text = JSON.stringify(statelyMessage);
-        for (const follower of this.#followers.values()) follower.send(text);
+        const messageJson = JSON.stringify(statelyMessage);
+        for (const follower of this.#followers.values()) follower.send(messageJson);
       },
     });
-    const stopPings = every(clock, PING_INTERVAL_MS, () => {
+    const stopPings = startInterval(clock, PING_INTERVAL_MS, () => {
       for (const follower of this.#followers.values()) follower.ping();
     });
     return () => {
-      leave();
+      leaveAudience();
       stopPings();
     };
   }
 
   #stopObserving(): void {
-    this.#leave?.();
-    this.#leave = undefined;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
   }
 }

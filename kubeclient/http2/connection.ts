@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
 import { readableTlsError } from './dial.ts';
-import { streamText } from './streamText.ts';
+import { readStreamText } from './streamText.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` */
@@ -20,7 +20,7 @@ export interface ConnectionOptions {
 }
 
 /** A request with all its headers. */
-type FullRequest = Omit<KubeRequest, 'headers'> & {
+type RequestWithHeaders = Omit<KubeRequest, 'headers'> & {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 };
 
@@ -42,7 +42,7 @@ const DEFAULT_MAX_STREAMS = 100;
 export class Connection {
   readonly #session: ClientHttp2Session;
   readonly #clock: Clock;
-  readonly #onLeave: () => void;
+  readonly #onRetired: () => void;
   #openStreams = 0;
   /**
    * Timestamp of the last received data on the monotonic clock. With the wall clock, setting the time back would delay
@@ -57,18 +57,18 @@ export class Connection {
   /** Reason why the connection was closed. */
   #failure: Error | undefined;
   /** Resolves when the server has sent its settings or the connection is closed. */
-  readonly settled: Promise<void>;
+  readonly closePromise: Promise<void>;
 
   constructor({ origin, socket, clock, onUnusable }: ConnectionOptions) {
     this.#clock = clock;
-    this.#onLeave = onUnusable;
+    this.#onRetired = onUnusable;
     this.#lastReceivedAt = clock.monotonic();
     this.#socket = socket;
     this.#session = connect(origin, { createConnection: () => socket });
     this.#session.on('error', (error) => {
       this.#failure ??= readableTlsError(error, { origin });
     });
-    this.settled = new Promise((resolve) => {
+    this.closePromise = new Promise((resolve) => {
       for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => resolve());
     });
     this.#session.on('goaway', () => {
@@ -100,7 +100,7 @@ export class Connection {
   retire(reason?: Error): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    this.#onLeave();
+    this.#onRetired();
     this.#session.close();
     if (reason !== undefined) for (const watch of this.#watches) watch.destroy(reason);
     this.#closeWhenIdle();
@@ -113,11 +113,14 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  send({ method, path, headers, body, isWatch = false }: FullRequest, signal: AbortSignal): Promise<KubeResponse> {
+  send(
+    { method, path, headers, body, isWatch = false }: RequestWithHeaders,
+    signal: AbortSignal,
+  ): Promise<KubeResponse> {
     if (this.#session.destroyed) throw this.#failure ?? new Error('the server closed the connection');
     // Without an explicit endStream, a DELETE would be sent without its body.
-    const endStream = body === undefined;
-    const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream });
+    const isBodyless = body === undefined;
+    const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream: isBodyless });
     this.#openStreams += 1;
     if (isWatch) this.#watches.add(stream);
     return new Promise((resolve, reject) => {
@@ -130,10 +133,10 @@ export class Connection {
       };
       signal.addEventListener('abort', onAbort, { once: true });
       stream.once('response', ({ ':status': code = 0, ...responseHeaders }) => {
-        this.#recordReceived();
-        const body = streamText(stream, {
-          onChunk: () => this.#recordReceived(),
-          toError: (error) => this.#closeReason(stream, signal, error),
+        this.#recordReceivedData();
+        const body = readStreamText(stream, {
+          onChunk: () => this.#recordReceivedData(),
+          toError: (error) => this.#toCloseReason(stream, signal, error),
         });
         resolve({ code, headers: toHeaderMap(responseHeaders), body });
       });
@@ -144,13 +147,13 @@ export class Connection {
         this.#watches.delete(stream);
         this.#closeWhenIdle();
         signal.removeEventListener('abort', onAbort);
-        reject(this.#closeReason(stream, signal));
+        reject(this.#toCloseReason(stream, signal));
       });
-      if (!endStream) stream.end(body);
+      if (!isBodyless) stream.end(body);
     });
   }
 
-  #closeReason(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
+  #toCloseReason(stream: ClientHttp2Stream, signal: AbortSignal, cause: unknown = stream.errored): unknown {
     if (signal.aborted) return signal.reason;
     if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)
       return new RequestNotProcessed('the server refused the request unread');
@@ -167,7 +170,7 @@ export class Connection {
     this.#closeTimer = this.#clock.setTimeout(() => this.#socket.destroy(), CLOSE_TIMEOUT_MS);
   }
 
-  #recordReceived(): void {
+  #recordReceivedData(): void {
     this.#lastReceivedAt = this.#clock.monotonic();
   }
 
@@ -189,7 +192,7 @@ export class Connection {
     this.#session.ping((error) => {
       this.#clock.clearTimeout(timer);
       if (error !== null || this.#session.destroyed) return;
-      this.#recordReceived();
+      this.#recordReceivedData();
       this.#schedulePing();
     });
   }

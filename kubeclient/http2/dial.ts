@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import { openTunnel } from './tunnel.ts';
 
-type Address = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure' | 'proxy'>;
+type ServerAddress = Pick<KubeEndpoint, 'origin' | 'serverName' | 'isInsecure' | 'proxy'>;
 
 interface DialOptions {
   /** CA certificates and client certificate. */
@@ -20,7 +20,7 @@ const DIAL_TIMEOUT_MS = 30_000;
 const HTTPS_PORT = 443;
 
 /** Connects to a server. If the attempt fails, the socket is closed and the promise rejects. */
-export async function dial(address: Address, { context, clock, signal }: DialOptions): Promise<TLSSocket> {
+export async function dialServer(address: ServerAddress, { context, clock, signal }: DialOptions): Promise<TLSSocket> {
   const timeout = new AbortController();
   const timeoutError = new Error(`no connection within ${DIAL_TIMEOUT_MS / 1000}s`);
   const timer = clock.setTimeout(() => timeout.abort(timeoutError), DIAL_TIMEOUT_MS);
@@ -40,32 +40,32 @@ interface TlsOptions extends Pick<DialOptions, 'context' | 'signal'> {
   readonly proxySocket: Socket | undefined;
 }
 
-function startTls(address: Address, { context, proxySocket, signal }: TlsOptions): Promise<TLSSocket> {
+function startTls(address: ServerAddress, { context, proxySocket, signal }: TlsOptions): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const options = { ...connectOptions(address), ...(proxySocket ? { socket: proxySocket } : {}) };
     const socket = connect({ ...options, secureContext: context, rejectUnauthorized: !address.isInsecure });
-    const onAbort = () => fail(signal.reason);
-    const settle = () => signal.removeEventListener('abort', onAbort);
-    const fail = (reason: unknown) => {
-      settle();
+    const onAbort = () => failConnection(signal.reason);
+    const removeAbortListener = () => signal.removeEventListener('abort', onAbort);
+    const failConnection = (reason: unknown) => {
+      removeAbortListener();
       reject(reason);
       socket.destroy();
       proxySocket?.destroy();
     };
     signal.addEventListener('abort', onAbort, { once: true });
     // The listener stays after the attempt, because an error of an abandoned socket must not crash the process.
-    socket.on('error', (error) => fail(readableTlsError(error, address)));
-    socket.once('close', () => fail(new Error('the server closed the connection before it was secured')));
+    socket.on('error', (error) => failConnection(readableTlsError(error, address)));
+    socket.once('close', () => failConnection(new Error('the server closed the connection before it was secured')));
     socket.once('secureConnect', () => {
-      if (socket.alpnProtocol !== 'h2') return fail(noHttp2Error(address));
-      settle();
+      if (socket.alpnProtocol !== 'h2') return failConnection(noHttp2Error(address));
+      removeAbortListener();
       resolve(socket);
     });
   });
 }
 
-function connectOptions({ origin, serverName }: Address) {
+function connectOptions({ origin, serverName }: ServerAddress) {
   const { hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[|\]$/g, '');
   const servername = serverName ?? (isIP(host) ? undefined : host);
@@ -77,7 +77,7 @@ function connectOptions({ origin, serverName }: Address) {
   };
 }
 
-const noHttp2Error = ({ origin }: Pick<Address, 'origin'>): Error =>
+const noHttp2Error = ({ origin }: Pick<ServerAddress, 'origin'>): Error =>
   new Error(`${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`);
 
 /** OpenSSL reasons that indicate a server without TLS. */
@@ -88,7 +88,7 @@ const NO_ALPN_REASON = 'tlsv1 alert no application protocol';
  * Replaces OpenSSL's message, which contains source locations and numbers, with a readable one. Other errors are
  * returned unchanged.
  */
-export function readableTlsError(error: Error, address: Pick<Address, 'origin'>): Error {
+export function readableTlsError(error: Error, address: Pick<ServerAddress, 'origin'>): Error {
   if (!('reason' in error && 'library' in error) || error.library !== 'SSL routines') return error;
   const reason = String(error.reason);
   if (reason === NO_ALPN_REASON) return noHttp2Error(address);

@@ -5,7 +5,7 @@ import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
 import { Connection, RequestNotProcessed } from './connection.ts';
-import { dial } from './dial.ts';
+import { dialServer } from './dial.ts';
 
 /** Streams per connection reserved for requests other than watches. */
 const RESERVED_STREAMS = 10;
@@ -91,10 +91,10 @@ export class Http2Transport implements KubeTransport {
       signal.throwIfAborted();
       const connections = [...this.#connections];
       // If a server allows very few streams, each watch gets a connection of its own.
-      const available =
+      const availableConnection =
         connections.find(({ freeStreams }) => freeStreams > reservedStreams) ??
         connections.find(({ isIdle, isOpen }) => isIdle && isOpen);
-      if (available !== undefined) return available.send(request, signal);
+      if (availableConnection !== undefined) return availableConnection.send(request, signal);
       if (this.#isClosed) throw new Error('the connection was closed');
       this.#attempt ??= this.#startConnecting();
       const connection = await unlessAborted(this.#attempt.connection, signal);
@@ -116,7 +116,7 @@ export class Http2Transport implements KubeTransport {
   async #connect(signal: AbortSignal): Promise<Connection> {
     const { origin, credentials } = this.#endpoint;
     const context = await unlessAborted(credentials.context(), signal);
-    const socket = await dial(this.#endpoint, { context, clock: this.#clock, signal });
+    const socket = await dialServer(this.#endpoint, { context, clock: this.#clock, signal });
     if (signal.aborted) {
       socket.destroy();
       throw signal.reason;
@@ -128,7 +128,7 @@ export class Http2Transport implements KubeTransport {
       onUnusable: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    await unlessAborted(connection.settled, signal);
+    await unlessAborted(connection.closePromise, signal);
     return connection;
   }
 }

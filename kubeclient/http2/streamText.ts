@@ -1,7 +1,7 @@
 /** Reads a stream as text. */
 import type { Readable } from 'node:stream';
 
-interface ReadOptions {
+interface StreamReadOptions {
   /** Called for each chunk before it is yielded. */
   readonly onChunk?: () => void;
   /** Returns the error for a stream that was closed before its end. `error` is the stream's own error, if any. */
@@ -12,9 +12,9 @@ interface ReadOptions {
  * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. Implemented as a single
  * generator, because there may be a thousand watches that stay open for hours.
  */
-export async function* streamText(
+export async function* readStreamText(
   stream: Readable,
-  { onChunk = () => {}, toError = prematureClose }: ReadOptions = {},
+  { onChunk = () => {}, toError = toPrematureCloseError }: StreamReadOptions = {},
 ): AsyncGenerator<string> {
   stream.setEncoding('utf8');
   let wakeReader = () => {};
@@ -39,7 +39,7 @@ export async function* streamText(
   }
 }
 
-const prematureClose = (error: Error | null): Error => error ?? new Error('the stream broke off');
+const toPrematureCloseError = (error: Error | null): Error => error ?? new Error('the stream broke off');
 
 /** Events after which there is something to read or nothing more will come. */
 const STATE_EVENTS = ['readable', 'end', 'close'] as const;

@@ -2,7 +2,7 @@
 import { connect, isIPv4, isIPv6, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-export interface Target {
+export interface TunnelTarget {
   readonly host: string;
   readonly port: number;
 }
@@ -17,7 +17,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 const MAX_HEADER_CHARACTERS = 16 * 1024;
 
 /** Returns a socket that is connected to the target. Rejects with the signal's reason or the proxy's error. */
-export async function openTunnel(proxy: URL, target: Target, signal: AbortSignal): Promise<Socket> {
+export async function openTunnel(proxy: URL, target: TunnelTarget, signal: AbortSignal): Promise<Socket> {
   const socket = await connectToProxy(proxy, signal);
   const onAbort = () => socket.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -38,11 +38,11 @@ export async function openTunnel(proxy: URL, target: Target, signal: AbortSignal
 }
 
 const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+const getHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const host = hostOf(proxy);
+    const host = getHost(proxy);
     const address = { host, port: proxy.port === '' ? (DEFAULT_PORTS.get(proxy.protocol) ?? 0) : Number(proxy.port) };
     const isTls = proxy.protocol === 'https:';
     const serverName = isIPv4(host) || isIPv6(host) ? {} : { servername: host };
@@ -89,27 +89,27 @@ class ProxyReader {
   #waitUntilReadable(): Promise<void> {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
-      const settle = (complete: () => void) => () => {
+      const createSettler = (complete: () => void) => () => {
         socket.off('readable', onReadable).off('end', onEnd).off('close', onEnd);
         complete();
       };
-      const onReadable = settle(resolve);
-      const onEnd = settle(() => reject(new Error('it closed the connection')));
+      const onReadable = createSettler(resolve);
+      const onEnd = createSettler(() => reject(new Error('it closed the connection')));
       socket.once('readable', onReadable).once('end', onEnd).once('close', onEnd);
     });
   }
 }
 
-const decode = (text: string): string => decodeURIComponent(text);
+const decodeComponent = (text: string): string => decodeURIComponent(text);
 
 async function requestHttpTunnel(
   socket: Socket,
   proxyReader: ProxyReader,
   proxy: URL,
-  { host, port }: Target,
+  { host, port }: TunnelTarget,
 ): Promise<void> {
   const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  const userInfo = `${decode(proxy.username)}:${decode(proxy.password)}`;
+  const userInfo = `${decodeComponent(proxy.username)}:${decodeComponent(proxy.password)}`;
   const authorizationHeader =
     userInfo === ':' ? '' : `Proxy-Authorization: Basic ${Buffer.from(userInfo).toString('base64')}\r\n`;
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorizationHeader}\r\n`);
@@ -120,9 +120,9 @@ async function requestHttpTunnel(
 }
 
 const SOCKS_VERSION = 5;
-const NO_AUTHENTICATION = 0;
-const PASSWORD_AUTHENTICATION = 2;
-const REPLIES = [
+const NO_AUTHENTICATION_METHOD = 0;
+const PASSWORD_METHOD = 2;
+const SOCKS_REPLIES = [
   'succeeded',
   'it failed',
   'its rules forbid the connection',
@@ -138,27 +138,31 @@ async function requestSocksTunnel(
   socket: Socket,
   proxyReader: ProxyReader,
   proxy: URL,
-  { host, port }: Target,
+  { host, port }: TunnelTarget,
 ): Promise<void> {
-  const methods = proxy.username === '' ? [NO_AUTHENTICATION] : [NO_AUTHENTICATION, PASSWORD_AUTHENTICATION];
+  const methods = proxy.username === '' ? [NO_AUTHENTICATION_METHOD] : [NO_AUTHENTICATION_METHOD, PASSWORD_METHOD];
   socket.write(Buffer.from([SOCKS_VERSION, methods.length, ...methods]));
   const [version, method] = await proxyReader.readBytes(2);
   if (version !== SOCKS_VERSION) throw new Error('it does not speak SOCKS5');
-  if (method === PASSWORD_AUTHENTICATION) await authenticate(socket, proxyReader, proxy);
-  else if (method !== NO_AUTHENTICATION) throw new Error('it requires an authentication method that is not supported');
+  if (method === PASSWORD_METHOD) await authenticate(socket, proxyReader, proxy);
+  else if (method !== NO_AUTHENTICATION_METHOD)
+    throw new Error('it requires an authentication method that is not supported');
   const targetAddress = encodeAddress(host);
   socket.write(
     Buffer.concat([Buffer.from([SOCKS_VERSION, 1, 0]), targetAddress, Buffer.from([port >> 8, port & 0xff])]),
   );
   const [, reply = 1, , addressType] = await proxyReader.readBytes(4);
-  if (reply !== 0) throw new Error(REPLIES[reply] ?? `it failed with code ${reply}`);
+  if (reply !== 0) throw new Error(SOCKS_REPLIES[reply] ?? `it failed with code ${reply}`);
   // Skip the bound address and port.
   const length = addressType === 1 ? 4 : addressType === 4 ? 16 : ((await proxyReader.readBytes(1))[0] ?? 0);
   await proxyReader.readBytes(length + 2);
 }
 
 async function authenticate(socket: Socket, proxyReader: ProxyReader, { username, password }: URL): Promise<void> {
-  const [usernameBytes, passwordBytes] = [Buffer.from(decode(username)), Buffer.from(decode(password))];
+  const [usernameBytes, passwordBytes] = [
+    Buffer.from(decodeComponent(username)),
+    Buffer.from(decodeComponent(password)),
+  ];
   const fields = [
     Buffer.from([1, usernameBytes.length]),
     usernameBytes,

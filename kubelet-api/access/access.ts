@@ -7,13 +7,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
-import { accessReviewSpec, reviewAccess } from './accessReview.ts';
-import { type Authenticators, identify, type TokenOwner, UnknownToken } from './authentication.ts';
+import { reviewAccess, serializeReviewSpec } from './accessReview.ts';
+import { type Authenticators, type FindTokenOwner, identifyCaller, UnknownToken } from './authentication.ts';
 import { ClientCertificates, type TlsConnection } from './clientCertificate.ts';
 import { BadOffer, stripTokens } from './offered.ts';
 import { type ReviewCounts, Reviews } from './reviews.ts';
-import { subresourcesOf, verbOf } from './subresources.ts';
-import { type ReviewParts, reviewToken } from './tokenReview.ts';
+import { findSubresources, toVerb } from './subresources.ts';
+import { type ReviewOptions, reviewToken } from './tokenReview.ts';
 
 /** Mirrors `authentication` in the kubelet's configuration. */
 export interface AuthenticationOptions {
@@ -49,13 +49,13 @@ export interface AccessOptions {
    */
   readonly clientAuthorities?: () => readonly X509Certificate[];
   /** Returns the owner of a token that the node itself has issued. Undefined if it issues none. */
-  readonly ownTokens?: TokenOwner;
+  readonly findTokenOwner?: FindTokenOwner;
   readonly observer?: AccessObserver | undefined;
   /** Called with errors, except those that only result from the client's request. The errors contain no tokens. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
-interface AccessRequest {
+interface AdmissionRequest {
   readonly request: Pick<IncomingMessage, 'method' | 'headers' | 'rawHeaders'>;
   /** The connection. Undefined without TLS. */
   readonly socket?: TlsConnection;
@@ -89,89 +89,91 @@ export interface Access {
    * Authenticates and authorizes a request, and removes its tokens if it is admitted. Rejects only if the client
    * disconnects.
    */
-  admit(asking: AccessRequest): Promise<Admission>;
+  admit(asking: AdmissionRequest): Promise<Admission>;
   /** Returns the numbers of reviews since the start. */
   counts(): AccessCounts;
 }
 
-type Authorizer = (caller: Caller, verb: string, subresource: string, gone: AbortSignal) => Promise<boolean>;
+type Authorize = (caller: Caller, verb: string, subresource: string, disconnectSignal: AbortSignal) => Promise<boolean>;
 
 /** Throws if the configuration has no authentication method, or needs an API server that is not configured. */
 export function createAccess(parts: AccessOptions): Access {
   const { clock, signal, authentication, authorization, observer } = parts;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
   const { cacheMs = 0 } = authentication.webhook ?? {};
-  const tokens = new Reviews<Caller | undefined>({
+  const tokenReviews = new Reviews<Caller | undefined>({
     clock,
     signal,
-    isGood: (caller) => caller !== undefined,
-    goodMs: cacheMs,
-    badMs: cacheMs,
+    isPositive: (caller) => caller !== undefined,
+    positiveTtlMs: cacheMs,
+    negativeTtlMs: cacheMs,
     observer: observer?.tokenCache,
   });
-  const access = new Reviews<boolean>({
+  const accessReviews = new Reviews<boolean>({
     clock,
     signal,
-    isGood: (isAllowed) => isAllowed,
-    goodMs: allowedMs,
-    badMs: deniedMs,
+    isPositive: (isAllowed) => isAllowed,
+    positiveTtlMs: allowedMs,
+    negativeTtlMs: deniedMs,
   });
-  const authenticators = createAuthenticators(parts, tokens);
-  const allowed = createAuthorizer(parts, access);
+  const authenticators = createAuthenticators(parts, tokenReviews);
+  const isAllowed = createAuthorizer(parts, accessReviews);
   return {
     greet: (socket) => authenticators.certificates?.greet(socket),
-    admit: (asking) => admit(asking, parts, authenticators, allowed),
-    counts: () => ({ tokens: tokens.counts(), access: access.counts() }),
+    admit: (asking) => admit(asking, parts, authenticators, isAllowed),
+    counts: () => ({ tokens: tokenReviews.counts(), access: accessReviews.counts() }),
   };
 }
 
 function createAuthenticators(parts: AccessOptions, reviews: Reviews<Caller | undefined>): Authenticators {
-  const { clock, authentication, clientAuthorities, ownTokens, observer } = parts;
+  const { clock, authentication, clientAuthorities, findTokenOwner, observer } = parts;
   const { isAnonymousAllowed, webhook } = authentication;
-  const tokens = ownTokens === undefined ? [] : [ownTokens];
+  const tokenOwners = findTokenOwner === undefined ? [] : [findTokenOwner];
   if (webhook !== undefined) {
-    const review = reviewParts(parts, 'authentication.webhook.enabled');
-    tokens.push((token, gone) => reviews.answer(token, (signal) => reviewToken(token, review, signal), gone));
+    const reviewOptions = createReviewOptions(parts, 'authentication.webhook.enabled');
+    tokenOwners.push((token, gone) =>
+      reviews.answer(token, (signal) => reviewToken(token, reviewOptions, signal), gone),
+    );
   }
-  if (tokens.length === 0 && clientAuthorities === undefined && !isAnonymousAllowed)
+  if (tokenOwners.length === 0 && clientAuthorities === undefined && !isAnonymousAllowed)
     throw new Error('no authentication method is configured for the server of the node');
   const certificates =
     clientAuthorities && new ClientCertificates(clock, clientAuthorities, observer?.certificateShown);
-  return { certificates, tokens, isAnonymousAllowed };
+  return { certificates, tokenOwners, isAnonymousAllowed };
 }
 
-function createAuthorizer(parts: AccessOptions, reviews: Reviews<boolean>): Authorizer {
+function createAuthorizer(parts: AccessOptions, reviews: Reviews<boolean>): Authorize {
   const { authorization, nodeName: node } = parts;
   if (authorization.mode === 'AlwaysAllow') return async () => true;
   if (authorization.mode === 'Masters') return async ({ groups }) => groups.includes('system:masters');
-  const review = reviewParts(parts, 'authorization.mode: Webhook');
+  const reviewOptions = createReviewOptions(parts, 'authorization.mode: Webhook');
   return (caller, verb, subresource, gone) => {
-    const question = accessReviewSpec(caller, { verb, node, subresource });
-    return reviews.answer(question, (signal) => reviewAccess(question, review, signal), gone);
+    const reviewSpec = serializeReviewSpec(caller, { verb, node, subresource });
+    return reviews.answer(reviewSpec, (signal) => reviewAccess(reviewSpec, reviewOptions, signal), gone);
   };
 }
 
-function reviewParts({ client, clock, observer }: AccessOptions, what: string): ReviewParts {
-  if (client === undefined) throw new Error(`${what} needs an API server`);
+function createReviewOptions({ client, clock, observer }: AccessOptions, feature: string): ReviewOptions {
+  if (client === undefined) throw new Error(`${feature} needs an API server`);
   return { client, clock, onReviewed: observer?.reviewed };
 }
 
 async function admit(
-  { request, socket, path, signal }: AccessRequest,
+  { request, socket, path, signal }: AdmissionRequest,
   { onError }: AccessOptions,
   authenticators: Authenticators,
-  allowed: Authorizer,
+  isAllowed: Authorize,
 ): Promise<Admission> {
-  const presented = socket === undefined ? request : { headers: request.headers, socket };
-  const identity = await identify(presented, authenticators, signal);
+  const credentials = socket === undefined ? request : { headers: request.headers, socket };
+  const identity = await identifyCaller(credentials, authenticators, signal);
   if (identity.caller === undefined) {
     for (const problem of identity.problems) if (!isClientError(problem)) onError('authentication', problem);
-    return refusal(401, 'Unauthorized');
+    return createRefusal(401, 'Unauthorized');
   }
   const authorizationRefusal = await authorize(
     identity.caller,
-    { verb: verbOf(request.method ?? ''), path, signal },
-    allowed,
+    { verb: toVerb(request.method ?? ''), path, signal },
+    isAllowed,
     onError,
   );
   if (authorizationRefusal !== undefined) return authorizationRefusal;
@@ -195,21 +197,21 @@ interface RequestedAction {
 async function authorize(
   caller: Caller,
   { verb, path, signal }: RequestedAction,
-  allowed: Authorizer,
+  isAllowed: Authorize,
   onError: AccessOptions['onError'],
 ): Promise<Admission | undefined> {
-  const subresources = subresourcesOf(path);
+  const subresources = findSubresources(path);
   const who = `user=${caller.name}, verb=${verb}, resource=nodes`;
   for (const subresource of subresources) {
     try {
-      if (await allowed(caller, verb, subresource, signal)) return undefined;
+      if (await isAllowed(caller, verb, subresource, signal)) return undefined;
     } catch (error) {
       signal.throwIfAborted();
       onError('authorization', error);
-      return refusal(500, `Authorization error (${who}, subresource=${subresource})`);
+      return createRefusal(500, `Authorization error (${who}, subresource=${subresource})`);
     }
   }
-  return refusal(403, `Forbidden (${who}, subresource(s)=[${subresources.join(' ')}])\n`);
+  return createRefusal(403, `Forbidden (${who}, subresource(s)=[${subresources.join(' ')}])\n`);
 }
 
-const refusal = (code: 401 | 403 | 500, text: string): Admission => ({ isAdmitted: false, code, text });
+const createRefusal = (code: 401 | 403 | 500, text: string): Admission => ({ isAdmitted: false, code, text });

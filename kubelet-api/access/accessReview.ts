@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
-import { createReview, type ReviewParts } from './tokenReview.ts';
+import { createReview, type ReviewOptions } from './tokenReview.ts';
 import { withRetries } from './triedAgain.ts';
 
 /** An action on the node. */
@@ -13,17 +13,17 @@ export interface NodeAction {
   readonly subresource: string;
 }
 
-const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-const RESPONSE_CONTEXT = { request: `POST ${PATH}`, expected: 'a SubjectAccessReview' };
+const REVIEW_PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+const RESPONSE_CONTEXT = { request: `POST ${REVIEW_PATH}`, expected: 'a SubjectAccessReview' };
 
-const schema = z.looseObject({
+const reviewSchema = z.looseObject({
   status: z.looseObject({ allowed: z.optional(z.boolean()), denied: z.optional(z.boolean()) }),
 });
 
-const TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
+const REVIEW_TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
 
 /** Returns the spec of the review as JSON. Equal specs have equal JSON, so it can serve as a cache key. */
-export function accessReviewSpec(
+export function serializeReviewSpec(
   { name, uid, groups, extra }: Caller,
   { verb, node, subresource }: NodeAction,
 ): string {
@@ -37,12 +37,20 @@ export function accessReviewSpec(
 }
 
 /** Returns whether the API server allows the action. Rejects if it returns no decision. */
-export async function reviewAccess(question: string, parts: ReviewParts, signal: AbortSignal): Promise<boolean> {
-  const spec: unknown = JSON.parse(question);
-  const review = { ...TYPE, spec };
+export async function reviewAccess(
+  serializedSpec: string,
+  parts: ReviewOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const spec: unknown = JSON.parse(serializedSpec);
+  const review = { ...REVIEW_TYPE, spec };
   const { status } = await withRetries(
     async () =>
-      parseResponse(schema, await createReview('authz', PATH, review, { ...parts, signal }), RESPONSE_CONTEXT),
+      parseResponse(
+        reviewSchema,
+        await createReview('authz', REVIEW_PATH, review, { ...parts, signal }),
+        RESPONSE_CONTEXT,
+      ),
     { clock: parts.clock, signal },
   );
   const { allowed = false, denied = false } = status;

@@ -15,13 +15,13 @@ export interface Credentials {
 }
 
 /** Returns the owner of a token, or undefined if the token is unknown. Rejects if the owner cannot be determined. */
-export type TokenOwner = (token: string, gone: AbortSignal) => Promise<Caller | undefined>;
+export type FindTokenOwner = (token: string, disconnectSignal: AbortSignal) => Promise<Caller | undefined>;
 
 export interface Authenticators {
   /** Undefined if no client authorities are configured, in which case certificates are ignored. */
   readonly certificates?: ClientCertificates | undefined;
   /** Token authenticators, which are called in order until one recognizes the token. If empty, tokens are ignored. */
-  readonly tokens: readonly TokenOwner[];
+  readonly tokenOwners: readonly FindTokenOwner[];
   /** Whether requests without credentials are allowed as anonymous. */
   readonly isAnonymousAllowed: boolean;
 }
@@ -31,21 +31,22 @@ export type Identity =
   | { readonly caller: Caller }
   | { readonly caller: undefined; readonly problems: readonly unknown[] };
 
-const AUTHENTICATED = 'system:authenticated';
-const UNAUTHENTICATED = 'system:unauthenticated';
-const ANONYMOUS: Caller = { name: 'system:anonymous', groups: [UNAUTHENTICATED], extra: new Map() };
+const AUTHENTICATED_GROUP = 'system:authenticated';
+const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
+const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: [UNAUTHENTICATED_GROUP], extra: new Map() };
 
-/** Identifies the user of a request. Rejects only if `gone` aborts. */
-export async function identify(
-  presented: Credentials,
-  { certificates, tokens, isAnonymousAllowed }: Authenticators,
-  gone: AbortSignal,
+/** Identifies the user of a request. Rejects only if `disconnectSignal` aborts. */
+export async function identifyCaller(
+  credentials: Credentials,
+  { certificates, tokenOwners, isAnonymousAllowed }: Authenticators,
+  disconnectSignal: AbortSignal,
 ): Promise<Identity> {
-  const { headers, socket } = presented;
-  const owner = (token: string | undefined) => (token === undefined ? undefined : ownerOf(token, tokens, gone));
+  const { headers, socket } = credentials;
+  const owner = (token: string | undefined) =>
+    token === undefined ? undefined : requireTokenOwner(token, tokenOwners, disconnectSignal);
   const methods: readonly (() => Caller | undefined | Promise<Caller>)[] = [
     () => (socket === undefined ? undefined : certificates?.userOf(socket)),
-    ...(tokens.length === 0 ? [] : [() => owner(bearerToken(headers)), () => owner(protocolToken(headers))]),
+    ...(tokenOwners.length === 0 ? [] : [() => owner(bearerToken(headers)), () => owner(protocolToken(headers))]),
   ];
   const problems: unknown[] = [];
   for (const way of methods) {
@@ -53,17 +54,21 @@ export async function identify(
       const caller = await way();
       if (caller !== undefined) return { caller: withAuthenticatedGroup(caller) };
     } catch (error) {
-      gone.throwIfAborted();
+      disconnectSignal.throwIfAborted();
       problems.push(error);
     }
   }
-  return problems.length === 0 && isAnonymousAllowed ? { caller: ANONYMOUS } : { caller: undefined, problems };
+  return problems.length === 0 && isAnonymousAllowed ? { caller: ANONYMOUS_CALLER } : { caller: undefined, problems };
 }
 
 /** Returns the owner of a token. Rejects if no authenticator recognizes the token. */
-async function ownerOf(token: string, tokens: readonly TokenOwner[], gone: AbortSignal): Promise<Caller> {
-  for (const owner of tokens) {
-    const caller = await owner(token, gone);
+async function requireTokenOwner(
+  token: string,
+  tokenOwners: readonly FindTokenOwner[],
+  disconnectSignal: AbortSignal,
+): Promise<Caller> {
+  for (const owner of tokenOwners) {
+    const caller = await owner(token, disconnectSignal);
     if (caller !== undefined) return caller;
   }
   throw new UnknownToken('nobody has the token that is offered');
@@ -75,6 +80,7 @@ export class UnknownToken extends Error {}
 /** Adds the group of all authenticated users (`authentication/group/authenticated_group_adder.go` of apiserver). */
 function withAuthenticatedGroup(caller: Caller): Caller {
   const { name, groups } = caller;
-  const hasGroup = name === ANONYMOUS.name || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
-  return hasGroup ? caller : { ...caller, groups: [...groups, AUTHENTICATED] };
+  const hasGroup =
+    name === ANONYMOUS_CALLER.name || groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
+  return hasGroup ? caller : { ...caller, groups: [...groups, AUTHENTICATED_GROUP] };
 }

@@ -4,8 +4,8 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import { Certificate } from '@peculiar/asn1-x509';
 import type { Caller } from '../exchange.ts';
 
-const COMMON_NAME = '2.5.4.3';
-const ORGANIZATION = '2.5.4.10';
+const COMMON_NAME_OID = '2.5.4.3';
+const ORGANIZATION_OID = '2.5.4.10';
 /** OID assigned by Kubernetes (`X509UID` in `pkg/apis/asn1/oid.go` of apimachinery). */
 const UID = '1.3.6.1.4.1.57683.2';
 
@@ -13,19 +13,22 @@ const UID = '1.3.6.1.4.1.57683.2';
  * Returns the user of a certificate (`der`), or undefined if the certificate has no common name. Throws if its UID is
  * invalid.
  */
-export function userOfCertificate(der: Buffer): Caller | undefined {
+export function parseCertificateUser(der: Buffer): Caller | undefined {
   const { subject } = AsnConvert.parse(der, Certificate).tbsCertificate;
-  const parts = subject.flatMap((part) => [...part]).map(({ type, value }) => [type, value.toString()] as const);
-  const valuesOf = (wanted: string) => parts.filter(([type]) => type === wanted).map(([, value]) => value);
-  const name = valuesOf(COMMON_NAME).at(-1) ?? '';
+  const subjectAttributes = subject
+    .flatMap((part) => [...part])
+    .map(({ type, value }) => [type, value.toString()] as const);
+  const getAttributeValues = (wanted: string) =>
+    subjectAttributes.filter(([type]) => type === wanted).map(([, value]) => value);
+  const name = getAttributeValues(COMMON_NAME_OID).at(-1) ?? '';
   if (name === '') return undefined;
   const credentialId = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;
   const user = {
     name,
-    groups: valuesOf(ORGANIZATION),
+    groups: getAttributeValues(ORGANIZATION_OID),
     extra: new Map([['authentication.kubernetes.io/credential-id', [credentialId]]]),
   };
-  const [uid, ...more] = valuesOf(UID);
+  const [uid, ...more] = getAttributeValues(UID);
   if (uid === undefined) return user;
   if (uid === '' || more.length > 0) throw new Error('the certificate has an empty UID, or more than one');
   return { ...user, uid };

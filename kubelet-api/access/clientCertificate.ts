@@ -4,7 +4,7 @@ import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
-import { userOfCertificate } from './certificateUser.ts';
+import { parseCertificateUser } from './certificateUser.ts';
 
 /** A TLS connection after its handshake. */
 export type TlsConnection = Pick<
@@ -12,7 +12,7 @@ export type TlsConnection = Pick<
   'authorized' | 'authorizationError' | 'getPeerCertificate' | 'isSessionReused'
 >;
 
-type Authorities = readonly X509Certificate[];
+type CertificateAuthorities = readonly X509Certificate[];
 
 interface ParsedCertificate {
   /**
@@ -22,9 +22,9 @@ interface ParsedCertificate {
   readonly chain: readonly X509Certificate[];
   readonly user: Caller | undefined;
   /** The authorities at the time of the handshake. Undefined if the connection was not registered. */
-  readonly handshakeAuthorities: Authorities | undefined;
+  readonly handshakeAuthorities: CertificateAuthorities | undefined;
   /** The authorities of the last successful check. */
-  checkedAuthorities: Authorities | undefined;
+  checkedAuthorities: CertificateAuthorities | undefined;
 }
 
 /** Maximum length of a chain. */
@@ -32,11 +32,11 @@ const MAX_CHAIN_LENGTH = 10;
 
 export class ClientCertificates {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #onShown: AccessObserver['certificateShown'];
-  readonly #authorities: () => Authorities;
-  readonly #handshakeAuthorities = new WeakMap<TlsConnection, Authorities>();
+  readonly #onCertificatePresented: AccessObserver['certificateShown'];
+  readonly #getAuthorities: () => CertificateAuthorities;
+  readonly #handshakeAuthorities = new WeakMap<TlsConnection, CertificateAuthorities>();
   /** Caches parsed certificates by connection, because parsing takes longer than serving most requests. */
-  readonly #parsed = new WeakMap<TlsConnection, ParsedCertificate>();
+  readonly #parsedCertificates = new WeakMap<TlsConnection, ParsedCertificate>();
 
   /**
    * `authorities` returns the current list, as a new array after a change. A certificate stays valid only while its
@@ -44,12 +44,12 @@ export class ClientCertificates {
    */
   constructor(
     clock: Pick<Clock, 'now'>,
-    authorities: () => Authorities,
-    onShown: AccessObserver['certificateShown'] = () => {},
+    getAuthorities: () => CertificateAuthorities,
+    onCertificatePresented: AccessObserver['certificateShown'] = () => {},
   ) {
     this.#clock = clock;
-    this.#onShown = onShown;
-    this.#authorities = authorities;
+    this.#onCertificatePresented = onCertificatePresented;
+    this.#getAuthorities = getAuthorities;
   }
 
   /**
@@ -57,7 +57,7 @@ export class ClientCertificates {
    * certificates that the client sends.
    */
   greet(socket: TlsConnection): void {
-    this.#handshakeAuthorities.set(socket, this.#authorities());
+    this.#handshakeAuthorities.set(socket, this.#getAuthorities());
   }
 
   /**
@@ -65,10 +65,10 @@ export class ClientCertificates {
    * if the certificate is invalid.
    */
   userOf(socket: TlsConnection): Caller | undefined {
-    const certificate = this.#parsed.get(socket) ?? this.#read(socket);
+    const certificate = this.#parsedCertificates.get(socket) ?? this.#parseCertificate(socket);
     if (certificate === undefined) return undefined;
-    this.#observe(certificate.chain);
-    const authorities = this.#authorities();
+    this.#reportCertificate(certificate.chain);
+    const authorities = this.#getAuthorities();
     if (certificate.checkedAuthorities !== authorities && !isTrusted(certificate, authorities))
       throw new Error('no client authority vouches for its certificate');
     certificate.checkedAuthorities = authorities;
@@ -76,38 +76,42 @@ export class ClientCertificates {
     return certificate.user;
   }
 
-  #read(socket: TlsConnection): ParsedCertificate | undefined {
-    const chain = chainOf(socket.getPeerCertificate(true));
+  #parseCertificate(socket: TlsConnection): ParsedCertificate | undefined {
+    const chain = extractChain(socket.getPeerCertificate(true));
     const [own] = chain;
     if (own === undefined) return undefined;
     if (!socket.authorized) {
-      this.#observe(chain);
-      throw new Error(`its certificate was refused: ${reasonOf(socket)}`);
+      this.#reportCertificate(chain);
+      throw new Error(`its certificate was refused: ${formatAuthorizationError(socket)}`);
     }
-    const first = this.#handshakeAuthorities.get(socket);
+    const handshakeAuthorities = this.#handshakeAuthorities.get(socket);
     const certificate: ParsedCertificate = {
       chain,
-      user: userOfCertificate(own.raw),
-      handshakeAuthorities: first,
+      user: parseCertificateUser(own.raw),
+      handshakeAuthorities,
       checkedAuthorities: undefined,
     };
-    this.#parsed.set(socket, certificate);
+    this.#parsedCertificates.set(socket, certificate);
     return certificate;
   }
 
   /** Notifies the observer before the certificate is verified, on every request, like the kubelet. */
-  #observe([own]: readonly X509Certificate[]): void {
-    if (own) this.#onShown(own.validToDate.getTime() - this.#clock.now());
+  #reportCertificate([own]: readonly X509Certificate[]): void {
+    if (own) this.#onCertificatePresented(own.validToDate.getTime() - this.#clock.now());
   }
 }
 
-const reasonOf = ({ authorizationError }: TlsConnection): string =>
+const formatAuthorizationError = ({ authorizationError }: TlsConnection): string =>
   authorizationError instanceof Error ? authorizationError.message : String(authorizationError);
 
 /** Returns the certificate chain, which is empty if the client has no certificate. */
-function chainOf(shown: Partial<DetailedPeerCertificate>): X509Certificate[] {
+function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
-  for (let next: typeof shown | undefined = shown; next?.raw !== undefined; next = next.issuerCertificate) {
+  for (
+    let next: typeof peerCertificate | undefined = peerCertificate;
+    next?.raw !== undefined;
+    next = next.issuerCertificate
+  ) {
     const { raw } = next;
     // A root certificate is its own issuer.
     if (chain.some((each) => each.raw.equals(raw))) break;
@@ -120,12 +124,15 @@ function chainOf(shown: Partial<DetailedPeerCertificate>): X509Certificate[] {
 /**
  * Whether an authority has issued a certificate of the chain, or all authorities of the handshake are still trusted.
  */
-function isTrusted({ chain, handshakeAuthorities: first }: ParsedCertificate, authorities: Authorities): boolean {
-  if (chain.some((each) => authorities.some((authority) => vouches(authority, each)))) return true;
+function isTrusted(
+  { chain, handshakeAuthorities: first }: ParsedCertificate,
+  authorities: CertificateAuthorities,
+): boolean {
+  if (chain.some((each) => authorities.some((authority) => isIssuer(authority, each)))) return true;
   return first?.every((before) => authorities.some(({ raw }) => raw.equals(before.raw))) === true;
 }
 
-const vouches = (authority: X509Certificate, each: X509Certificate): boolean =>
+const isIssuer = (authority: X509Certificate, each: X509Certificate): boolean =>
   authority.raw.equals(each.raw) || (each.checkIssued(authority) && each.verify(authority.publicKey));
 
 function assertValidAt({ validFromDate, validToDate }: X509Certificate, now: number): void {

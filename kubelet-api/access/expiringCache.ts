@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 interface CacheEntry<T> {
   readonly value: T;
   /** Monotonic time in milliseconds. */
-  readonly until: number;
+  readonly expiresAt: number;
 }
 
 export class ExpiringCache<T> {
@@ -27,7 +27,7 @@ export class ExpiringCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (this.#clock.monotonic() >= entry.until) return undefined;
+    if (this.#clock.monotonic() >= entry.expiresAt) return undefined;
     this.#entries.set(key, entry);
     return entry;
   }
@@ -36,7 +36,7 @@ export class ExpiringCache<T> {
   set(key: string, value: T, ms: number): void {
     this.#entries.delete(key);
     if (ms <= 0) return;
-    this.#entries.set(key, { value, until: this.#clock.monotonic() + ms });
+    this.#entries.set(key, { value, expiresAt: this.#clock.monotonic() + ms });
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > this.#maxSize && oldest !== undefined) this.#entries.delete(oldest);
   }

@@ -15,8 +15,8 @@ export class BadOffer extends Error {}
  * providers are shorter.
  */
 const MAX_TOKEN_LENGTH = 32 * 1024;
-const PREFIX = 'base64url.bearer.authorization.k8s.io.';
-const BASE64_URL = /^[\w-]*$/;
+const TOKEN_PREFIX = 'base64url.bearer.authorization.k8s.io.';
+const BASE64_URL_PATTERN = /^[\w-]*$/;
 
 /**
  * Reads the header `Authorization`. Returns undefined if it has no bearer token (`request/bearertoken/bearertoken.go`
@@ -24,7 +24,7 @@ const BASE64_URL = /^[\w-]*$/;
  */
 export function bearerToken({ authorization = '' }: IncomingHttpHeaders): string | undefined {
   const [scheme = '', token = ''] = authorization.trim().split(' ', 2);
-  return scheme.toLowerCase() === 'bearer' && token !== '' ? checkLength(token) : undefined;
+  return scheme.toLowerCase() === 'bearer' && token !== '' ? checkTokenLength(token) : undefined;
 }
 
 /**
@@ -33,18 +33,18 @@ export function bearerToken({ authorization = '' }: IncomingHttpHeaders): string
  */
 export function protocolToken(headers: IncomingHttpHeaders): string | undefined {
   if (!isWebSocketUpgrade(headers)) return undefined;
-  const protocols = protocolsIn(headers);
-  const [encoded, ...more] = protocols.filter(isToken).map((each) => each.slice(PREFIX.length));
+  const protocols = parseProtocols(headers);
+  const [encoded, ...more] = protocols.filter(isTokenProtocol).map((each) => each.slice(TOKEN_PREFIX.length));
   if (more.length > 0) throw new BadOffer('more than one token is offered as a subprotocol');
   if (encoded === undefined) return undefined;
   const token = decodeToken(encoded);
   if (token === '') return undefined;
   // The server has to select a subprotocol, and it must not select the token.
-  if (protocols.every(isToken)) throw new BadOffer('no subprotocol is offered beside the token');
-  return checkLength(token);
+  if (protocols.every(isTokenProtocol)) throw new BadOffer('no subprotocol is offered beside the token');
+  return checkTokenLength(token);
 }
 
-function checkLength(token: string): string {
+function checkTokenLength(token: string): string {
   if (token.length > MAX_TOKEN_LENGTH)
     throw new BadOffer(`a token of more than ${MAX_TOKEN_LENGTH} characters is offered`);
   return token;
@@ -52,7 +52,7 @@ function checkLength(token: string): string {
 
 function decodeToken(encoded: string): string {
   const bytes = Buffer.from(encoded, 'base64url');
-  const isBase64 = BASE64_URL.test(encoded) && encoded.length % 4 !== 1;
+  const isBase64 = BASE64_URL_PATTERN.test(encoded) && encoded.length % 4 !== 1;
   try {
     if (isBase64) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -61,9 +61,9 @@ function decodeToken(encoded: string): string {
   throw new BadOffer('the token that is offered as a subprotocol cannot be decoded');
 }
 
-const isToken = (protocol: string): boolean => protocol.startsWith(PREFIX);
+const isTokenProtocol = (protocol: string): boolean => protocol.startsWith(TOKEN_PREFIX);
 
-const protocolsIn = (headers: IncomingHttpHeaders): string[] =>
+const parseProtocols = (headers: IncomingHttpHeaders): string[] =>
   (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
 
 const isWebSocketUpgrade = ({ upgrade = '', connection = '' }: IncomingHttpHeaders): boolean =>
@@ -75,20 +75,20 @@ export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   const remainingHeaders: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
-    const lower = name.toLowerCase();
-    if (lower === 'authorization') continue;
-    const remainingTokens = lower === 'sec-websocket-protocol' ? withoutTokens(value) : value;
-    if (remainingTokens !== '' || value === '') remainingHeaders.push(name, remainingTokens);
+    const lowerCaseName = name.toLowerCase();
+    if (lowerCaseName === 'authorization') continue;
+    const remainingValue = lowerCaseName === 'sec-websocket-protocol' ? removeTokens(value) : value;
+    if (remainingValue !== '' || value === '') remainingHeaders.push(name, remainingValue);
   }
   rawHeaders.splice(0, rawHeaders.length, ...remainingHeaders);
   delete headers.authorization;
-  const left = withoutTokens(headers['sec-websocket-protocol'] ?? '');
-  if (left === '') delete headers['sec-websocket-protocol'];
-  else headers['sec-websocket-protocol'] = left;
+  const remainingProtocols = removeTokens(headers['sec-websocket-protocol'] ?? '');
+  if (remainingProtocols === '') delete headers['sec-websocket-protocol'];
+  else headers['sec-websocket-protocol'] = remainingProtocols;
 }
 
 /** Returns the header without tokens. A header without tokens is unchanged. */
-function withoutTokens(header: string): string {
+function removeTokens(header: string): string {
   const protocols = header.split(',').map((each) => each.trim());
-  return protocols.some(isToken) ? protocols.filter((each) => !isToken(each)).join(', ') : header;
+  return protocols.some(isTokenProtocol) ? protocols.filter((each) => !isTokenProtocol(each)).join(', ') : header;
 }

@@ -30,10 +30,10 @@ export interface ReviewsOptions<T> {
   /** Aborts requests in progress when the server closes. */
   readonly signal: AbortSignal;
   /** Whether a response is positive, e.g. allows an action. */
-  readonly isGood: (answer: T) => boolean;
+  readonly isPositive: (response: T) => boolean;
   /** Lifetime of cached responses, in milliseconds. Failures are not cached. */
-  readonly goodMs: number;
-  readonly badMs: number;
+  readonly positiveTtlMs: number;
+  readonly negativeTtlMs: number;
   readonly observer?: ReviewCacheObserver | undefined;
 }
 
@@ -52,83 +52,87 @@ const MAX_IN_PROGRESS = 256;
 
 export class Reviews<T> {
   readonly #options: ReviewsOptions<T>;
-  readonly #positive: ExpiringCache<T>;
-  readonly #negative: ExpiringCache<T>;
-  readonly #inProgress = new Map<string, Promise<T>>();
+  readonly #positiveResults: ExpiringCache<T>;
+  readonly #negativeResults: ExpiringCache<T>;
+  readonly #requestsInProgress = new Map<string, Promise<T>>();
   /** Cache keys are HMACs with this random key, because the reviewed specs can be long and contain secrets. */
-  readonly #key = randomBytes(32);
+  readonly #hmacKey = randomBytes(32);
   readonly #counts = { made: 0, cached: 0, shared: 0, failed: 0 };
   #failureState: Pick<ReviewCounts, 'lastFailure' | 'failingSince'> = {};
 
   constructor(options: ReviewsOptions<T>) {
     this.#options = options;
-    this.#positive = new ExpiringCache(options.clock, MAX_CACHED);
-    this.#negative = new ExpiringCache(options.clock, MAX_CACHED);
+    this.#positiveResults = new ExpiringCache(options.clock, MAX_CACHED);
+    this.#negativeResults = new ExpiringCache(options.clock, MAX_CACHED);
   }
 
   counts(): ReviewCounts {
     return {
       ...this.#counts,
       ...this.#failureState,
-      underWay: this.#inProgress.size,
-      held: this.#positive.size + this.#negative.size,
+      underWay: this.#requestsInProgress.size,
+      held: this.#positiveResults.size + this.#negativeResults.size,
     };
   }
 
   /**
-   * Returns the response from the cache or from `ask`. Rejects if `ask` does, or when `gone` aborts. The request itself
-   * continues after an abort, because other callers may share it.
+   * Returns the response from the cache or from `sendReview`. Rejects if `sendReview` does, or when `disconnectSignal`
+   * aborts. The request itself continues after an abort, because other callers may share it.
    */
-  async answer(question: string, ask: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T> {
-    gone.throwIfAborted();
+  async answer(
+    reviewKey: string,
+    sendReview: (signal: AbortSignal) => Promise<T>,
+    disconnectSignal: AbortSignal,
+  ): Promise<T> {
+    disconnectSignal.throwIfAborted();
     const { observer } = this.#options;
-    const endLookup = observer?.lookedUp();
-    const key = createHmac('sha256', this.#key).update(question).digest('base64');
-    const cached = this.#positive.get(key) ?? this.#negative.get(key);
-    if (cached !== undefined) {
+    const onLookupEnd = observer?.lookedUp();
+    const key = createHmac('sha256', this.#hmacKey).update(reviewKey).digest('base64');
+    const cachedResult = this.#positiveResults.get(key) ?? this.#negativeResults.get(key);
+    if (cachedResult !== undefined) {
       this.#counts.cached += 1;
-      endLookup?.(true);
-      return cached.value;
+      onLookupEnd?.(true);
+      return cachedResult.value;
     }
-    const endWait = observer?.blocked();
+    const onWaitEnd = observer?.blocked();
     try {
-      return await unlessAborted(this.#shareRequest(key, ask), gone);
+      return await unlessAborted(this.#shareRequest(key, sendReview), disconnectSignal);
     } finally {
-      endWait?.();
-      endLookup?.(false);
+      onWaitEnd?.();
+      onLookupEnd?.(false);
     }
   }
 
-  #shareRequest(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const underWay = this.#inProgress.get(key);
-    if (underWay !== undefined) {
+  #shareRequest(key: string, sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const pendingRequest = this.#requestsInProgress.get(key);
+    if (pendingRequest !== undefined) {
       this.#counts.shared += 1;
-      return underWay;
+      return pendingRequest;
     }
-    if (this.#inProgress.size >= MAX_IN_PROGRESS) {
+    if (this.#requestsInProgress.size >= MAX_IN_PROGRESS) {
       const error = new Error(`${MAX_IN_PROGRESS} reviews are under way already`);
       this.#countFailure(error);
       return Promise.reject(error);
     }
-    const request = this.#sendRequest(key, ask).finally(() => this.#inProgress.delete(key));
-    this.#inProgress.set(key, request);
+    const request = this.#sendRequest(key, sendReview).finally(() => this.#requestsInProgress.delete(key));
+    this.#requestsInProgress.set(key, request);
     return request;
   }
 
-  async #sendRequest(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { isGood, goodMs, badMs, observer } = this.#options;
+  async #sendRequest(key: string, sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { isPositive, positiveTtlMs, negativeTtlMs, observer } = this.#options;
     this.#counts.made += 1;
-    const endFetch = observer?.fetching();
+    const onFetchEnd = observer?.fetching();
     try {
-      const answer = await this.#withTimeout(ask);
-      endFetch?.(true);
+      const result = await this.#withTimeout(sendReview);
+      onFetchEnd?.(true);
       const { failingSince: _, ...before } = this.#failureState;
       this.#failureState = before;
-      if (isGood(answer)) this.#positive.set(key, answer, goodMs);
-      else this.#negative.set(key, answer, badMs);
-      return answer;
+      if (isPositive(result)) this.#positiveResults.set(key, result, positiveTtlMs);
+      else this.#negativeResults.set(key, result, negativeTtlMs);
+      return result;
     } catch (error) {
-      endFetch?.(false);
+      onFetchEnd?.(false);
       this.#countFailure(error);
       throw error;
     }
@@ -140,13 +144,13 @@ export class Reviews<T> {
     this.#failureState = { failingSince: this.#failureState.failingSince ?? now, lastFailure: toFailure(error, now) };
   }
 
-  async #withTimeout(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #withTimeout(sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, signal } = this.#options;
     const limit = new AbortController();
     const timeoutError = new Error(`no answer within ${REVIEW_TIMEOUT_MS / 1000}s`);
     const timer = clock.setTimeout(() => limit.abort(timeoutError), REVIEW_TIMEOUT_MS);
     try {
-      return await ask(AbortSignal.any([signal, limit.signal]));
+      return await sendReview(AbortSignal.any([signal, limit.signal]));
     } finally {
       clock.clearTimeout(timer);
     }

@@ -3,7 +3,7 @@
  * `pkg/kubelet/server/auth.go`).
  */
 
-const VERBS: ReadonlyMap<string, string> = new Map([
+const VERBS_BY_METHOD: ReadonlyMap<string, string> = new Map([
   ['GET', 'get'],
   ['POST', 'create'],
   ['PUT', 'update'],
@@ -12,9 +12,9 @@ const VERBS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the verb of an HTTP method, or an empty string for a method without one. */
-export const verbOf = (method: string): string => VERBS.get(method) ?? '';
+export const toVerb = (method: string): string => VERBS_BY_METHOD.get(method) ?? '';
 
-const TREES: readonly (readonly [tree: string, subresources: readonly string[]])[] = [
+const SUBRESOURCES_BY_PATH: readonly (readonly [tree: string, subresources: readonly string[]])[] = [
   ['/pods', ['pods', 'proxy']],
   ['/runningpods', ['pods', 'proxy']],
   ['/healthz', ['healthz', 'proxy']],
@@ -27,11 +27,11 @@ const TREES: readonly (readonly [tree: string, subresources: readonly string[]])
   ['/checkpoint', ['checkpoint']],
 ];
 /** Subresource of all other paths. A user with access to it can run commands in any container. */
-const OTHER: readonly string[] = ['proxy'];
+const DEFAULT_SUBRESOURCES: readonly string[] = ['proxy'];
 
 /**
  * Returns the subresources in the order in which to check them. Access to one of them is sufficient. `path` must be the
  * path used for routing.
  */
-export const subresourcesOf = (path: string): readonly string[] =>
-  TREES.find(([tree]) => path === tree || path.startsWith(`${tree}/`))?.[1] ?? OTHER;
+export const findSubresources = (path: string): readonly string[] =>
+  SUBRESOURCES_BY_PATH.find(([tree]) => path === tree || path.startsWith(`${tree}/`))?.[1] ?? DEFAULT_SUBRESOURCES;

@@ -5,7 +5,7 @@ import { pause } from '../../kubeclient/pause.ts';
 
 /** Delays before the four retries, in milliseconds, with a factor of 1.5. */
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687] as const;
-const TOO_MANY = 429;
+const TOO_MANY_REQUESTS = 429;
 const INTERNAL_ERROR = 500;
 /** Maximum depth of error causes to inspect. */
 const MAX_CAUSE_DEPTH = 10;
@@ -22,20 +22,20 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (signal.aborted || !isTemporary(error)) throw error;
+      if (signal.aborted || !isTemporaryError(error)) throw error;
       await pause(wait, clock, signal);
     }
   }
   return await attempt();
 }
 
-function isTemporary(error: unknown): boolean {
+function isTemporaryError(error: unknown): boolean {
   if (error instanceof KubeError)
-    return error.code === INTERNAL_ERROR || error.code === TOO_MANY || error.retryAfterMs !== undefined;
-  return isReset(error);
+    return error.code === INTERNAL_ERROR || error.code === TOO_MANY_REQUESTS || error.retryAfterMs !== undefined;
+  return isConnectionReset(error);
 }
 
-function isReset(error: unknown, depth = 0): boolean {
+function isConnectionReset(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return false;
-  return ('code' in error && error.code === 'ECONNRESET') || isReset(error.cause, depth + 1);
+  return ('code' in error && error.code === 'ECONNRESET') || isConnectionReset(error.cause, depth + 1);
 }

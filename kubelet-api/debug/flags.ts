@@ -1,5 +1,5 @@
 /** Serves `/debug/flags/v`, which changes the log verbosity at run time (`pkg/server/routes/flags.go` of apiserver). */
-import { NOSNIFF, sendText } from '../answers.ts';
+import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { HttpRequest, HttpResponse, Route } from '../exchange.ts';
 
 /** Maximum size of the request body, in bytes. */
@@ -8,20 +8,22 @@ const MAX_VERBOSITY = 2 ** 32 - 1;
 
 /** Calls `setVerbosity` with the number in the body of a PUT request. */
 export const flagsRoute = (setVerbosity: (verbosity: number) => void): Route => ({
-  tree: '/debug/flags/v',
-  answer: async ({ request, response }) => {
-    if (request.method !== 'PUT') return respond(response, 406, 'unsupported http method');
+  pathPrefix: '/debug/flags/v',
+  handle: async ({ request, response }) => {
+    if (request.method !== 'PUT') return sendResponse(response, 406, 'unsupported http method');
     const body = await readBody(request);
-    if (body === undefined) return respond(response, 400, 'error reading request body: http: request body too large');
+    if (body === undefined)
+      return sendResponse(response, 400, 'error reading request body: http: request body too large');
     const why = parseProblem(body);
-    if (why !== undefined) return respond(response, 400, `strconv.ParseUint: parsing ${JSON.stringify(body)}: ${why}`);
+    if (why !== undefined)
+      return sendResponse(response, 400, `strconv.ParseUint: parsing ${JSON.stringify(body)}: ${why}`);
     setVerbosity(Number(body));
-    respond(response, 200, `successfully set klog.logging.verbosity to ${body}`);
+    sendResponse(response, 200, `successfully set klog.logging.verbosity to ${body}`);
   },
 });
 
-const respond = (response: HttpResponse, code: number, text: string): void =>
-  sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'Content-Type': 'text/plain' } });
+const sendResponse = (response: HttpResponse, code: number, text: string): void =>
+  sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF_HEADERS, 'Content-Type': 'text/plain' } });
 
 function parseProblem(number: string): string | undefined {
   if (!/^\d+$/.test(number)) return 'invalid syntax';
@@ -31,10 +33,10 @@ function parseProblem(number: string): string | undefined {
 /** Reads the request body. Returns undefined if it is too long. */
 async function readBody(request: HttpRequest): Promise<string | undefined> {
   const chunks: Buffer[] = [];
-  let length = 0;
+  let totalBytes = 0;
   for await (const chunk of request) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) return undefined;
+    totalBytes += chunk.length;
+    if (totalBytes > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -5,9 +5,9 @@ import { waitOnce } from '../../actors/alarm.ts';
 import type { Clock } from '../../base/clock.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { printableLine } from '../../base/printable.ts';
-import { NOSNIFF, sendText } from '../answers.ts';
+import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
-import type { Recording } from './recordings.ts';
+import type { RecordProfile } from './recordings.ts';
 
 export interface ProfilesOptions {
   readonly clock: Clock;
@@ -15,44 +15,44 @@ export interface ProfilesOptions {
   readonly command: () => readonly string[];
 }
 
-const TREE = '/debug/pprof/';
+const PPROF_PATH = '/debug/pprof/';
 
 /** Allows only one recording at a time, because recordings cost memory and CPU time. */
 interface RecordingLock {
-  with?: string;
+  currentRecording?: string;
 }
 
-type ProfileHandler = (exchange: Exchange, parts: ProfilesOptions, busy: RecordingLock) => Promise<void> | void;
+type ProfileHandler = (exchange: Exchange, parts: ProfilesOptions, lock: RecordingLock) => Promise<void> | void;
 
 export function profilesRoute(parts: ProfilesOptions): Route {
-  const busy: RecordingLock = {};
+  const lock: RecordingLock = {};
   return {
-    tree: TREE,
+    pathPrefix: PPROF_PATH,
     methods: ['GET'],
-    answer: async (exchange) => {
-      const name = exchange.url.pathname.slice(TREE.length);
+    handle: async (exchange) => {
+      const name = exchange.url.pathname.slice(PPROF_PATH.length);
       const profileEntry = PROFILES.get(name);
-      if (profileEntry !== undefined) await profileEntry.answer(exchange, parts, busy);
+      if (profileEntry !== undefined) await profileEntry.answer(exchange, parts, lock);
       else if (name === '') index(exchange);
-      else refuse(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
+      else sendRefusal(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
     },
   };
 }
 
 /** Responds like Go's `serveError`. */
-const refuse = (response: HttpResponse, code: number, text: string): void =>
-  sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF, 'X-Go-Pprof': '1' } });
+const sendRefusal = (response: HttpResponse, code: number, text: string): void =>
+  sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF_HEADERS, 'X-Go-Pprof': '1' } });
 
 function index({ response }: Exchange): void {
   const rows = [...PROFILES].map(
-    ([name, { about }]) => `<tr><td><a href='${name}'>${name}</a></td><td>${about}</td></tr>`,
+    ([name, { description }]) => `<tr><td><a href='${name}'>${name}</a></td><td>${description}</td></tr>`,
   );
-  const text = `<html>
+  const html = `<html>
 <head>
-<title>${TREE}</title>
+<title>${PPROF_PATH}</title>
 </head>
 <body>
-${TREE}
+${PPROF_PATH}
 <p>Types of profiles available:</p>
 <table>
 ${rows.join('\n')}
@@ -60,109 +60,122 @@ ${rows.join('\n')}
 </body>
 </html>
 `;
-  sendText(response, { code: 200, text, headers: { ...NOSNIFF, 'Content-Type': 'text/html; charset=utf-8' } });
+  sendText(response, {
+    code: 200,
+    text: html,
+    headers: { ...NOSNIFF_HEADERS, 'Content-Type': 'text/html; charset=utf-8' },
+  });
 }
 
-const cmdline: ProfileHandler = ({ response }, { command }) =>
-  sendText(response, { code: 200, text: command().join('\0'), headers: NOSNIFF });
+const handleCmdline: ProfileHandler = ({ response }, { command }) =>
+  sendText(response, { code: 200, text: command().join('\0'), headers: NOSNIFF_HEADERS });
 
-const activeResources: ProfileHandler = ({ response }) => {
-  const counts = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
-  const lines = [...counts].toSorted(([, one], [, other]) => other.length - one.length);
-  const text = lines.map(([kind, { length }]) => `${length} ${kind}\n`).join('');
-  sendText(response, { code: 200, text, headers: NOSNIFF });
+const handleActiveResources: ProfileHandler = ({ response }) => {
+  const resourcesByKind = Map.groupBy(process.getActiveResourcesInfo(), (kind) => kind);
+  const sortedKinds = [...resourcesByKind].toSorted(([, one], [, other]) => other.length - one.length);
+  const text = sortedKinds.map(([kind, { length }]) => `${length} ${kind}\n`).join('');
+  sendText(response, { code: 200, text, headers: NOSNIFF_HEADERS });
 };
 
-const recordings = () => import('./recordings.ts');
+const importRecordings = () => import('./recordings.ts');
 
 /** Default duration of a recording in seconds, as in Go's `profile`. */
 const DEFAULT_SECONDS = 30;
 /** Maximum duration of a response in seconds. A request for a recording of this length or longer is refused. */
 const MAX_SECONDS = 4 * 60 * 60;
 
-interface Wanted {
+interface RecordingRequest {
   readonly what: string;
   /** File name of the download, which determines how tools open it. */
-  readonly file: string;
-  readonly by: (all: Awaited<ReturnType<typeof recordings>>) => Recording;
+  readonly fileName: string;
+  readonly selectRecording: (all: Awaited<ReturnType<typeof importRecordings>>) => RecordProfile;
 }
 
-const recording =
-  (wanted: Wanted): ProfileHandler =>
-  (exchange, parts, busy) =>
-    handleRecording(exchange, parts, { ...wanted, busy });
+const createRecordingHandler =
+  (wanted: RecordingRequest): ProfileHandler =>
+  (exchange, parts, lock) =>
+    handleRecording(exchange, parts, { ...wanted, lock });
 
-const profile = recording({
+const handleProfile = createRecordingHandler({
   what: 'CPU profiling',
-  file: 'profile.cpuprofile',
-  by: ({ cpuProfile }) => cpuProfile,
+  fileName: 'profile.cpuprofile',
+  selectRecording: ({ recordCpuProfile }) => recordCpuProfile,
 });
-const allocs = recording({
+const handleAllocs = createRecordingHandler({
   what: 'heap profiling',
-  file: 'allocs.heapprofile',
-  by: ({ allocations }) => allocations,
+  fileName: 'allocs.heapprofile',
+  selectRecording: ({ recordAllocations }) => recordAllocations,
 });
 
-type Alone = Pick<Wanted, 'what'> & { readonly busy: RecordingLock };
+type LockedOperation = Pick<RecordingRequest, 'what'> & { readonly lock: RecordingLock };
 
-async function handleRecording(exchange: Exchange, { clock }: ProfilesOptions, wanted: Wanted & Alone): Promise<void> {
+async function handleRecording(
+  exchange: Exchange,
+  { clock }: ProfilesOptions,
+  wanted: RecordingRequest & LockedOperation,
+): Promise<void> {
   const { response, signal, url } = exchange;
   const requestedSeconds = Number(url.searchParams.get('seconds') ?? '');
   const seconds = Number.isInteger(requestedSeconds) && requestedSeconds > 0 ? requestedSeconds : DEFAULT_SECONDS;
-  if (seconds >= MAX_SECONDS) return refuse(response, 400, "profile duration exceeds server's WriteTimeout");
+  if (seconds >= MAX_SECONDS) return sendRefusal(response, 400, "profile duration exceeds server's WriteTimeout");
   await withLock(response, wanted, async () => {
     const ms = seconds * 1_000;
-    const record = wanted.by(await recordings());
-    const wait = async () => {
+    const record = wanted.selectRecording(await importRecordings());
+    const waitForDuration = async () => {
       await waitOnce(clock.now() + ms, clock, signal);
       signal.throwIfAborted();
     };
-    await send(exchange, wanted.file, Readable.from([JSON.stringify(await record(wait, ms))]));
+    await sendFile(exchange, wanted.fileName, Readable.from([JSON.stringify(await record(waitForDuration, ms))]));
   });
 }
 
-const heap: ProfileHandler = async (exchange, _, busy) => {
-  const refused = snapshotRefusal(exchange);
-  if (refused !== undefined) return refuse(exchange.response, 403, refused);
-  await withLock(exchange.response, { busy, what: 'a heap snapshot' }, async () => {
-    const { heapSnapshot } = await recordings();
+const handleHeap: ProfileHandler = async (exchange, _, lock) => {
+  const refusalMessage = checkSnapshotRefusal(exchange);
+  if (refusalMessage !== undefined) return sendRefusal(exchange.response, 403, refusalMessage);
+  await withLock(exchange.response, { lock, what: 'a heap snapshot' }, async () => {
+    const { takeHeapSnapshot } = await importRecordings();
     exchange.signal.throwIfAborted();
-    await heapSnapshot((snapshot) => send(exchange, 'heap.heapsnapshot', snapshot));
+    await takeHeapSnapshot((snapshot) => sendFile(exchange, 'heap.heapsnapshot', snapshot));
   });
 };
 
-const MASTERS = 'system:masters';
+const MASTERS_GROUP = 'system:masters';
 /**
  * Headers that an API server adds to requests that it forwards to a node. The first is added by Go's
  * `httputil.ReverseProxy`, the second by `staging/src/k8s.io/apimachinery/pkg/util/proxy/transport.go`.
  */
-const FORWARDED = ['x-forwarded-for', 'x-forwarded-uri'];
+const FORWARDED_HEADERS = ['x-forwarded-for', 'x-forwarded-uri'];
 
 /**
  * Returns the reason why a client may not take a heap snapshot, which contains variables, Secrets and tokens of pods.
  * Undefined if the client may take one. A forwarded request is refused, because the API server sends the requests of
  * every user with access to `nodes/proxy` under its own name, which may be a member of system:masters.
  */
-function snapshotRefusal({ caller, request: { headers } }: Exchange): string | undefined {
-  if (FORWARDED.some((name) => lookUp(headers, name) !== undefined))
-    return `a heap snapshot contains Secrets: a member of ${MASTERS} has to request it from the node itself, not through a proxy`;
-  if (caller.groups.includes(MASTERS)) return undefined;
-  return `a heap snapshot contains Secrets: it is for members of ${MASTERS}, and ${printableLine(caller.name)} is not one`;
+function checkSnapshotRefusal({ caller, request: { headers } }: Exchange): string | undefined {
+  if (FORWARDED_HEADERS.some((name) => lookUp(headers, name) !== undefined))
+    return `a heap snapshot contains Secrets: a member of ${MASTERS_GROUP} has to request it from the node itself, not through a proxy`;
+  if (caller.groups.includes(MASTERS_GROUP)) return undefined;
+  return `a heap snapshot contains Secrets: it is for members of ${MASTERS_GROUP}, and ${printableLine(caller.name)} is not one`;
 }
 
-async function withLock(response: HttpResponse, { busy, what }: Alone, work: () => Promise<void>): Promise<void> {
-  if (busy.with !== undefined) return refuse(response, 500, `Could not enable ${what}: ${busy.with} already in use`);
-  busy.with = what;
+async function withLock(
+  response: HttpResponse,
+  { lock, what }: LockedOperation,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (lock.currentRecording !== undefined)
+    return sendRefusal(response, 500, `Could not enable ${what}: ${lock.currentRecording} already in use`);
+  lock.currentRecording = what;
   try {
     await work();
   } finally {
-    delete busy.with;
+    delete lock.currentRecording;
   }
 }
 
-async function send({ response, signal }: Exchange, file: string, from: Readable): Promise<void> {
+async function sendFile({ response, signal }: Exchange, file: string, from: Readable): Promise<void> {
   response.writeHead(200, {
-    ...NOSNIFF,
+    ...NOSNIFF_HEADERS,
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${file}"`,
   });
@@ -170,13 +183,22 @@ async function send({ response, signal }: Exchange, file: string, from: Readable
 }
 
 /** The available profiles by name, with descriptions for the index page. */
-const PROFILES: ReadonlyMap<string, { readonly about: string; readonly answer: ProfileHandler }> = new Map([
-  ['allocs', { about: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: allocs }],
-  ['cmdline', { about: 'the command line, its words separated by NUL', answer: cmdline }],
-  ['goroutine', { about: 'what the event loop waits for, by kind', answer: activeResources }],
+const PROFILES: ReadonlyMap<string, { readonly description: string; readonly answer: ProfileHandler }> = new Map([
+  [
+    'allocs',
+    { description: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: handleAllocs },
+  ],
+  ['cmdline', { description: 'the command line, its words separated by NUL', answer: handleCmdline }],
+  ['goroutine', { description: 'what the event loop waits for, by kind', answer: handleActiveResources }],
   [
     'heap',
-    { about: 'all objects in memory, for members of system:masters, for DevTools: .heapsnapshot', answer: heap },
+    {
+      description: 'all objects in memory, for members of system:masters, for DevTools: .heapsnapshot',
+      answer: handleHeap,
+    },
   ],
-  ['profile', { about: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', answer: profile }],
+  [
+    'profile',
+    { description: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', answer: handleProfile },
+  ],
 ]);

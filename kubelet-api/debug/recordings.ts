@@ -9,25 +9,25 @@ const MIN_INTERVAL_MICROS = 1_000;
 const MAX_SAMPLES = 60_000;
 
 /** Average number of allocated bytes per sample. */
-const ALLOCATED_BYTES = 32 * 1_024;
+const SAMPLING_INTERVAL_BYTES = 32 * 1_024;
 
 /** Records until `wait` settles, which takes about `ms` milliseconds. Rejects if `wait` rejects. */
-export type Recording = (wait: () => Promise<void>, ms: number) => Promise<object>;
+export type RecordProfile = (wait: () => Promise<void>, ms: number) => Promise<object>;
 
 /** Records CPU time as a `.cpuprofile`. */
-export const cpuProfile: Recording = (wait, ms) =>
-  inSession(async (session) => {
+export const recordCpuProfile: RecordProfile = (wait, ms) =>
+  runInSession(async (session) => {
     await session.post('Profiler.enable');
-    const interval = Math.max(MIN_INTERVAL_MICROS, Math.ceil((ms * 1_000) / MAX_SAMPLES));
-    await session.post('Profiler.setSamplingInterval', { interval });
+    const samplingIntervalMicros = Math.max(MIN_INTERVAL_MICROS, Math.ceil((ms * 1_000) / MAX_SAMPLES));
+    await session.post('Profiler.setSamplingInterval', { interval: samplingIntervalMicros });
     await session.post('Profiler.start');
     return (await stopAfter(wait, () => session.post('Profiler.stop'))).profile;
   });
 
 /** Records live allocations as a `.heapprofile`. */
-export const allocations: Recording = (wait) =>
-  inSession(async (session) => {
-    await session.post('HeapProfiler.startSampling', { samplingInterval: ALLOCATED_BYTES });
+export const recordAllocations: RecordProfile = (wait) =>
+  runInSession(async (session) => {
+    await session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLING_INTERVAL_BYTES });
     return (await stopAfter(wait, () => session.post('HeapProfiler.stopSampling'))).profile;
   });
 
@@ -42,7 +42,7 @@ async function stopAfter<T>(wait: () => Promise<void>, stop: () => Promise<T>): 
   return await stop();
 }
 
-async function inSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+async function runInSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
   const session = new Session();
   session.connect();
   try {
@@ -53,11 +53,11 @@ async function inSession<T>(work: (session: Session) => Promise<T>): Promise<T> 
 }
 
 /** Streams a snapshot of the heap as a `.heapsnapshot`. The process is blocked while V8 takes it. */
-export async function heapSnapshot(use: (snapshot: Readable) => Promise<void>): Promise<void> {
+export async function takeHeapSnapshot(use: (snapshot: Readable) => Promise<void>): Promise<void> {
   try {
     await use(getHeapSnapshot());
   } finally {
-    await forgetSnapshots();
+    await discardSnapshots();
   }
 }
 
@@ -65,8 +65,8 @@ export async function heapSnapshot(use: (snapshot: Readable) => Promise<void>): 
  * Releases the snapshot. Otherwise V8 would track object IDs for the next snapshot and retain the last one until a
  * garbage collection.
  */
-const forgetSnapshots = () =>
-  inSession(async (session) => {
+const discardSnapshots = () =>
+  runInSession(async (session) => {
     await session.post('HeapProfiler.enable');
     await session.post('HeapProfiler.collectGarbage');
     await session.post('HeapProfiler.disable');

@@ -3,19 +3,19 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { messageOf } from '../../base/failure.ts';
 import type { Access, Admission } from '../access/access.ts';
-import { NOSNIFF, sendError, sendText, type TextResponse } from '../answers.ts';
+import { NOSNIFF_HEADERS, sendError, sendText, type TextResponse } from '../answers.ts';
 import type { Caller, HttpRequest, HttpResponse, Upgrade } from '../exchange.ts';
-import { cleanPath, type PathMatch, type Paths, parseTarget, rawPath } from './paths.ts';
+import { cleanPath, type PathMatch, type PathTable, parseTarget, rawPath } from './paths.ts';
 
 export interface DispatchOptions {
-  readonly paths: Paths;
+  readonly paths: PathTable;
   /** Undefined for the read-only port, which has no access control. */
   readonly access?: Pick<Access, 'admit'> | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 /** The user of all requests to a port without access control. */
-const ANONYMOUS: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
+const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: new Map() };
 
 interface IncomingExchange {
   readonly request: HttpRequest & HttpVersion;
@@ -33,20 +33,20 @@ interface HttpVersion {
 }
 
 /** Resolves when the route has handled the request. Never rejects. */
-export async function dispatch(parts: DispatchOptions, arrived: IncomingExchange): Promise<void> {
-  const { response } = arrived;
+export async function dispatch(parts: DispatchOptions, incomingExchange: IncomingExchange): Promise<void> {
+  const { response } = incomingExchange;
   try {
-    await respond(parts, arrived);
+    await respond(parts, incomingExchange);
   } catch (error) {
-    if (arrived.signal.aborted) return;
+    if (incomingExchange.signal.aborted) return;
     parts.onError(error);
     if (response.headersSent) response.destroy();
     else sendError(response, 500, messageOf(error));
   }
 }
 
-async function respond({ paths, access }: DispatchOptions, arrived: IncomingExchange): Promise<void> {
-  const { request, response, signal } = arrived;
+async function respond({ paths, access }: DispatchOptions, incomingExchange: IncomingExchange): Promise<void> {
+  const { request, response, signal } = incomingExchange;
   const { url: target = '/', method = 'GET', headers } = request;
   const url = parseTarget(target);
   if (url === null || isAmbiguous(request)) {
@@ -56,16 +56,16 @@ async function respond({ paths, access }: DispatchOptions, arrived: IncomingExch
     return;
   }
   const path = cleanPath(url.pathname);
-  const match = paths.find(path, method, headers.accept);
-  if (match.kind === 'elsewhere') redirect(arrived, match.path, url);
+  const pathMatch = paths.find(path, method, headers.accept);
+  if (pathMatch.kind === 'elsewhere') redirect(incomingExchange, pathMatch.path, url);
   // Redirect unless the path is in its normal form, because authorization and routing must use the same path.
-  else if (path !== rawPath(target)) redirect(arrived, path, url);
-  else if (match.kind === 'nothing') sendText(response, NOT_FOUND);
+  else if (path !== rawPath(target)) redirect(incomingExchange, path, url);
+  else if (pathMatch.kind === 'nothing') sendText(response, NOT_FOUND_RESPONSE);
   else {
-    const admission = await checkAccess(access, arrived, path);
+    const admission = await checkAccess(access, incomingExchange, path);
     if (signal.aborted) return;
     if (!admission.isAdmitted) sendText(response, admission);
-    else await callRoute(match, arrived, { url, caller: admission.caller });
+    else await callRoute(pathMatch, incomingExchange, { url, caller: admission.caller });
   }
 }
 
@@ -77,25 +77,25 @@ const isAmbiguous = ({ httpVersionMajor, headersDistinct }: HttpVersion): boolea
   httpVersionMajor < 1 || (headersDistinct?.host?.length ?? 0) > 1;
 
 async function callRoute(
-  found: Extract<PathMatch, { readonly kind: 'fixed' | 'route' }>,
+  pathMatch: Extract<PathMatch, { readonly kind: 'fixed' | 'route' }>,
   { request, response, upgrade, signal }: IncomingExchange,
-  authenticated: { readonly url: URL; readonly caller: Caller },
+  requestIdentity: { readonly url: URL; readonly caller: Caller },
 ): Promise<void> {
-  if (found.kind === 'fixed') sendText(response, found.answer);
-  else await found.route.answer({ request, response, signal, ...authenticated, ...(upgrade ? { upgrade } : {}) });
+  if (pathMatch.kind === 'fixed') sendText(response, pathMatch.answer);
+  else await pathMatch.route.handle({ request, response, signal, ...requestIdentity, ...(upgrade ? { upgrade } : {}) });
 }
 
-const NOT_FOUND: TextResponse = { code: 404, text: '404 page not found\n', headers: NOSNIFF };
+const NOT_FOUND_RESPONSE: TextResponse = { code: 404, text: '404 page not found\n', headers: NOSNIFF_HEADERS };
 
 /** Redirects like Go's `http.Redirect`, which sends a body for GET and HEAD only. */
 function redirect({ request, response }: IncomingExchange, path: string, { search }: URL): void {
   const location = path + search;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const escaped = location.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
-  const text = isRead ? `<a href="${escaped}">Temporary Redirect</a>.\n\n` : '';
-  const type = isRead ? { 'content-type': 'text/html; charset=utf-8' } : {};
-  response.writeHead(307, { ...type, location, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
+  const isReadRequest = request.method === 'GET' || request.method === 'HEAD';
+  const escapedLocation = location.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+  const redirectBody = isReadRequest ? `<a href="${escapedLocation}">Temporary Redirect</a>.\n\n` : '';
+  const type = isReadRequest ? { 'content-type': 'text/html; charset=utf-8' } : {};
+  response.writeHead(307, { ...type, location, 'content-length': Buffer.byteLength(redirectBody) });
+  response.end(redirectBody);
 }
 
 /** Authorizes the request for the path that is used for routing. */
@@ -104,6 +104,6 @@ async function checkAccess(
   { request, connection, signal }: IncomingExchange,
   path: string,
 ): Promise<Admission> {
-  if (access === undefined) return { isAdmitted: true, caller: ANONYMOUS };
+  if (access === undefined) return { isAdmitted: true, caller: ANONYMOUS_CALLER };
   return access.admit({ request, path, signal, ...(connection instanceof TLSSocket ? { socket: connection } : {}) });
 }

@@ -1,68 +1,74 @@
 /** Serves health checks over HTTP (`pkg/server/healthz/healthz.go` of apiserver). */
 import { messageOf } from '../../base/failure.ts';
-import { NOSNIFF, sendError, sendText } from '../answers.ts';
+import { NOSNIFF_HEADERS, sendError, sendText } from '../answers.ts';
 import type { HttpResponse, Route } from '../exchange.ts';
 
-export interface Check {
+export interface HealthCheck {
   readonly name: string;
   /** Throws an error with the reason if the check fails. */
-  readonly check: () => void;
+  readonly runCheck: () => void;
 }
 
 /** Always succeeds, because the server is able to respond. */
-export const PING: Check = { name: 'ping', check: () => {} };
+export const PING_CHECK: HealthCheck = { name: 'ping', runCheck: () => {} };
 
-/** Called with the result of each check of a request for all checks. */
-export type CheckListener = (name: string, isGood: boolean) => void;
+/** Called with the result of each check when a request runs all health checks. */
+export type CheckListener = (name: string, isHealthy: boolean) => void;
 
 /** Creates a route for all checks, and one for each check. */
-export const healthRoutes = (checks: readonly Check[], onChecked: CheckListener = () => {}): readonly Route[] => [
-  { tree: '/healthz', answer: async ({ url, response }) => answerAll(checks, url.searchParams, response, onChecked) },
+export const healthRoutes = (checks: readonly HealthCheck[], onChecked: CheckListener = () => {}): readonly Route[] => [
+  {
+    pathPrefix: '/healthz',
+    handle: async ({ url, response }) => handleAllChecks(checks, url.searchParams, response, onChecked),
+  },
   ...checks.map(
     (check): Route => ({
-      tree: `/healthz/${check.name}`,
-      answer: async ({ response }) => answerOne(check, response),
+      pathPrefix: `/healthz/${check.name}`,
+      handle: async ({ response }) => handleCheck(check, response),
     }),
   ),
 ];
 
-function answerAll(
-  checks: readonly Check[],
+function handleAllChecks(
+  checks: readonly HealthCheck[],
   query: URLSearchParams,
   response: HttpResponse,
   onChecked: CheckListener,
 ): void {
-  const excluded = new Set(query.getAll('exclude'));
-  const lines = checks.map((each) => {
-    if (excluded.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
-    const why = failureOf(each);
+  const excludedNames = new Set(query.getAll('exclude'));
+  const checkResults = checks.map((each) => {
+    if (excludedNames.has(each.name)) return { text: `[+]${each.name} excluded: ok\n`, isGood: true };
+    const why = getFailureMessage(each);
     // Withhold the reason, because clients with access to the summary may have no access to the individual check.
-    const isGood = why === undefined;
-    onChecked(each.name, isGood);
-    return { text: isGood ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`, isGood };
+    const isHealthy = why === undefined;
+    onChecked(each.name, isHealthy);
+    return {
+      text: isHealthy ? `[+]${each.name} ok\n` : `[-]${each.name} failed: reason withheld\n`,
+      isGood: isHealthy,
+    };
   });
-  const unknown = [...excluded].filter((name) => checks.every((each) => each.name !== name)).toSorted();
-  const matched = unknown.map((name) => JSON.stringify(name)).join(',');
-  const warning = `warn: some health checks cannot be excluded: no matches for ${matched}\n`;
-  const report = lines.map(({ text }) => text).join('') + (unknown.length > 0 ? warning : '');
-  if (!lines.every(({ isGood }) => isGood)) sendError(response, 500, `${report}healthz check failed`);
+  const unknownNames = [...excludedNames].filter((name) => checks.every((each) => each.name !== name)).toSorted();
+  const quotedNames = unknownNames.map((name) => JSON.stringify(name)).join(',');
+  const warning = `warn: some health checks cannot be excluded: no matches for ${quotedNames}\n`;
+  const report = checkResults.map(({ text }) => text).join('') + (unknownNames.length > 0 ? warning : '');
+  if (!checkResults.every(({ isGood }) => isGood)) sendError(response, 500, `${report}healthz check failed`);
   else
     sendText(response, {
       code: 200,
       text: query.has('verbose') ? `${report}healthz check passed\n` : 'ok',
-      headers: NOSNIFF,
+      headers: NOSNIFF_HEADERS,
     });
 }
 
-function answerOne(check: Check, response: HttpResponse): void {
-  const why = failureOf(check);
+function handleCheck(check: HealthCheck, response: HttpResponse): void {
+  const why = getFailureMessage(check);
   if (why === undefined) sendText(response, { code: 200, text: 'ok' });
   else sendError(response, 500, `internal server error: ${why}`);
 }
 
-function failureOf({ check }: Check): string | undefined {
+function getFailureMessage({ runCheck }: HealthCheck): string | undefined {
   try {
-    check();
+    runCheck();
     return undefined;
   } catch (error) {
     return messageOf(error);

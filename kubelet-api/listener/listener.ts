@@ -8,20 +8,20 @@ import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Access } from '../access/access.ts';
 import type { Route } from '../exchange.ts';
-import { type EnabledFeatures, Paths } from './paths.ts';
-import { type Bound, type RequestListener, serve } from './server.ts';
+import { type EnabledFeatures, PathTable } from './paths.ts';
+import { type BoundServer, type RequestListener, serve } from './server.ts';
 import type { CertificatePair } from './servingCertificate.ts';
-import { type Material, TlsFiles } from './tlsFiles.ts';
-import { type TlsSettings, tlsNames } from './tlsNames.ts';
+import { TlsFiles, type TlsMaterial } from './tlsFiles.ts';
+import { type TlsSettings, toTlsOptions } from './tlsNames.ts';
 
-interface Address {
+interface ListenAddress {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
 }
 
-interface Common {
-  readonly address: Address;
+interface CommonOptions {
+  readonly address: ListenAddress;
   readonly routes: readonly Route[];
   readonly clock: Clock;
   /** Called with errors of routes. */
@@ -34,17 +34,17 @@ interface Common {
  * Access control. `greet` is present if client certificates are checked, and is called for each connection before its
  * first request.
  */
-type Gatekeeper = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
+type AccessControl = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
 
-interface ListenerOptions extends Common {
+interface ListenerOptions extends CommonOptions {
   readonly switches: EnabledFeatures;
   /**
    * Creates the access control. `clientAuthorities` returns the current authorities and is undefined if none are
    * configured.
    */
-  readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => Gatekeeper;
+  readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => AccessControl;
   readonly tls: TlsSettings;
-  readonly pair: CertificatePair;
+  readonly certificatePair: CertificatePair;
   /** Whether to start without the certificate and key. TLS handshakes fail until they exist. */
   readonly isAwaited: boolean;
   readonly clientCaFile?: string;
@@ -53,49 +53,49 @@ interface ListenerOptions extends Common {
   readonly onProblem: (problem: string) => void;
 }
 
-export interface Listener extends Pick<Bound, 'port' | 'close'> {
+export interface Listener extends Pick<BoundServer, 'port' | 'close'> {
   /** Checks immediately whether the files have changed. */
-  readonly look: () => Promise<void>;
+  readonly checkFilesNow: () => Promise<void>;
 }
 
 /** Listens on an address. Rejects with a `NodeFailure` that states the reason. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { address, routes, switches, access, clock, onError, onRequest, clientCaFile } = options;
   const files = new TlsFiles(options);
-  const names = tlsNames(options.tls);
-  const clients = clientCaFile === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
+  const tlsOptions = toTlsOptions(options.tls);
+  const clientOptions = clientCaFile === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
   const material = await files.load().catch((cause: unknown) => {
     throw new NodeFailure('CertificateUnusable', `the node's server: ${messageOf(cause)}`, { cause });
   });
-  const tls: SecureServerOptions = { ...names, ...clients, ...trusted(material) };
-  const admits = access(clientCaFile === undefined ? undefined : () => files.authorities);
-  const bound = await bind(address, {
-    paths: new Paths(routes, switches),
-    access: admits,
+  const tls: SecureServerOptions = { ...tlsOptions, ...clientOptions, ...toSecureContext(material) };
+  const accessControl = access(clientCaFile === undefined ? undefined : () => files.authorities);
+  const boundServer = await bind(address, {
+    paths: new PathTable(routes, switches),
+    access: accessControl,
     onError,
     onRequest,
     clock,
     tls,
   });
-  const { server } = bound;
-  server.on('secureConnection', (socket: TLSSocket) => admits.greet?.(socket));
+  const { server } = boundServer;
+  server.on('secureConnection', (socket: TLSSocket) => accessControl.greet?.(socket));
   files.follow((changed, isOfClients) => {
-    if (server instanceof TlsServer) server.setSecureContext({ ...names, ...trusted(changed) });
+    if (server instanceof TlsServer) server.setSecureContext({ ...tlsOptions, ...toSecureContext(changed) });
     // Make clients reconnect, because their certificates may come from a removed authority.
-    if (isOfClients) bound.renew();
+    if (isOfClients) boundServer.renew();
   });
   const close = async () => {
     files.end();
-    await bound.close();
+    await boundServer.close();
   };
-  return { port: bound.port, look: () => files.checkNow(), close };
+  return { port: boundServer.port, checkFilesNow: () => files.checkNow(), close };
 }
 
 /**
  * Returns TLS options with an explicit `ca`, which is empty by default, because OpenSSL would otherwise use the host's
  * authorities.
  */
-const trusted = (material: Material) => ({ ca: [], ...material });
+const toSecureContext = (material: TlsMaterial) => ({ ca: [], ...material });
 
 /** Serves routes without TLS, but only those that are safe to expose to any client. */
 export async function listenPlain({
@@ -104,19 +104,19 @@ export async function listenPlain({
   clock,
   onError,
   onRequest,
-}: Common): Promise<Pick<Bound, 'port' | 'close'>> {
+}: CommonOptions): Promise<Pick<BoundServer, 'port' | 'close'>> {
   const switches = { debugging: false, systemLogs: true, profiling: true, debugFlags: true };
-  return bind(address, { paths: new Paths(routes, switches), onError, onRequest, clock });
+  return bind(address, { paths: new PathTable(routes, switches), onError, onRequest, clock });
 }
 
-async function bind(address: Address, options: Parameters<typeof serve>[1]): Promise<Bound> {
+async function bind(address: ListenAddress, options: Parameters<typeof serve>[1]): Promise<BoundServer> {
   try {
     return await serve(address, options);
   } catch (cause) {
     const { host, port } = address;
     const hostAndPort = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const isTaken = errorCode(cause) === 'EADDRINUSE';
-    const why = isTaken
+    const isAddressInUse = errorCode(cause) === 'EADDRINUSE';
+    const why = isAddressInUse
       ? `${hostAndPort} is in use by another process`
       : `cannot listen on ${hostAndPort}: ${messageOf(cause)}`;
     throw new NodeFailure('AddressUnusable', why, { cause });

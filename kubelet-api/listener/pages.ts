@@ -14,17 +14,17 @@ interface Status {
   readonly paths: () => readonly string[];
 }
 
-const NOTE =
+const STATUSZ_NOTE =
   '\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n';
-const JSON_TYPE = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
+const toJsonMediaType = (kind: string) => `application/json;v=v1beta1;g=config.k8s.io;as=${kind}`;
 
 /**
  * Serves the kubelet's text and JSON (`pkg/server/statusz` of apiserver). A kubelet picks a delimiter for the text at
  * random, but here it is always the first one.
  */
 export const statuszRoute = (status: Status): Route => ({
-  tree: '/statusz',
-  answer: async ({ request, response }) => {
+  pathPrefix: '/statusz',
+  handle: async ({ request, response }) => {
     const uptimeSeconds = Math.max(0, Math.floor((status.now() - status.startedAt) / 1_000));
     const fields = {
       startTime: new Date(status.startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
@@ -35,7 +35,7 @@ export const statuszRoute = (status: Status): Route => ({
     };
     const lines = [
       `Started: ${unixDate(status.startedAt)}`,
-      `Up: ${upFor(uptimeSeconds)}`,
+      `Up: ${formatUptime(uptimeSeconds)}`,
       `Go version: ${fields.goVersion}`,
       `Binary version: ${fields.binaryVersion}`,
       `Emulation version: ${fields.emulationVersion}`,
@@ -56,18 +56,22 @@ function kubernetesVersions(kubeletVersion: string): { binaryVersion: string; em
  * apiserver), but here it is always a space.
  */
 export const flagzRoute = (flags: ReadonlyMap<string, string>): Route => ({
-  tree: '/flagz',
-  answer: async ({ request, response }) => {
-    const sorted = [...flags].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const text = sorted.map(([name, value]) => `${name} ${value}`).join('\n');
-    sendPage(response, request.headers.accept, { kind: 'Flagz', text, fields: { flags: Object.fromEntries(sorted) } });
+  pathPrefix: '/flagz',
+  handle: async ({ request, response }) => {
+    const sortedFlags = [...flags].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const flagsText = sortedFlags.map(([name, value]) => `${name} ${value}`).join('\n');
+    sendPage(response, request.headers.accept, {
+      kind: 'Flagz',
+      text: flagsText,
+      fields: { flags: Object.fromEntries(sortedFlags) },
+    });
   },
 });
 
 /** Serves the configuration, which is compiled on each request. */
-export const configzRoute = (config: () => Promise<object> | object): Route => ({
-  tree: '/configz',
-  answer: async ({ response }) => {
+export const createConfigzRoute = (config: () => Promise<object> | object): Route => ({
+  pathPrefix: '/configz',
+  handle: async ({ response }) => {
     sendJson(response, JSON.stringify({ kubeletconfig: await config() }));
   },
 });
@@ -80,18 +84,18 @@ interface Page {
 
 /** Sends the text, or JSON to a client whose Accept header contains the complete media type. */
 function sendPage(response: HttpResponse, accept: string | undefined, { kind, text, fields }: Page): void {
-  const types = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
-  if (types.includes(JSON_TYPE(kind))) {
+  const acceptedTypes = (accept ?? '').split(',').map((each) => each.replaceAll(/\s|;q=[\d.]+/g, ''));
+  if (acceptedTypes.includes(toJsonMediaType(kind))) {
     const object = { kind, apiVersion: 'config.k8s.io/v1beta1', metadata: { name: 'kubelet' }, ...fields };
     sendJson(response, JSON.stringify(object));
     return;
   }
-  const takesText = types.some((type) => ['', '*/*', 'text/*', 'text/plain'].includes(type));
-  if (takesText) sendText(response, { code: 200, text: `\nkubelet ${kind.toLowerCase()}${NOTE}${text}\n` });
-  else sendText(response, { code: 406, text: `the server only supports text/plain and ${JSON_TYPE(kind)}\n` });
+  const acceptsText = acceptedTypes.some((type) => ['', '*/*', 'text/*', 'text/plain'].includes(type));
+  if (acceptsText) sendText(response, { code: 200, text: `\nkubelet ${kind.toLowerCase()}${STATUSZ_NOTE}${text}\n` });
+  else sendText(response, { code: 406, text: `the server only supports text/plain and ${toJsonMediaType(kind)}\n` });
 }
 
-function upFor(seconds: number): string {
+function formatUptime(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   return `${hours} hr ${String(minutes).padStart(2, '0')} min ${String(seconds % 60).padStart(2, '0')} sec`;
 }

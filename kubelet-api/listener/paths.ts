@@ -2,7 +2,7 @@
  * Lists the paths of the node's server, like those of a kubelet (`pkg/kubelet/server/server.go`), with their methods,
  * and determines the responses to requests that do not match.
  */
-import { NOSNIFF, type TextResponse } from '../answers.ts';
+import { NOSNIFF_HEADERS, type TextResponse } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
 /** The parts of the server that the configuration can turn off. */
@@ -20,35 +20,35 @@ interface PathRule {
    */
   readonly reach: 'exact' | 'tree' | 'directory';
   /** Allowed counts of path segments after the path. Any count if undefined. */
-  readonly names?: readonly number[];
+  readonly segmentCounts?: readonly number[];
   /** Accepted methods. All methods if undefined. */
   readonly methods?: readonly string[];
-  readonly isJson?: boolean;
+  readonly servesJson?: boolean;
   /** Whether the path is served only if debugging handlers are enabled. */
   readonly isDebugging?: boolean;
 }
 
 const GET = ['GET'];
-const EITHER = ['GET', 'POST'];
-const debugging = { isDebugging: true } as const;
-const EXACT: PathRule = { reach: 'exact' };
+const GET_OR_POST = ['GET', 'POST'];
+const DEBUGGING_RULE = { isDebugging: true } as const;
+const EXACT_RULE: PathRule = { reach: 'exact' };
 
 const PATH_RULES: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
-  ['/pods', { reach: 'tree', names: [0], methods: GET, isJson: true }],
-  ['/stats', { reach: 'directory', names: [1], methods: EITHER, isJson: true }],
-  ['/containerLogs', { reach: 'tree', names: [3], methods: GET, ...debugging }],
-  ['/run', { reach: 'tree', names: [3, 4], methods: ['POST'], ...debugging }],
-  ['/exec', { reach: 'tree', names: [3, 4], methods: EITHER, ...debugging }],
-  ['/attach', { reach: 'tree', names: [3, 4], methods: EITHER, ...debugging }],
-  ['/portForward', { reach: 'tree', names: [2, 3], methods: EITHER, ...debugging }],
-  ['/checkpoint', { reach: 'tree', names: [3], methods: ['POST'], isJson: true, ...debugging }],
-  ['/runningpods', { reach: 'directory', names: [0], methods: GET, isJson: true, ...debugging }],
-  ['/logs', { reach: 'directory', methods: GET, ...debugging }],
-  ['/debug/pprof', { reach: 'directory', methods: GET, ...debugging }],
-  ['/debug/flags/v', { ...EXACT, ...debugging }],
-  ['/configz', { ...EXACT, ...debugging }],
-  ['/flagz', { ...EXACT, ...debugging }],
-  ['/statusz', { ...EXACT, ...debugging }],
+  ['/pods', { reach: 'tree', segmentCounts: [0], methods: GET, servesJson: true }],
+  ['/stats', { reach: 'directory', segmentCounts: [1], methods: GET_OR_POST, servesJson: true }],
+  ['/containerLogs', { reach: 'tree', segmentCounts: [3], methods: GET, ...DEBUGGING_RULE }],
+  ['/run', { reach: 'tree', segmentCounts: [3, 4], methods: ['POST'], ...DEBUGGING_RULE }],
+  ['/exec', { reach: 'tree', segmentCounts: [3, 4], methods: GET_OR_POST, ...DEBUGGING_RULE }],
+  ['/attach', { reach: 'tree', segmentCounts: [3, 4], methods: GET_OR_POST, ...DEBUGGING_RULE }],
+  ['/portForward', { reach: 'tree', segmentCounts: [2, 3], methods: GET_OR_POST, ...DEBUGGING_RULE }],
+  ['/checkpoint', { reach: 'tree', segmentCounts: [3], methods: ['POST'], servesJson: true, ...DEBUGGING_RULE }],
+  ['/runningpods', { reach: 'directory', segmentCounts: [0], methods: GET, servesJson: true, ...DEBUGGING_RULE }],
+  ['/logs', { reach: 'directory', methods: GET, ...DEBUGGING_RULE }],
+  ['/debug/pprof', { reach: 'directory', methods: GET, ...DEBUGGING_RULE }],
+  ['/debug/flags/v', { ...EXACT_RULE, ...DEBUGGING_RULE }],
+  ['/configz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
+  ['/flagz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
+  ['/statusz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
 ]);
 
 /** Paths with an explicit response if debugging is disabled. All other debugging paths return 404. */
@@ -78,12 +78,12 @@ export type PathMatch =
   | { readonly kind: 'fixed'; readonly answer: TextResponse }
   | { readonly kind: 'route'; readonly route: Route };
 
-export class Paths {
+export class PathTable {
   readonly #entries = new Map<string, PathEntry>();
 
   constructor(routes: readonly Route[], switches: EnabledFeatures) {
     for (const route of routes) this.#addRoute(route, switches);
-    for (const disabled of disabledPlaces(switches)) this.#entries.set(disabled.tree, disabled);
+    for (const disabled of listDisabledPaths(switches)) this.#entries.set(disabled.tree, disabled);
   }
 
   /** The served paths, sorted and without trailing slashes. */
@@ -97,22 +97,23 @@ export class Paths {
     if (entry === undefined) return { kind: 'nothing' };
     if (entry.reach === 'directory' && path === entry.tree) return { kind: 'elsewhere', path: `${path}/` };
     const { route, disabled } = entry;
-    if (disabled !== undefined || route === undefined) return fixed(405, `${disabled}\n`, NOSNIFF);
-    const names = path
+    if (disabled !== undefined || route === undefined) return createFixedMatch(405, `${disabled}\n`, NOSNIFF_HEADERS);
+    const segmentCount = path
       .slice(entry.tree.length)
       .split('/')
       .filter((name) => name !== '').length;
-    if (entry.names !== undefined && !entry.names.includes(names)) return fixed(404, '404: Page Not Found');
+    if (entry.segmentCounts !== undefined && !entry.segmentCounts.includes(segmentCount))
+      return createFixedMatch(404, '404: Page Not Found');
     const { methods } = entry;
     if (methods !== undefined && !methods.includes(method))
-      return fixed(405, '405: Method Not Allowed', { allow: methods.join(', ') });
-    if (entry.isJson && !acceptsJson(accept)) return fixed(406, NOT_ACCEPTABLE);
+      return createFixedMatch(405, '405: Method Not Allowed', { allow: methods.join(', ') });
+    if (entry.servesJson && !acceptsJson(accept)) return createFixedMatch(406, NOT_ACCEPTABLE_MESSAGE);
     return { kind: 'route', route };
   }
 
   #addRoute(route: Route, { debugging: isOn }: EnabledFeatures): void {
-    const tree = route.tree.replace(/\/$/, '');
-    const rule = PATH_RULES.get(tree) ?? EXACT;
+    const tree = route.pathPrefix.replace(/\/$/, '');
+    const rule = PATH_RULES.get(tree) ?? EXACT_RULE;
     if (rule.isDebugging && !isOn) return;
     this.#entries.set(tree, { methods: route.methods, ...rule, tree, route } as PathEntry);
   }
@@ -127,20 +128,21 @@ export class Paths {
   }
 }
 
-const NOT_ACCEPTABLE = '406: Not Acceptable\n\nAvailable representations: application/json';
+const NOT_ACCEPTABLE_MESSAGE = '406: Not Acceptable\n\nAvailable representations: application/json';
 
-const fixed = (code: number, text: string, headers?: TextResponse['headers']): PathMatch => ({
+const createFixedMatch = (code: number, text: string, headers?: TextResponse['headers']): PathMatch => ({
   kind: 'fixed',
   answer: { code, text, ...(headers ? { headers } : {}) },
 });
 
-function disabledPlaces({ debugging: isOn, ...parts }: EnabledFeatures): PathEntry[] {
-  const saying = (tree: string, reach: PathRule['reach'], disabled: string) => ({ tree, reach, disabled });
-  if (!isOn) return DISABLED_PATHS.map((tree) => saying(tree, 'directory', 'Debug endpoints are disabled.'));
+function listDisabledPaths({ debugging: isOn, ...parts }: EnabledFeatures): PathEntry[] {
+  const createDisabledEntry = (tree: string, reach: PathRule['reach'], disabled: string) => ({ tree, reach, disabled });
+  if (!isOn)
+    return DISABLED_PATHS.map((tree) => createDisabledEntry(tree, 'directory', 'Debug endpoints are disabled.'));
   return [
-    ...(parts.systemLogs ? [] : [saying('/logs', 'directory', 'logs endpoint is disabled.')]),
-    ...(parts.profiling ? [] : [saying('/debug/pprof', 'directory', 'profiling endpoint is disabled.')]),
-    ...(parts.debugFlags ? [] : [saying('/debug/flags/v', 'exact', 'flags endpoint is disabled.')]),
+    ...(parts.systemLogs ? [] : [createDisabledEntry('/logs', 'directory', 'logs endpoint is disabled.')]),
+    ...(parts.profiling ? [] : [createDisabledEntry('/debug/pprof', 'directory', 'profiling endpoint is disabled.')]),
+    ...(parts.debugFlags ? [] : [createDisabledEntry('/debug/flags/v', 'exact', 'flags endpoint is disabled.')]),
   ];
 }
 
@@ -155,13 +157,13 @@ function acceptsJson(accept = '*/*'): boolean {
 
 /** Resolves `//`, `.` and `..` in a path like Go's ServeMux. Preserves a trailing slash. */
 export function cleanPath(path: string): string {
-  const names: string[] = [];
+  const segments: string[] = [];
   for (const name of path.split('/')) {
-    if (name === '..') names.pop();
-    else if (name !== '' && name !== '.') names.push(name);
+    if (name === '..') segments.pop();
+    else if (name !== '' && name !== '.') segments.push(name);
   }
-  const isDirectory = path.endsWith('/') && names.length > 0;
-  return `/${names.join('/')}${isDirectory ? '/' : ''}`;
+  const isDirectory = path.endsWith('/') && segments.length > 0;
+  return `/${segments.join('/')}${isDirectory ? '/' : ''}`;
 }
 
 /** Parses the target of a request and ignores its host. Returns null if the target is invalid. */

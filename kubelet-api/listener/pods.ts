@@ -3,7 +3,7 @@
 import { lookUp } from '../../base/lookUp.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { containerNameOf, POD_UID_LABEL } from '../../cri/config/labels.ts';
+import { labeledContainerName, POD_UID_LABEL } from '../../cri/config/labels.ts';
 import type * as wire from '../../cri/generated/runtime.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -14,38 +14,38 @@ interface PodsParts {
   readonly pods: () => readonly Pod[];
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers'>;
   /** Timeout of a call to the runtime, in milliseconds. */
-  readonly limitMs: number;
+  readonly timeoutMs: number;
 }
 
 /** Serves all pods of the node with their current status (`getPods` in `pkg/kubelet/server/server.go`). */
 export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
-  tree: '/pods',
-  answer: async ({ response }) => {
+  pathPrefix: '/pods',
+  handle: async ({ response }) => {
     sendList(response, pods());
   },
 });
 
-const LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
+const POD_LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
 /**
  * Serves the pods in the runtime, including those of other agents (`getRunningPods` in the same file, `ToAPIPod` in
  * `pkg/kubelet/container/runtime.go`).
  */
-export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Route => ({
-  tree: '/runningpods',
-  answer: async ({ response, signal }) => {
-    const limit = startTimeLimit(limitMs);
-    const options = { signal: AbortSignal.any([signal, limit.signal]), timeoutMs: limitMs };
+export const runningPodsRoute = ({ cri, timeoutMs }: Omit<PodsParts, 'pods'>): Route => ({
+  pathPrefix: '/runningpods',
+  handle: async ({ response, signal }) => {
+    const limit = startTimeLimit(timeoutMs);
+    const options = { signal: AbortSignal.any([signal, limit.signal]), timeoutMs };
     try {
       const [{ items }, { containers }] = await Promise.all([
         cri.listPodSandbox({ filter: undefined }, options),
         cri.listContainers({ filter: undefined }, options),
       ]);
-      const running = runningPods(
+      const runningItems = runningPods(
         items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY),
         containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING),
       );
-      sendList(response, running);
+      sendList(response, runningItems);
     } finally {
       limit.clear();
     }
@@ -54,25 +54,25 @@ export const runningPodsRoute = ({ cri, limitMs }: Omit<PodsParts, 'pods'>): Rou
 
 /** Returns one pod per UID. A container belongs to the pod of its UID label, regardless of its sandbox. */
 function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly wire.Container[]) {
-  const byPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
+  const containersByPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
   const pods = new Map(sandboxes.flatMap(({ metadata }) => (metadata ? [[metadata.uid, metadata] as const] : [])));
   return [...pods.values()].map(({ name, namespace, uid }) => ({
     metadata: { name, namespace, uid },
-    spec: { containers: (byPod.get(uid) ?? []).map(runningContainer) },
+    spec: { containers: (containersByPod.get(uid) ?? []).map(runningContainer) },
     status: {},
   }));
 }
 
 const runningContainer = (container: wire.Container) => ({
-  name: containerNameOf(container),
+  name: labeledContainerName(container),
   image: container.imageRef || container.image?.image || '',
   resources: {},
 });
 
 /** Sends a list of pods as JSON with `<`, `>` and `&` escaped like Go's encoder. */
 function sendList(response: HttpResponse, items: readonly object[]): void {
-  const text = `${JSON.stringify({ ...LIST, items: items.length > 0 ? items : null })}\n`;
-  sendJson(response, text.replaceAll(/[<>&\u2028\u2029]/g, escaped));
+  const json = `${JSON.stringify({ ...POD_LIST, items: items.length > 0 ? items : null })}\n`;
+  sendJson(response, json.replaceAll(/[<>&\u2028\u2029]/g, escapeCharacter));
 }
 
-const escaped = (each: string): string => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeCharacter = (each: string): string => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`;

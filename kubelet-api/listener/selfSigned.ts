@@ -33,62 +33,76 @@ import {
 } from '@peculiar/asn1-x509';
 import { pem } from '../../actors/cluster/certificates/pem.ts';
 
-interface SelfSigned {
+interface SelfSignedCertificate {
   /** The certificate, followed by the certificate of the authority that was created for it. Both are in PEM. */
   readonly certificate: string;
   /** The private key in PEM. Secret. */
   readonly key: string;
 }
 
-const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
-const COMMON_NAME = '2.5.4.3';
+const RSA_WITH_SHA256_OID = '1.2.840.113549.1.1.11';
+const COMMON_NAME_OID = '2.5.4.3';
 const RSA_BITS = 2048;
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
 
-const newKeys = promisify(generateKeyPair);
+const generateKeyPairAsync = promisify(generateKeyPair);
 
 /** Creates a certificate for `names`, which are DNS names or IP addresses. The first one is the node's name. */
-export async function selfSigned(names: readonly string[], now: number): Promise<SelfSigned> {
-  const [authority, own] = await Promise.all([newKey(), newKey()]);
-  const stamp = Math.floor(now / 1_000);
+export async function createSelfSigned(names: readonly string[], now: number): Promise<SelfSignedCertificate> {
+  const [authority, own] = await Promise.all([generateKey(), generateKey()]);
+  const unixSeconds = Math.floor(now / 1_000);
   const [host = ''] = names;
-  const issuer = nameOf(`${host}-ca@${stamp}`);
-  const common = { issuer, signer: authority, notBefore: now - HOUR_MS, notAfter: now + YEAR_MS };
-  const root = certificateOf({ ...common, subject: issuer, key: authority, extensions: authorityExtensions() });
-  const subject = nameOf(`${host}@${stamp}`);
-  const leaf = certificateOf({ ...common, subject, key: own, extensions: servingExtensions(names) });
-  return { certificate: leaf + root, key: String(own.export({ type: 'pkcs1', format: 'pem' })) };
+  const issuer = createName(`${host}-ca@${unixSeconds}`);
+  const commonFields = { issuer, signingKey: authority, notBefore: now - HOUR_MS, notAfter: now + YEAR_MS };
+  const authorityPem = createCertificate({
+    ...commonFields,
+    subject: issuer,
+    key: authority,
+    extensions: authorityExtensions(),
+  });
+  const subject = createName(`${host}@${unixSeconds}`);
+  const servingPem = createCertificate({ ...commonFields, subject, key: own, extensions: servingExtensions(names) });
+  return { certificate: servingPem + authorityPem, key: String(own.export({ type: 'pkcs1', format: 'pem' })) };
 }
 
-const newKey = async (): Promise<KeyObject> => (await newKeys('rsa', { modulusLength: RSA_BITS })).privateKey;
+const generateKey = async (): Promise<KeyObject> =>
+  (await generateKeyPairAsync('rsa', { modulusLength: RSA_BITS })).privateKey;
 
-interface Described {
+interface CertificateFields {
   readonly issuer: Name;
   readonly subject: Name;
   readonly key: KeyObject;
-  readonly signer: KeyObject;
+  readonly signingKey: KeyObject;
   readonly notBefore: number;
   readonly notAfter: number;
   readonly extensions: Extensions;
 }
 
-function certificateOf({ issuer, subject, key, signer, notBefore, notAfter, extensions }: Described): string {
-  const algorithm = new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null });
+function createCertificate({
+  issuer,
+  subject,
+  key,
+  signingKey,
+  notBefore,
+  notAfter,
+  extensions,
+}: CertificateFields): string {
+  const algorithm = new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256_OID, parameters: null });
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const signed = new TBSCertificate({
+  const tbsCertificate = new TBSCertificate({
     version: Version.v3,
     serialNumber: serialNumber(),
     signature: algorithm,
     issuer,
     subject,
     extensions,
-    validity: new Validity({ notBefore: timeOf(notBefore), notAfter: timeOf(notAfter) }),
+    validity: new Validity({ notBefore: toCertificateDate(notBefore), notAfter: toCertificateDate(notAfter) }),
     subjectPublicKeyInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
   });
-  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(signed)), signer);
+  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), signingKey);
   const certificate = new Certificate({
-    tbsCertificate: signed,
+    tbsCertificate,
     signatureAlgorithm: algorithm,
     signatureValue: new Uint8Array(signature).buffer,
   });
@@ -103,33 +117,35 @@ function serialNumber(): ArrayBuffer {
 }
 
 /** Rounds down to a second, which is the resolution of certificates. */
-const timeOf = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
+const toCertificateDate = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
 
-const nameOf = (commonName: string): Name =>
+const createName = (commonName: string): Name =>
   new Name([
     new RelativeDistinguishedName([
-      new AttributeTypeAndValue({ type: COMMON_NAME, value: new AttributeValue({ utf8String: commonName }) }),
+      new AttributeTypeAndValue({ type: COMMON_NAME_OID, value: new AttributeValue({ utf8String: commonName }) }),
     ]),
   ]);
 
-const extension = (extnID: string, critical: boolean, value: object): Extension =>
+const createExtension = (extnID: string, critical: boolean, value: object): Extension =>
   new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
 
-const usage = (...flags: readonly KeyUsageFlags[]): Extension =>
-  extension(id_ce_keyUsage, true, new KeyUsage(flags.reduce<number>((all, each) => all | each, 0)));
+const createKeyUsage = (...flags: readonly KeyUsageFlags[]): Extension =>
+  createExtension(id_ce_keyUsage, true, new KeyUsage(flags.reduce<number>((all, each) => all | each, 0)));
 
 const authorityExtensions = (): Extensions =>
   new Extensions([
-    usage(KeyUsageFlags.digitalSignature, KeyUsageFlags.keyEncipherment, KeyUsageFlags.keyCertSign),
-    extension(id_ce_basicConstraints, true, new BasicConstraints({ cA: true })),
+    createKeyUsage(KeyUsageFlags.digitalSignature, KeyUsageFlags.keyEncipherment, KeyUsageFlags.keyCertSign),
+    createExtension(id_ce_basicConstraints, true, new BasicConstraints({ cA: true })),
   ]);
 
 function servingExtensions(names: readonly string[]): Extensions {
-  const alternatives = names.map((name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }));
+  const subjectAltNames = names.map(
+    (name) => new GeneralName(isIP(name) === 0 ? { dNSName: name } : { iPAddress: name }),
+  );
   return new Extensions([
-    usage(KeyUsageFlags.digitalSignature, KeyUsageFlags.keyEncipherment),
-    extension(id_ce_extKeyUsage, false, new ExtendedKeyUsage([id_kp_serverAuth])),
-    extension(id_ce_basicConstraints, true, new BasicConstraints({ cA: false })),
-    extension(id_ce_subjectAltName, false, new SubjectAlternativeName(alternatives)),
+    createKeyUsage(KeyUsageFlags.digitalSignature, KeyUsageFlags.keyEncipherment),
+    createExtension(id_ce_extKeyUsage, false, new ExtendedKeyUsage([id_kp_serverAuth])),
+    createExtension(id_ce_basicConstraints, true, new BasicConstraints({ cA: false })),
+    createExtension(id_ce_subjectAltName, false, new SubjectAlternativeName(subjectAltNames)),
   ]);
 }

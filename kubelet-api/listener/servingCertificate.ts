@@ -8,7 +8,7 @@ import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts'
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { quarantine } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/setAside.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 
 /** Paths of a certificate and its key in PEM. Both can be the same file. */
@@ -19,8 +19,8 @@ export interface CertificatePair {
 
 /** Returns the path at which a kubelet stores the certificate from the API server. */
 export function issuedPair(directory: string): CertificatePair {
-  const current = join(directory, 'kubelet-server-current.pem');
-  return { certFile: current, keyFile: current };
+  const currentFile = join(directory, 'kubelet-server-current.pem');
+  return { certFile: currentFile, keyFile: currentFile };
 }
 
 interface SelfSignedOptions {
@@ -38,37 +38,37 @@ interface SelfSignedOptions {
  * Returns the self-signed certificate, which a kubelet also uses if it has no other. Creates it if it is missing.
  * Damaged files are renamed and reported.
  */
-export async function selfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
+export async function ensureSelfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
   const { directory, names, files, now } = options;
-  const pair = { certFile: join(directory, 'kubelet.crt'), keyFile: join(directory, 'kubelet.key') };
+  const certificatePair = { certFile: join(directory, 'kubelet.crt'), keyFile: join(directory, 'kubelet.key') };
   try {
-    if (await hasUsablePair(pair, options)) return pair;
-    const { selfSigned } = await import('./selfSigned.ts');
-    const { certificate, key } = await selfSigned(names, now);
-    await writePrivate(files, pair.keyFile, key);
-    await writePrivate(files, pair.certFile, certificate);
-    await files.chmod(pair.certFile, 0o644);
-    await syncDirectory(files, dirname(pair.certFile));
+    if (await hasUsablePair(certificatePair, options)) return certificatePair;
+    const { createSelfSigned } = await import('./selfSigned.ts');
+    const { certificate, key } = await createSelfSigned(names, now);
+    await writePrivate(files, certificatePair.keyFile, key);
+    await writePrivate(files, certificatePair.certFile, certificate);
+    await files.chmod(certificatePair.certFile, 0o644);
+    await syncDirectory(files, dirname(certificatePair.certFile));
   } catch (cause) {
     throw new NodeFailure('CertificateUnusable', `the node's serving certificate: ${messageOf(cause)}`, { cause });
   }
-  return pair;
+  return certificatePair;
 }
 
 /** Whether both files exist and are valid. Renames them if they are damaged. Rejects if they cannot be read. */
 async function hasUsablePair(
-  pair: CertificatePair,
+  certificatePair: CertificatePair,
   { files, onProblem }: Pick<SelfSignedOptions, 'files' | 'onProblem'>,
 ): Promise<boolean> {
-  const texts = await readTexts(files, pair);
+  const pemTexts = await readTexts(files, certificatePair);
   try {
-    return parsePair(pair, texts) !== undefined;
+    return parsePair(certificatePair, pemTexts) !== undefined;
   } catch (error) {
-    const paths = [pair.certFile, pair.keyFile];
-    const renamed: string[] = [];
-    for (const path of paths) renamed.push(path + (await quarantine(files, path)));
+    const paths = [certificatePair.certFile, certificatePair.keyFile];
+    const renamedFiles: string[] = [];
+    for (const path of paths) renamedFiles.push(path + (await quarantineFile(files, path)));
     onProblem(
-      `${messageOf(error)}; a new self-signed certificate replaces it, and the files are now ${renamed.join(' and ')}`,
+      `${messageOf(error)}; a new self-signed certificate replaces it, and the files are now ${renamedFiles.join(' and ')}`,
     );
     return false;
   }
@@ -77,9 +77,9 @@ async function hasUsablePair(
 /** Reads a certificate and its key. Returns undefined if a file is missing. Rejects if they are invalid. */
 export async function readPair(
   files: FileSystem,
-  pair: CertificatePair,
+  certificatePair: CertificatePair,
 ): Promise<{ readonly cert: string; readonly key: string } | undefined> {
-  return parsePair(pair, await readTexts(files, pair));
+  return parsePair(certificatePair, await readTexts(files, certificatePair));
 }
 
 interface PairTexts {
@@ -98,10 +98,10 @@ const readTexts = async (files: FileSystem, { certFile, keyFile }: CertificatePa
  */
 function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTexts) {
   if (cert === undefined || key === undefined) return undefined;
-  const fits = withFileName(certFile, () => new X509Certificate(cert)).checkPrivateKey(
+  const isMatchingPair = withFileName(certFile, () => new X509Certificate(cert)).checkPrivateKey(
     withFileName(keyFile, () => createPrivateKey(key)),
   );
-  if (!fits) throw new Error(`${certFile}: not a certificate of the key in ${keyFile}`);
+  if (!isMatchingPair) throw new Error(`${certFile}: not a certificate of the key in ${keyFile}`);
   return { cert, key };
 }
 

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 /** Error code for the parser, for which any error works: llhttp's `HPE_PAUSED`. */
-const PAUSED = 21;
+const PAUSED_ERRNO = 21;
 
 /**
  * Stops Node.js from creating further requests from bytes that a closed connection has already received. It would
@@ -11,5 +11,5 @@ const PAUSED = 21;
  */
 export function stopParsing(socket: Duplex): void {
   const parser: unknown = Reflect.get(socket, 'parser');
-  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => PAUSED);
+  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => PAUSED_ERRNO);
 }

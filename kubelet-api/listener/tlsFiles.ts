@@ -6,8 +6,8 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 import { type CertificatePair, readPair, readTextOrUndefined, withFileName } from './servingCertificate.ts';
 
-interface Options {
-  readonly pair: CertificatePair;
+interface TlsFilesOptions {
+  readonly certificatePair: CertificatePair;
   /** Whether to start without the certificate and key. TLS handshakes fail until they exist. */
   readonly isAwaited: boolean;
   readonly clientCaFile?: string;
@@ -17,7 +17,7 @@ interface Options {
   readonly onProblem: (problem: string) => void;
 }
 
-export interface Material {
+export interface TlsMaterial {
   readonly cert?: string;
   readonly key?: string;
   readonly ca?: string;
@@ -30,15 +30,15 @@ export interface Material {
 const CHECK_INTERVAL_MS = 10_000;
 
 export class TlsFiles {
-  readonly #options: Options;
-  #material: Material = {};
+  readonly #options: TlsFilesOptions;
+  #material: TlsMaterial = {};
   #authorities: readonly X509Certificate[] = [];
   #problem = '';
   #timer: unknown;
-  #onChange: (material: Material, isOfClients: boolean) => void = () => {};
-  #checking: Promise<void> | undefined;
+  #onChange: (material: TlsMaterial, isOfClients: boolean) => void = () => {};
+  #currentCheck: Promise<void> | undefined;
 
-  constructor(options: Options) {
+  constructor(options: TlsFilesOptions) {
     this.#options = options;
   }
 
@@ -48,23 +48,23 @@ export class TlsFiles {
   }
 
   /** Reads all files for the first time. Rejects if a file is invalid, or missing and not awaited. */
-  async load(): Promise<Material> {
-    this.#applyMaterial(await this.#read());
+  async load(): Promise<TlsMaterial> {
+    this.#applyMaterial(await this.#readMaterial());
     return this.#material;
   }
 
   /** Starts checking for changes. `isOfClients` is whether the client authorities have changed. */
-  follow(onChange: (material: Material, isOfClients: boolean) => void): void {
+  follow(onChange: (material: TlsMaterial, isOfClients: boolean) => void): void {
     this.#onChange = onChange;
-    this.#wait();
+    this.#scheduleCheck();
   }
 
   /** Checks for changes immediately. */
   checkNow(): Promise<void> {
-    this.#checking ??= this.#checkFiles().finally(() => {
-      this.#checking = undefined;
+    this.#currentCheck ??= this.#checkFiles().finally(() => {
+      this.#currentCheck = undefined;
     });
-    return this.#checking;
+    return this.#currentCheck;
   }
 
   end(): void {
@@ -73,23 +73,28 @@ export class TlsFiles {
     this.#timer = undefined;
   }
 
-  #wait(): void {
+  #scheduleCheck(): void {
     const { clock } = this.#options;
     this.#timer = clock.setTimeout(() => {
       void this.checkNow().then(() => {
-        if (this.#timer !== undefined) this.#wait();
+        if (this.#timer !== undefined) this.#scheduleCheck();
       });
     }, CHECK_INTERVAL_MS);
   }
 
   async #checkFiles(): Promise<void> {
-    const previous = this.#material;
+    const previousMaterial = this.#material;
     try {
-      const material = await this.#read();
+      const material = await this.#readMaterial();
       this.#problem = '';
-      if (material.cert === previous.cert && material.key === previous.key && material.ca === previous.ca) return;
+      if (
+        material.cert === previousMaterial.cert &&
+        material.key === previousMaterial.key &&
+        material.ca === previousMaterial.ca
+      )
+        return;
       this.#applyMaterial(material);
-      this.#onChange(material, material.ca !== previous.ca);
+      this.#onChange(material, material.ca !== previousMaterial.ca);
     } catch (error) {
       const problem = messageOf(error);
       if (problem !== this.#problem) this.#options.onProblem(problem);
@@ -97,16 +102,16 @@ export class TlsFiles {
     }
   }
 
-  #applyMaterial(material: Material): void {
+  #applyMaterial(material: TlsMaterial): void {
     if (material.ca !== this.#material.ca) this.#authorities = parseAuthorities(material.ca ?? '');
     this.#material = material;
   }
 
-  async #read(): Promise<Material> {
-    const { files, pair, isAwaited, clientCaFile } = this.#options;
-    const pairContent = await readPair(files, pair);
+  async #readMaterial(): Promise<TlsMaterial> {
+    const { files, certificatePair, isAwaited, clientCaFile } = this.#options;
+    const pairContent = await readPair(files, certificatePair);
     if (pairContent === undefined && (!isAwaited || this.#material.cert !== undefined))
-      throw new Error(`${pair.certFile}, ${pair.keyFile}: no such file`);
+      throw new Error(`${certificatePair.certFile}, ${certificatePair.keyFile}: no such file`);
     if (clientCaFile === undefined) return { ...pairContent };
     const ca = await readTextOrUndefined(files, clientCaFile);
     if (ca === undefined) throw new Error(`${clientCaFile}: no such file`);

@@ -2,7 +2,7 @@
 import { constants } from 'node:crypto';
 import type { SecureContextOptions, SecureVersion } from 'node:tls';
 
-const VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
+const TLS_VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS10', 'TLSv1'],
   ['VersionTLS11', 'TLSv1.1'],
   ['VersionTLS12', 'TLSv1.2'],
@@ -10,10 +10,10 @@ const VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
 ]);
 
 /** The cipher suites of TLS 1.3, which are not configurable. */
-const TLS13 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
+const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 /** Go's cipher suites that OpenSSL supports, with OpenSSL's names. */
-const SUITES: ReadonlyMap<string, string> = new Map([
+const CIPHER_SUITES: ReadonlyMap<string, string> = new Map([
   ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
   ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
@@ -36,7 +36,7 @@ const SUITES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Go's default cipher suites, all of which have forward secrecy. */
-const DEFAULT_SUITES = [...SUITES.keys()].filter(
+const DEFAULT_SUITES = [...CIPHER_SUITES.keys()].filter(
   (name) => name.startsWith('TLS_ECDHE') && !name.endsWith('CBC_SHA256'),
 );
 
@@ -62,30 +62,30 @@ export interface TlsSettings {
   readonly curves: readonly number[];
 }
 
-type TlsNames = Pick<
+type TlsOptions = Pick<
   SecureContextOptions,
   'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder' | 'secureOptions'
 >;
 
-export function tlsNames({ minVersion, cipherSuites, curves }: TlsSettings): TlsNames {
-  const names = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
-  const suites = names.flatMap((name) => SUITES.get(name) ?? []);
-  const version = VERSIONS.get(minVersion) ?? 'TLSv1.2';
+export function toTlsOptions({ minVersion, cipherSuites, curves }: TlsSettings): TlsOptions {
+  const suiteNames = cipherSuites.length > 0 ? cipherSuites : DEFAULT_SUITES;
+  const suites = suiteNames.flatMap((name) => CIPHER_SUITES.get(name) ?? []);
+  const version = TLS_VERSIONS.get(minVersion) ?? 'TLSv1.2';
   // OpenSSL offers obsolete versions only at security level 0, so lower the level if the user selects one.
-  const level = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
-  const groups = curves.flatMap((each) => CURVES.get(each) ?? []);
+  const securityLevel = version === 'TLSv1' || version === 'TLSv1.1' ? ['@SECLEVEL=0'] : [];
+  const curveNames = curves.flatMap((each) => CURVES.get(each) ?? []);
   return {
     minVersion: version,
     honorCipherOrder: true,
-    ciphers: [...TLS13, ...new Set(suites), ...level].join(':'),
+    ciphers: [...TLS13_SUITES, ...new Set(suites), ...securityLevel].join(':'),
     // Go's server never renegotiates (`handleRenegotiation` in `crypto/tls/conn.go`).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    ...(groups.length > 0 ? { ecdhCurve: groups.join(':') } : {}),
+    ...(curveNames.length > 0 ? { ecdhCurve: curveNames.join(':') } : {}),
   };
 }
 
 /** Returns the cipher suites that this OpenSSL does not support. */
 export const unknownSuites = (names: readonly string[]): string[] =>
-  names.filter((name) => !SUITES.has(name) && !TLS13.includes(name));
+  names.filter((name) => !CIPHER_SUITES.has(name) && !TLS13_SUITES.includes(name));
 
 export const unknownCurves = (numbers: readonly number[]): number[] => numbers.filter((each) => !CURVES.has(each));

@@ -6,13 +6,13 @@
 export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Returns exponential bounds. Multiplies repeatedly like Go, because powers round differently. */
-function exponential(first: number, factor: number, count: number): readonly number[] {
+function exponentialBuckets(first: number, factor: number, count: number): readonly number[] {
   const bounds = [first];
   while (bounds.length < count) bounds.push(Number(bounds.at(-1)) * factor);
   return bounds;
 }
 
-export const RUNTIME_BUCKETS = exponential(0.005, 2.5, 14);
+export const RUNTIME_BUCKETS = exponentialBuckets(0.005, 2.5, 14);
 
 export const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,

@@ -1,6 +1,6 @@
 /** Writes the Prometheus text format like the kubelet's client library (`expfmt/text_create.go`). */
 
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
@@ -12,7 +12,8 @@ export interface Sample {
   /** Appended to the family's name: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
   /**
-   * The result of `labelText`, sorted by label name. Labels are formatted in advance because many samples share them.
+   * The result of `formatLabels`, sorted by label name. Labels are formatted in advance because many samples share
+   * them.
    */
   readonly labels: string;
   readonly value: number;
@@ -21,14 +22,14 @@ export interface Sample {
 }
 
 /** Formats labels as they appear between the braces, in the given order. */
-export const labelText = (labels: Iterable<readonly [name: string, value: string]>): string =>
-  Array.from(labels, ([name, value]) => `${name}="${escapedValue(value)}"`).join(',');
+export const formatLabels = (labels: Iterable<readonly [name: string, value: string]>): string =>
+  Array.from(labels, ([name, value]) => `${name}="${escapeLabelValue(value)}"`).join(',');
 
 /** Escapes a label value. First checks whether this is necessary, because names, IDs and paths rarely need escaping. */
-const escapedValue = (value: string): string =>
+const escapeLabelValue = (value: string): string =>
   /[\\"\n]/.test(value) ? value.replaceAll(/[\\"\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`)) : value;
 
-const escapedHelp = (help: string): string =>
+const escapeHelp = (help: string): string =>
   help.replaceAll(/[\\\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`));
 
 /** Number of characters per chunk. Limits the memory buffered for a slow client. */
@@ -38,14 +39,14 @@ const CHUNK_LENGTH = 64 * 1024;
  * Formats the families in chunks of about 64 KiB. Each chunk takes less than a millisecond, so other work can run in
  * between.
  */
-export function* expositionChunks(families: Iterable<Family>): Generator<string> {
+export function* generateChunks(families: Iterable<MetricFamily>): Generator<string> {
   let chunk = '';
   for (const family of families) {
     let hasHeader = false;
     for (const sample of family.samples) {
-      if (!hasHeader) chunk += headerOf(family);
+      if (!hasHeader) chunk += formatHeader(family);
       hasHeader = true;
-      chunk += lineOf(family.name, sample);
+      chunk += formatSample(family.name, sample);
       if (chunk.length >= CHUNK_LENGTH) {
         yield chunk;
         chunk = '';
@@ -55,13 +56,13 @@ export function* expositionChunks(families: Iterable<Family>): Generator<string>
   if (chunk !== '') yield chunk;
 }
 
-const headerOf = ({ name, help, type }: Family): string =>
-  `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n`;
+const formatHeader = ({ name, help, type }: MetricFamily): string =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
 
-function lineOf(name: string, { suffix = '', labels, value, timestampMs }: Sample): string {
-  const braced = labels === '' ? '' : `{${labels}}`;
-  const time = timestampMs === undefined ? '' : ` ${Math.trunc(timestampMs)}`;
-  return `${name}${suffix}${braced} ${goFloat(value)}${time}\n`;
+function formatSample(name: string, { suffix = '', labels, value, timestampMs }: Sample): string {
+  const labelsInBraces = labels === '' ? '' : `{${labels}}`;
+  const timestampSuffix = timestampMs === undefined ? '' : ` ${Math.trunc(timestampMs)}`;
+  return `${name}${suffix}${labelsInBraces} ${goFloat(value)}${timestampSuffix}\n`;
 }
 
 /** Go writes an exponent for numbers from this size on, and for numbers below `MAX_SMALL`. */

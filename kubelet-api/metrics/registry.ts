@@ -2,7 +2,7 @@
  * Implements metric families whose values are updated as events occur, and the registry that lists them for a scrape.
  */
 import { messageOf } from '../../base/failure.ts';
-import { type Family, labelText, type Sample } from './exposition.ts';
+import { formatLabels, type MetricFamily, type Sample } from './exposition.ts';
 
 /**
  * The stability level of a metric (`staging/src/k8s.io/component-base/metrics/opts.go`). The kubelet's HELP lines start
@@ -19,7 +19,7 @@ export interface FamilyOptions {
   readonly labels?: readonly string[];
 }
 
-const optionsOf =
+const createOptions =
   (stability?: Stability) =>
   (name: string, help: string, labels?: readonly string[]): FamilyOptions => ({
     name,
@@ -33,11 +33,11 @@ const optionsOf =
  * names.
  */
 export const [internal, alpha, beta, stable, plain] = [
-  optionsOf('INTERNAL'),
-  optionsOf('ALPHA'),
-  optionsOf('BETA'),
-  optionsOf('STABLE'),
-  optionsOf(),
+  createOptions('INTERNAL'),
+  createOptions('ALPHA'),
+  createOptions('BETA'),
+  createOptions('STABLE'),
+  createOptions(),
 ] as const;
 
 /**
@@ -49,7 +49,7 @@ const MAX_SERIES = 20_000;
 /** Separates the label values in a key. A lone surrogate cannot occur in text decoded from UTF-8. */
 const KEY_SEPARATOR = '\ud800';
 
-interface Series<S> {
+interface TimeSeries<S> {
   /** The formatted labels. */
   readonly labels: string;
   readonly value: S;
@@ -58,13 +58,13 @@ interface Series<S> {
 abstract class Metric<S> {
   readonly name: string;
   readonly #options: FamilyOptions;
-  readonly #type: Family['type'];
-  readonly #series = new Map<string, Series<S>>();
+  readonly #metricType: MetricFamily['type'];
+  readonly #series = new Map<string, TimeSeries<S>>();
 
-  constructor(options: FamilyOptions, type: Family['type']) {
+  constructor(options: FamilyOptions, type: MetricFamily['type']) {
     this.name = options.name;
     this.#options = options;
-    this.#type = type;
+    this.#metricType = type;
   }
 
   get stability(): Stability | undefined {
@@ -72,29 +72,29 @@ abstract class Metric<S> {
   }
 
   protected abstract createValue(): S;
-  protected abstract samplesOf(series: Series<S>): Iterable<Sample>;
+  protected abstract samplesOf(series: TimeSeries<S>): Iterable<Sample>;
 
   /** Returns the value of the series with these label values. Undefined if the series is new and the family is full. */
   protected getOrCreate(values: readonly string[]): S | undefined {
-    const key = keyOf(values);
-    const existing = this.#series.get(key);
-    if (existing !== undefined) return existing.value;
+    const key = toSeriesKey(values);
+    const existingSeries = this.#series.get(key);
+    if (existingSeries !== undefined) return existingSeries.value;
     const { labels: names = [] } = this.#options;
     if (values.length !== names.length)
       throw new TypeError(`${this.name}: ${values.length} labels, not ${names.length}`);
     if (this.#series.size >= MAX_SERIES) return undefined;
-    const labels = labelText(names.map((name, at) => [name, values[at] ?? ''] as const));
+    const labels = formatLabels(names.map((name, at) => [name, values[at] ?? ''] as const));
     const series = { labels, value: this.createValue() };
     this.#series.set(key, series);
     return series.value;
   }
 
   has(values: readonly string[]): boolean {
-    return this.#series.has(keyOf(values));
+    return this.#series.has(toSeriesKey(values));
   }
 
   remove(values: readonly string[]): void {
-    this.#series.delete(keyOf(values));
+    this.#series.delete(toSeriesKey(values));
   }
 
   clear(): void {
@@ -103,10 +103,10 @@ abstract class Metric<S> {
   }
 
   /** The family to write. Its samples are read lazily and are therefore current when they are written. */
-  get family(): Family {
+  get family(): MetricFamily {
     const { help, stability } = this.#options;
-    const helpText = stability === undefined ? help : `[${stability}] ${help}`;
-    return { name: this.name, help: helpText, type: this.#type, samples: this.#samples() };
+    const fullHelp = stability === undefined ? help : `[${stability}] ${help}`;
+    return { name: this.name, help: fullHelp, type: this.#metricType, samples: this.#samples() };
   }
 
   *#samples(): Generator<Sample> {
@@ -114,7 +114,7 @@ abstract class Metric<S> {
   }
 }
 
-const keyOf = (values: readonly string[]): string =>
+const toSeriesKey = (values: readonly string[]): string =>
   values.length === 1 ? String(values[0]) : values.join(KEY_SEPARATOR);
 
 interface NumberValue {
@@ -123,7 +123,9 @@ interface NumberValue {
 
 abstract class SingleValueMetric extends Metric<NumberValue> {
   protected override createValue = (): NumberValue => ({ value: 0 });
-  protected override samplesOf = ({ labels, value }: Series<NumberValue>): Sample[] => [{ labels, value: value.value }];
+  protected override samplesOf = ({ labels, value }: TimeSeries<NumberValue>): Sample[] => [
+    { labels, value: value.value },
+  ];
 }
 
 export class Counter extends SingleValueMetric {
@@ -161,49 +163,52 @@ export class Gauge extends SingleValueMetric {
   }
 }
 
-interface Distribution {
+interface HistogramValue {
   /** One count per bucket, plus one for values above the last bound. Not cumulative. */
-  readonly counts: number[];
+  readonly bucketCounts: number[];
   sum: number;
 }
 
-export class Histogram extends Metric<Distribution> {
-  readonly #bounds: readonly number[];
+export class Histogram extends Metric<HistogramValue> {
+  readonly #bucketBounds: readonly number[];
 
   /** `bounds` are the upper bounds of the buckets, in ascending order. */
   constructor(options: FamilyOptions, bounds: readonly number[]) {
     super(options, 'histogram');
-    this.#bounds = bounds;
+    this.#bucketBounds = bounds;
     this.clear();
   }
 
   observe(labels: readonly string[], value: number): void {
     const series = this.getOrCreate(labels);
     if (series === undefined) return;
-    const bounds = this.#bounds;
-    let bucket = 0;
-    while (bucket < bounds.length && value > Number(bounds[bucket])) bucket += 1;
-    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    const bounds = this.#bucketBounds;
+    let bucketIndex = 0;
+    while (bucketIndex < bounds.length && value > Number(bounds[bucketIndex])) bucketIndex += 1;
+    series.bucketCounts[bucketIndex] = (series.bucketCounts[bucketIndex] ?? 0) + 1;
     series.sum += value;
   }
 
-  protected override createValue(): Distribution {
-    return { counts: Array(this.#bounds.length + 1).fill(0), sum: 0 };
+  protected override createValue(): HistogramValue {
+    return { bucketCounts: Array(this.#bucketBounds.length + 1).fill(0), sum: 0 };
   }
 
-  protected override *samplesOf({ labels, value: { counts, sum } }: Series<Distribution>): Generator<Sample> {
+  protected override *samplesOf({
+    labels,
+    value: { bucketCounts, sum },
+  }: TimeSeries<HistogramValue>): Generator<Sample> {
     const labelPrefix = labels === '' ? '' : `${labels},`;
     let count = 0;
-    for (const [bucket, bucketCount] of counts.entries()) {
+    for (const [bucket, bucketCount] of bucketCounts.entries()) {
       count += bucketCount;
-      yield { suffix: '_bucket', labels: `${labelPrefix}le="${this.#bounds[bucket] ?? '+Inf'}"`, value: count };
+      yield { suffix: '_bucket', labels: `${labelPrefix}le="${this.#bucketBounds[bucket] ?? '+Inf'}"`, value: count };
     }
     yield { suffix: '_sum', labels, value: sum };
     yield { suffix: '_count', labels, value: count };
   }
 }
 
-/** The metric families of one path. */
+/** The metric families that one HTTP path serves. */
 export class Registry {
   readonly #metrics: Metric<unknown>[] = [];
   readonly #collectors: (() => void | Promise<void>)[] = [];
@@ -214,10 +219,10 @@ export class Registry {
     this.#onError = onError;
   }
 
-  counter = (options: FamilyOptions): Counter => this.#add(new Counter(options));
-  gauge = (options: FamilyOptions): Gauge => this.#add(new Gauge(options));
+  counter = (options: FamilyOptions): Counter => this.#addMetric(new Counter(options));
+  gauge = (options: FamilyOptions): Gauge => this.#addMetric(new Gauge(options));
   histogram = (options: FamilyOptions, bounds: readonly number[]): Histogram =>
-    this.#add(new Histogram(options, bounds));
+    this.#addMetric(new Histogram(options, bounds));
 
   /** Counts the families by stability level like the kubelet. Families of other libraries have none. */
   stabilities(): ReadonlyMap<Stability, number> {
@@ -236,7 +241,7 @@ export class Registry {
   }
 
   /** Runs the collectors and returns all families, sorted by name. */
-  async families(): Promise<readonly Family[]> {
+  async families(): Promise<readonly MetricFamily[]> {
     for (const collect of this.#collectors) {
       try {
         await collect();
@@ -247,7 +252,7 @@ export class Registry {
     return this.#metrics.map(({ family }) => family);
   }
 
-  #add<M extends Metric<unknown>>(metric: M): M {
+  #addMetric<M extends Metric<unknown>>(metric: M): M {
     const index = this.#metrics.findIndex(({ name }) => name >= metric.name);
     if (this.#metrics[index]?.name === metric.name) throw new TypeError(`${metric.name} is already registered`);
     this.#metrics.splice(index === -1 ? this.#metrics.length : index, 0, metric);
@@ -259,8 +264,8 @@ export class Registry {
  * Registers the count of the families of all registries
  * (`staging/src/k8s.io/component-base/metrics/prometheus/meta/metrics.go`).
  */
-export function registeredMetrics(registry: Registry, registries: readonly Registry[]): void {
-  const total = registry.counter(
+export function registerMetricCounts(registry: Registry, registries: readonly Registry[]): void {
+  const metricsCounter = registry.counter(
     beta('registered_metrics_total', 'Registered metric families, by stability level.', [
       'deprecated_version',
       'stability_level',
@@ -270,6 +275,6 @@ export function registeredMetrics(registry: Registry, registries: readonly Regis
     const counts = new Map<string, number>();
     for (const registry of registries)
       for (const [level, count] of registry.stabilities()) counts.set(level, (counts.get(level) ?? 0) + count);
-    for (const [level, count] of counts) total.set(['', level], count);
+    for (const [level, count] of counts) metricsCounter.set(['', level], count);
   });
 }

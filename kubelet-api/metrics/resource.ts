@@ -5,8 +5,8 @@
 import type { StatsProvider } from '../../stats/node/provider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
-import { expositionChunks, type Family, labelText } from './exposition.ts';
-import { answerMetrics } from './requests/answerMetrics.ts';
+import { formatLabels, generateChunks, type MetricFamily } from './exposition.ts';
+import { sendMetrics } from './requests/answerMetrics.ts';
 
 interface ResourceParts {
   readonly stats: Pick<StatsProvider, 'cpuAndMemory'>;
@@ -15,109 +15,119 @@ interface ResourceParts {
 }
 
 export const resourceMetricsRoute = ({ stats, startedAt }: ResourceParts): Route => ({
-  tree: '/metrics/resource',
-  answer: async (exchange) => {
+  pathPrefix: '/metrics/resource',
+  handle: async (exchange) => {
     const { summary, failure } = await stats.cpuAndMemory(exchange.signal);
-    await answerMetrics(exchange, expositionChunks(resourceFamilies(summary, failure === undefined)), startedAt);
+    await sendMetrics(exchange, generateChunks(resourceFamilies(summary, failure === undefined)), startedAt);
   },
 });
 
 /** The value of one metric family for the node, a pod or a container. Undefined if it is unknown. */
-interface Reading {
+interface MetricReading {
   readonly value: number | undefined;
   /** If undefined, the sample has no timestamp. */
   readonly time?: StatsTime | undefined;
 }
 
-type Usage = Pick<ContainerStats, 'cpu' | 'memory' | 'swap'>;
+type ResourceUsage = Pick<ContainerStats, 'cpu' | 'memory' | 'swap'>;
 
 interface FamilyDescription<T> {
   readonly name: string;
   readonly help: string;
-  readonly type: Family['type'];
-  readonly read: (subject: T) => Reading;
+  readonly type: MetricFamily['type'];
+  readonly readMetric: (subject: T) => MetricReading;
 }
 
 const NS = 1e9;
 
-const cpu = ({ cpu: used }: Usage): Reading => ({
+const cpu = ({ cpu: used }: ResourceUsage): MetricReading => ({
   value: used?.usageCoreNanoSeconds === undefined ? undefined : used.usageCoreNanoSeconds / NS,
   time: used?.time,
 });
-const memory = ({ memory: used }: Usage): Reading => ({ value: used?.workingSetBytes, time: used?.time });
-const swap = ({ swap: used }: Usage): Reading => ({ value: used?.swapUsageBytes, time: used?.time });
-const swapLimit = ({ swap: used }: Usage): Reading => ({
+const memory = ({ memory: used }: ResourceUsage): MetricReading => ({ value: used?.workingSetBytes, time: used?.time });
+const readSwap = ({ swap: used }: ResourceUsage): MetricReading => ({ value: used?.swapUsageBytes, time: used?.time });
+const readSwapLimit = ({ swap: used }: ResourceUsage): MetricReading => ({
   value: used?.swapAvailableBytes === undefined ? undefined : used.swapAvailableBytes + (used.swapUsageBytes ?? 0),
   time: used?.time,
 });
 
 const CPU = '[STABLE] Cumulative cpu time consumed by the';
-const WORKING_SET = '[STABLE] Current working set of the';
-const NOT_ON_WINDOWS = 'Reported only on non-windows systems';
+const WORKING_SET_HELP = '[STABLE] Current working set of the';
+const NOT_ON_WINDOWS_HELP = 'Reported only on non-windows systems';
 
 const CONTAINER_FAMILIES: readonly FamilyDescription<ContainerStats>[] = [
-  { name: 'container_cpu_usage_seconds_total', help: `${CPU} container in core-seconds`, type: 'counter', read: cpu },
+  {
+    name: 'container_cpu_usage_seconds_total',
+    help: `${CPU} container in core-seconds`,
+    type: 'counter',
+    readMetric: cpu,
+  },
   {
     name: 'container_memory_working_set_bytes',
-    help: `${WORKING_SET} container in bytes`,
+    help: `${WORKING_SET_HELP} container in bytes`,
     type: 'gauge',
-    read: memory,
+    readMetric: memory,
   },
   {
     name: 'container_start_time_seconds',
     help: '[STABLE] Start time of the container since unix epoch in seconds',
     type: 'gauge',
-    read: ({ startTime }) => ({ value: startTime && startTime.ms > 0 ? startTime.ms / 1_000 : undefined }),
+    readMetric: ({ startTime }) => ({ value: startTime && startTime.ms > 0 ? startTime.ms / 1_000 : undefined }),
   },
   {
     name: 'container_swap_limit_bytes',
-    help: `[ALPHA] Current amount of the container swap limit in bytes. ${NOT_ON_WINDOWS}`,
+    help: `[ALPHA] Current amount of the container swap limit in bytes. ${NOT_ON_WINDOWS_HELP}`,
     type: 'gauge',
-    read: swapLimit,
+    readMetric: readSwapLimit,
   },
   {
     name: 'container_swap_usage_bytes',
-    help: `[ALPHA] Current amount of the container swap usage in bytes. ${NOT_ON_WINDOWS}`,
+    help: `[ALPHA] Current amount of the container swap usage in bytes. ${NOT_ON_WINDOWS_HELP}`,
     type: 'gauge',
-    read: swap,
+    readMetric: readSwap,
   },
 ];
 
 const NODE_FAMILIES: readonly FamilyDescription<NodeStats>[] = [
-  { name: 'node_cpu_usage_seconds_total', help: `${CPU} node in core-seconds`, type: 'counter', read: cpu },
-  { name: 'node_memory_working_set_bytes', help: `${WORKING_SET} node in bytes`, type: 'gauge', read: memory },
+  { name: 'node_cpu_usage_seconds_total', help: `${CPU} node in core-seconds`, type: 'counter', readMetric: cpu },
+  {
+    name: 'node_memory_working_set_bytes',
+    help: `${WORKING_SET_HELP} node in bytes`,
+    type: 'gauge',
+    readMetric: memory,
+  },
   {
     name: 'node_swap_usage_bytes',
-    help: `[ALPHA] Current swap usage of the node in bytes. ${NOT_ON_WINDOWS}`,
+    help: `[ALPHA] Current swap usage of the node in bytes. ${NOT_ON_WINDOWS_HELP}`,
     type: 'gauge',
-    read: swap,
+    readMetric: readSwap,
   },
 ];
 
 const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
-  { name: 'pod_cpu_usage_seconds_total', help: `${CPU} pod in core-seconds`, type: 'counter', read: cpu },
-  { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET} pod in bytes`, type: 'gauge', read: memory },
+  { name: 'pod_cpu_usage_seconds_total', help: `${CPU} pod in core-seconds`, type: 'counter', readMetric: cpu },
+  { name: 'pod_memory_working_set_bytes', help: `${WORKING_SET_HELP} pod in bytes`, type: 'gauge', readMetric: memory },
   {
     name: 'pod_swap_usage_bytes',
-    help: `[ALPHA] Current amount of the pod swap usage in bytes. ${NOT_ON_WINDOWS}`,
+    help: `[ALPHA] Current amount of the pod swap usage in bytes. ${NOT_ON_WINDOWS_HELP}`,
     type: 'gauge',
-    read: swap,
+    readMetric: readSwap,
   },
 ];
 
 /** Returns the families sorted by name. `isComplete` is whether the runtime's containers could be listed. */
-export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): Family[] {
-  const latestStats = latestPods(pods);
+export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): MetricFamily[] {
+  const latestStats = selectLatestPods(pods);
   const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers: all }) =>
-    all.map((each) => labelled(each, { container: each.name, namespace, pod: name })),
+    all.map((each) => withLabels(each, { container: each.name, namespace, pod: name })),
   );
   const podSubjects = latestStats.map((pod) =>
-    labelled(pod, { namespace: pod.podRef.namespace, pod: pod.podRef.name }),
+    withLabels(pod, { namespace: pod.podRef.namespace, pod: pod.podRef.name }),
   );
   return [
-    ...familiesOf(CONTAINER_FAMILIES, containerSubjects.toSorted(byLabels)),
-    ...familiesOf(NODE_FAMILIES, [labelled(node, {})]),
-    ...familiesOf(POD_FAMILIES, podSubjects.toSorted(byLabels)),
+    ...buildFamilies(CONTAINER_FAMILIES, containerSubjects.toSorted(compareByLabels)),
+    ...buildFamilies(NODE_FAMILIES, [withLabels(node, {})]),
+    ...buildFamilies(POD_FAMILIES, podSubjects.toSorted(compareByLabels)),
     {
       name: 'resource_scrape_error',
       help: '[STABLE] 1 if there was an error while getting container metrics, 0 otherwise',
@@ -130,37 +140,40 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
 /**
  * Returns the latest pod of each name. A pod and its successor can coexist, but an exposition must not repeat a series.
  */
-function latestPods(pods: readonly PodStats[]): readonly PodStats[] {
-  const byAge = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
-  return [...new Map(byAge.map((pod) => [`${pod.podRef.namespace}/${pod.podRef.name}`, pod])).values()];
+function selectLatestPods(pods: readonly PodStats[]): readonly PodStats[] {
+  const oldestFirst = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
+  return [...new Map(oldestFirst.map((pod) => [`${pod.podRef.namespace}/${pod.podRef.name}`, pod])).values()];
 }
 
-interface LabelledSubject<T> {
+interface LabeledSubject<T> {
   readonly subject: T;
   readonly labelValues: readonly string[];
   readonly labels: string;
 }
 
 /** Formats the labels, which must be sorted by name. */
-function labelled<T>(subject: T, labels: Readonly<Record<string, string>>): LabelledSubject<T> {
-  return { subject, labelValues: Object.values(labels), labels: labelText(Object.entries(labels)) };
+function withLabels<T>(subject: T, labels: Readonly<Record<string, string>>): LabeledSubject<T> {
+  return { subject, labelValues: Object.values(labels), labels: formatLabels(Object.entries(labels)) };
 }
 
-function byLabels(
-  { labelValues }: LabelledSubject<unknown>,
-  { labelValues: otherValues }: LabelledSubject<unknown>,
+function compareByLabels(
+  { labelValues }: LabeledSubject<unknown>,
+  { labelValues: otherValues }: LabeledSubject<unknown>,
 ): number {
   const index = labelValues.findIndex((value, index) => value !== otherValues[index]);
   return index < 0 ? 0 : (labelValues[index] ?? '') < (otherValues[index] ?? '') ? -1 : 1;
 }
 
-const familiesOf = <T>(described: readonly FamilyDescription<T>[], subjects: readonly LabelledSubject<T>[]): Family[] =>
-  described.map(({ name, help, type, read }) => ({
+const buildFamilies = <T>(
+  described: readonly FamilyDescription<T>[],
+  subjects: readonly LabeledSubject<T>[],
+): MetricFamily[] =>
+  described.map(({ name, help, type, readMetric }) => ({
     name,
     help,
     type,
     samples: subjects.flatMap(({ subject, labels }) => {
-      const { value, time } = read(subject);
+      const { value, time } = readMetric(subject);
       return value === undefined ? [] : [{ labels, value, timestampMs: time?.ms }];
     }),
   }));

@@ -6,31 +6,32 @@ import { sendText } from '../answers.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { NodeMetrics } from './agent/nodeMetrics.ts';
 import { processStartSeconds } from './agent/processMetrics.ts';
-import { expositionChunks } from './exposition.ts';
+import { generateChunks } from './exposition.ts';
 import type { Registry } from './registry.ts';
-import { answerMetrics } from './requests/answerMetrics.ts';
+import { sendMetrics } from './requests/answerMetrics.ts';
 
 /** Creates the routes. Like the kubelet's, they accept any HTTP method. */
 export function metricsRoutes({ all, probes, slis }: NodeMetrics['registries']): readonly Route[] {
   return [
-    { tree: '/metrics', answer: exposition(all) },
-    { tree: '/metrics/probes', answer: exposition(probes) },
+    { pathPrefix: '/metrics', handle: createExpositionHandler(all) },
+    { pathPrefix: '/metrics/probes', handle: createExpositionHandler(probes) },
     {
-      tree: '/metrics/slis',
-      answer: async (exchange) => (isDelete(exchange) ? reset(exchange, slis) : exposition(slis)(exchange)),
+      pathPrefix: '/metrics/slis',
+      handle: async (exchange) =>
+        isDeleteRequest(exchange) ? resetRegistry(exchange, slis) : createExpositionHandler(slis)(exchange),
     },
   ];
 }
 
-const exposition =
-  (registry: Registry): Route['answer'] =>
+const createExpositionHandler =
+  (registry: Registry): Route['handle'] =>
   async (exchange) =>
-    answerMetrics(exchange, expositionChunks(await registry.families()), processStartSeconds() * 1_000);
+    sendMetrics(exchange, generateChunks(await registry.families()), processStartSeconds() * 1_000);
 
-const isDelete = ({ request }: Exchange): boolean => request.method === 'DELETE';
+const isDeleteRequest = ({ request }: Exchange): boolean => request.method === 'DELETE';
 
 /** Handles DELETE, which resets the metrics (`HandlerWithReset` in `component-base/metrics/http.go`). */
-function reset({ response }: Exchange, registry: Registry): void {
+function resetRegistry({ response }: Exchange, registry: Registry): void {
   registry.clear();
   sendText(response, { code: 200, text: 'metrics reset\n' });
 }

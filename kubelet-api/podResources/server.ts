@@ -8,7 +8,7 @@ import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
-import { decodePodAsked, encodeNothing, encodePods, type PodAsked, type PodResources } from './messages.ts';
+import { decodeRequestedPod, encodeNothing, encodePods, type PodResources, type RequestedPod } from './messages.ts';
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
@@ -24,32 +24,34 @@ export type PodResourcesListener = (
 ) => () => void;
 
 /** Maximum size of a request, in bytes. Larger requests are rejected. A request contains at most two names. */
-const LONGEST_REQUEST = 4_096;
+const MAX_REQUEST_BYTES = 4_096;
 /** The kubelet's rate limit (`constants.go` in `pkg/kubelet/apis/podresources`). */
-const RATE = { qps: 100, burst: 10 };
+const RATE_LIMIT = { qps: 100, burst: 10 };
 
 /** Listens on a Unix socket at a path that must not exist. Rejects if listening fails. */
 export async function listenPodResources(path: string, parts: PodResourcesParts): Promise<{ close(): Promise<void> }> {
-  const server = new Server({ 'grpc.max_receive_message_length': LONGEST_REQUEST });
-  const limit = new RateLimit(RATE, parts.clock);
+  const server = new Server({ 'grpc.max_receive_message_length': MAX_REQUEST_BYTES });
+  const limit = new RateLimit(RATE_LIMIT, parts.clock);
   const { onRequest = () => () => {} } = parts;
-  const unary = <Request>(
+  const createUnaryHandler = <Request>(
     [version, method]: Parameters<PodResourcesListener>,
-    answer: (request: Request) => Buffer,
+    handleRequest: (request: Request) => Buffer,
   ): handleUnaryCall<Request, Buffer> => {
-    return ({ request }, done) => {
-      if (!limit.tryTake()) return done({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
-      const failed = onRequest(version, method);
-      answered(() => answer(request), { done, failed });
+    return ({ request }, callback) => {
+      if (!limit.tryTake()) return callback({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      const reportFailure = onRequest(version, method);
+      sendResponse(() => handleRequest(request), { callback, reportFailure });
     };
   };
   server.addService(V1, {
-    list: unary(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(withSidecars))),
-    get: unary(['v1', 'get'], (asked: PodAsked) => encodePods([withSidecars(podAsked(parts.pods(), asked))])),
-    getAllocatableResources: unary(['v1', 'get_allocatable'], encodeNothing),
+    list: createUnaryHandler(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(includeSidecars))),
+    get: createUnaryHandler(['v1', 'get'], (asked: RequestedPod) =>
+      encodePods([includeSidecars(requirePod(parts.pods(), asked))]),
+    ),
+    getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], encodeNothing),
   });
-  server.addService(V1_ALPHA1, {
-    list: unary(['v1alpha1', 'list'], () => encodePods(parts.pods().map(withoutSidecars))),
+  server.addService(V1_ALPHA1_SERVICE, {
+    list: createUnaryHandler(['v1alpha1', 'list'], () => encodePods(parts.pods().map(excludeSidecars))),
   });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error, port) =>
@@ -59,35 +61,35 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
   return { close: async () => server.forceShutdown() };
 }
 
-interface Answering {
-  readonly done: Parameters<handleUnaryCall<unknown, Buffer>>[1];
-  readonly failed: () => void;
+interface ResponseCallbacks {
+  readonly callback: Parameters<handleUnaryCall<unknown, Buffer>>[1];
+  readonly reportFailure: () => void;
 }
 
-function answered(answer: () => Buffer, { done, failed }: Answering): void {
+function sendResponse(encodeResponse: () => Buffer, { callback, reportFailure }: ResponseCallbacks): void {
   try {
-    done(null, answer());
+    callback(null, encodeResponse());
   } catch (error) {
-    failed();
-    done({ code: status.UNKNOWN, details: error instanceof NotFound ? error.message : 'the answer has failed' });
+    reportFailure();
+    callback({ code: status.UNKNOWN, details: error instanceof NotFound ? error.message : 'the answer has failed' });
   }
 }
 
 class NotFound extends Error {}
 
-function podAsked(pods: readonly Pod[], { name, namespace }: PodAsked): Pod {
-  const match = pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
-  if (match === undefined) throw new NotFound(`pod ${name} in namespace ${namespace} not found`);
-  return match;
+function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Pod {
+  const matchingPod = pods.find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
+  if (matchingPod === undefined) throw new NotFound(`pod ${name} in namespace ${namespace} not found`);
+  return matchingPod;
 }
 
 /** Lists the sidecar containers first, then the others. */
-function withSidecars(pod: Pod): PodResources {
+function includeSidecars(pod: Pod): PodResources {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-  return { ...withoutSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
+  return { ...excludeSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
 }
 
-const withoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
+const excludeSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
   name,
   namespace,
   containers: spec.containers.map((container) => container.name),
@@ -105,12 +107,14 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
 });
 
 /** Decodes a request without fields. */
-const nothing = () => ({});
+const createEmpty = () => ({});
 
 const V1 = {
-  list: method('/v1.PodResourcesLister/List', nothing),
-  get: method('/v1.PodResourcesLister/Get', decodePodAsked),
-  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', nothing),
+  list: method('/v1.PodResourcesLister/List', createEmpty),
+  get: method('/v1.PodResourcesLister/Get', decodeRequestedPod),
+  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', createEmpty),
 } satisfies ServiceDefinition;
 
-const V1_ALPHA1 = { list: method('/v1alpha1.PodResourcesLister/List', nothing) } satisfies ServiceDefinition;
+const V1_ALPHA1_SERVICE = {
+  list: method('/v1alpha1.PodResourcesLister/List', createEmpty),
+} satisfies ServiceDefinition;

@@ -15,22 +15,24 @@ interface SummaryParts {
  * a full summary is cached.
  */
 export function summaryRoute({ stats }: SummaryParts): Route {
-  let last: { readonly summary: Summary; readonly text: Buffer } | undefined;
-  const textOf = (summary: Summary): Buffer => {
-    if (last?.summary !== summary) last = { summary, text: Buffer.from(JSON.stringify(summary, undefined, 1)) };
-    return last.text;
+  let cachedSummary: { readonly summary: Summary; readonly text: Buffer } | undefined;
+  const serializeSummary = (summary: Summary): Buffer => {
+    if (cachedSummary?.summary !== summary)
+      cachedSummary = { summary, text: Buffer.from(JSON.stringify(summary, undefined, 1)) };
+    return cachedSummary.text;
   };
   return {
-    tree: '/stats',
+    pathPrefix: '/stats',
     methods: ['GET', 'POST'],
-    answer: async ({ url, response, signal }) => {
+    handle: async ({ url, response, signal }) => {
       if (url.pathname.replace(/\/$/, '') !== '/stats/summary') {
         sendText(response, { code: 404, text: '404: Page Not Found' });
         return;
       }
-      const isPart = url.searchParams.getAll('only_cpu_and_memory').join(' ') === 'true';
-      if (isPart) sendJson(response, JSON.stringify((await stats.cpuAndMemory(signal)).summary, undefined, 1));
-      else sendJson(response, textOf(await stats.fullSummary(signal)));
+      const isPartialSummary = url.searchParams.getAll('only_cpu_and_memory').join(' ') === 'true';
+      if (isPartialSummary)
+        sendJson(response, JSON.stringify((await stats.cpuAndMemory(signal)).summary, undefined, 1));
+      else sendJson(response, serializeSummary(await stats.fullSummary(signal)));
     },
   };
 }

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 
 /** Finds the pod. Prefers one that is not being deleted, because several pods may share the name. */
-export function podNamed(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
+export function requirePod(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
   const matches = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   const pod = matches.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? matches.at(-1);
   if (pod === undefined) throw new Refusal(404, 'pod does not exist');

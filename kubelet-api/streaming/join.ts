@@ -15,20 +15,20 @@ interface JoinOptions {
  * side, the runtime can still send. When the runtime closes its side, its last bytes are delivered and both connections
  * are closed. If the client disconnects, the runtime's connection is closed too.
  */
-export async function join(client: Duplex, runtime: Duplex, { clock, signal }: JoinOptions): Promise<void> {
+export async function joinStreams(client: Duplex, runtime: Duplex, { clock, signal }: JoinOptions): Promise<void> {
   const cut = () => {
     client.destroy();
     runtime.destroy();
   };
-  const farewell = idleTimeout([client, runtime], clock, cut);
+  const closeTimeout = idleTimeout([client, runtime], clock, cut);
   signal.addEventListener('abort', cut);
   client.pipe(runtime);
   runtime.pipe(client);
-  const closed = [untilClosed(client), untilClosed(runtime)];
-  for (const side of [client, runtime]) side.once('end', farewell.begin);
+  const closePromises = [waitUntilClosed(client), waitUntilClosed(runtime)];
+  for (const side of [client, runtime]) side.once('end', closeTimeout.begin);
   client.once('error', () => runtime.destroy());
   runtime.once('close', () => {
-    farewell.begin();
+    closeTimeout.begin();
     // Also end the client if the runtime's connection breaks. Discard data that the client still sends.
     client.end();
     client.resume();
@@ -39,19 +39,19 @@ export async function join(client: Duplex, runtime: Duplex, { clock, signal }: J
     // keep open for a minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
-    farewell.begin();
+    closeTimeout.begin();
     runtime.resume();
   });
   if (signal.aborted) cut();
   try {
-    await Promise.all(closed);
+    await Promise.all(closePromises);
   } finally {
-    farewell.end();
+    closeTimeout.end();
     signal.removeEventListener('abort', cut);
   }
 }
 
-const untilClosed = (side: Duplex): Promise<void> =>
+const waitUntilClosed = (side: Duplex): Promise<void> =>
   new Promise((resolve) => {
     side.on('error', () => {});
     if (side.closed) resolve();
@@ -63,18 +63,18 @@ function idleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut:
   let timer: unknown;
   let isStarted = false;
   let hasReceived = false;
-  const wait = () => {
+  const restartTimer = () => {
     timer = clock.setTimeout(() => {
       if (!hasReceived) return cut();
       hasReceived = false;
-      wait();
+      restartTimer();
     }, IDLE_TIMEOUT_MS);
   };
-  const begin = () => {
+  const startTimeout = () => {
     if (isStarted) return;
     isStarted = true;
     for (const side of sides) side.on('data', () => (hasReceived = true));
-    wait();
+    restartTimer();
   };
-  return { begin, end: () => timer !== undefined && clock.clearTimeout(timer) };
+  return { begin: startTimeout, end: () => timer !== undefined && clock.clearTimeout(timer) };
 }

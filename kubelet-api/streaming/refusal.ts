@@ -1,6 +1,6 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { isExhausted, rpcErrorText } from '../../cri/client/failure.ts';
-import { NOSNIFF, sendText } from '../answers.ts';
+import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { HttpResponse } from '../exchange.ts';
 
 /** An error response with its exact body. */
@@ -17,7 +17,8 @@ export class Refusal extends Error {
 }
 
 /** Creates an error response like Go's `http.Error`. */
-export const errorLine = (code: number, text: string): Refusal => new Refusal(code, `${text}\n`, NOSNIFF);
+export const createErrorRefusal = (code: number, text: string): Refusal =>
+  new Refusal(code, `${text}\n`, NOSNIFF_HEADERS);
 
 /** Lifetime of the runtime's streaming URLs, in seconds. After that, the runtime can issue new URLs. */
 const URL_SECONDS = '60';

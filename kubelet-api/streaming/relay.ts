@@ -9,11 +9,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
-import { ResetWatch } from '../../host/connectionGuard.ts';
+import { ResetWatcher } from '../../host/connectionGuard.ts';
 import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
-import { join } from './join.ts';
-import { errorLine } from './refusal.ts';
+import { joinStreams } from './join.ts';
+import { createErrorRefusal } from './refusal.ts';
 
 /** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
 const DIAL_TIMEOUT_MS = 30_000;
@@ -28,15 +28,20 @@ interface RelayOptions {
 }
 
 /** Relays until one side closes. Rejects with a `Refusal` if the connection cannot be established. */
-export async function relay(exchange: Exchange, upgrade: Upgrade, place: URL, parts: RelayOptions): Promise<void> {
-  const { response, socket, head } = await dialRuntime(exchange.signal, upgrade, place);
+export async function relayStreams(
+  exchange: Exchange,
+  upgrade: Upgrade,
+  runtimeUrl: URL,
+  parts: RelayOptions,
+): Promise<void> {
+  const { response, socket, head } = await dialRuntime(exchange.signal, upgrade, runtimeUrl);
   if (socket === undefined) return await relayRefusal(exchange.signal, upgrade, response);
   upgrade.socket.write(serializeHead(response));
   if (head.length > 0) socket.unshift(head);
   if (upgrade.head.length > 0) upgrade.socket.unshift(upgrade.head);
   const end = parts.onJoined();
   try {
-    await join(upgrade.socket, socket, { clock: parts.clock, signal: exchange.signal });
+    await joinStreams(upgrade.socket, socket, { clock: parts.clock, signal: exchange.signal });
   } finally {
     end();
   }
@@ -49,26 +54,26 @@ interface DialResult {
   readonly head: Buffer;
 }
 
-async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, place: URL): Promise<DialResult> {
+async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, runtimeUrl: URL): Promise<DialResult> {
   const limit = startTimeLimit(DIAL_TIMEOUT_MS);
-  const request = createRequest(upgrade, place);
-  const drop = () => request.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
-  const leave = () => request.destroy();
-  limit.signal.addEventListener('abort', drop);
-  signal.addEventListener('abort', leave);
+  const request = createRequest(upgrade, runtimeUrl);
+  const onTimeout = () => request.destroy(new Error(`it has not answered within ${DIAL_TIMEOUT_MS / 1_000} s`));
+  const onDisconnect = () => request.destroy();
+  limit.signal.addEventListener('abort', onTimeout);
+  signal.addEventListener('abort', onDisconnect);
   try {
     signal.throwIfAborted();
     return await awaitResponse(request);
   } catch (error) {
-    throw errorLine(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
+    throw createErrorRefusal(500, `the streaming server of the runtime cannot be used: ${messageOf(error)}`);
   } finally {
     limit.clear();
-    limit.signal.removeEventListener('abort', drop);
-    signal.removeEventListener('abort', leave);
+    limit.signal.removeEventListener('abort', onTimeout);
+    signal.removeEventListener('abort', onDisconnect);
   }
 }
 
-const runtimeConnections = new ResetWatch();
+const runtimeConnections = new ResetWatcher();
 
 function createRequest({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
   const host = place.hostname.replaceAll(/[[\]]/g, '');
@@ -83,20 +88,20 @@ function createRequest({ request, response: { socket } }: Upgrade, place: URL): 
       return connection;
     },
   });
-  for (const [name, values] of headersFor(request, request.socket?.remoteAddress ?? socket?.remoteAddress))
+  for (const [name, values] of buildHeaders(request, request.socket?.remoteAddress ?? socket?.remoteAddress))
     runtimeRequest.setHeader(name, values);
   return runtimeRequest;
 }
 
 /** Headers that apply to the client's connection only. */
 const CONNECTION_HEADERS = new Set(['content-length', 'expect', 'transfer-encoding']);
-const FORWARDED = 'x-forwarded-for';
+const FORWARDED_FOR_HEADER = 'x-forwarded-for';
 
 /**
  * Copies the client's headers with their original case, adds the client's address, and removes tokens, which are only
  * meant for this server.
  */
-function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
+function buildHeaders(request: IncomingMessage, from = ''): ReadonlyMap<string, string[]> {
   stripTokens(request);
   const { rawHeaders } = request;
   const headers = new Map<string, { readonly name: string; readonly values: string[] }>();
@@ -104,22 +109,22 @@ function headersFor(request: IncomingMessage, from = ''): ReadonlyMap<string, st
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();
     if (CONNECTION_HEADERS.has(key)) continue;
-    const existing = headers.get(key) ?? { name, values: [] };
-    existing.values.push(value);
-    headers.set(key, existing);
+    const existingHeader = headers.get(key) ?? { name, values: [] };
+    existingHeader.values.push(value);
+    headers.set(key, existingHeader);
   }
-  const forwarded = headers.get(FORWARDED)?.values ?? [];
-  headers.set(FORWARDED, { name: 'X-Forwarded-For', values: [[...forwarded, from].join(', ')] });
+  const forwardedAddresses = headers.get(FORWARDED_FOR_HEADER)?.values ?? [];
+  headers.set(FORWARDED_FOR_HEADER, { name: 'X-Forwarded-For', values: [[...forwardedAddresses, from].join(', ')] });
   headers.set('content-length', { name: 'Content-Length', values: ['0'] });
   return new Map([...headers.values()].map(({ name, values }) => [name, values]));
 }
 
-function awaitResponse(asked: ClientRequest): Promise<DialResult> {
+function awaitResponse(clientRequest: ClientRequest): Promise<DialResult> {
   const { promise, resolve, reject } = Promise.withResolvers<DialResult>();
-  asked.on('error', reject);
-  asked.on('upgrade', (response, socket, head) => resolve({ response, socket, head }));
-  asked.on('response', (response) => resolve({ response, head: Buffer.alloc(0) }));
-  asked.end();
+  clientRequest.on('error', reject);
+  clientRequest.on('upgrade', (response, socket, head) => resolve({ response, socket, head }));
+  clientRequest.on('response', (response) => resolve({ response, head: Buffer.alloc(0) }));
+  clientRequest.end();
   return promise;
 }
 
@@ -130,19 +135,25 @@ function serializeHead({ statusCode, statusMessage, rawHeaders }: IncomingMessag
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
-const FIRST_ERROR = 400;
+const FIRST_ERROR_CODE = 400;
 const HOP_BY_HOP_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-async function relayRefusal(signal: AbortSignal, { response: out }: Upgrade, refused: IncomingMessage): Promise<void> {
-  const { statusCode = 0, statusMessage = '', rawHeaders } = refused;
-  if (statusCode < FIRST_ERROR) {
-    refused.destroy();
-    throw errorLine(500, `invalid upgrade response: status code ${statusCode}`);
+async function relayRefusal(
+  signal: AbortSignal,
+  { response: out }: Upgrade,
+  refusedResponse: IncomingMessage,
+): Promise<void> {
+  const { statusCode = 0, statusMessage = '', rawHeaders } = refusedResponse;
+  if (statusCode < FIRST_ERROR_CODE) {
+    refusedResponse.destroy();
+    throw createErrorRefusal(500, `invalid upgrade response: status code ${statusCode}`);
   }
   const limit = startTimeLimit(REFUSAL_TIMEOUT_MS);
   const headers = rawHeaders.flatMap((text, at) =>
     at % 2 === 0 && !HOP_BY_HOP_HEADERS.has(text.toLowerCase()) ? [text, rawHeaders[at + 1] ?? ''] : [],
   );
   out.writeHead(statusCode, statusMessage, headers);
-  await pipeline(refused, out, { signal: AbortSignal.any([signal, limit.signal]) }).finally(() => limit.clear());
+  await pipeline(refusedResponse, out, { signal: AbortSignal.any([signal, limit.signal]) }).finally(() =>
+    limit.clear(),
+  );
 }

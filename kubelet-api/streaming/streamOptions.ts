@@ -23,7 +23,7 @@ export function streamOptions({ searchParams }: URL): StreamOptions {
   return { stdin, stdout, stderr, tty };
 }
 
-const PORT = 'port';
+const PORT_PARAMETER = 'port';
 const MAX_PORT = 65_535;
 
 /**
@@ -34,21 +34,24 @@ export function requestedPorts(request: HttpRequest, { searchParams }: URL): num
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return [];
   // The SPDY connection within the tunnel names the ports.
   if (offersSubprotocol(request, TUNNEL_SUBPROTOCOL)) return [];
-  const given = searchParams.getAll(PORT);
-  if (given.length === 0) throw new Refusal(400, `query parameter "${PORT}" is required`);
-  return given.flatMap((text) => {
-    if (text === '') throw new Refusal(400, `query parameter "${PORT}" cannot be empty`);
+  const portTexts = searchParams.getAll(PORT_PARAMETER);
+  if (portTexts.length === 0) throw new Refusal(400, `query parameter "${PORT_PARAMETER}" is required`);
+  return portTexts.flatMap((text) => {
+    if (text === '') throw new Refusal(400, `query parameter "${PORT_PARAMETER}" cannot be empty`);
     return text.split(',').map((each) => parsePort(each, text));
   });
 }
 
 function parsePort(text: string, given: string): number {
-  const quoted = JSON.stringify(given);
+  const quotedPorts = JSON.stringify(given);
   const parseRefusal = (why: string) =>
-    new Refusal(400, `unable to parse ${quoted} as a port: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`);
+    new Refusal(
+      400,
+      `unable to parse ${quotedPorts} as a port: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`,
+    );
   if (!/^\d+$/.test(text)) throw parseRefusal('invalid syntax');
   const port = Number(text);
   if (port > MAX_PORT) throw parseRefusal('value out of range');
-  if (port === 0) throw new Refusal(400, `port ${quoted} must be > 0`);
+  if (port === 0) throw new Refusal(400, `port ${quotedPorts} must be > 0`);
   return port;
 }

@@ -10,28 +10,28 @@ export interface StreamTarget {
 }
 
 /** Parses `/exec/{ns}/{pod}[/{uid}]/{container}`. Throws a `Refusal` if the path has a different form. */
-export function containerTarget(url: URL): StreamTarget {
-  const [namespace = '', pod = '', ...rest] = pathSegments(url);
+export function parseContainerTarget(url: URL): StreamTarget {
+  const [namespace = '', pod = '', ...rest] = splitPath(url);
   if (rest.length === 1) return { namespace, pod, container: rest[0] ?? '' };
   if (rest.length === 2) return { namespace, pod, uid: rest[0] ?? '', container: rest[1] ?? '' };
-  throw pageNotFound();
+  throw createNotFoundRefusal();
 }
 
 /** Parses `/portForward/{ns}/{pod}[/{uid}]`. Throws a `Refusal` if the path has a different form. */
 export function podTarget(url: URL): StreamTarget {
-  const [namespace, pod, uid, ...rest] = pathSegments(url);
-  if (namespace === undefined || pod === undefined || rest.length > 0) throw pageNotFound();
+  const [namespace, pod, uid, ...rest] = splitPath(url);
+  if (namespace === undefined || pod === undefined || rest.length > 0) throw createNotFoundRefusal();
   return { namespace, pod, ...(uid === undefined ? {} : { uid }), container: '' };
 }
 
-function pathSegments({ pathname }: URL): string[] {
+function splitPath({ pathname }: URL): string[] {
   try {
-    const parts = pathname.split('/').slice(2).map(decodeURIComponent);
-    if (parts.every((part) => part !== '')) return parts;
+    const segments = pathname.split('/').slice(2).map(decodeURIComponent);
+    if (segments.every((part) => part !== '')) return segments;
   } catch {
     // A path with invalid escapes matches no target.
   }
-  throw pageNotFound();
+  throw createNotFoundRefusal();
 }
 
-const pageNotFound = (): Refusal => new Refusal(404, '404: Page Not Found');
+const createNotFoundRefusal = (): Refusal => new Refusal(404, '404: Page Not Found');

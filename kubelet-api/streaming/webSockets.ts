@@ -17,8 +17,8 @@ import {
   translateCommand,
 } from '../../cri/streaming/webSocketCommand.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';
-import { join } from './join.ts';
-import { errorLine } from './refusal.ts';
+import { joinStreams } from './join.ts';
+import { createErrorRefusal } from './refusal.ts';
 import type { StreamOptions } from './streamOptions.ts';
 
 /** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
@@ -34,13 +34,13 @@ interface RelayOptions {
 export async function relayCommand(
   { signal }: Exchange,
   upgrade: Upgrade,
-  place: URL,
+  runtimeUrl: URL,
   { streams, onJoined }: Pick<RelayOptions, 'onJoined'> & { readonly streams: StreamOptions },
 ): Promise<void> {
   const end = onJoined();
   try {
     await translateCommand({ ...upgrade, signal }, streams, async () => {
-      const { connection } = await dialSpdy(place, {
+      const { connection } = await dialSpdy(runtimeUrl, {
         protocols: TRANSLATED_PROTOCOLS,
         signal,
         timeoutMs: DIAL_TIMEOUT_MS,
@@ -56,21 +56,21 @@ export async function relayCommand(
 export async function relayTunnel(
   { signal }: Exchange,
   upgrade: Upgrade,
-  place: URL,
+  runtimeUrl: URL,
   { clock, onJoined }: RelayOptions,
 ): Promise<void> {
   const limit = startTimeLimit(DIAL_TIMEOUT_MS);
-  const dialled = dialUpgrade(place, [PORT_FORWARD_PROTOCOL], AbortSignal.any([signal, limit.signal]));
-  const { socket, head } = await dialled
+  const dialResult = dialUpgrade(runtimeUrl, [PORT_FORWARD_PROTOCOL], AbortSignal.any([signal, limit.signal]));
+  const { socket, head } = await dialResult
     .catch((error: unknown) => {
-      throw errorLine(500, messageOf(error));
+      throw createErrorRefusal(500, messageOf(error));
     })
     .finally(() => limit.clear());
   if (head.length > 0) socket.unshift(head);
   const end = onJoined();
   try {
     const client = await acceptWebSocket({ ...upgrade, signal }, TUNNEL_SUBPROTOCOL);
-    await join(createWebSocketStream(client), socket, { clock, signal });
+    await joinStreams(createWebSocketStream(client), socket, { clock, signal });
   } finally {
     socket.destroy();
     end();

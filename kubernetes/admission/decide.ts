@@ -23,7 +23,7 @@ export interface Candidate {
    * Whether the pod was admitted before a restart of the agent. Later changes of labels and taints then do not cause a
    * refusal.
    */
-  readonly known: boolean;
+  readonly wasAdmitted: boolean;
 }
 
 /** The node's capacity, and the pods that use it. */
@@ -51,14 +51,14 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   const permanentRefusal = permanentRefusalOf(pod, node);
   if (permanentRefusal) return { kind: 'refused', ...permanentRefusal };
   const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
-  const missing = shortages(requests, otherRequests, capacity);
-  const [misfit, ...more] = misfits(candidate, node, otherRequests);
-  const [first] = missing;
+  const missingResources = shortages(requests, otherRequests, capacity);
+  const [misfit, ...more] = nonResourceRefusals(candidate, node, otherRequests);
+  const [first] = missingResources;
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
   // Like a kubelet, check AppArmor and the declared features after everything else.
   const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isCheckedLast);
   if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
-  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missing, occupants);
+  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
@@ -72,32 +72,36 @@ export function decideUpdate(
   { capacity, occupants, reserved }: Omit<NodeUsage, 'node'>,
 ): Decision {
   const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
-  const missing = shortages(requests, otherRequests, capacity);
-  const [first] = missing;
-  const port = portConflict(requests, otherRequests);
+  const missingResources = shortages(requests, otherRequests, capacity);
+  const [first] = missingResources;
+  const portRefusal = portConflict(requests, otherRequests);
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
-  if (port) return { kind: 'refused', ...port };
-  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missing, occupants);
+  if (portRefusal) return { kind: 'refused', ...portRefusal };
+  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
 
 /** Selects pods to preempt for a critical pod that needs more resources than are free. */
 function decidePreemption(
   requests: PodRequests,
-  missing: readonly Shortage[],
+  missingResources: readonly Shortage[],
   occupants: readonly Occupant[],
 ): Decision {
-  const result = selectVictims(requests, missing, occupants);
+  const result = selectVictims(requests, missingResources, occupants);
   if ('victims' in result) {
-    return { kind: 'preempting', uids: result.victims.map(({ uid }) => uid), resource: missing[0]?.resource ?? '' };
+    return {
+      kind: 'preempting',
+      uids: result.victims.map(({ uid }) => uid),
+      resource: missingResources[0]?.resource ?? '',
+    };
   }
-  const causes = missing.slice(0, 1).map(shortageCause);
+  const causes = missingResources.slice(0, 1).map(shortageCause);
   return { kind: 'refused', ...preemptionRefusal(result.unmet), cause: causes.join() };
 }
 
 /** Returns a refusal that neither the termination of other pods nor a change of node labels could lift. */
 function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
-  const forbidden = sysctlRefusal(spec, sysctls);
-  if (forbidden) return forbidden;
+  const forbiddenSysctl = sysctlRefusal(spec, sysctls);
+  if (forbiddenSysctl) return forbiddenSysctl;
   if ((metadata.labels?.['kubernetes.io/os'] ?? 'linux') !== 'linux') {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
     return { reason: 'PodOSSelectorNodeLabelDoesNotMatch', message };
@@ -123,16 +127,16 @@ function hasWindowsOptions(spec: PodSpec): boolean {
 }
 
 /** Returns the refusals for all reasons other than resources. */
-function misfits(
-  { pod, requests, known }: Candidate,
+function nonResourceRefusals(
+  { pod, requests, wasAdmitted }: Candidate,
   node: AdmissionNode,
   otherRequests: readonly PodRequests[],
 ): Refusal[] {
   const { spec } = pod;
-  const mismatch = known ? undefined : nodeMismatch(spec, node);
-  const features = unsupportedFeatures(spec);
-  const port = portConflict(requests, otherRequests);
-  const taint = known || isStaticPod(pod) ? undefined : untoleratedTaint(spec, node.taints);
+  const mismatch = wasAdmitted ? undefined : nodeMismatch(spec, node);
+  const featureProblem = unsupportedFeatures(spec);
+  const portRefusal = portConflict(requests, otherRequests);
+  const taint = wasAdmitted || isStaticPod(pod) ? undefined : untoleratedTaint(spec, node.taints);
   return [
     ...(mismatch === undefined
       ? []
@@ -147,7 +151,7 @@ function misfits(
             cause: `needs node ${spec.nodeName}, but this is node ${node.name}`,
           },
         ]),
-    ...(port ? [port] : []),
+    ...(portRefusal ? [portRefusal] : []),
     ...(taint === undefined
       ? []
       : [
@@ -159,7 +163,7 @@ function misfits(
     ...(node.appArmor || !needsAppArmor(pod)
       ? []
       : [{ reason: 'AppArmor' as const, message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host' }]),
-    ...(features === undefined ? [] : [{ reason: 'PodFeatureUnsupported' as const, message: features }]),
+    ...(featureProblem === undefined ? [] : [{ reason: 'PodFeatureUnsupported' as const, message: featureProblem }]),
   ];
 }
 

@@ -3,7 +3,7 @@ import { lookUp } from '../../base/lookUp.ts';
 /** A taint of the node that `registerWithTaints` configures. */
 export interface Taint {
   readonly key: string;
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 

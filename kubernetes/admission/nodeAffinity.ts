@@ -2,10 +2,10 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { AdmissionNode } from './node.ts';
 
-type Terms = NonNullable<
+type NodeSelectorTerms = NonNullable<
   NonNullable<NonNullable<PodSpec['affinity']>['nodeAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
 >['nodeSelectorTerms'];
-type Requirement = NonNullable<Terms[number]['matchExpressions']>[number];
+type Requirement = NonNullable<NodeSelectorTerms[number]['matchExpressions']>[number];
 
 type NodeIdentity = Pick<AdmissionNode, 'name' | 'labels'>;
 
@@ -22,8 +22,8 @@ export function nodeMismatch({ nodeSelector = {}, affinity }: PodSpec, node: Nod
   }
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   if (terms === undefined || terms.some((term) => unmetRequirement(term, node) === undefined)) return undefined;
-  const unmet = new Set(terms.map((term) => unmetRequirement(term, node)));
-  return `needs a node with ${[...unmet].join(', or with ')}`;
+  const unmetRequirements = new Set(terms.map((term) => unmetRequirement(term, node)));
+  return `needs a node with ${[...unmetRequirements].join(', or with ')}`;
 }
 
 const describeLabel = (key: string, { labels }: NodeIdentity): string => {
@@ -36,7 +36,7 @@ const describeLabel = (key: string, { labels }: NodeIdentity): string => {
  * term without requirements matches no node.
  */
 function unmetRequirement(
-  { matchExpressions = [], matchFields = [] }: Terms[number],
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerms[number],
   node: NodeIdentity,
 ): string | undefined {
   if (matchExpressions.length + matchFields.length === 0) return 'a term that has requirements';

@@ -12,7 +12,7 @@ export interface Occupant {
   readonly currentRequests: PodRequests;
 }
 
-interface Need {
+interface ResourceNeed {
   readonly resource: string;
   readonly amount: number;
 }
@@ -29,9 +29,9 @@ export function selectVictims(
   shortages: readonly Shortage[],
   occupants: readonly Occupant[],
 ): Preemption {
-  const needs = shortages.map(({ resource, requested, used, capacity }) => ({
+  const needs = shortages.map(({ resource, requestedAmount, usedAmount, capacity }) => ({
     resource,
-    amount: requested - (capacity - used),
+    amount: requestedAmount - (capacity - usedAmount),
   }));
   const candidates = occupants.filter(({ currentRequests }) => isPreemptable(requests, currentRequests));
   const unmetNeeds = remainingNeeds(needs, candidates);
@@ -40,10 +40,16 @@ export function selectVictims(
   const candidatesOfClass = (qos: PodRequests['qos']) =>
     candidates.filter(({ currentRequests }) => currentRequests.qos === qos);
   const [bestEffort, burstable] = [candidatesOfClass('BestEffort'), candidatesOfClass('Burstable')];
-  const guaranteed = bestFits(candidatesOfClass('Guaranteed'), remainingNeeds(needs, [...bestEffort, ...burstable]));
-  const fromBurstable = bestFits(burstable, remainingNeeds(needs, [...bestEffort, ...guaranteed]));
-  const fromBestEffort = bestFits(bestEffort, remainingNeeds(needs, [...fromBurstable, ...guaranteed]));
-  return { victims: [...fromBestEffort, ...fromBurstable, ...guaranteed] };
+  const guaranteedVictims = selectBestFits(
+    candidatesOfClass('Guaranteed'),
+    remainingNeeds(needs, [...bestEffort, ...burstable]),
+  );
+  const burstableVictims = selectBestFits(burstable, remainingNeeds(needs, [...bestEffort, ...guaranteedVictims]));
+  const bestEffortVictims = selectBestFits(
+    bestEffort,
+    remainingNeeds(needs, [...burstableVictims, ...guaranteedVictims]),
+  );
+  return { victims: [...bestEffortVictims, ...burstableVictims, ...guaranteedVictims] };
 }
 
 /**
@@ -56,7 +62,7 @@ export function isPreemptable(preemptor: PodRequests, candidate: PodRequests): b
 }
 
 /** Returns the needs that remain after these pods have terminated. */
-function remainingNeeds(needs: readonly Need[], victims: readonly Occupant[]): Need[] {
+function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupant[]): ResourceNeed[] {
   return needs
     .map(({ resource, amount }) => ({
       resource,
@@ -66,19 +72,21 @@ function remainingNeeds(needs: readonly Need[], victims: readonly Occupant[]): N
 }
 
 /** Repeatedly selects the pod that best covers the remaining needs, until all needs are covered. */
-function bestFits(candidates: readonly Occupant[], initialNeeds: readonly Need[]): Occupant[] {
-  const selected: Occupant[] = [];
+function selectBestFits(candidates: readonly Occupant[], initialNeeds: readonly ResourceNeed[]): Occupant[] {
+  const victims: Occupant[] = [];
   let [remaining, needs] = [[...candidates], [...initialNeeds]];
   while (needs.length > 0 && remaining.length > 0) {
-    const best = remaining.reduce((best, candidate) => (isBetterFit(candidate, best, needs) ? candidate : best));
-    selected.push(best);
-    remaining = remaining.filter((each) => each !== best);
-    needs = remainingNeeds(needs, [best]);
+    const bestCandidate = remaining.reduce((best, candidate) =>
+      isBetterFit(candidate, best, needs) ? candidate : best,
+    );
+    victims.push(bestCandidate);
+    remaining = remaining.filter((each) => each !== bestCandidate);
+    needs = remainingNeeds(needs, [bestCandidate]);
   }
-  return selected;
+  return victims;
 }
 
-function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Need[]): boolean {
+function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly ResourceNeed[]): boolean {
   const [distance, currentDistance] = [distanceOf(candidate, needs), distanceOf(current, needs)];
   return (
     distance < currentDistance || (distance === currentDistance && isNoLarger(candidate.requests, current.requests))
@@ -89,10 +97,10 @@ function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Nee
  * Returns the normalized distance between the needs and the resources that the pod would free. All needs have the same
  * weight.
  */
-function distanceOf({ requests }: Occupant, needs: readonly Need[]): number {
+function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): number {
   return needs.reduce((sum, { resource, amount }) => {
-    const missing = amount - amountRequested(requests, resource);
-    return missing > 0 ? sum + (missing / amount) ** 2 : sum;
+    const missingAmount = amount - amountRequested(requests, resource);
+    return missingAmount > 0 ? sum + (missingAmount / amount) ** 2 : sum;
   }, 0);
 }
 

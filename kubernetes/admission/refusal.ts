@@ -36,14 +36,14 @@ export interface Refusal {
   /**
    * Resource that is short while a resize is deferred, in the form of a refusal reason. Undefined for other refusals.
    */
-  readonly lack?: RefusalReason;
+  readonly shortageReason?: RefusalReason;
 }
 
 /** Shortage of a resource. The amounts are in millicores for cpu and in whole units for other resources. */
 export interface Shortage {
   readonly resource: string;
-  readonly requested: number;
-  readonly used: number;
+  readonly requestedAmount: number;
+  readonly usedAmount: number;
   readonly capacity: number;
   /** The pods that use the resource, in descending order of the amount. */
   readonly holders: readonly { readonly pod: string; readonly amount: number }[];
@@ -74,12 +74,12 @@ function formatAmount(resource: string, amount: number): string {
  * Explains a shortage, e.g. `requests 100 CPUs, but the node has 2` or `requests 1 CPU, but 1.5 of the node's 2 are
  * allocated (1.5 to pod db)`.
  */
-export function shortageCause({ resource, requested, used, capacity, holders }: Shortage): string {
-  if (resource === 'pods') return `the node allows ${pluralize(`${capacity}`, 'pod')} and already has ${used}`;
-  const [amount, total] = [formatAmount(resource, requested), formatAmount(resource, capacity)];
+export function shortageCause({ resource, requestedAmount, usedAmount, capacity, holders }: Shortage): string {
+  if (resource === 'pods') return `the node allows ${pluralize(`${capacity}`, 'pod')} and already has ${usedAmount}`;
+  const [amount, total] = [formatAmount(resource, requestedAmount), formatAmount(resource, capacity)];
   const requestedText = resource === 'cpu' ? pluralize(amount, 'CPU') : `${amount} of ${resource}`;
-  if (requested > capacity) return `requests ${requestedText}, but the node has ${total}`;
-  return `requests ${requestedText}, but ${formatAmount(resource, used)} of the node's ${total} are allocated${formatHolders(resource, holders)}`;
+  if (requestedAmount > capacity) return `requests ${requestedText}, but the node has ${total}`;
+  return `requests ${requestedText}, but ${formatAmount(resource, usedAmount)} of the node's ${total} are allocated${formatHolders(resource, holders)}`;
 }
 
 /** Lists the pods that use a resource, e.g. ` to pod db` or ` (1 to pod db, 0.5 to pod web)`. */
@@ -87,11 +87,11 @@ function formatHolders(resource: string, holders: Shortage['holders']): string {
   const [first, ...otherHolders] = holders;
   if (first === undefined) return '';
   if (otherHolders.length === 0) return ` to pod ${first.pod}`;
-  const named = holders
+  const namedHolders = holders
     .slice(0, MAX_NAMED_HOLDERS)
     .map(({ pod, amount }) => `${formatAmount(resource, amount)} to pod ${pod}`);
-  const omittedCount = holders.length - named.length;
-  return ` (${[...named, ...(omittedCount > 0 ? [`the rest to ${pluralize(`${omittedCount}`, 'other pod')}`] : [])].join(', ')})`;
+  const omittedCount = holders.length - namedHolders.length;
+  return ` (${[...namedHolders, ...(omittedCount > 0 ? [`the rest to ${pluralize(`${omittedCount}`, 'other pod')}`] : [])].join(', ')})`;
 }
 
 /** Explains a port conflict, e.g. `host port 8080/TCP is in use by pod web-node`. */

@@ -27,8 +27,8 @@ export function safeSysctls(release: string): string[] {
 
 /** Returns a sysctl's name with dots as separators. If the first separator is a slash, dots and slashes are swapped. */
 export function dottedSysctl(name: string): string {
-  const first = /[./]/.exec(name)?.[0];
-  if (first !== '/') return name;
+  const firstSeparator = /[./]/.exec(name)?.[0];
+  if (firstSeparator !== '/') return name;
   return name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
 }
 

@@ -1,8 +1,8 @@
 /** Converts pods of an API server to the form in which the node runs them. */
 import * as z from 'zod/mini';
 import { isObject } from '../../base/isObject.ts';
-import { sameValue } from '../../base/sameValue.ts';
-import { atOnce } from '../../base/steps.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
+import { runAllSteps } from '../../base/steps.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
@@ -21,7 +21,7 @@ const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
  * Reads a pod from an API object. Unknown fields are ignored. The API server has already validated the object, so
  * problems are reported only for features that this node does not support. `seenAt` is in milliseconds since the epoch.
  */
-export const readApiPod = (object: unknown, seenAt: number): ApiPod => atOnce(readApiPodInSteps(object, seenAt));
+export const readApiPod = (object: unknown, seenAt: number): ApiPod => runAllSteps(readApiPodInSteps(object, seenAt));
 
 /** Reads a pod like `readApiPod`, in several steps because a large pod takes a while. */
 export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<void, ApiPod> {
@@ -53,11 +53,11 @@ export function withReusedSpec(
   previous: { readonly object: unknown; readonly pod: Pod },
   object: unknown,
 ): Pod | undefined {
-  if (!sameValue(withoutVolatileFields(previous.object), withoutVolatileFields(object))) return undefined;
+  if (!isJsonEqual(withoutVolatileFields(previous.object), withoutVolatileFields(object))) return undefined;
   const { success, data } = z.safeParse(volatileMetadataSchema, metadataOf(object));
   if (!success) return undefined;
   const { status, metadata, ...pod } = previous.pod;
-  const newStatus = sameValue(statusOf(previous.object), statusOf(object)) ? status : readStatus(statusOf(object));
+  const newStatus = isJsonEqual(statusOf(previous.object), statusOf(object)) ? status : readStatus(statusOf(object));
   return withStatus({ ...pod, metadata: { ...withoutVolatileMetadata(metadata), ...data } }, newStatus);
 }
 

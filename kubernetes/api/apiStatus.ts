@@ -20,76 +20,76 @@ const lenientList = <T extends z.ZodMiniType>(schema: T) =>
     ),
   );
 
-const timestamp = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text))));
-const nullableTime = lenientField(z.nullable(timestamp));
-const optionalText = lenientField(z.string());
-const optionalCount = lenientField(z.int());
-const amounts = lenientField(z.record(z.string(), z.union([z.string(), z.number()])));
-const resources = lenientField(z.looseObject({ limits: amounts, requests: amounts }));
+const timestampSchema = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text))));
+const nullableTimeSchema = lenientField(z.nullable(timestampSchema));
+const optionalTextSchema = lenientField(z.string());
+const optionalCountSchema = lenientField(z.int());
+const amountsSchema = lenientField(z.record(z.string(), z.union([z.string(), z.number()])));
+const resourcesSchema = lenientField(z.looseObject({ limits: amountsSchema, requests: amountsSchema }));
 
-const address = z.looseObject({ ip: z.string() });
-const condition = z.looseObject({
+const addressSchema = z.looseObject({ ip: z.string() });
+const conditionSchema = z.looseObject({
   type: z.string(),
   status: z.enum(['True', 'False', 'Unknown']),
-  reason: optionalText,
-  message: optionalText,
-  observedGeneration: optionalCount,
-  lastProbeTime: nullableTime,
-  lastTransitionTime: nullableTime,
+  reason: optionalTextSchema,
+  message: optionalTextSchema,
+  observedGeneration: optionalCountSchema,
+  lastProbeTime: nullableTimeSchema,
+  lastTransitionTime: nullableTimeSchema,
 });
-const state = lenientField(
+const stateSchema = lenientField(
   z.looseObject({
-    waiting: lenientField(z.looseObject({ reason: optionalText, message: optionalText })),
-    running: lenientField(z.looseObject({ startedAt: nullableTime })),
+    waiting: lenientField(z.looseObject({ reason: optionalTextSchema, message: optionalTextSchema })),
+    running: lenientField(z.looseObject({ startedAt: nullableTimeSchema })),
     terminated: lenientField(
       z.looseObject({
         exitCode: z.int(),
-        signal: optionalCount,
-        reason: optionalText,
-        message: optionalText,
-        containerID: optionalText,
-        startedAt: nullableTime,
-        finishedAt: nullableTime,
+        signal: optionalCountSchema,
+        reason: optionalTextSchema,
+        message: optionalTextSchema,
+        containerID: optionalTextSchema,
+        startedAt: nullableTimeSchema,
+        finishedAt: nullableTimeSchema,
       }),
     ),
   }),
 );
-const container = z.looseObject({
+const containerSchema = z.looseObject({
   name: z.string(),
   ready: z.boolean(),
   restartCount: z.int(),
   image: z.string(),
   imageID: z.string(),
-  containerID: optionalText,
+  containerID: optionalTextSchema,
   started: lenientField(z.boolean()),
-  state,
-  lastState: state,
-  allocatedResources: amounts,
-  resources,
+  state: stateSchema,
+  lastState: stateSchema,
+  allocatedResources: amountsSchema,
+  resources: resourcesSchema,
 });
-const containers = lenientField(lenientList(container));
+const containersSchema = lenientField(lenientList(containerSchema));
 
 const statusSchema = z.looseObject({
-  observedGeneration: optionalCount,
+  observedGeneration: optionalCountSchema,
   phase: lenientField(z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])),
-  conditions: lenientField(lenientList(condition)),
-  message: optionalText,
-  reason: optionalText,
-  nominatedNodeName: optionalText,
-  hostIP: optionalText,
-  hostIPs: lenientField(lenientList(address)),
-  podIP: optionalText,
-  podIPs: lenientField(lenientList(address)),
-  startTime: lenientField(timestamp),
+  conditions: lenientField(lenientList(conditionSchema)),
+  message: optionalTextSchema,
+  reason: optionalTextSchema,
+  nominatedNodeName: optionalTextSchema,
+  hostIP: optionalTextSchema,
+  hostIPs: lenientField(lenientList(addressSchema)),
+  podIP: optionalTextSchema,
+  podIPs: lenientField(lenientList(addressSchema)),
+  startTime: lenientField(timestampSchema),
   qosClass: lenientField(z.enum(['Guaranteed', 'Burstable', 'BestEffort'])),
-  resize: optionalText,
-  initContainerStatuses: containers,
-  containerStatuses: containers,
-  ephemeralContainerStatuses: containers,
-  allocatedResources: amounts,
-  resources,
+  resize: optionalTextSchema,
+  initContainerStatuses: containersSchema,
+  containerStatuses: containersSchema,
+  ephemeralContainerStatuses: containersSchema,
+  allocatedResources: amountsSchema,
+  resources: resourcesSchema,
   resourceClaimStatuses: lenientField(
-    lenientList(z.looseObject({ name: z.string(), resourceClaimName: optionalText })),
+    lenientList(z.looseObject({ name: z.string(), resourceClaimName: optionalTextSchema })),
   ),
   extendedResourceClaimStatus: lenientField(
     z.looseObject({

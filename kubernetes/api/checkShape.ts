@@ -1,6 +1,6 @@
 /** Validates arguments from callers that are not type-checked. */
 import * as z from 'zod/mini';
-import { printable } from '../../base/printable.ts';
+import { printableText } from '../../base/printable.ts';
 import { problemOf } from './problem.ts';
 
 /** Schema of a function. Its parameters and result cannot be checked. */
@@ -17,5 +17,5 @@ export function checkShape(schema: z.ZodMiniType, value: unknown, receiver: stri
   if (issue === undefined) return;
   const { path, message } = problemOf(issue, value);
   const location = path === '' ? valueName : path;
-  throw new TypeError(printable([receiver, ...(location === undefined ? [] : [location]), message].join(': ')));
+  throw new TypeError(printableText([receiver, ...(location === undefined ? [] : [location]), message].join(': ')));
 }

@@ -21,29 +21,34 @@ export function isSidecar(init: Container): boolean {
 }
 
 /** Returns the names of the volumes that a container mounts. */
-const mountedBy = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
+const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
 /** Returns the waiting reason of the container's last volume that has one, as the kubelet does (C16). */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
-  const mounted = new Set(mountedBy(container));
-  return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mounted.has(name))?.waitingReason;
+  const mountedNames = new Set(mountedVolumeNames(container));
+  return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mountedNames.has(name))
+    ?.waitingReason;
 }
 
 const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
-/** Whether a container mounts a volume of its pod that is missing from `there`, the volumes that are mounted. */
-export const isMissingVolume = (spec: PodSpec, container: Container, there: MountedVolumes): boolean =>
-  mountedBy(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(there, name));
+/**
+ * Whether a container mounts a volume of its pod that is missing from `mountedVolumes`, the volumes that are mounted.
+ */
+export const isMissingVolume = (spec: PodSpec, container: Container, mountedVolumes: MountedVolumes): boolean =>
+  mountedVolumeNames(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
  * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start: only
  * the first such init container, because the containers after it have not been reached, or else all of them.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
-  const awaited = new Set(volumes);
-  const held = containersOf(spec).filter(({ container }) => mountedBy(container).some((name) => awaited.has(name)));
-  const [first] = held;
-  return first?.field === 'initContainers' ? [first] : held;
+  const awaitedVolumes = new Set(volumes);
+  const waitingContainers = containersOf(spec).filter(({ container }) =>
+    mountedVolumeNames(container).some((name) => awaitedVolumes.has(name)),
+  );
+  const [first] = waitingContainers;
+  return first?.field === 'initContainers' ? [first] : waitingContainers;
 }
 
 /**
@@ -69,11 +74,11 @@ export const containersOf = memoize((spec: PodSpec): readonly PlacedContainer[] 
 /** Whether an earlier container of the pod uses the same image with the same pull policy. */
 export function isAfterSameImage(spec: PodSpec, name: string): boolean {
   const container = containerNamed(spec, name)?.container;
-  const first = containersOf(spec).find(
+  const firstMatch = containersOf(spec).find(
     ({ container: { image, imagePullPolicy } }) =>
       image === container?.image && imagePullPolicy === container?.imagePullPolicy,
   );
-  return first !== undefined && first.container.name !== name;
+  return firstMatch !== undefined && firstMatch.container.name !== name;
 }
 
 const containersByName = memoize(

@@ -20,7 +20,7 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
   const withContainerDefaults = (list: Container[]) =>
     list.map((each) => defaultContainer(each, spec.hostNetwork ?? false));
   const { terminationGracePeriodSeconds: grace = 30 } = spec;
-  const defaulted: PodSpec = {
+  const defaultedSpec: PodSpec = {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
@@ -34,7 +34,10 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
     containers: withContainerDefaults(spec.containers),
     ...(spec.ephemeralContainers && { ephemeralContainers: spec.ephemeralContainers.map(defaultEphemeral) }),
   };
-  return { ...pod, spec: { ...defaulted, ...(defaulted.resources && { resources: defaultPodResources(defaulted) }) } };
+  return {
+    ...pod,
+    spec: { ...defaultedSpec, ...(defaultedSpec.resources && { resources: defaultPodResources(defaultedSpec) }) },
+  };
 }
 
 function defaultContainer(container: Container, hostNetwork: boolean): Container {
@@ -71,9 +74,9 @@ function withCommonDefaults<T extends Container>(container: T): T {
     terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
     terminationMessagePolicy: container.terminationMessagePolicy || 'File',
     ...(env && { env: env.map(defaultEnv) }),
-    ...(livenessProbe && { livenessProbe: defaultProbe(livenessProbe) }),
-    ...(readinessProbe && { readinessProbe: defaultProbe(readinessProbe) }),
-    ...(startupProbe && { startupProbe: defaultProbe(startupProbe) }),
+    ...(livenessProbe && { livenessProbe: applyProbeDefaults(livenessProbe) }),
+    ...(readinessProbe && { readinessProbe: applyProbeDefaults(readinessProbe) }),
+    ...(startupProbe && { startupProbe: applyProbeDefaults(startupProbe) }),
     ...(lifecycle && {
       lifecycle: {
         ...lifecycle,
@@ -84,7 +87,7 @@ function withCommonDefaults<T extends Container>(container: T): T {
   };
 }
 
-function defaultProbe(probe: Probe): Probe {
+function applyProbeDefaults(probe: Probe): Probe {
   return {
     ...defaultHandler(probe),
     timeoutSeconds: probe.timeoutSeconds || 1,
@@ -129,22 +132,22 @@ function defaultPodResources(spec: PodSpec): ResourceRequirements {
   const resources = withHugePageLimits(spec, spec.resources ?? {});
   const { limits = {}, requests = {} } = resources;
   if (Object.keys(limits).length === 0) return resources;
-  const requested = containerResourceNames(spec, 'requests').filter(
+  const requestedNames = containerResourceNames(spec, 'requests').filter(
     (resource) => isPodLevelResource(resource) && !isHugePages(resource),
   );
-  const sums = requested.map((resource) => [resource, sumOf(spec, 'requests', resource)] as const);
+  const sums = requestedNames.map((resource) => [resource, summedAmount(spec, 'requests', resource)] as const);
   return defaultResources({ ...resources, requests: { ...Object.fromEntries(sums), ...requests } });
 }
 
 function withHugePageLimits(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   const { limits = {}, requests = {} } = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
-  const limited = containerResourceNames(spec, 'limits').filter(
+  const limitedNames = containerResourceNames(spec, 'limits').filter(
     (resource) =>
       isHugePages(resource) && lookUp(requests, resource) === undefined && lookUp(limits, resource) === undefined,
   );
-  if (limited.length === 0) return resources;
-  const sums = limited.map((resource) => [resource, sumOf(spec, 'limits', resource)] as const);
+  if (limitedNames.length === 0) return resources;
+  const sums = limitedNames.map((resource) => [resource, summedAmount(spec, 'limits', resource)] as const);
   return { ...resources, limits: { ...limits, ...Object.fromEntries(sums) } };
 }
 
@@ -155,8 +158,8 @@ function containerResourceNames(spec: PodSpec, kind: 'limits' | 'requests'): str
 }
 
 /** Returns the sum over the containers, in the format of the first addend that is not zero. */
-function sumOf(spec: PodSpec, kind: 'limits' | 'requests', resource: string): string {
+function summedAmount(spec: PodSpec, kind: 'limits' | 'requests', resource: string): string {
   const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
-  const first = amounts.find((amount) => amount !== undefined && nanosOf(amount) !== 0n) ?? '0';
-  return quantityLike(aggregateNanos(spec, kind, resource), first);
+  const firstAmount = amounts.find((amount) => amount !== undefined && nanosOf(amount) !== 0n) ?? '0';
+  return quantityLike(aggregateNanos(spec, kind, resource), firstAmount);
 }

@@ -27,9 +27,9 @@ export function readManifest(value: unknown): ManifestResult {
   if ('object' in result && result.object.metadata.name !== '')
     return { pod: result.object, warnings: result.warnings };
   if ('object' in result) return { problems: [MISSING_NAME, ...result.warnings] };
-  const named = namedSchema.safeParse(value);
-  if (!named.success) return { problems: result.problems };
-  const { name, namespace } = named.data.metadata ?? {};
+  const namedResult = namedSchema.safeParse(value);
+  if (!namedResult.success) return { problems: result.problems };
+  const { name, namespace } = namedResult.data.metadata ?? {};
   if (!name) return { problems: [MISSING_NAME, ...result.problems] };
   return { problems: result.problems, metadata: namespace ? { name, namespace } : { name } };
 }

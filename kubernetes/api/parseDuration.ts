@@ -1,7 +1,7 @@
 import { lookUp } from '../../base/lookUp.ts';
 
 /** Milliseconds per unit of a Go duration. */
-const UNITS: Readonly<Record<string, number>> = {
+const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   // The micro sign, then the Greek letter mu.
@@ -13,19 +13,19 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+const DURATION_TERM = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /**
  * Parses a Go duration (`1m30s`, `0.5h`, `0`) to milliseconds. Returns undefined if the text is invalid or negative.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
-  let total = 0;
-  TERM.lastIndex = 0;
-  while (TERM.lastIndex < text.length) {
-    const term = TERM.exec(text);
+  let totalMs = 0;
+  DURATION_TERM.lastIndex = 0;
+  while (DURATION_TERM.lastIndex < text.length) {
+    const term = DURATION_TERM.exec(text);
     if (!term) return undefined;
-    total += Number(term[1]) * (lookUp(UNITS, term[2] ?? '') ?? Number.NaN);
+    totalMs += Number(term[1]) * (lookUp(MS_PER_UNIT, term[2] ?? '') ?? Number.NaN);
   }
-  return text === '' ? undefined : total;
+  return text === '' ? undefined : totalMs;
 }

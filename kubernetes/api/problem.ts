@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
-import { nearest } from '../../base/nearest.ts';
+import { closestWord } from '../../base/nearest.ts';
 import { truncate } from '../../base/shortText.ts';
 import { quotingHint, sourceTextAt } from '../yaml/sourceText.ts';
 
@@ -14,7 +14,7 @@ export interface Problem {
 }
 
 /** Formats the first problem on one line. */
-export function firstProblem([problem = { path: '', message: 'unreadable' }]: readonly Problem[]): string {
+export function formatFirstProblem([problem = { path: '', message: 'unreadable' }]: readonly Problem[]): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`;
 }
 
@@ -114,11 +114,11 @@ function formatBound(issue: z.core.$ZodIssue): string {
 }
 
 function expectedTypes(issue: z.core.$ZodIssueInvalidUnion): string[] {
-  const words = issue.errors.flat().flatMap((each) => {
+  const typeNames = issue.errors.flat().flatMap((each) => {
     if (each.code === 'invalid_type') return [typeName(each.expected)];
     return each.code === 'invalid_value' ? each.values.map(String) : ['a number'];
   });
-  return [...new Set(words)];
+  return [...new Set(typeNames)];
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = { bigint: 'number', int: 'an integer', record: 'object' };
@@ -152,7 +152,7 @@ export function unknownField(
   isHinted: boolean,
   title = 'unknown field',
 ): Problem {
-  const suggestion = isHinted ? nearest(key, knownKeys(schema, path)) : undefined;
+  const suggestion = isHinted ? closestWord(key, knownKeys(schema, path)) : undefined;
   const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
   return { path: fieldPath([...path, key]), message: `${title}${hint}` };
 }
@@ -164,6 +164,6 @@ function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): strin
   if (schema instanceof z.ZodMiniArray) return knownKeys(schema.def.element, rest);
   if (!(schema instanceof z.ZodMiniObject)) return [];
   if (key === undefined) return Object.keys(schema.def.shape);
-  const inner = lookUp(schema.def.shape, String(key));
-  return inner === undefined ? [] : knownKeys(inner, rest);
+  const innerSchema = lookUp(schema.def.shape, String(key));
+  return innerSchema === undefined ? [] : knownKeys(innerSchema, rest);
 }

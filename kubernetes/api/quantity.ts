@@ -6,7 +6,7 @@ const MAX_UNITS = 2n ** 63n - 1n;
 const QUANTITY_PATTERN = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 /** Nanos per suffix. */
-const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
+const NANOS_PER_SUFFIX: ReadonlyMap<string, bigint> = new Map([
   ['n', 1n],
   ['u', 1_000n],
   ['m', 1_000_000n],
@@ -35,12 +35,12 @@ export function parseQuantity(text: string): bigint | undefined {
   const [whole = '', fraction = ''] = digits.split('.');
   const scale = 10n ** BigInt(fraction.length);
   const nanos = toNanos(BigInt(whole + fraction), suffix, scale);
-  const bounded = nanos > MAX_UNITS * NANOS_PER_UNIT ? MAX_UNITS * NANOS_PER_UNIT : nanos;
-  return sign === '-' ? -bounded : bounded;
+  const boundedNanos = nanos > MAX_UNITS * NANOS_PER_UNIT ? MAX_UNITS * NANOS_PER_UNIT : nanos;
+  return sign === '-' ? -boundedNanos : boundedNanos;
 }
 
 function toNanos(digits: bigint, suffix: string, scale: bigint): bigint {
-  const nanosPerSuffix = SUFFIXES.get(suffix);
+  const nanosPerSuffix = NANOS_PER_SUFFIX.get(suffix);
   if (nanosPerSuffix !== undefined) return divideUp(digits * nanosPerSuffix, scale);
   // The result is clamped beyond these exponents anyway, and a huge power would be slow to compute.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
@@ -64,16 +64,16 @@ export function nanosOf(text: string): bigint {
 
 /** Parses a quantity to thousandths (millicores for cpu), rounded up. Throws a RangeError if the text is invalid. */
 export function milliValue(text: string): number {
-  return roundedUp(nanosOf(text), 'milli');
+  return nanosToUnit(nanosOf(text), 'milli');
 }
 
 /** Parses a quantity to whole units (bytes for memory), rounded up. Throws a RangeError if the text is invalid. */
 export function wholeValue(text: string): number {
-  return roundedUp(nanosOf(text), 'whole');
+  return nanosToUnit(nanosOf(text), 'whole');
 }
 
 /** Converts nanos to thousandths or whole units, rounded up. */
-export function roundedUp(nanos: bigint, unit: 'milli' | 'whole'): number {
+export function nanosToUnit(nanos: bigint, unit: 'milli' | 'whole'): number {
   const nanosPerUnit = unit === 'milli' ? NANOS_PER_UNIT / 1000n : NANOS_PER_UNIT;
   return Number(nanos > 0n ? divideUp(nanos, nanosPerUnit) : nanos / nanosPerUnit);
 }
@@ -88,8 +88,8 @@ const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
   const suffixes = family === 'binary' && nanos % NANOS_PER_UNIT === 0n ? BINARY_SUFFIXES : DECIMAL_SUFFIXES;
-  const suffix = suffixes.find((each) => nanos % (SUFFIXES.get(each) ?? 1n) === 0n) ?? 'n';
-  return `${nanos / (SUFFIXES.get(suffix) ?? 1n)}${suffix}`;
+  const suffix = suffixes.find((each) => nanos % (NANOS_PER_SUFFIX.get(each) ?? 1n) === 0n) ?? 'n';
+  return `${nanos / (NANOS_PER_SUFFIX.get(suffix) ?? 1n)}${suffix}`;
 }
 
 /** Returns a quantity in canonical form, rounded up to thousandths: `0.5` becomes `500m` and `1024Ki` becomes `1Mi`. */
@@ -99,7 +99,7 @@ export function canonicalQuantity(text: string): string {
 
 /** Formats nanos in the family of another quantity, because a sum is written in the family of its first addend. */
 export function quantityLike(nanos: bigint, like: string): string {
-  const unit = NANOS_PER_UNIT / 1000n;
-  const milli = (nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit)) * unit;
-  return formatQuantity(milli, like.endsWith('i') ? 'binary' : 'decimal');
+  const nanosPerMilli = NANOS_PER_UNIT / 1000n;
+  const roundedNanos = (nanos < 0n ? -divideUp(-nanos, nanosPerMilli) : divideUp(nanos, nanosPerMilli)) * nanosPerMilli;
+  return formatQuantity(roundedNanos, like.endsWith('i') ? 'binary' : 'decimal');
 }

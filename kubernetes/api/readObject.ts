@@ -46,8 +46,8 @@ export function readObject<Schema extends z.ZodMiniObject>(
   if (result.success) return { object: result.data, warnings: [] };
   const { warnings, mistyped, errors } = removeUnknownFields(result.error.issues, input, schema, rules);
   if (mistyped.length + errors.length === 0) return { object: z.parse(schema, input), warnings };
-  const described = mistyped.map((issue) => problemOf(issue, input, value, rules.isSecret?.(issue.path)));
-  return { problems: [...described, ...errors, ...warnings] };
+  const mistypedProblems = mistyped.map((issue) => problemOf(issue, input, value, rules.isSecret?.(issue.path)));
+  return { problems: [...mistypedProblems, ...errors, ...warnings] };
 }
 
 /** Deletes the unknown fields from the input and groups the issues. */

@@ -10,20 +10,20 @@ import type { Pod, PodSpec } from './schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from './schema/runtimeClass.ts';
 import type { ResourceList } from './schema/scalars.ts';
 import { validateTolerations } from './validation/scheduling.ts';
-import { requiredLabel } from './validation/words.ts';
+import { validateRequiredLabel } from './validation/words.ts';
 
-const TYPE = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
+const RUNTIME_CLASS_TYPE = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };
 
 /** Reads a RuntimeClass from a file or an API server. */
 export const readRuntimeClass = (value: unknown): ObjectResult<RuntimeClass> =>
-  readObject(runtimeClassSchema, withoutManagedFields(value, TYPE));
+  readObject(runtimeClassSchema, withoutManagedFields(value, RUNTIME_CLASS_TYPE));
 
 /**
  * Validates a RuntimeClass, except its metadata, as an API server does (`ValidateRuntimeClass` in
  * `pkg/apis/node/validation`).
  */
 export const validateRuntimeClass = ({ handler, scheduling = {} }: RuntimeClass): Problem[] => [
-  ...requiredLabel('handler', handler),
+  ...validateRequiredLabel('handler', handler),
   ...validateTolerations(scheduling, 'scheduling.tolerations'),
 ];
 
@@ -39,8 +39,8 @@ export interface AdmittedPod {
 /**
  * Returns the pods that were admitted with a RuntimeClass, by UID, reduced to the fields that `withRuntimeClass` needs.
  */
-export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedPod> {
-  const admitted = new Map<string, AdmittedPod>();
+export function collectAdmittedPods(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedPod> {
+  const admittedByUid = new Map<string, AdmittedPod>();
   for (const { metadata, spec } of pods) {
     const { runtimeClassName, overhead, nodeSelector, tolerations } = spec;
     if (!runtimeClassName) continue;
@@ -50,9 +50,9 @@ export function admissionsOf(pods: Iterable<Pod>): ReadonlyMap<string, AdmittedP
       ...(nodeSelector ? { nodeSelector } : {}),
       ...(tolerations ? { tolerations } : {}),
     };
-    admitted.set(metadata.uid, { metadata: { uid: metadata.uid }, spec: classFields });
+    admittedByUid.set(metadata.uid, { metadata: { uid: metadata.uid }, spec: classFields });
   }
-  return admitted;
+  return admittedByUid;
 }
 
 /**
@@ -107,14 +107,14 @@ function overheadProblems({ overhead: podOverhead = {} }: PodSpec, classOverhead
   if (Object.keys(classOverhead).length === 0) {
     return [{ path, message: 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead' }];
   }
-  const amount = (limits: ResourceList, name: string) => amountOf({ limits }, 'limits', name);
-  const isEqual = [...new Set([...names, ...Object.keys(classOverhead)])].every(
+  const amountByName = (limits: ResourceList, name: string) => amountOf({ limits }, 'limits', name);
+  const isSameOverhead = [...new Set([...names, ...Object.keys(classOverhead)])].every(
     (name) =>
       Object.hasOwn(podOverhead, name) &&
       Object.hasOwn(classOverhead, name) &&
-      amount(podOverhead, name) === amount(classOverhead, name),
+      amountByName(podOverhead, name) === amountByName(classOverhead, name),
   );
-  return isEqual
+  return isSameOverhead
     ? []
     : [{ path, message: "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead" }];
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Pod, PodManifest, PodSpec } from './schema/pod.ts';
 
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
-const PRIORITIES = new Map([
+const CLASS_PRIORITIES = new Map([
   ['system-node-critical', SYSTEM_CRITICAL_PRIORITY + 1000],
   ['system-cluster-critical', SYSTEM_CRITICAL_PRIORITY],
 ]);
@@ -34,7 +34,12 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
         'kubernetes.io/config.hash': uid,
       },
     },
-    spec: { ...manifest.spec, nodeName: node, ...priority(manifest.spec), ...tolerations(manifest.spec, source) },
+    spec: {
+      ...manifest.spec,
+      nodeName: node,
+      ...priorityFields(manifest.spec),
+      ...tolerationFields(manifest.spec, source),
+    },
   };
 }
 
@@ -48,19 +53,19 @@ export const staticPodName = (name: string, nodeName: string): string => `${name
 function computeUid(manifest: PodManifest, node: string, origin: string): string {
   const { metadata, spec } = manifest;
   return createHash('sha256')
-    .update(JSON.stringify([metadata, spec, node, origin], sortedKeys))
+    .update(JSON.stringify([metadata, spec, node, origin], sortKeys))
     .digest('hex')
     .slice(0, 32);
 }
 
 /** Returns an object with sorted keys, because their order in a file must not affect the UID. */
-function sortedKeys(_key: string, value: unknown): unknown {
+function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
-  const classPriority = PRIORITIES.get(spec.priorityClassName ?? '');
+function priorityFields(spec: PodSpec): Pick<PodSpec, 'priority'> {
+  const classPriority = CLASS_PRIORITIES.get(spec.priorityClassName ?? '');
   return spec.priority === undefined && classPriority !== undefined ? { priority: classPriority } : {};
 }
 
@@ -68,7 +73,7 @@ function priority(spec: PodSpec): Pick<PodSpec, 'priority'> {
  * Returns the tolerations of a static pod. Pods from files must survive problems of their node, so no NoExecute taint
  * evicts them.
  */
-function tolerations(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
+function tolerationFields(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};
   const otherTolerations = (spec.tolerations ?? []).filter(
     ({ key, operator, effect }) => key !== undefined || operator !== 'Exists' || effect !== 'NoExecute',

@@ -8,7 +8,7 @@ import { isStaticPod } from './staticPod.ts';
 import { validatePodAnnotations, validateProfileAnnotations } from './validation/annotations.ts';
 import { validateContainers, validateImages } from './validation/containers.ts';
 import { validateFileKeyVolumes } from './validation/env.ts';
-import { dnsSubdomain as subdomainRules } from './validation/nameRules.ts';
+import { dnsSubdomainProblems as subdomainRules } from './validation/nameRules.ts';
 import { validateDns, validateHostAliases, validateHostnameOverride } from './validation/names.ts';
 import { validateKubeFinalizers, validateLabels, validateObjectMeta } from './validation/objectMeta.ts';
 import { validatePodClaims, validatePodResources } from './validation/podResources.ts';
@@ -26,14 +26,14 @@ import { type StaticRules, validateStatic } from './validation/static.ts';
 import { validateVolumes } from './validation/volumes.ts';
 import { validateHostProcesses, validateOs } from './validation/windows.ts';
 import {
-  dnsLabel,
-  dnsSubdomain,
   forbidden,
-  inRange,
   invalid,
-  oneOf,
   required,
-  requiredOneOf,
+  validateDnsLabel,
+  validateDnsSubdomain,
+  validateOneOf,
+  validateRange,
+  validateRequiredOneOf,
 } from './validation/words.ts';
 
 /** Maximum of `activeDeadlineSeconds` in seconds, which fits in a signed 32-bit integer. */
@@ -126,9 +126,9 @@ const clusterCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: f
 const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(validateHostNetwork),
   nodeCheck(({ restartPolicy }) =>
-    requiredOneOf('spec.restartPolicy', restartPolicy, ['Always', 'OnFailure', 'Never']),
+    validateRequiredOneOf('spec.restartPolicy', restartPolicy, ['Always', 'OnFailure', 'Never']),
   ),
-  nodeCheck(({ dnsPolicy }) => requiredOneOf('spec.dnsPolicy', dnsPolicy, DNS_POLICIES)),
+  nodeCheck(({ dnsPolicy }) => validateRequiredOneOf('spec.dnsPolicy', dnsPolicy, DNS_POLICIES)),
   clusterCheck(({ nodeSelector = {} }) => validateLabels(nodeSelector, 'spec.nodeSelector')),
   nodeCheck(validatePodSecurity),
   clusterCheck(validateAffinity),
@@ -142,15 +142,17 @@ const SPEC_CHECKS: readonly SpecCheck[] = [
   clusterCheck((spec) => optionalSubdomain('spec.serviceAccountName', serviceAccountOf(spec))),
   clusterCheck(({ nodeName }) => optionalSubdomain('spec.nodeName', nodeName)),
   nodeCheck(({ activeDeadlineSeconds }) =>
-    inRange('spec.activeDeadlineSeconds', activeDeadlineSeconds, 1, MAX_DEADLINE_SECONDS),
+    validateRange('spec.activeDeadlineSeconds', activeDeadlineSeconds, 1, MAX_DEADLINE_SECONDS),
   ),
-  nodeCheck(({ hostname }) => (hostname ? dnsLabel('spec.hostname', hostname) : [])),
-  nodeCheck(({ subdomain }) => (subdomain ? dnsLabel('spec.subdomain', subdomain) : [])),
+  nodeCheck(({ hostname }) => (hostname ? validateDnsLabel('spec.hostname', hostname) : [])),
+  nodeCheck(({ subdomain }) => (subdomain ? validateDnsLabel('spec.subdomain', subdomain) : [])),
   clusterCheck((spec) => validateTolerations(spec, 'spec.tolerations')),
   nodeCheck(validateHostAliases),
   clusterCheck(({ priorityClassName }) => optionalSubdomain('spec.priorityClassName', priorityClassName)),
   // The next two fields are pointers in Go, so an empty string is invalid.
-  clusterCheck(({ runtimeClassName: name }) => (name === undefined ? [] : dnsSubdomain('spec.runtimeClassName', name))),
+  clusterCheck(({ runtimeClassName: name }) =>
+    name === undefined ? [] : validateDnsSubdomain('spec.runtimeClassName', name),
+  ),
   clusterCheck(({ preemptionPolicy }) => validatePreemption(preemptionPolicy)),
   nodeCheck(({ overhead }) => (overhead ? validateResources({ limits: overhead }, 'spec.overhead') : [])),
   clusterCheck(validateOs),
@@ -161,12 +163,12 @@ const SPEC_CHECKS: readonly SpecCheck[] = [
 /** Validates the spec of a pod, or only the fields that its node relies on. */
 function validateSpec(pod: Pod, nodeChecksOnly: boolean): Problem[] {
   const { metadata, spec } = pod;
-  const { valid, problems } = validateVolumes(spec.volumes ?? [], metadata.name, 'spec.volumes');
+  const { validVolumes, problems } = validateVolumes(spec.volumes ?? [], metadata.name, 'spec.volumes');
   const podClaims = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => name !== '');
   return [
     ...problems,
     ...(nodeChecksOnly ? [] : validatePodClaims(pod)),
-    ...validateContainers({ spec, volumes: valid, podClaims }),
+    ...validateContainers({ spec, volumes: validVolumes, podClaims }),
     ...validatePodResources(spec, podClaims),
     ...SPEC_CHECKS.flatMap(({ isNodeCheck, check }) => (isNodeCheck || !nodeChecksOnly ? check(spec) : [])),
   ];
@@ -174,11 +176,12 @@ function validateSpec(pod: Pod, nodeChecksOnly: boolean): Problem[] {
 
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-const optionalSubdomain = (path: string, value = ''): Problem[] => (value === '' ? [] : dnsSubdomain(path, value));
+const optionalSubdomain = (path: string, value = ''): Problem[] =>
+  value === '' ? [] : validateDnsSubdomain(path, value);
 
 function validatePreemption(policy: string | undefined): Problem[] {
   const path = 'spec.preemptionPolicy';
-  return policy === '' ? [required(path)] : oneOf(path, policy, ['PreemptLowerPriority', 'Never']);
+  return policy === '' ? [required(path)] : validateOneOf(path, policy, ['PreemptLowerPriority', 'Never']);
 }
 
 function validateHostNetwork({ hostNetwork, containers }: PodSpec): Problem[] {
@@ -199,8 +202,8 @@ function validateHostNetwork({ hostNetwork, containers }: PodSpec): Problem[] {
 function validateAcceptedPod(pod: Pod): Problem[] {
   const { metadata, spec } = pod;
   return [
-    ...dnsSubdomain('metadata.name', metadata.name),
-    ...dnsLabel('metadata.namespace', metadata.namespace),
+    ...validateDnsSubdomain('metadata.name', metadata.name),
+    ...validateDnsLabel('metadata.namespace', metadata.namespace),
     ...validateSpec(pod, true),
     ...validatePlacement(spec),
     ...validateImages(spec),

@@ -10,7 +10,7 @@ import { quantitySchema } from './schema/scalars.ts';
  */
 export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodMiniExactOptional) return withZeroValues(schema.def.innerType, value);
-  if (value === null || value === undefined) return zeroOf(schema);
+  if (value === null || value === undefined) return zeroValueOf(schema);
   if (typeof value !== 'object') return value;
   if (schema instanceof z.ZodMiniArray) {
     if (!Array.isArray(value)) return value;
@@ -21,10 +21,10 @@ export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([key, entry]) => [key, withZeroValues(schema.def.valueType, entry)]));
   }
-  return schema instanceof z.ZodMiniObject ? structOf(schema, value) : value;
+  return schema instanceof z.ZodMiniObject ? structWithZeros(schema, value) : value;
 }
 
-function structOf(schema: z.ZodMiniObject, value: object): object {
+function structWithZeros(schema: z.ZodMiniObject, value: object): object {
   const { shape } = schema.def;
   const fields = new Map<string, unknown>();
   for (const [name, each] of Object.entries(value)) {
@@ -33,34 +33,36 @@ function structOf(schema: z.ZodMiniObject, value: object): object {
     if (!isLeftOut) fields.set(name, field === undefined ? each : withZeroValues(field, each));
   }
   for (const [name, field] of requiredFieldsOf(schema)) {
-    const zero = fields.has(name) ? undefined : zeroOf(field);
-    if (zero !== undefined) fields.set(name, zero);
+    const zeroValue = fields.has(name) ? undefined : zeroValueOf(field);
+    if (zeroValue !== undefined) fields.set(name, zeroValue);
   }
   return Object.fromEntries(fields);
 }
 
-type Fields = readonly (readonly [name: string, field: z.core.$ZodType])[];
+type SchemaFields = readonly (readonly [name: string, field: z.core.$ZodType])[];
 
-const requiredFields = new WeakMap<z.ZodMiniObject, Fields>();
+const requiredFields = new WeakMap<z.ZodMiniObject, SchemaFields>();
 
 /** Returns the required fields of a schema, cached because a pod has many objects of the same type. */
-function requiredFieldsOf(schema: z.ZodMiniObject): Fields {
+function requiredFieldsOf(schema: z.ZodMiniObject): SchemaFields {
   const cached = requiredFields.get(schema);
   if (cached !== undefined) return cached;
-  const required = Object.entries(schema.def.shape).filter(([, field]) => !(field instanceof z.ZodMiniExactOptional));
-  requiredFields.set(schema, required);
-  return required;
+  const requiredEntries = Object.entries(schema.def.shape).filter(
+    ([, field]) => !(field instanceof z.ZodMiniExactOptional),
+  );
+  requiredFields.set(schema, requiredEntries);
+  return requiredEntries;
 }
 
 /** Returns the zero value of a type, or undefined for a literal, which has none. */
-function zeroOf(schema: z.core.$ZodType): unknown {
+function zeroValueOf(schema: z.core.$ZodType): unknown {
   if (schema === quantitySchema) return '0';
   if (schema instanceof z.ZodMiniString) return '';
   if (schema instanceof z.ZodMiniNumber) return 0;
   if (schema instanceof z.ZodMiniBoolean) return false;
   if (schema instanceof z.ZodMiniArray) return [];
   if (schema instanceof z.ZodMiniRecord) return {};
-  if (schema instanceof z.ZodMiniObject) return structOf(schema, {});
+  if (schema instanceof z.ZodMiniObject) return structWithZeros(schema, {});
   // An IntOrString is a number by default.
   return schema instanceof z.ZodMiniUnion ? 0 : undefined;
 }

@@ -26,17 +26,17 @@ export function referencedObjects({ env = [], envFrom = [] }: Container): readon
   return [...new Map(references.map((each) => [objectKey(each), each])).values()];
 }
 
-interface References {
-  readonly configMapRef?: Reference | undefined;
-  readonly secretRef?: Reference | undefined;
+interface SourceReferences {
+  readonly configMapRef?: ConfigKeyReference | undefined;
+  readonly secretRef?: ConfigKeyReference | undefined;
 }
 
-interface Reference {
+interface ConfigKeyReference {
   readonly name?: string;
   readonly optional?: boolean;
 }
 
-function toObjectReference({ configMapRef, secretRef }: References): ObjectReference | undefined {
+function toObjectReference({ configMapRef, secretRef }: SourceReferences): ObjectReference | undefined {
   const reference = configMapRef ?? secretRef;
   if (reference === undefined) return undefined;
   const { name = '', optional = false } = reference;
@@ -47,7 +47,7 @@ function toObjectReference({ configMapRef, secretRef }: References): ObjectRefer
  * Returns all text values of an object by key. Returns undefined if the object is optional and does not exist. Throws
  * `CreateContainerConfigError`.
  */
-export function allValues(
+export function readAllValues(
   source: EnvFromSource,
   objects: ResolvedObjects,
 ): Readonly<Record<string, string>> | undefined {
@@ -56,8 +56,8 @@ export function allValues(
   if (object === undefined) return undefined;
   return Object.fromEntries(
     [...object.data].flatMap(([key, value]) => {
-      const text = valueToText(object, value);
-      return text === undefined ? [] : [[key, text]];
+      const valueText = valueToText(object, value);
+      return valueText === undefined ? [] : [[key, valueText]];
     }),
   );
 }
@@ -66,7 +66,7 @@ export function allValues(
  * Returns the value of one key of an object. Returns undefined if the key or object is optional and does not exist.
  * Throws `CreateContainerConfigError` with the kubelet's message.
  */
-export function valueOfKey(
+export function readKeyValue(
   { configMapKeyRef, secretKeyRef }: EnvVarSource,
   objects: ResolvedObjects,
   namespace: string,
@@ -77,8 +77,8 @@ export function valueOfKey(
   const { key } = reference;
   const object = resolveObject(objectReference, objects);
   const value = object?.data.get(key);
-  const text = object && value !== undefined ? valueToText(object, value) : undefined;
-  if (text !== undefined || objectReference.optional) return text;
+  const valueText = object && value !== undefined ? valueToText(object, value) : undefined;
+  if (valueText !== undefined || objectReference.optional) return valueText;
   throw new NodeFailure(
     'CreateContainerConfigError',
     `couldn't find key ${key} in ${objectReference.kind} ${namespace}/${objectReference.name}`,

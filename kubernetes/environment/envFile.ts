@@ -2,7 +2,7 @@
 import { NodeFailure } from '../../base/failure.ts';
 
 /** Pattern of a blank line, a comment or a variable. Spaces before a variable and around `=` are ignored. */
-const LINE = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;
+const LINE_PATTERN = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;
 
 /**
  * Returns the value of a variable in a file, or undefined if the file does not have it. If the file defines the
@@ -14,11 +14,11 @@ export function envFileValue(
 ): string | undefined {
   let value: string | undefined;
   for (let offset = 0; offset < text.length; ) {
-    LINE.lastIndex = offset;
-    const match = LINE.exec(text);
+    LINE_PATTERN.lastIndex = offset;
+    const match = LINE_PATTERN.exec(text);
     if (match === null) throw malformedFileError(path, text, offset);
     if (match[1]?.trimEnd() === key) value = match[2];
-    offset = LINE.lastIndex;
+    offset = LINE_PATTERN.lastIndex;
   }
   return value;
 }

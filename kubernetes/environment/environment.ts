@@ -18,7 +18,7 @@ export interface EnvLookups {
 }
 
 /** A variable before expansion. `field` is set only for literal values, because only these are expanded. */
-interface Unexpanded {
+interface UnexpandedVariable {
   readonly name: string;
   readonly value: string;
   readonly field?: string;
@@ -35,16 +35,16 @@ const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
  * variables defined earlier. Throws `CreateContainerConfigError` before any expansion if the result would be too large.
  */
 export function containerEnvironment(container: Container, lookups: EnvLookups): EnvVariable[] {
-  const unexpanded = [...variablesOf(container, lookups)];
-  assertEnvironmentSize(unexpanded);
+  const unexpandedVariables = [...variablesOf(container, lookups)];
+  assertEnvironmentSize(unexpandedVariables);
   const values = new Map<string, string>();
-  for (const { name, value, field } of unexpanded) {
-    values.set(name, field === undefined ? value : expand(value, (each) => values.get(each)));
+  for (const { name, value, field } of unexpandedVariables) {
+    values.set(name, field === undefined ? value : expandReferences(value, (each) => values.get(each)));
   }
   return Array.from(values, ([name, value]) => ({ name, value }));
 }
 
-function* variablesOf(container: Container, lookups: EnvLookups): Generator<Unexpanded> {
+function* variablesOf(container: Container, lookups: EnvLookups): Generator<UnexpandedVariable> {
   for (const [name, value] of Object.entries(lookups.services ?? {})) yield { name, value };
   for (const from of container.envFrom ?? []) {
     for (const [key, value] of Object.entries(lookups.all(from) ?? {})) {
@@ -61,18 +61,18 @@ function* variablesOf(container: Container, lookups: EnvLookups): Generator<Unex
   }
 }
 
-function assertEnvironmentSize(variables: readonly Unexpanded[]): void {
+function assertEnvironmentSize(variables: readonly UnexpandedVariable[]): void {
   const sizes = new Map<string, number>();
-  let total = 0;
+  let totalBytes = 0;
   for (const { name, value, field } of variables) {
     const size = field === undefined ? utf8Length(value) : expandedBytes(value, (each) => sizes.get(each));
-    total += size - (sizes.get(name) ?? 0);
+    totalBytes += size - (sizes.get(name) ?? 0);
     sizes.set(name, size);
-    if (total > MAX_MESSAGE_BYTES) throw environmentTooLarge(field ?? `variable ${name}`);
+    if (totalBytes > MAX_MESSAGE_BYTES) throw environmentTooLargeError(field ?? `variable ${name}`);
   }
 }
 
-const environmentTooLarge = (field: string): NodeFailure =>
+const environmentTooLargeError = (field: string): NodeFailure =>
   new NodeFailure(
     'CreateContainerConfigError',
     `${field}: the values up to here are longer than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB once $(VAR) is expanded, and no runtime accepts more`,
@@ -90,22 +90,22 @@ function resolveValue(name: string, valueSource: EnvVarSource, { source }: EnvLo
   );
 }
 
-const REFERENCE = /\$(?:\$|\(([^)]*)\))/g;
+const REFERENCE_PATTERN = /\$(?:\$|\(([^)]*)\))/g;
 
 /**
  * Replaces each `$(VAR)` for which `lookup` returns a value (C21). `$$` becomes a dollar sign. Unknown and incomplete
  * references are left unchanged.
  */
-export function expand(text: string, lookup: (name: string) => string | undefined): string {
-  return text.replace(REFERENCE, (reference, name: string | undefined) =>
+export function expandReferences(text: string, lookup: (name: string) => string | undefined): string {
+  return text.replace(REFERENCE_PATTERN, (reference, name: string | undefined) =>
     name === undefined ? '$' : (lookup(name) ?? reference),
   );
 }
 
-/** Returns the UTF-8 length of the result of `expand` without building it. */
+/** Returns the UTF-8 length of the result of `expandReferences` without building it. */
 function expandedBytes(text: string, sizeOf: (name: string) => number | undefined): number {
   let size = utf8Length(text);
-  for (const [reference, name] of text.matchAll(REFERENCE)) {
+  for (const [reference, name] of text.matchAll(REFERENCE_PATTERN)) {
     const replacementSize = name === undefined ? 1 : sizeOf(name);
     if (replacementSize !== undefined) size += replacementSize - utf8Length(reference);
   }
@@ -125,12 +125,12 @@ export function expandAll(texts: readonly string[], values: ReadonlyMap<string, 
     sizes.set(name, size);
     return size;
   };
-  let total = 0;
+  let totalBytes = 0;
   for (const [index, text] of texts.entries()) {
-    total += expandedBytes(text, sizeOf);
-    if (total > MAX_MESSAGE_BYTES) throw environmentTooLarge(`${field}[${index}]`);
+    totalBytes += expandedBytes(text, sizeOf);
+    if (totalBytes > MAX_MESSAGE_BYTES) throw environmentTooLargeError(`${field}[${index}]`);
   }
-  return texts.map((text) => expand(text, (name) => values.get(name)));
+  return texts.map((text) => expandReferences(text, (name) => values.get(name)));
 }
 
 /** Returns a container's command and arguments with environment variables expanded (C21). */

@@ -1,5 +1,5 @@
 import { lookUp } from '../../base/lookUp.ts';
-import { quoted } from '../../base/quoted.ts';
+import { quotedText } from '../../base/quoted.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container } from '../api/schema/container.ts';
@@ -41,7 +41,7 @@ export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresse
 /** Formats labels or annotations for a file, as lines `key="value"` sorted by key. */
 function formatMap(values: Readonly<Record<string, string>>): string {
   const keys = Object.keys(values).sort();
-  return keys.map((key) => `${key}=${quoted(lookUp(values, key) ?? '')}`).join('\n');
+  return keys.map((key) => `${key}=${quotedText(lookUp(values, key) ?? '')}`).join('\n');
 }
 
 /**
@@ -61,8 +61,8 @@ export function resourceValue(
   { self, allocatable }: { self?: Container; allocatable: ResourceList },
 ): string | undefined {
   const { spec } = pod;
-  const namedContainer = () => containersOf(spec).find(({ container }) => container.name === containerName)?.container;
-  const container = containerName ? namedContainer() : self;
+  const findContainer = () => containersOf(spec).find(({ container }) => container.name === containerName)?.container;
+  const container = containerName ? findContainer() : self;
   if (container === undefined) return undefined;
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
@@ -72,8 +72,8 @@ export function resourceValue(
   const hasDefault = kind === 'limits' && isDefaulted && DEFAULTED_LIMITS.includes(resource);
   const amount = ownAmount || !hasDefault ? ownAmount : defaultLimit(spec, resource, allocatable);
   // A missing or zero divisor means 1.
-  const unit = parseNanos(divisor) || 1_000_000_000n;
-  return String((amount + unit - 1n) / unit);
+  const divisorNanos = parseNanos(divisor) || 1_000_000_000n;
+  return String((amount + divisorNanos - 1n) / divisorNanos);
 }
 
 const parseNanos = (text: string | undefined): bigint => (text === undefined ? 0n : (parseQuantity(text) ?? 0n));

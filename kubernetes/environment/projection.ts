@@ -101,8 +101,8 @@ const toBuffer = (value: string | Buffer): Buffer => (typeof value === 'string' 
  * Throws `FailedMount` for a path outside the volume.
  */
 export function normalizeFiles(files: readonly ProjectedFile[]): ProjectedFile[] {
-  const byPath = new Map(files.map((file) => [normalizePath(file.path), file] as const));
-  return Array.from(byPath, ([path, file]) => ({ ...file, path }));
+  const fileByPath = new Map(files.map((file) => [normalizePath(file.path), file] as const));
+  return Array.from(fileByPath, ([path, file]) => ({ ...file, path }));
 }
 
 function downwardValue(
@@ -124,7 +124,7 @@ function downwardValue(
  * Throws `FailedMount` for a source that the node cannot provide: an object of an API server on a node without one, or
  * a pod certificate, which the node never requests. Does nothing for an optional source.
  */
-export function refuseUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
+export function throwUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   if (podCertificate !== undefined) {
     const message = `podCertificate of "${podCertificate.signerName}" is not available: this node does not request certificates for pods`;

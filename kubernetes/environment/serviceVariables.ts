@@ -25,7 +25,7 @@ interface LinkSettings {
   readonly enableServiceLinks: boolean;
 }
 
-const HEADLESS = 'None';
+const HEADLESS_IP = 'None';
 /** The Service of the API server, which is available to every container. */
 const API_SERVER_SERVICE = { namespace: 'default', name: 'kubernetes' };
 
@@ -40,7 +40,7 @@ export function serviceVariables(
   const apiServerServices: ServiceAddress[] = [];
   const namespaceServices = new Map<string, ServiceAddress>();
   for (const service of services) {
-    if (service.clusterIp === '' || service.clusterIp === HEADLESS) continue;
+    if (service.clusterIp === '' || service.clusterIp === HEADLESS_IP) continue;
     if (service.namespace === API_SERVER_SERVICE.namespace && service.name === API_SERVER_SERVICE.name)
       apiServerServices.push(service);
     else if (enableServiceLinks && service.namespace === namespace) namespaceServices.set(service.name, service);
@@ -52,16 +52,16 @@ export function serviceVariables(
   return Object.fromEntries([...linkedServices.values()].flatMap(variablesOf));
 }
 
-type Variable = readonly [name: string, value: string];
+type EnvPair = readonly [name: string, value: string];
 
-function variablesOf({ name, clusterIp, ports }: ServiceAddress): Variable[] {
+function variablesOf({ name, clusterIp, ports }: ServiceAddress): EnvPair[] {
   const [firstPort] = ports;
   if (firstPort === undefined) return [];
   const prefix = toVariableName(name);
   return [
     [`${prefix}_SERVICE_HOST`, clusterIp],
     [`${prefix}_SERVICE_PORT`, String(firstPort.port)],
-    ...ports.flatMap(({ name: port, port: portNumber }): Variable[] =>
+    ...ports.flatMap(({ name: port, port: portNumber }): EnvPair[] =>
       port ? [[`${prefix}_SERVICE_PORT_${toVariableName(port)}`, String(portNumber)]] : [],
     ),
     [`${prefix}_PORT`, formatUrl(firstPort, clusterIp)],
@@ -70,13 +70,13 @@ function variablesOf({ name, clusterIp, ports }: ServiceAddress): Variable[] {
 }
 
 /** Returns the variables in the format of Docker container links. */
-function dockerLinkVariables(prefix: string, port: ServicePort, clusterIp: string): Variable[] {
-  const link = `${prefix}_PORT_${port.port}_${port.protocol.toUpperCase()}`;
+function dockerLinkVariables(prefix: string, port: ServicePort, clusterIp: string): EnvPair[] {
+  const linkPrefix = `${prefix}_PORT_${port.port}_${port.protocol.toUpperCase()}`;
   return [
-    [link, formatUrl(port, clusterIp)],
-    [`${link}_PROTO`, port.protocol.toLowerCase()],
-    [`${link}_PORT`, String(port.port)],
-    [`${link}_ADDR`, clusterIp],
+    [linkPrefix, formatUrl(port, clusterIp)],
+    [`${linkPrefix}_PROTO`, port.protocol.toLowerCase()],
+    [`${linkPrefix}_PORT`, String(port.port)],
+    [`${linkPrefix}_ADDR`, clusterIp],
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../api/rfc3339.ts';
-import { dnsSubdomain } from '../api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../api/validation/nameRules.ts';
 import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.ts';
 
 export interface CoreEvent {
@@ -22,7 +22,7 @@ export interface CoreEvent {
 }
 
 /** Component name in events. Node agents other than the kubelet use it, too. */
-const COMPONENT = 'kubelet';
+const COMPONENT_NAME = 'kubelet';
 /** Namespace of events about objects without a namespace. */
 const DEFAULT_NAMESPACE = 'default';
 
@@ -46,12 +46,12 @@ export function coreEvent(
     involvedObject: involved,
     reason,
     message,
-    source: { component: COMPONENT, host },
+    source: { component: COMPONENT_NAME, host },
     firstTimestamp: rfc3339(firstAt),
     lastTimestamp: rfc3339(at),
     count,
     type: eventType,
-    reportingComponent: COMPONENT,
+    reportingComponent: COMPONENT_NAME,
     reportingInstance: host,
   };
 }
@@ -63,8 +63,8 @@ export function coreEvent(
  * equally unique and stays the same in a replay.
  */
 export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
-  const unique = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;
-  return dnsSubdomain(unique).length === 0 ? unique : uuidFrom(unique);
+  const uniqueName = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;
+  return dnsSubdomainProblems(uniqueName).length === 0 ? uniqueName : uuidFrom(uniqueName);
 }
 
 /** Derives a version 8 UUID (RFC 9562) from a string. */

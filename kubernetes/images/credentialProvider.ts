@@ -5,10 +5,10 @@ import { parseDuration } from '../api/parseDuration.ts';
 import type { CredentialSource, Keyring } from './keyring.ts';
 import { keyringOf, matchesLocation } from './keyring.ts';
 
-const GROUP = 'credentialprovider.kubelet.k8s.io';
+const API_GROUP = 'credentialprovider.kubelet.k8s.io';
 
 /** Versions of the protocol. Only the last one supports service account tokens. */
-export const PROVIDER_VERSIONS = [`${GROUP}/v1alpha1`, `${GROUP}/v1beta1`, `${GROUP}/v1`] as const;
+export const PROVIDER_VERSIONS = [`${API_GROUP}/v1alpha1`, `${API_GROUP}/v1beta1`, `${API_GROUP}/v1`] as const;
 export const TOKEN_VERSION = PROVIDER_VERSIONS[2];
 
 /** The configuration of a plugin. */

@@ -45,8 +45,8 @@ const MAX_PATH_LENGTH = 255;
  * references are to images on Docker Hub.
  */
 function splitRegistry(text: string): [registry: string, remainder: string] {
-  const slash = text.indexOf('/');
-  const [firstPart, afterSlash] = slash < 0 ? ['', text] : [text.slice(0, slash), text.slice(slash + 1)];
+  const slashIndex = text.indexOf('/');
+  const [firstPart, afterSlash] = slashIndex < 0 ? ['', text] : [text.slice(0, slashIndex), text.slice(slashIndex + 1)];
   const isRegistry = firstPart === 'localhost' || /[.:]/.test(firstPart) || firstPart.toLowerCase() !== firstPart;
   const registry = isRegistry && firstPart !== 'index.docker.io' ? firstPart : DEFAULT_REGISTRY;
   const path = isRegistry ? afterSlash : text;

@@ -33,9 +33,9 @@ export function needsProof(image: string, isPulledByNode: boolean, { policy, all
 /** Returns the image name in the spec without tag and digest. */
 export function withoutTagAndDigest(image: string): string {
   const [name = ''] = image.split('@', 1);
-  const slash = name.lastIndexOf('/');
-  const colon = name.indexOf(':', slash + 1);
-  return colon < 0 ? name : name.slice(0, colon);
+  const slashIndex = name.lastIndexOf('/');
+  const colonIndex = name.indexOf(':', slashIndex + 1);
+  return colonIndex < 0 ? name : name.slice(0, colonIndex);
 }
 
 /** Returns why an allowlist entry is invalid, or undefined if it is valid. */

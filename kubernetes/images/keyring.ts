@@ -46,10 +46,10 @@ export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): K
   );
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
   // Docker writes entries without credentials if a credential helper stores them.
-  const usable = entries.flatMap(([location, credential]) =>
+  const usableEntries = entries.flatMap(([location, credential]) =>
     credential?.username ? [[location, credential] as const] : [],
   );
-  return sortBySpecificity(usable);
+  return sortBySpecificity(usableEntries);
 }
 
 /** Merges keyrings. Credentials for the same location are tried in the order of the keyrings. */
@@ -66,18 +66,19 @@ function toCredential(entry: z.infer<typeof entrySchema>): Credential | undefine
   const { username = '', password = '', auth = '', email } = entry ?? {};
   const emailField = email ? { email } : {};
   if (auth === '') return { username, password, ...emailField };
-  const decoded = decodeBase64(auth);
-  const colon = decoded?.indexOf(':') ?? -1;
-  return decoded === undefined || colon < 0
+  const decodedAuth = decodeBase64(auth);
+  const colonIndex = decodedAuth?.indexOf(':') ?? -1;
+  return decodedAuth === undefined || colonIndex < 0
     ? undefined
-    : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1), ...emailField };
+    : { username: decodedAuth.slice(0, colonIndex), password: decodedAuth.slice(colonIndex + 1), ...emailField };
 }
 
 /** Decodes base64 with or without padding. */
 function decodeBase64(text: string): string | undefined {
-  const digits = text.replace(/[\r\n]/g, '');
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(digits) || (digits.endsWith('=') && digits.length % 4 !== 0)) return undefined;
-  return new TextDecoder().decode(Uint8Array.from(atob(digits), (byte) => byte.charCodeAt(0)));
+  const base64Digits = text.replace(/[\r\n]/g, '');
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64Digits) || (base64Digits.endsWith('=') && base64Digits.length % 4 !== 0))
+    return undefined;
+  return new TextDecoder().decode(Uint8Array.from(atob(base64Digits), (byte) => byte.charCodeAt(0)));
 }
 
 /**
@@ -100,9 +101,11 @@ const DOCKER_HUB = 'index.docker.io';
 
 /** Returns the credentials to try for a repository such as `registry.example/team/app`, in order (C15). */
 export function credentialsFor(repository: string, keyring: Keyring): Credential[] {
-  const matching = keyring.filter(([location]) => matchesLocation(location, repository));
+  const matchingEntries = keyring.filter(([location]) => matchesLocation(location, repository));
   const candidates =
-    matching.length > 0 ? matching : keyring.filter(([location]) => location === DOCKER_HUB && isDockerHub(repository));
+    matchingEntries.length > 0
+      ? matchingEntries
+      : keyring.filter(([location]) => location === DOCKER_HUB && isDockerHub(repository));
   return candidates.map(([, credential]) => credential);
 }
 

@@ -9,9 +9,14 @@ import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
 import type { Credential } from './keyring.ts';
 
-const string = z.string();
-const accountSchema = z.strictObject({ uid: string, namespace: string, name: string });
-const secretSchema = z.strictObject({ uid: string, namespace: string, name: string, credentialHash: string });
+const stringSchema = z.string();
+const accountSchema = z.strictObject({ uid: stringSchema, namespace: stringSchema, name: stringSchema });
+const secretSchema = z.strictObject({
+  uid: stringSchema,
+  namespace: stringSchema,
+  name: stringSchema,
+  credentialHash: stringSchema,
+});
 const credentialsSchema = z.strictObject({
   kubernetesSecrets: z.exactOptional(z.array(secretSchema)),
   kubernetesServiceAccounts: z.exactOptional(z.array(accountSchema)),
@@ -21,7 +26,7 @@ const apiVersionSchema = z.enum(['kubelet.config.k8s.io/v1beta1', 'kubelet.confi
 const intentSchema = z.strictObject({
   kind: z.literal('ImagePullIntent'),
   apiVersion: apiVersionSchema,
-  image: string,
+  image: stringSchema,
 });
 /**
  * Strict, because an unknown field could be a restriction. A record with an unknown field is therefore not accepted as
@@ -30,9 +35,9 @@ const intentSchema = z.strictObject({
 const recordSchema = z.strictObject({
   kind: z.literal('ImagePulledRecord'),
   apiVersion: apiVersionSchema,
-  lastUpdatedTime: z.nullable(string),
-  imageRef: string,
-  credentialMapping: z.exactOptional(z.nullable(z.record(string, credentialsSchema))),
+  lastUpdatedTime: z.nullable(stringSchema),
+  imageRef: stringSchema,
+  credentialMapping: z.exactOptional(z.nullable(z.record(stringSchema, credentialsSchema))),
 });
 
 type Account = z.output<typeof accountSchema>;
@@ -44,7 +49,7 @@ export interface PulledRecord {
   /** The image's reference in the runtime. */
   readonly imageRef: string;
   /** Pull credentials by image name. The names are those in specs, without tag and digest. */
-  readonly pulledWith: Readonly<Record<string, PullCredentials>>;
+  readonly credentialsByImage: Readonly<Record<string, PullCredentials>>;
 }
 
 /** Returns the name of the record's file. */
@@ -61,10 +66,10 @@ export function readIntent(content: string): string | undefined {
   return result.success ? result.data.image : undefined;
 }
 
-export function formatRecord({ imageRef, pulledWith }: PulledRecord, now: number): string {
-  const names = Object.keys(pulledWith).sort();
+export function formatRecord({ imageRef, credentialsByImage }: PulledRecord, now: number): string {
+  const names = Object.keys(credentialsByImage).sort();
   const lastUpdatedTime = `${new Date(now).toISOString().slice(0, 19)}Z`;
-  const credentialMapping = Object.fromEntries(names.map((name) => [name, lookUp(pulledWith, name)]));
+  const credentialMapping = Object.fromEntries(names.map((name) => [name, lookUp(credentialsByImage, name)]));
   return toGoJsonLine({
     kind: 'ImagePulledRecord',
     ...RECORD_VERSION,
@@ -78,7 +83,7 @@ export function formatRecord({ imageRef, pulledWith }: PulledRecord, now: number
 export function readRecord(content: string): PulledRecord | undefined {
   const result = z.safeParse(recordSchema, parsedJson(content));
   return result.success
-    ? { imageRef: result.data.imageRef, pulledWith: result.data.credentialMapping ?? {} }
+    ? { imageRef: result.data.imageRef, credentialsByImage: result.data.credentialMapping ?? {} }
     : undefined;
 }
 
@@ -107,16 +112,16 @@ export function findProof(
   for (const credential of podCredentials) {
     const { kubernetesSecrets: [podSecret] = [] } = pullCredentialsOf(credential);
     if (podSecret === undefined) continue;
-    const withSameHash = secrets.filter(({ credentialHash }) => credentialHash === podSecret.credentialHash);
-    const learned = isFull ? undefined : { kubernetesSecrets: [podSecret] };
-    if (withSameHash.length > 0) {
-      return { learned: withSameHash.some((each) => isSame(each, podSecret)) ? undefined : learned };
+    const sameHashSecrets = secrets.filter(({ credentialHash }) => credentialHash === podSecret.credentialHash);
+    const addedCredentials = isFull ? undefined : { kubernetesSecrets: [podSecret] };
+    if (sameHashSecrets.length > 0) {
+      return { learned: sameHashSecrets.some((each) => isSameAccount(each, podSecret)) ? undefined : addedCredentials };
     }
     // A full record cannot include the changed credential, so require a pull like the kubelet.
-    if (!isFull && secrets.some((each) => isSame(each, podSecret))) return { learned };
+    if (!isFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
   }
   const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
-  return podAccount && accounts.some((each) => isSame(each, podAccount)) ? { learned: undefined } : undefined;
+  return podAccount && accounts.some((each) => isSameAccount(each, podAccount)) ? { learned: undefined } : undefined;
 }
 
 /**
@@ -125,16 +130,19 @@ export function findProof(
  */
 const MAX_SECRETS = 100;
 
-const isSame = (a: Account, b: Account): boolean => a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
+const isSameAccount = (a: Account, b: Account): boolean =>
+  a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 
 /**
  * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that any pod may use
  * remains accessible to all pods.
  */
 export function withProof(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
-  const previous = lookUp(record.pulledWith, name);
-  const updated = previous === undefined ? added : mergeCredentials(previous, added);
-  return updated === previous ? record : { ...record, pulledWith: { ...record.pulledWith, [name]: updated } };
+  const previous = lookUp(record.credentialsByImage, name);
+  const updatedCredentials = previous === undefined ? added : mergeCredentials(previous, added);
+  return updatedCredentials === previous
+    ? record
+    : { ...record, credentialsByImage: { ...record.credentialsByImage, [name]: updatedCredentials } };
 }
 
 function mergeCredentials(previous: PullCredentials, added: PullCredentials): PullCredentials {
@@ -142,11 +150,11 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
   if (added.nodePodsAccessible) return { nodePodsAccessible: true };
   const secrets = mergeSorted(previous.kubernetesSecrets ?? [], added.kubernetesSecrets ?? []);
   const accounts = mergeSorted(previous.kubernetesServiceAccounts ?? [], added.kubernetesServiceAccounts ?? []);
-  const updated = {
+  const updatedCredentials = {
     ...(secrets.length > 0 ? { kubernetesSecrets: secrets } : {}),
     ...(accounts.length > 0 ? { kubernetesServiceAccounts: accounts } : {}),
   };
-  return JSON.stringify(updated) === JSON.stringify(previous) ? previous : updated;
+  return JSON.stringify(updatedCredentials) === JSON.stringify(previous) ? previous : updatedCredentials;
 }
 
 /**
@@ -154,10 +162,10 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
  * beyond the maximum are dropped. Their pods must pull again, which takes time but does not expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
-  const remaining = previous.filter((each) => !added.some((newer) => isSame(each, newer)));
-  const droppedCount = Math.max(0, remaining.length + added.length - MAX_SECRETS);
+  const unreplaced = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));
+  const droppedCount = Math.max(0, unreplaced.length + added.length - MAX_SECRETS);
   const keyOf = ({ namespace, name, uid }: T) => `${namespace}/${name}/${uid}`;
-  return [...remaining.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...unreplaced.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** Returns the kubelet's hash of a credential, as in its records. */

@@ -24,22 +24,29 @@ export interface DeadContainer extends ContainerRun {
 
 /** Returns the dead containers to remove from pods that remain on the node. */
 export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
-  const units = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
-  const share = total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, units.length)));
-  const totalDead = units.reduce((count, { dead }) => count + dead.length, 0);
-  const retainedPerContainer = totalDead > total ? Math.min(perContainer, share) : perContainer;
-  const split = units.map(({ pod, dead }) => ({
+  const containerInstances = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
+  const maxShare =
+    total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, containerInstances.length)));
+  const deadCount = containerInstances.reduce((count, { dead }) => count + dead.length, 0);
+  const retainedPerContainer = deadCount > total ? Math.min(perContainer, maxShare) : perContainer;
+  const partitions = containerInstances.map(({ pod, dead }) => ({
     pod,
     retained: dead.slice(0, retainedPerContainer),
     removed: dead.slice(retainedPerContainer),
   }));
-  const retained = split.flatMap(({ pod, retained: each }) => each.map((container) => ({ pod, container })));
-  const surplus = retained.sort((a, b) => b.container.createdAt - a.container.createdAt).slice(total);
-  const removed = split.flatMap(({ pod, removed: each }) => each.map((container) => ({ pod, container })));
-  const latest = new Set(units.map(({ dead: [newest] }) => newest));
-  return [...removed, ...surplus].map(({ pod, container }) => ({
+  const retainedContainers = partitions.flatMap(({ pod, retained: each }) =>
+    each.map((container) => ({ pod, container })),
+  );
+  const surplusContainers = retainedContainers
+    .sort((a, b) => b.container.createdAt - a.container.createdAt)
+    .slice(total);
+  const removedContainers = partitions.flatMap(({ pod, removed: each }) =>
+    each.map((container) => ({ pod, container })),
+  );
+  const latestContainers = new Set(containerInstances.map(({ dead: [newest] }) => newest));
+  return [...removedContainers, ...surplusContainers].map(({ pod, container }) => ({
     ...containerRunOf(pod, container),
-    isLatest: latest.has(container),
+    isLatest: latestContainers.has(container),
   }));
 }
 

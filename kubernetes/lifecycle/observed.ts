@@ -51,7 +51,7 @@ export interface ObservedContainer {
   /** The runtime's reason: `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … */
   readonly reason?: string;
   readonly message?: string;
-  readonly made?: CreatedContainer;
+  readonly createdContainer?: CreatedContainer;
 }
 
 /** Details of a created container, which only a status call returns. */
@@ -71,13 +71,13 @@ export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 export const UNKNOWN_NAMESPACE = 'unknown';
 
 /** A pod from an earlier run of the agent that left objects or files on the node. */
-export interface LeftPod extends PodIdentity {
+export interface LeftoverPod extends PodIdentity {
   /** Whether the pod's directory has this agent's mark. Its sandboxes and containers then belong to this agent, too. */
   readonly isMarked?: boolean;
   /**
    * Whether the agent has just taken over the pod. Its sandboxes then belong to this agent regardless of their mark.
    */
-  readonly isTaken?: boolean;
+  readonly isTakenOver?: boolean;
 }
 
 /** A pod of another agent, which is listed but not changed. */
@@ -104,7 +104,7 @@ export interface ObservedPod {
    * The pod's sandboxes that other agents created. The lists above contain neither these sandboxes nor their
    * containers.
    */
-  readonly others?: readonly ObservedSandbox[];
+  readonly foreignSandboxes?: readonly ObservedSandbox[];
 }
 
 /** Explains that a sandbox has another agent's mark, which consists of its root directory and node. */
@@ -118,20 +118,20 @@ export function foreignSandboxReason(owner: string): string {
 }
 
 /**
- * Returns the pod with other agents' sandboxes moved to `others`, because this agent must not adopt, stop or remove
- * them or their containers.
+ * Returns the pod with other agents' sandboxes moved to `foreignSandboxes`, because this agent must not adopt, stop or
+ * remove them or their containers.
  */
 export function separateForeignSandboxes(pod: ObservedPod, owner: string): ObservedPod {
-  const { others: _known, ...own } = pod;
+  const { foreignSandboxes: _known, ...own } = pod;
   const isForeign = (sandbox: ObservedSandbox) => sandbox.owner !== undefined && sandbox.owner !== owner;
-  const foreign = own.sandboxes.filter(isForeign);
-  if (foreign.length === 0) return own;
-  const ids = new Set(foreign.map(({ id }) => id));
+  const foreignSandboxes = own.sandboxes.filter(isForeign);
+  if (foreignSandboxes.length === 0) return own;
+  const ids = new Set(foreignSandboxes.map(({ id }) => id));
   return {
     ...own,
     sandboxes: own.sandboxes.filter((sandbox) => !isForeign(sandbox)),
     containers: own.containers.filter(({ sandboxId }) => !ids.has(sandboxId)),
-    others: foreign,
+    foreignSandboxes,
   };
 }
 

@@ -52,15 +52,15 @@ export function mayLeaveTerminated(
   exitCode: number,
 ) {
   if (role === 'ephemeral') return false;
-  return couldRestartAll(pod) || allowsRestart(pod, container, { exitCode, hasFailed: exitCode !== 0 });
+  return couldRestartAllContainers(pod) || allowsRestart(pod, container, { exitCode, hasFailed: exitCode !== 0 });
 }
 
 /** Whether this exit code restarts all containers of the pod in place, including completed init containers. */
-export const restartsAll = (container: Container, exitCode: number): boolean =>
+export const restartsAllContainers = (container: Container, exitCode: number): boolean =>
   matchingRule(container, exitCode)?.action === 'RestartAllContainers';
 
 /** Whether any container of the pod has a rule that can restart all containers. */
-export const couldRestartAll = ({ spec }: Pod): boolean =>
+export const couldRestartAllContainers = ({ spec }: Pod): boolean =>
   [...(spec.initContainers ?? []), ...spec.containers].some(({ restartPolicyRules = [] }) =>
     restartPolicyRules.some(({ action }) => action === 'RestartAllContainers'),
   );
@@ -88,4 +88,4 @@ export const hasRunReason = (reason: string | undefined, ...expected: RunReason[
   expected.some((each) => each === reason);
 
 /** Whether a run with this reason never had a process, in which case it has no output. */
-export const neverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');
+export const hasNeverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');

@@ -21,20 +21,20 @@ type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly r
  * are assumed to be correct.
  */
 export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
-  const { pod, observed, hasContainersToStart, restartsAll = false } = input;
+  const { pod, observed, hasContainersToStart, restartsAll: mustRestartAll = false } = input;
   const { sandboxes = [], containers = [] } = observed ?? {};
-  const newest = sandboxes.reduce<ObservedSandbox | undefined>(newestOf, undefined);
+  const newest = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
   const defect = findDefect(pod, sandboxes, newest);
   if (defect === undefined) return 'keep';
   // Like a kubelet, count a created container as having run. If the pod has no sandbox, only a container that has
   // actually run counts.
   const hasRun = containers.some(({ state }) => newest !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;
-  if (isCompleted && !restartsAll) return 'none';
+  if (isCompleted && !mustRestartAll) return 'none';
   return { recreate: newest ? newest.attempt + 1 : 0, reason: defect };
 }
 
-function newestOf(newest: ObservedSandbox | undefined, next: ObservedSandbox): ObservedSandbox {
+function newerSandbox(newest: ObservedSandbox | undefined, next: ObservedSandbox): ObservedSandbox {
   return newest && newest.attempt >= next.attempt ? newest : next;
 }
 

@@ -3,7 +3,7 @@
  * the source reports back, do not count as changes.
  */
 
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 import { APPARMOR_ANNOTATION } from '../api/appArmor.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Container } from '../api/schema/container.ts';
@@ -27,12 +27,14 @@ export interface PodUpdate {
 }
 
 /** Compares two versions of a pod, as a kubelet does before it updates its pod worker. */
-export function podUpdate(before: Pod, after: Pod): PodUpdate {
-  const [previous, current] = [before.metadata, after.metadata];
+export function podUpdate(previousPod: Pod, currentPod: Pod): PodUpdate {
+  const [previous, current] = [previousPod.metadata, currentPod.metadata];
   return {
-    spec: !sameValue(before.spec, after.spec) || !sameValue(profileAnnotations(before), profileAnnotations(after)),
-    metadata: !sameValue(stableMetadata(before), stableMetadata(after)),
-    conditions: !sameValue(foreignConditions(before), foreignConditions(after)),
+    spec:
+      !isJsonEqual(previousPod.spec, currentPod.spec) ||
+      !isJsonEqual(profileAnnotations(previousPod), profileAnnotations(currentPod)),
+    metadata: !isJsonEqual(stableMetadata(previousPod), stableMetadata(currentPod)),
+    conditions: !isJsonEqual(foreignConditions(previousPod), foreignConditions(currentPod)),
     deletion:
       previous.deletionTimestamp !== current.deletionTimestamp ||
       previous.deletionGracePeriodSeconds !== current.deletionGracePeriodSeconds,
@@ -52,13 +54,13 @@ function stableMetadata({ metadata }: Pod): unknown {
 }
 
 /** Returns the volumes and containers that expose a changed field of the pod in their files or variables (C21). */
-export function affectedByChange(before: Pod, after: Pod): { volumes: string[]; containers: string[] } {
+export function affectedByChange(previousPod: Pod, currentPod: Pod): { volumes: string[]; containers: string[] } {
   const hasChanged = (path: string) =>
-    fieldValue(before, path, SAME_ADDRESSES) !== fieldValue(after, path, SAME_ADDRESSES);
-  const { volumes = [] } = after.spec;
+    fieldValue(previousPod, path, SAME_ADDRESSES) !== fieldValue(currentPod, path, SAME_ADDRESSES);
+  const { volumes = [] } = currentPod.spec;
   return {
     volumes: volumes.filter((volume) => fieldPathsOf(volume).some(hasChanged)).map(({ name }) => name),
-    containers: [...containersOf(after.spec)].flatMap(({ container }) =>
+    containers: [...containersOf(currentPod.spec)].flatMap(({ container }) =>
       fieldsOfVariables(container).some(hasChanged) ? [container.name] : [],
     ),
   };

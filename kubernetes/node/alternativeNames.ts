@@ -22,13 +22,13 @@ const IP_TYPES: readonly string[] = ['Hostname', 'ExternalIP', 'InternalIP'];
  * (`addressesToHostnamesAndIPs` in `pkg/kubelet/certificate/kubelet.go`).
  */
 export function alternativeNamesOf(addresses: readonly NodeAddress[]): AlternativeNames {
-  const ofTypes = (types: readonly string[], isIncluded: (address: string) => boolean) => {
-    const matching = addresses.filter(
+  const namesOfTypes = (types: readonly string[], isIncluded: (address: string) => boolean) => {
+    const matchingAddresses = addresses.filter(
       ({ type, address }) => types.includes(type) && address !== '' && isIncluded(address),
     );
-    return [...new Set(matching.map(({ address }) => canonicalIpOrText(address)))].sort();
+    return [...new Set(matchingAddresses.map(({ address }) => canonicalIpOrText(address)))].sort();
   };
-  return { dnsNames: ofTypes(DNS_TYPES, (address) => !isIp(address)), ips: ofTypes(IP_TYPES, isIp) };
+  return { dnsNames: namesOfTypes(DNS_TYPES, (address) => !isIp(address)), ips: namesOfTypes(IP_TYPES, isIp) };
 }
 
 /**

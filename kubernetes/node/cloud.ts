@@ -13,7 +13,7 @@ export interface CloudSettings {
   /** The configured node IPs, which an annotation reports to the controller. Empty if none are configured. */
   readonly providedIps: readonly string[];
   /** Whether the node reports addresses before the controller has set them. */
-  readonly saysAddress: boolean;
+  readonly reportsAddress: boolean;
 }
 
 /** Prevents scheduling until the controller has initialized the node and removes the taint. */

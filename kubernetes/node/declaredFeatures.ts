@@ -57,9 +57,11 @@ function isInitContainerResized(before: PodSpec, after: PodSpec): boolean {
  * declares all of them (`declaredFeaturesAdmitHandler` in `pkg/kubelet/lifecycle/handlers.go`).
  */
 export function unsupportedFeatures(spec: PodSpec, declared = DECLARED_FEATURES): string | undefined {
-  const missing = FEATURES.filter(({ name, isNeededByPod }) => isNeededByPod?.(spec) && !declared.includes(name));
-  if (missing.length === 0) return undefined;
-  return `Pod requires node features that are not available: ${missing.map(({ name }) => name).join(', ')}`;
+  const missingFeatures = FEATURES.filter(
+    ({ name, isNeededByPod }) => isNeededByPod?.(spec) && !declared.includes(name),
+  );
+  if (missingFeatures.length === 0) return undefined;
+  return `Pod requires node features that are not available: ${missingFeatures.map(({ name }) => name).join(', ')}`;
 }
 
 /**

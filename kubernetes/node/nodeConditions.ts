@@ -12,21 +12,21 @@ export interface NodeCondition {
   readonly message: string;
 }
 
-interface Pressure {
+interface PressureCondition {
   /** Reasons by condition status. */
   readonly reason: Readonly<Record<'True' | 'False', string>>;
   readonly message: Readonly<Record<'True' | 'False', string>>;
   readonly event: Readonly<Record<'True' | 'False', string>>;
 }
 
-const shortagePressure = (suffix: string, noun: string): Pressure => ({
+const shortagePressure = (suffix: string, noun: string): PressureCondition => ({
   reason: { True: `KubeletHasInsufficient${suffix}`, False: `KubeletHasSufficient${suffix}` },
   message: { True: `kubelet has insufficient ${noun} available`, False: `kubelet has sufficient ${noun} available` },
   event: { True: `NodeHasInsufficient${suffix}`, False: `NodeHasSufficient${suffix}` },
 });
 
 /** Pressure conditions in the kubelet's order. */
-const PRESSURES: ReadonlyMap<string, Pressure> = new Map([
+const PRESSURE_CONDITIONS: ReadonlyMap<string, PressureCondition> = new Map([
   ['MemoryPressure', shortagePressure('Memory', 'memory')],
   [
     'DiskPressure',
@@ -44,12 +44,12 @@ export function pressureConditions(
   reported: readonly NodeCondition[],
   { since, now }: { readonly since: string; readonly now: string },
 ): NodeCondition[] {
-  const pressures = Array.from(PRESSURES, ([type, { reason, message }]): NodeCondition => {
+  const pressures = Array.from(PRESSURE_CONDITIONS, ([type, { reason, message }]): NodeCondition => {
     const existing = reported.find((each) => each.type === type);
     const noPressure = { type, status: 'False', reason: reason.False, message: message.False } as const;
     return existing ?? { ...noPressure, lastHeartbeatTime: now, lastTransitionTime: since };
   });
-  return [...pressures, ...reported.filter(({ type }) => type !== 'Ready' && !PRESSURES.has(type))];
+  return [...pressures, ...reported.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
 }
 
 /** Returns the event of a changed condition. */
@@ -57,7 +57,7 @@ export function conditionEvents(
   nodeName: string,
   { type, status }: Pick<NodeCondition, 'type' | 'status'>,
 ): EventMessage[] {
-  const reason = type === 'Ready' ? READY_EVENTS.get(status) : lookUp(PRESSURES.get(type)?.event, status);
+  const reason = type === 'Ready' ? READY_EVENTS.get(status) : lookUp(PRESSURE_CONDITIONS.get(type)?.event, status);
   return reason === undefined ? [] : [nodeEvent(nodeName, reason)];
 }
 

@@ -85,7 +85,7 @@ export interface NodeState {
 /** Returns the Node as a kubelet would register it. Its UID is its name, because events refer to nodes that way. */
 export function nodeObject(state: NodeState): NodeObject {
   const { name, labels, taints, host, health, providerId, cloud, startedAt, now } = state;
-  const addresses = cloud?.saysAddress === false ? [] : state.addresses;
+  const addresses = cloud?.reportsAddress === false ? [] : state.addresses;
   const annotations = cloudAnnotations(cloud);
   const conditions = pressureConditions(state.conditions ?? [], { since: rfc3339(startedAt), now: rfc3339(now) });
   return {
@@ -145,11 +145,11 @@ const NANOS_PER_MILLI = 1_000_000n;
 const NANOS_PER_UNIT = 1_000_000_000n;
 
 function toResourceList({ cpuMillis, memoryBytes, pods, extra = {} }: Capacity): ResourceList {
-  const bytes = (amount: number) => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT, 'binary');
-  const otherAmounts = Object.entries(extra).map(([resource, amount]) => [resource, bytes(amount)] as const);
+  const formatBytes = (amount: number) => formatQuantity(BigInt(Math.trunc(amount)) * NANOS_PER_UNIT, 'binary');
+  const otherAmounts = Object.entries(extra).map(([resource, amount]) => [resource, formatBytes(amount)] as const);
   const amounts = [
     ['cpu', formatQuantity(BigInt(Math.trunc(cpuMillis)) * NANOS_PER_MILLI)] as const,
-    ['memory', bytes(memoryBytes)] as const,
+    ['memory', formatBytes(memoryBytes)] as const,
     ['pods', String(pods)] as const,
     ...otherAmounts,
   ];

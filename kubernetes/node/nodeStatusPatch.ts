@@ -81,12 +81,12 @@ function patchBetween(server: JsonFields, desired: JsonFields): JsonFields | und
 }
 
 function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
-  const local = toJson(withServerDefaults(status));
-  const [serverConditions, localConditions] = [conditionsOf(server), conditionsOf(local)];
+  const localStatus = toJson(withServerDefaults(status));
+  const [serverConditions, localConditions] = [conditionsOf(server), conditionsOf(localStatus)];
   return {
-    ...local,
+    ...localStatus,
     ...omitFields(server, NODE_FIELDS),
-    nodeInfo: { ...omitFields(fieldsOf(server, 'nodeInfo'), NODE_INFO_FIELDS), ...fieldsOf(local, 'nodeInfo') },
+    nodeInfo: { ...omitFields(fieldsOf(server, 'nodeInfo'), NODE_INFO_FIELDS), ...fieldsOf(localStatus, 'nodeInfo') },
     conditions: [
       ...localConditions.map((each) => ({
         ...omitFields(findByType(serverConditions, each), CONDITION_FIELDS),
@@ -95,8 +95,8 @@ function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
       })),
       ...serverConditions.filter((each) => findByType(localConditions, each) === undefined),
     ],
-    capacity: { ...fieldsOf(server, 'capacity'), ...fieldsOf(local, 'capacity') },
-    allocatable: { ...fieldsOf(server, 'allocatable'), ...fieldsOf(local, 'allocatable') },
+    capacity: { ...fieldsOf(server, 'capacity'), ...fieldsOf(localStatus, 'capacity') },
+    allocatable: { ...fieldsOf(server, 'allocatable'), ...fieldsOf(localStatus, 'allocatable') },
   };
 }
 

@@ -9,7 +9,7 @@ import { isTerminalPhase } from '../status/phase.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 /** An amount of a resource in absolute terms and as a percentage of the allocatable amount. */
-export interface Share {
+export interface ResourceShare {
   readonly amount: string;
   /** Whole percentage, rounded down. */
   readonly percent: number;
@@ -17,8 +17,8 @@ export interface Share {
 
 export interface ResourceUse {
   readonly resource: string;
-  readonly requests: Share;
-  readonly limits: Share;
+  readonly requests: ResourceShare;
+  readonly limits: ResourceShare;
   readonly allocatable: string;
 }
 
@@ -48,7 +48,11 @@ export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly 
 }
 
 /** Sums a resource over several lists. Also returns the sum as a percentage of the allocatable amount. */
-export function shareOf(resourceLists: readonly ResourceList[], resource: string, allocatable: ResourceList): Share {
+export function shareOf(
+  resourceLists: readonly ResourceList[],
+  resource: string,
+  allocatable: ResourceList,
+): ResourceShare {
   const amounts = resourceLists.flatMap((list) => lookUp(list, resource) ?? []);
   const sum = amounts.reduce((total, amount) => total + nanosOf(amount), 0n);
   const allocatableNanos = nanosOf(lookUp(allocatable, resource) ?? '0');
@@ -58,4 +62,4 @@ export function shareOf(resourceLists: readonly ResourceList[], resource: string
   };
 }
 
-export const formatShare = ({ amount, percent }: Share): string => `${amount} (${percent}%)`;
+export const formatShare = ({ amount, percent }: ResourceShare): string => `${amount} (${percent}%)`;

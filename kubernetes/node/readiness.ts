@@ -15,7 +15,7 @@ export interface NodeHealth {
   readonly pleg: { readonly hasListed: boolean; readonly staleSince?: number | undefined };
   /** Whether storage drivers can register. In a cluster the node must create its CSINode first. */
   readonly isInitialized: boolean;
-  readonly drains: boolean;
+  readonly isDraining: boolean;
 }
 
 /** Maximum time in milliseconds without a response from the runtime. After that the node is not ready. */
@@ -23,15 +23,15 @@ const MAX_RUNTIME_SILENCE_MS = 30_000;
 const MAX_PLEG_AGE_MS = 180_000;
 
 /** Returns the reasons for which the node is not ready, or an empty list if it is ready. */
-export function notReadyReasons({ runtime, pleg, isInitialized, drains }: NodeHealth, now: number): string[] {
+export function notReadyReasons({ runtime, pleg, isInitialized, isDraining }: NodeHealth, now: number): string[] {
   const plegProblem = plegReason(pleg, now);
   return [
     ...runtimeReasons(runtime, now),
     ...(plegProblem === undefined ? [] : [`PLEG is not healthy: ${plegProblem}`]),
-    ...(runtime.notReady === undefined ? [] : [runtime.notReady]),
+    ...(runtime.notReadyMessage === undefined ? [] : [runtime.notReadyMessage]),
     ...networkReasons(runtime),
     ...(isInitialized ? [] : ['CSINode is not yet initialized']),
-    ...(drains ? ['node is shutting down'] : []),
+    ...(isDraining ? ['node is shutting down'] : []),
   ];
 }
 
@@ -50,7 +50,7 @@ function runtimeReasons(runtime: NodeHealth['runtime'], now: number): string[] {
 function networkReasons(runtime: NodeHealth['runtime']): string[] {
   if (runtime.networkNotReady !== undefined) return [runtime.networkNotReady];
   // The runtime has not reported a status yet.
-  const isUnknown = !isHealthy(runtime) && runtime.seenAt === undefined && runtime.notReady === undefined;
+  const isUnknown = !isHealthy(runtime) && runtime.seenAt === undefined && runtime.notReadyMessage === undefined;
   return isUnknown ? ['network state unknown'] : [];
 }
 

@@ -50,11 +50,13 @@ function differingLabels(
   { metadata: { labels } }: NodeObject,
   actual: StringMap = {},
 ): StringMap {
-  const fixes = names.flatMap((label) => {
-    const expected = lookUp(labels, label);
-    return expected === undefined || lookUp(actual, label) === expected ? [] : [[label, expected] as const];
+  const changes = names.flatMap((label) => {
+    const expectedValue = lookUp(labels, label);
+    return expectedValue === undefined || lookUp(actual, label) === expectedValue
+      ? []
+      : [[label, expectedValue] as const];
   });
-  return Object.fromEntries(fixes);
+  return Object.fromEntries(changes);
 }
 
 /**
@@ -64,13 +66,13 @@ function differingLabels(
  */
 export function registrationPatch(
   node: NodeObject,
-  registered: {
+  existingNode: {
     readonly metadata: { readonly labels?: StringMap | undefined; readonly annotations?: StringMap | undefined };
     readonly status: JsonFields;
   },
   { attachesByController }: RegistrationOptions,
 ): JsonFields | undefined {
-  const { labels, annotations } = registered.metadata;
+  const { labels, annotations } = existingNode.metadata;
   const labelChanges = differingLabels(DEFAULT_LABELS, node, labels);
   const attachValue = attachesByController ? 'true' : undefined;
   const metadata = {
@@ -79,7 +81,7 @@ export function registrationPatch(
       ? {}
       : { annotations: { [ATTACH_ANNOTATION]: attachValue ?? null } }),
   };
-  const status = resourceFixes(node, registered.status);
+  const status = resourceFixes(node, existingNode.status);
   const patch = {
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     ...(Object.keys(status).length > 0 ? { status } : {}),
@@ -91,15 +93,15 @@ export function registrationPatch(
  * Removes huge page sizes that the host no longer has. Sets extended resources that no plugin provides any longer to 0.
  */
 function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFields {
-  const changed = (['capacity', 'allocatable'] as const).map((list) => {
+  const changedLists = (['capacity', 'allocatable'] as const).map((list) => {
     const server = lookUp(serverStatus, list);
     const amounts: [string, unknown][] = typeof server === 'object' && server !== null ? Object.entries(server) : [];
-    const stale = amounts.filter(([name]) => !Object.hasOwn(status[list], name));
-    const removedPages = stale.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
-    const unserved = stale
+    const staleAmounts = amounts.filter(([name]) => !Object.hasOwn(status[list], name));
+    const removedPages = staleAmounts.filter(([name]) => name.startsWith('hugepages-')).map(([name]) => [name, null]);
+    const unservedAmounts = staleAmounts
       .filter(([name, amount]) => isExtendedResource(name) && amount !== '0')
       .map(([name]) => [name, '0']);
-    return [list, Object.fromEntries([...removedPages, ...unserved])] as const;
+    return [list, Object.fromEntries([...removedPages, ...unservedAmounts])] as const;
   });
-  return Object.fromEntries(changed.filter(([, amounts]) => Object.keys(amounts).length > 0));
+  return Object.fromEntries(changedLists.filter(([, amounts]) => Object.keys(amounts).length > 0));
 }

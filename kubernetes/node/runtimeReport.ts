@@ -19,7 +19,7 @@ export interface RuntimeReport {
    */
   readonly seenAt?: number;
   /** Why the runtime is not ready, in the kubelet's words. */
-  readonly notReady?: string;
+  readonly notReadyMessage?: string;
   /** Why the pod network is not ready. Undefined while it is ready. */
   readonly networkNotReady?: string;
   /** Whether the network is the only reason for not being ready. */

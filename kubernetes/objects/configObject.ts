@@ -2,10 +2,10 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
-import { fieldPath, firstProblem, type Problem } from '../api/problem.ts';
+import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
-import { configKey } from '../api/validation/nameRules.ts';
+import { configKeyProblems } from '../api/validation/nameRules.ts';
 import { allInvalid, invalid, required, tooLong } from '../api/validation/words.ts';
 
 export type ConfigKind = 'ConfigMap' | 'Secret';
@@ -34,7 +34,7 @@ export interface ConfigObject extends ConfigReference {
 }
 
 /** A value as written in the object. */
-export type Value = string | { readonly base64: string };
+export type ConfigValue = string | { readonly base64: string };
 
 /** The data fields of each kind and their encoding. In a Secret, later fields override earlier ones. */
 const DATA_FIELDS = {
@@ -54,7 +54,7 @@ type DataField = 'data' | 'binaryData' | 'stringData';
 interface DataEntry {
   readonly field: DataField;
   readonly key: string;
-  readonly value: Value;
+  readonly value: ConfigValue;
 }
 
 /** An object that has passed the schema. */
@@ -78,7 +78,7 @@ export type ConfigResult =
   | { readonly problems: readonly Problem[] };
 
 /** The values of a Secret are secret even if they have a wrong type. */
-const RULES: Readonly<Record<ConfigKind, KindRules>> = {
+const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
   Secret: { isSecret: ([field]) => field === 'data' || field === 'stringData' },
 };
@@ -88,25 +88,25 @@ const RULES: Readonly<Record<ConfigKind, KindRules>> = {
  */
 export function readConfig(kind: ConfigKind, value: unknown): ConfigResult {
   if (kind === 'Secret') {
-    const result = readObject(secretSchema, value, RULES[kind]);
+    const result = readObject(secretSchema, value, KIND_RULES[kind]);
     if ('problems' in result) return result;
     const { type = '' } = result.object;
     return toConfig(kind, { ...result.object, type: type === '' ? 'Opaque' : type }, result.warnings);
   }
-  const result = readObject(configMapSchema, value, RULES[kind]);
+  const result = readObject(configMapSchema, value, KIND_RULES[kind]);
   return 'problems' in result ? result : toConfig(kind, { ...result.object, type: '' }, result.warnings);
 }
 
-interface Fields {
+interface ConfigFields {
   readonly metadata: ParsedConfig['metadata'];
   readonly type: string;
   readonly immutable?: boolean;
   readonly data?: readonly (readonly [key: string, text: string])[];
-  readonly binaryData?: Fields['data'];
-  readonly stringData?: Fields['data'];
+  readonly binaryData?: ConfigFields['data'];
+  readonly stringData?: ConfigFields['data'];
 }
 
-function toConfig(kind: ConfigKind, fields: Fields, warnings: readonly Problem[]): ConfigResult {
+function toConfig(kind: ConfigKind, fields: ConfigFields, warnings: readonly Problem[]): ConfigResult {
   const { metadata, type, immutable = false } = fields;
   const entries = DATA_FIELDS[kind].flatMap(([field, encoding]) =>
     (fields[field] ?? []).map(([key, text]): DataEntry => {
@@ -132,11 +132,11 @@ function base64Problem(kind: ConfigKind, field: DataField, key: string): Problem
 }
 
 /** Decodes a value. */
-const decodeValue = (value: Value): Buffer =>
+const decodeValue = (value: ConfigValue): Buffer =>
   typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.base64, 'base64');
 
 /** Maximum total size in bytes of an object's values. A larger object is invalid. */
-const MAX_BYTES = 1024 * 1024;
+const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** Required keys by type of Secret, and whether their values must be JSON objects. */
 const REQUIRED_KEYS: ReadonlyMap<string, { readonly keys: readonly string[]; readonly isJson?: true }> = new Map([
@@ -157,30 +157,30 @@ export function validateConfig(config: ParsedConfig): Problem[] {
     const path = `${field}[${key}]`;
     const isDuplicate = field === 'data' && binaryKeys.has(key);
     return [
-      ...allInvalid(path, key, configKey(key)),
+      ...allInvalid(path, key, configKeyProblems(key)),
       ...(isDuplicate ? [invalid(path, key, 'duplicate of key present in binaryData')] : []),
     ];
   });
   const values = kind === 'Secret' ? new Map(entries.map(({ key, value }) => [key, value])).values() : valuesOf(config);
   const size = Array.from(values, (value) => decodeValue(value).length).reduce((sum, each) => sum + each, 0);
-  const tooLarge = size > MAX_BYTES ? [tooLong(kind === 'Secret' ? 'data' : '', MAX_BYTES)] : [];
-  return [...keyProblems, ...tooLarge, ...(kind === 'Secret' ? secretProblems(config) : [])];
+  const sizeProblems = size > MAX_CONFIG_BYTES ? [tooLong(kind === 'Secret' ? 'data' : '', MAX_CONFIG_BYTES)] : [];
+  return [...keyProblems, ...sizeProblems, ...(kind === 'Secret' ? secretProblems(config) : [])];
 }
 
-const valuesOf = ({ entries }: ParsedConfig): Value[] => entries.map(({ value }) => value);
+const valuesOf = ({ entries }: ParsedConfig): ConfigValue[] => entries.map(({ value }) => value);
 
 const ACCOUNT_NAME_ANNOTATION = 'kubernetes.io/service-account.name';
 
 function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
   const data = new Map(entries.map(({ key, value }) => [key, value]));
-  const missing = (key: string): Problem[] => (data.has(key) ? [] : [required(`data[${key}]`)]);
+  const missingKeyProblems = (key: string): Problem[] => (data.has(key) ? [] : [required(`data[${key}]`)]);
   if (type === 'kubernetes.io/service-account-token') {
     return lookUp(metadata.annotations ?? {}, ACCOUNT_NAME_ANNOTATION)
       ? []
       : [required(`metadata.annotations[${ACCOUNT_NAME_ANNOTATION}]`)];
   }
   if (type === 'kubernetes.io/basic-auth') {
-    const [userProblems, passwordProblems] = [missing('username'), missing('password')];
+    const [userProblems, passwordProblems] = [missingKeyProblems('username'), missingKeyProblems('password')];
     return userProblems.length > 0 && passwordProblems.length > 0 ? [...userProblems, ...passwordProblems] : [];
   }
   const { keys = [], isJson = false } = REQUIRED_KEYS.get(type) ?? {};
@@ -200,23 +200,32 @@ function isJsonObject(text: string): boolean {
 }
 
 /** Returns the values as written, by key. In a Secret, `stringData` overrides `data`. */
-export const writtenValues = (entries: readonly DataEntry[]): (readonly [key: string, value: Value])[] =>
+export const writtenValues = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
   entries.map(({ key, value }) => [key, value] as const);
 
 /** Reads an object from an API server. Throws an error that does not contain any data of the object. */
 export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObject {
   const result = readConfig(kind, withoutManagedFields(object, { apiVersion: 'v1', kind }));
-  if ('problems' in result) throw new Error(`this is no ${kind}: ${firstProblem(result.problems)}`);
+  if ('problems' in result) throw new Error(`this is no ${kind}: ${formatFirstProblem(result.problems)}`);
   const { metadata, isImmutable, type, entries } = result.config;
   const { namespace = '', name, uid, resourceVersion = '' } = metadata;
   if (!uid) throw new Error(`this is no ${kind}: metadata.uid: Required value`);
-  return { kind, namespace, name, uid, resourceVersion, isImmutable, type, data: dataOf(kind, writtenValues(entries)) };
+  return {
+    kind,
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    isImmutable,
+    type,
+    data: toDataMap(kind, writtenValues(entries)),
+  };
 }
 
 /** Returns the data of an object by key. The values of a Secret are always bytes. */
-export function dataOf(
+export function toDataMap(
   kind: ConfigKind,
-  entries: readonly (readonly [key: string, value: Value])[],
+  entries: readonly (readonly [key: string, value: ConfigValue])[],
 ): Map<string, string | Buffer> {
   return new Map(
     entries.map(([key, value]) => {

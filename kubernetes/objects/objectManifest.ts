@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Problem } from '../api/problem.ts';
-import { dnsLabel, dnsSubdomain, required } from '../api/validation/words.ts';
+import { required, validateDnsLabel, validateDnsSubdomain } from '../api/validation/words.ts';
 import {
   type ConfigKind,
   type ConfigObject,
   type ConfigReference,
-  dataOf,
+  type ConfigValue,
   readConfig,
-  type Value,
+  toDataMap,
   validateConfig,
   writtenValues,
 } from './configObject.ts';
@@ -22,7 +22,7 @@ export interface ObjectManifest extends ConfigReference {
    * Entries as a list, because a plain object would lose the key `__proto__`. If a key occurs several times, its last
    * value takes effect.
    */
-  readonly data: readonly (readonly [key: string, value: Value])[];
+  readonly data: readonly (readonly [key: string, value: ConfigValue])[];
 }
 
 export type ObjectManifestResult =
@@ -38,8 +38,8 @@ export function readObjectManifest(kind: ConfigKind, document: object): ObjectMa
   if (reference === undefined) return { problems: [required('metadata.name'), ...result.warnings] };
   const { isImmutable, type, entries } = result.config;
   const problems = [
-    ...dnsSubdomain('metadata.name', reference.name),
-    ...dnsLabel('metadata.namespace', reference.namespace),
+    ...validateDnsSubdomain('metadata.name', reference.name),
+    ...validateDnsLabel('metadata.namespace', reference.namespace),
     ...validateConfig(result.config),
   ];
   if (problems.length > 0) return { problems: [...problems, ...result.warnings], reference };
@@ -58,16 +58,16 @@ function referenceIn(kind: ConfigKind, document: object): ConfigReference | unde
 /** Returns the object for a manifest. Its UID is derived from its name and its resource version from its content. */
 export function objectOfManifest(manifest: ObjectManifest): ConfigObject {
   const { kind, namespace, name, isImmutable, type } = manifest;
-  const uid = digest([kind, namespace, name]);
-  const data = dataOf(kind, manifest.data);
-  const sorted = [...data].sort(([first], [second]) => (first < second ? -1 : 1));
-  const encodedValues = sorted.map(([key, value]) => [
+  const uid = computeDigest([kind, namespace, name]);
+  const data = toDataMap(kind, manifest.data);
+  const sortedEntries = [...data].sort(([first], [second]) => (first < second ? -1 : 1));
+  const encodedValues = sortedEntries.map(([key, value]) => [
     key,
     typeof value === 'string' ? value : value.toString('base64'),
   ]);
-  const resourceVersion = digest([isImmutable, type, encodedValues]);
+  const resourceVersion = computeDigest([isImmutable, type, encodedValues]);
   return { kind, namespace, name, uid, resourceVersion, isImmutable, type, data };
 }
 
-const digest = (value: unknown): string =>
+const computeDigest = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);

@@ -4,7 +4,7 @@ import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ConfigKind, ConfigObject } from './configObject.ts';
 
-interface Abortable {
+interface CallOptions {
   readonly signal: AbortSignal;
 }
 
@@ -14,7 +14,7 @@ export interface PodObjects {
    * the object does not exist. Rejects with another error, whose message is for users, if the node cannot tell yet
    * whether it exists.
    */
-  get(pod: Pod, kind: ConfigKind, name: string, options: Abortable): Promise<ConfigObject>;
+  get(pod: Pod, kind: ConfigKind, name: string, options: CallOptions): Promise<ConfigObject>;
 }
 
 /** Tracks the pods of the node in order to prefetch the objects that they reference. */
@@ -33,8 +33,8 @@ export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';
 
   constructor(kind: ConfigKind, name: string, searched?: string) {
-    const where = searched === undefined ? '' : ` in ${searched}; the pod starts as soon as the ${kind} exists`;
-    super(`${kind.toLowerCase()} "${name}" not found${where}`);
+    const searchedNote = searched === undefined ? '' : ` in ${searched}; the pod starts as soon as the ${kind} exists`;
+    super(`${kind.toLowerCase()} "${name}" not found${searchedNote}`);
   }
 }
 
@@ -68,5 +68,5 @@ export interface PodTokens {
   /**
    * Returns a token of the pod's service account that is bound to the pod. A cached token is reused while it is valid.
    */
-  get(pod: Pod, request: TokenRequest, options: Abortable): Promise<PodToken>;
+  get(pod: Pod, request: TokenRequest, options: CallOptions): Promise<PodToken>;
 }

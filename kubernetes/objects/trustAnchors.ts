@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 /** Pattern of a PEM block. Text between blocks is ignored. */
 const PEM_BLOCK = /-----BEGIN ([^\r\n-]*)-----[ \t]*\r?\n([^-]*)-----END ([^\r\n-]*)-----/g;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
 const PEM_LINE = /.{1,64}/g;
 
 /**
@@ -12,11 +12,11 @@ const PEM_LINE = /.{1,64}/g;
  */
 export function normalizeAnchors(bundles: readonly string[], salt: string): string {
   const certificates = new Set(bundles.flatMap(parseCertificates));
-  const sortable = [...certificates].map((each) => ({
+  const sortableCertificates = [...certificates].map((each) => ({
     each,
     key: createHash('sha256').update(salt).update(each).digest('hex'),
   }));
-  return sortable
+  return sortableCertificates
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ each }) => toPem(each))
     .join('');
@@ -26,7 +26,7 @@ export function normalizeAnchors(bundles: readonly string[], salt: string): stri
 function parseCertificates(bundle: string): string[] {
   return [...bundle.matchAll(PEM_BLOCK)].flatMap(([, beginLabel, body = '', endLabel]) => {
     const base64 = body.replaceAll(/\s/g, '');
-    return beginLabel === endLabel && BASE64.test(base64) && base64.length % 4 === 0 ? [base64] : [];
+    return beginLabel === endLabel && BASE64_PATTERN.test(base64) && base64.length % 4 === 0 ? [base64] : [];
   });
 }
 

@@ -28,7 +28,7 @@ export interface ReservedResources {
  * system.
  */
 export function subtractReserved(capacity: Capacity, { kubeReserved, systemReserved }: ReservedResources): Capacity {
-  const remaining = (capacityAmount: number, resource: string) => {
+  const unreservedAmount = (capacityAmount: number, resource: string) => {
     const reservedAmounts = [kubeReserved, systemReserved].map((requests) =>
       amountOf({ requests }, 'requests', resource),
     );
@@ -36,9 +36,9 @@ export function subtractReserved(capacity: Capacity, { kubeReserved, systemReser
   };
   return {
     ...capacity,
-    cpuMillis: remaining(capacity.cpuMillis, 'cpu'),
-    memoryBytes: remaining(capacity.memoryBytes, 'memory'),
-    ...(capacity.extra ? { extra: mapAmounts(capacity.extra, remaining) } : {}),
+    cpuMillis: unreservedAmount(capacity.cpuMillis, 'cpu'),
+    memoryBytes: unreservedAmount(capacity.memoryBytes, 'memory'),
+    ...(capacity.extra ? { extra: mapAmounts(capacity.extra, unreservedAmount) } : {}),
   };
 }
 
@@ -50,10 +50,10 @@ const mapAmounts = (amounts: Readonly<Record<string, number>>, convert: (amount:
  * disk below the eviction thresholds, and the memory of huge pages (`Allocatable` in
  * `pkg/kubelet/nodestatus/setters.go`).
  */
-export function allocatable(capacity: Capacity, reserved: ReservedResources): Capacity {
+export function allocatableResources(capacity: Capacity, reserved: ReservedResources): Capacity {
   const unreservedCapacity = subtractReserved(capacity, reserved);
-  const memoryThreshold = thresholdOf(reserved.evictionHardMemory, capacity.memoryBytes);
-  const diskThreshold = thresholdOf(reserved.evictionHardDisk, capacity.extra?.[EPHEMERAL_STORAGE] ?? 0);
+  const memoryThreshold = evictionThreshold(reserved.evictionHardMemory, capacity.memoryBytes);
+  const diskThreshold = evictionThreshold(reserved.evictionHardDisk, capacity.extra?.[EPHEMERAL_STORAGE] ?? 0);
   const otherResources =
     unreservedCapacity.extra &&
     mapAmounts(unreservedCapacity.extra, (has, name) =>
@@ -77,7 +77,7 @@ const hugePageBytes = ({ extra = {} }: Capacity): number =>
  * Returns an eviction threshold such as `100Mi`, or `10%` of `total`, in units of its resource. Like the kubelet,
  * treats `100%` as no threshold.
  */
-export function thresholdOf(text: string | undefined, total: number): number {
+export function evictionThreshold(text: string | undefined, total: number): number {
   if (text === undefined || text === '100%') return 0;
   return text.endsWith('%') ? Math.trunc((total * Number.parseFloat(text)) / 100) : wholeValue(text);
 }

@@ -2,7 +2,7 @@ import { isSidecar } from '../api/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { qosClass } from './qos.ts';
-import { aggregate, amountOf } from './resources.ts';
+import { aggregateAmount, amountOf } from './resources.ts';
 
 /** Converts millicores to cpu.shares (C25). */
 export function cpuShares(milliCpu: number): number {
@@ -36,7 +36,7 @@ function unclaimedMemoryShare(spec: PodSpec): number {
   const podMemory = amountOf(spec.resources, 'requests', 'memory');
   if (podMemory === 0) return 0;
   const count = spec.containers.length + (spec.initContainers?.length ?? 0);
-  return Math.trunc((podMemory - aggregate(spec, 'requests', 'memory')) / count);
+  return Math.trunc((podMemory - aggregateAmount(spec, 'requests', 'memory')) / count);
 }
 
 /** Location of the node's cgroup tree and the driver that creates cgroups in it. */
@@ -86,6 +86,8 @@ export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver 
  * contains all of them.
  */
 function parentSliceParts(parents: readonly string[]): string[] {
-  const last = parents.at(-1) ?? '';
-  return last.endsWith('.slice') ? [last.slice(0, -'.slice'.length)] : parents.map((part) => part.replaceAll('-', '_'));
+  const lastParent = parents.at(-1) ?? '';
+  return lastParent.endsWith('.slice')
+    ? [lastParent.slice(0, -'.slice'.length)]
+    : parents.map((part) => part.replaceAll('-', '_'));
 }

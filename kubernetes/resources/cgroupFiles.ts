@@ -11,10 +11,10 @@ export interface CgroupFile {
   readonly value: string;
 }
 
-type Version = 'v1' | 'v2';
+type CgroupVersion = 'v1' | 'v2';
 
 /** Returns the files to write, in order. Leaves out controllers that the host does not have. */
-export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Controller) => Version | undefined) {
+export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Controller) => CgroupVersion | undefined) {
   const files = (['cpu', 'memory', 'pids', 'hugetlb'] as const).flatMap((controller): CgroupFile[] => {
     const version = versionOf(controller);
     if (version === undefined) return [];
@@ -25,7 +25,7 @@ export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Contro
 
 type FileValues = readonly (readonly [file: string, value: string | number])[];
 
-const FORMATTERS: Record<Version, Record<Controller, (limits: CgroupLimits) => FileValues>> = {
+const FORMATTERS: Record<CgroupVersion, Record<Controller, (limits: CgroupLimits) => FileValues>> = {
   v1: {
     cpu: ({ cpuShares, cpu }) => [
       ...(cpuShares === undefined ? [] : [['cpu.shares', cpuShares] as const]),
@@ -64,15 +64,15 @@ export function cpuWeight(shares: number): number {
 /** A property of a systemd unit: name, D-Bus signature and value. */
 export type UnitProperty = readonly [name: string, signature: 's' | 'b' | 't' | 'as', ...value: string[]];
 
-const NO_QUOTA = '18446744073709551615';
+const UNLIMITED_QUOTA = '18446744073709551615';
 
 /** Returns the limits as properties of a systemd slice. systemd does not support limits of huge pages. */
-export function sliceProperties(limits: CgroupLimits, version: Version): UnitProperty[] {
+export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
   const { cpuShares, cpu, memoryBytes, pids } = limits;
-  const shares = (each: number): UnitProperty =>
+  const sharesProperty = (each: number): UnitProperty =>
     version === 'v1' ? ['CPUShares', 't', String(each)] : ['CPUWeight', 't', String(cpuWeight(each))];
   return [
-    ...(cpuShares === undefined ? [] : [shares(cpuShares)]),
+    ...(cpuShares === undefined ? [] : [sharesProperty(cpuShares)]),
     ...(cpu ? quotaProperties(cpu) : []),
     ...(memoryBytes === undefined
       ? []
@@ -85,7 +85,7 @@ export function sliceProperties(limits: CgroupLimits, version: Version): UnitPro
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
   const perSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
-    ['CPUQuotaPerSecUSec', 't', quota < 0 ? NO_QUOTA : String(perSecond)],
+    ['CPUQuotaPerSecUSec', 't', quota < 0 ? UNLIMITED_QUOTA : String(perSecond)],
     ['CPUQuotaPeriodUSec', 't', String(period)],
   ];
 }
@@ -94,7 +94,7 @@ function quotaProperties({ quota, period }: { quota: number; period: number }): 
  * Returns all properties of a new slice: limits and accounting. It has no default dependencies, because systemd could
  * otherwise stop the slice on its own.
  */
-export function newSliceProperties(slice: string, limits: CgroupLimits, version: Version): UnitProperty[] {
+export function newSliceProperties(slice: string, limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
   const parent = slice.slice(0, slice.lastIndexOf('-'));
   const accounting = ['CPUAccounting', 'MemoryAccounting', 'TasksAccounting'].map(
     (name): UnitProperty => [name, 'b', 'true'],

@@ -13,10 +13,10 @@ import type { Pod } from '../api/schema/pod.ts';
  */
 export function claimsToPrepare({ spec, status }: Pick<Pod, 'spec' | 'status'>): string[] {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus: extendedClaim } = status ?? {};
-  const unneeded = new Set(
+  const unneededClaims = new Set(
     resourceClaimStatuses.flatMap(({ name, resourceClaimName }) => (resourceClaimName === undefined ? [name] : [])),
   );
-  const claimNames = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => !unneeded.has(name));
+  const claimNames = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => !unneededClaims.has(name));
   return extendedClaim === undefined ? claimNames : [...claimNames, extendedClaim.resourceClaimName];
 }
 

@@ -59,7 +59,7 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
 }));
 
 /** Whether the node tracks a resource in `extra`. Requests of any other resource have no effect. */
-const isExtra = (resource: string): boolean =>
+const isTrackedResource = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || resource.startsWith('hugepages-') || resource.includes('/');
 
 /** Whether a resource is extended, e.g. `example.com/gpu`, rather than native to Kubernetes. */
@@ -73,7 +73,7 @@ function otherRequests(pod: Pod): Record<string, number> {
     spec.resources?.requests,
     spec.overhead,
   ];
-  const requestedNames = resourceLists.flatMap((list = {}) => Object.keys(list)).filter(isExtra);
+  const requestedNames = resourceLists.flatMap((list = {}) => Object.keys(list)).filter(isTrackedResource);
   const names = new Set(requestedNames.filter((name) => !isAllocatedAsDevice(pod, name)));
   const amounts = [...names].sort().map((name) => [name, podRequest(spec, name)] as const);
   return Object.fromEntries(amounts.filter(([, amount]) => amount > 0));
@@ -119,13 +119,21 @@ export function shortages(
 ): Shortage[] {
   const scalarNames = Object.keys(requests.extra).filter((name) => name !== EPHEMERAL_STORAGE);
   return ['pods', 'cpu', 'memory', EPHEMERAL_STORAGE, ...scalarNames].flatMap((resource) => {
-    const requested = amountRequested(requests, resource);
+    const requestedAmount = amountRequested(requests, resource);
     // Skip the sum over other pods for a resource that the pod does not request.
-    if (requested <= 0) return [];
-    const used = otherRequests.reduce((sum, each) => sum + amountRequested(each, resource), 0);
+    if (requestedAmount <= 0) return [];
+    const usedAmount = otherRequests.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const nodeCapacity = capacityOf(capacity, resource);
-    if (requested <= nodeCapacity - used) return [];
-    return [{ resource, requested, used, capacity: nodeCapacity, holders: holdersOf(resource, otherRequests) }];
+    if (requestedAmount <= nodeCapacity - usedAmount) return [];
+    return [
+      {
+        resource,
+        requestedAmount,
+        usedAmount,
+        capacity: nodeCapacity,
+        holders: holdersOf(resource, otherRequests),
+      },
+    ];
   });
 }
 
@@ -154,8 +162,8 @@ const capacityOf = ({ pods, extra = {}, ...rest }: Capacity, resource: string): 
 
 /** Returns the refusal that the status of a pod reports because of a shortage. */
 export function refusalFor(shortage: Shortage): Refusal {
-  const { resource, requested, used, capacity } = shortage;
-  const amounts = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  const { resource, requestedAmount, usedAmount, capacity } = shortage;
+  const amounts = `requested: ${requestedAmount}, used: ${usedAmount}, capacity: ${capacity}`;
   return {
     reason: `OutOf${resource}`,
     message: `Node didn't have enough resource: ${resource}, ${amounts}`,

@@ -85,7 +85,7 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
  * Reasons for which a resize can never be admitted, by the label of the metric that counts them. The kubelet has only
  * the first one.
  */
-const INFEASIBLE = {
+const INFEASIBLE_MESSAGES = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',
   qos_class_change: 'Pod QOS Class may not change as a result of resizing',
   immutable_resource: 'only cpu and memory resources are mutable',
@@ -93,14 +93,14 @@ const INFEASIBLE = {
   request_removed: 'resource requests cannot be removed',
 };
 
-const infeasible = (detail: keyof typeof INFEASIBLE): Refusal => ({
+const infeasibleRefusal = (detail: keyof typeof INFEASIBLE_MESSAGES): Refusal => ({
   reason: 'Infeasible',
-  message: INFEASIBLE[detail],
+  message: INFEASIBLE_MESSAGES[detail],
 });
 
 /** Returns the metric label for the message of an infeasible resize. */
 export const infeasibleDetail = (message: string): string =>
-  Object.entries(INFEASIBLE).find(([, text]) => text === message)?.[0] ?? 'other';
+  Object.entries(INFEASIBLE_MESSAGES).find(([, text]) => text === message)?.[0] ?? 'other';
 
 /**
  * Returns why the pod's resources cannot be changed regardless of the node's capacity, or undefined if they can.
@@ -110,22 +110,22 @@ export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false):
   const [allocatedResources, desiredResources] = [resourcesOf(allocated), resourcesOf(desired)];
   if (hasSameResources(allocatedResources, desiredResources)) return undefined;
   if (qosClass(withResources(allocated, desiredResources).spec) !== qosClass(allocated.spec)) {
-    return infeasible('qos_class_change');
+    return infeasibleRefusal('qos_class_change');
   }
-  const pairs = [
+  const resourcePairs = [
     [allocatedResources.pod, desiredResources.pod],
     ...Object.keys(desiredResources.containers).map((name) => [
       lookUp(allocatedResources.containers, name),
       lookUp(desiredResources.containers, name),
     ]),
   ];
-  for (const [before = {}, after = {}] of pairs) {
-    if (immutableKey(before) !== immutableKey(after)) return infeasible('immutable_resource');
-    if (hasRemoved(before.limits, after.limits)) return infeasible('limit_removed');
-    if (hasRemoved(before.requests, after.requests)) return infeasible('request_removed');
+  for (const [before = {}, after = {}] of resourcePairs) {
+    if (immutableKey(before) !== immutableKey(after)) return infeasibleRefusal('immutable_resource');
+    if (hasRemovedAmount(before.limits, after.limits)) return infeasibleRefusal('limit_removed');
+    if (hasRemovedAmount(before.requests, after.requests)) return infeasibleRefusal('request_removed');
   }
   return canUseSwap && wouldChangeSwap(allocated, withResources(allocated, desiredResources))
-    ? infeasible('swap_limitation')
+    ? infeasibleRefusal('swap_limitation')
     : undefined;
 }
 
@@ -155,14 +155,17 @@ function immutableKey({ requests = {}, limits = {} }: ResourceRequirements): str
   return resourceKey({ requests: withoutMutable(requests), limits: withoutMutable(limits) });
 }
 
-const hasRemoved = (
-  before: Readonly<Record<string, string>> = {},
-  after: Readonly<Record<string, string>> = {},
-): boolean => MUTABLE_RESOURCES.some((name) => Object.hasOwn(before, name) && !Object.hasOwn(after, name));
+const hasRemovedAmount = (
+  previousAmounts: Readonly<Record<string, string>> = {},
+  currentAmounts: Readonly<Record<string, string>> = {},
+): boolean =>
+  MUTABLE_RESOURCES.some((name) => Object.hasOwn(previousAmounts, name) && !Object.hasOwn(currentAmounts, name));
 
 /** Returns the refusal of a resize that exceeds the node's free or total capacity. The resize stays pending. */
 export const pendingResize = (refusal: Refusal): Refusal =>
-  SHORTAGE_REASONS.includes(refusal.reason) ? { ...refusal, reason: 'Deferred', lack: refusal.reason } : refusal;
+  SHORTAGE_REASONS.includes(refusal.reason)
+    ? { ...refusal, reason: 'Deferred', shortageReason: refusal.reason }
+    : refusal;
 
 const SHORTAGE_REASONS: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
@@ -206,12 +209,12 @@ export function resizeMessage(
   pod: Pod,
   { error, generation = pod.metadata.generation ?? 0 }: { readonly error?: string; readonly generation?: number } = {},
 ): string {
-  const summary = (containers: readonly Container[] = []) =>
+  const summarize = (containers: readonly Container[] = []) =>
     containers.map(({ name, resources = {} }) => ({ name, resources }));
   const { containers, initContainers = [] } = pod.spec;
   const details = {
-    ...(initContainers.length > 0 ? { initContainers: summary(initContainers) } : {}),
-    containers: summary(containers),
+    ...(initContainers.length > 0 ? { initContainers: summarize(initContainers) } : {}),
+    containers: summarize(containers),
     generation,
     ...(error ? { error } : {}),
   };

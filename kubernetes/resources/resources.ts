@@ -1,6 +1,6 @@
 import { lookUp } from '../../base/lookUp.ts';
 import { isSidecar } from '../api/containers.ts';
-import { nanosOf, roundedUp } from '../api/quantity.ts';
+import { nanosOf, nanosToUnit } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerSize } from './containerSize.ts';
@@ -20,7 +20,7 @@ function parseAmount(text: string | undefined, resource: string): number {
 }
 
 const nanosToUnits = (nanos: bigint, resource: string): number =>
-  roundedUp(nanos, resource === 'cpu' ? 'milli' : 'whole');
+  nanosToUnit(nanos, resource === 'cpu' ? 'milli' : 'whole');
 
 /**
  * Returns a pod's effective request of a resource in the unit of `amountOf`: its pod-level request, or else the
@@ -28,7 +28,8 @@ const nanosToUnits = (nanos: bigint, resource: string): number =>
  */
 export function podRequest(spec: PodSpec, resource: string): number {
   const podAmount = lookUp(spec.resources?.requests, resource);
-  const requested = podAmount === undefined ? aggregate(spec, 'requests', resource) : parseAmount(podAmount, resource);
+  const requested =
+    podAmount === undefined ? aggregateAmount(spec, 'requests', resource) : parseAmount(podAmount, resource);
   return requested + parseAmount(lookUp(spec.overhead, resource), resource);
 }
 
@@ -43,28 +44,28 @@ export function podLimit(spec: PodSpec, resource: string): number | undefined {
   const areAllLimited = [...(spec.initContainers ?? []), ...spec.containers].every(
     (container) => amountOf(container.resources, 'limits', resource) > 0,
   );
-  return areAllLimited ? aggregate(spec, 'limits', resource) + overhead : undefined;
+  return areAllLimited ? aggregateAmount(spec, 'limits', resource) + overhead : undefined;
 }
 
 /**
  * Returns the peak over the containers. An init container runs only beside the sidecars that started before it, and the
  * regular containers run beside all sidecars.
  */
-export function aggregate(spec: PodSpec, kind: AmountKind, resource: string): number {
+export function aggregateAmount(spec: PodSpec, kind: AmountKind, resource: string): number {
   return nanosToUnits(aggregateNanos(spec, kind, resource), resource);
 }
 
 /** Returns the aggregate in nanos, without rounding. */
 export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string): bigint {
-  const amount = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
+  const amountNanos = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
   let sidecarSum = 0n;
   let peak = 0n;
   for (const init of spec.initContainers ?? []) {
-    const initSum = sidecarSum + amount(init);
+    const initSum = sidecarSum + amountNanos(init);
     if (isSidecar(init)) sidecarSum = initSum;
     if (initSum > peak) peak = initSum;
   }
-  const regularSum = spec.containers.reduce((sum, container) => sum + amount(container), sidecarSum);
+  const regularSum = spec.containers.reduce((sum, container) => sum + amountNanos(container), sidecarSum);
   return regularSum > peak ? regularSum : peak;
 }
 
@@ -73,10 +74,10 @@ export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string
  * container with only a CPU limit requests the limit.
  */
 export function containerSize(spec: PodSpec, { resources }: Container): Required<ContainerSize> {
-  const limit = (resource: string) =>
+  const effectiveLimit = (resource: string) =>
     amountOf(resources, 'limits', resource) || amountOf(spec.resources, 'limits', resource);
-  const cpuLimit = limit('cpu');
+  const cpuLimit = effectiveLimit('cpu');
   const cpuRequest = resources?.requests?.cpu === undefined ? cpuLimit : amountOf(resources, 'requests', 'cpu');
   const memoryRequest = amountOf(resources, 'requests', 'memory');
-  return { cpuRequest, cpuLimit, memoryLimit: limit('memory'), memoryRequest };
+  return { cpuRequest, cpuLimit, memoryLimit: effectiveLimit('memory'), memoryRequest };
 }

@@ -4,7 +4,7 @@ import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/schema/status.ts';
-import { couldRestartAll } from '../lifecycle/restart.ts';
+import { couldRestartAllContainers } from '../lifecycle/restart.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';
 import type { ContainerRole, PodView } from './view.ts';
@@ -15,7 +15,7 @@ interface ConditionsInput {
   /**
    * Phase that the conditions reflect. Unlike the published phase, it may be terminal while containers still run (C2).
    */
-  readonly comingPhase: PodPhase;
+  readonly conditionPhase: PodPhase;
   /** Statuses of the init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   readonly previous?: PodStatus | undefined;
@@ -24,19 +24,19 @@ interface ConditionsInput {
   readonly observedGeneration?: number | undefined;
 }
 
-type Verdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
+type ConditionVerdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
-const TRUE: Verdict = { status: 'True' };
+const TRUE_VERDICT: ConditionVerdict = { status: 'True' };
 const NODE_CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 /**
  * Set on pods with a rule that can restart all containers, without an observedGeneration
  * (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
  */
-const RESTARTING_ALL = 'AllContainersRestarting';
+const RESTARTING_CONDITION = 'AllContainersRestarting';
 
 /** Whether the node, and no other component, sets conditions of this type. */
 export const isNodeCondition = (type: string): boolean =>
-  [...NODE_CONDITIONS, RESTARTING_ALL].includes(type) || RESIZE_CONDITIONS.includes(type);
+  [...NODE_CONDITIONS, RESTARTING_CONDITION].includes(type) || RESIZE_CONDITIONS.includes(type);
 
 /** Whether a component other than the node sets the condition. */
 export const isForeignCondition = ({ type }: PodCondition): boolean => !isNodeCondition(type);
@@ -55,43 +55,44 @@ export const foreignConditions = ({ status }: Pod): readonly PodCondition[] | un
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
   const previousConditions = input.previous?.conditions ?? view.pod.status?.conditions ?? [];
-  const foreign = (view.conditions ?? previousConditions).filter(isForeignCondition);
+  const externalConditions = (view.conditions ?? previousConditions).filter(isForeignCondition);
   const containersReady = containersReadyVerdict(input);
-  const verdicts: Record<string, Verdict> = {
+  const verdicts: Record<string, ConditionVerdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },
     Initialized: initializedVerdict(input, previousConditions),
-    Ready: containersReady.status === 'True' ? gatesVerdict(view, foreign) : containersReady,
+    Ready: containersReady.status === 'True' ? gatesVerdict(view, externalConditions) : containersReady,
     ContainersReady: containersReady,
-    PodScheduled: TRUE,
-    [RESTARTING_ALL]: restartingVerdict(input),
+    PodScheduled: TRUE_VERDICT,
+    [RESTARTING_CONDITION]: restartingVerdict(input),
   };
-  const nodeConditions = [...NODE_CONDITIONS, ...(couldRestartAll(view.pod) ? [RESTARTING_ALL] : [])].map(
-    (type): PodCondition => {
-      const verdict = lookUp(verdicts, type) ?? TRUE;
-      const previous = previousConditions.find((condition) => condition.type === type);
-      const unchangedSince = previous?.status === verdict.status ? previous.lastTransitionTime : undefined;
-      const initialTime = previousConditions.length === 0 ? initialTransitionTime(view, type, verdict) : undefined;
-      return {
-        type,
-        ...(observedGeneration === undefined || type === RESTARTING_ALL ? {} : { observedGeneration }),
-        ...verdict,
-        lastTransitionTime: unchangedSince ?? rfc3339(initialTime ?? now),
-      };
-    },
-  );
-  const disruptionCondition = [...foreign, ...previousConditions].find(({ type }) => type === DISRUPTION);
+  const nodeConditions = [
+    ...NODE_CONDITIONS,
+    ...(couldRestartAllContainers(view.pod) ? [RESTARTING_CONDITION] : []),
+  ].map((type): PodCondition => {
+    const verdict = lookUp(verdicts, type) ?? TRUE_VERDICT;
+    const previous = previousConditions.find((condition) => condition.type === type);
+    const unchangedSince = previous?.status === verdict.status ? previous.lastTransitionTime : undefined;
+    const initialTime = previousConditions.length === 0 ? initialTransitionTime(view, type, verdict) : undefined;
+    return {
+      type,
+      ...(observedGeneration === undefined || type === RESTARTING_CONDITION ? {} : { observedGeneration }),
+      ...verdict,
+      lastTransitionTime: unchangedSince ?? rfc3339(initialTime ?? now),
+    };
+  });
+  const disruptionCondition = [...externalConditions, ...previousConditions].find(({ type }) => type === DISRUPTION);
   return [
-    ...foreign.filter(({ type }) => type !== DISRUPTION),
+    ...externalConditions.filter(({ type }) => type !== DISRUPTION),
     ...disruptionConditions(input, disruptionCondition),
     ...resizeConditions(view, { previousConditions, now, observedGeneration }),
     ...nodeConditions,
   ];
 }
 
-function restartingVerdict({ view, comingPhase: phase }: ConditionsInput): Verdict {
+function restartingVerdict({ view, conditionPhase: phase }: ConditionsInput): ConditionVerdict {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
-  if (!view.restartsAll) return { status: 'False' };
+  if (!view.isRestartingAll) return { status: 'False' };
   const message = 'container exited with restart policy rule';
   return { status: 'True', reason: 'RestartAllContainersStarted', message };
 }
@@ -125,11 +126,11 @@ function disruptionConditions(
  * Derives the transition time of a condition that was never reported from the start times of the pod and its
  * containers, e.g. after a restart of the agent.
  */
-function initialTransitionTime(view: PodView, type: string, { status }: Verdict): number | undefined {
+function initialTransitionTime(view: PodView, type: string, { status }: ConditionVerdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;
   if (status !== 'True') return undefined;
-  const starts = view.containers.flatMap(({ now }) => (now.kind === 'running' ? (now.startedAt ?? []) : []));
-  return starts.length > 0 ? Math.max(...starts) : undefined;
+  const startTimes = view.containers.flatMap(({ now }) => (now.kind === 'running' ? (now.startedAt ?? []) : []));
+  return startTimes.length > 0 ? Math.max(...startTimes) : undefined;
 }
 
 /** Whether the pod has a sandbox with a network, which containers need before they can start. */
@@ -138,9 +139,9 @@ function hasNetwork({ pod, sandbox }: PodView): boolean {
 }
 
 function initializedVerdict(
-  { view, comingPhase: phase, statuses }: ConditionsInput,
+  { view, conditionPhase: phase, statuses }: ConditionsInput,
   previousConditions: readonly PodCondition[],
-): Verdict {
+): ConditionVerdict {
   const initContainers = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'init' || role === 'sidecar');
   if (statuses.length === 0 && initContainers.length > 0)
     return { status: 'False', reason: 'UnknownContainerStatuses' };
@@ -148,9 +149,9 @@ function initializedVerdict(
     role === 'sidecar' ? status.started === true : status.ready,
   );
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'True', reason: 'PodCompleted' };
-  if (hasRegularContainerRun(view, statuses)) return TRUE;
+  if (hasRegularContainerRun(view, statuses)) return TRUE_VERDICT;
   // A pod remains initialized even while its init containers run again (`GeneratePodInitializedCondition`).
-  if (previousConditions.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE;
+  if (previousConditions.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE_VERDICT;
   return readinessVerdict('ContainersNotInitialized', unknown, 'incomplete', notReady);
 }
 
@@ -160,7 +161,7 @@ function hasRegularContainerRun({ pod }: PodView, statuses: readonly ContainerSt
   return statuses.some(({ name, state }) => names.has(name) && (state?.running ?? state?.terminated) !== undefined);
 }
 
-function containersReadyVerdict({ view, comingPhase: phase, statuses }: ConditionsInput): Verdict {
+function containersReadyVerdict({ view, conditionPhase: phase, statuses }: ConditionsInput): ConditionVerdict {
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   if (statuses.length === 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
   const longRunning = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'sidecar' || role === 'regular');
@@ -181,30 +182,30 @@ function classifyContainers(
 ): { unknown: string[]; notReady: string[] } {
   const unknown: string[] = [];
   const notReady: string[] = [];
-  const byName = new Map(statuses.map((status) => [status.name, status]));
+  const statusByName = new Map(statuses.map((status) => [status.name, status]));
   for (const entry of containers) {
-    const status = byName.get(entry.container.name);
+    const status = statusByName.get(entry.container.name);
     if (!status) unknown.push(entry.container.name);
     else if (!isFulfilled(entry, status)) notReady.push(entry.container.name);
   }
   return { unknown, notReady };
 }
 
-function readinessVerdict(reason: string, unknown: string[], adjective: string, notReady: string[]): Verdict {
+function readinessVerdict(reason: string, unknown: string[], adjective: string, notReady: string[]): ConditionVerdict {
   const messages = [
     ...(unknown.length > 0 ? [`containers with unknown status: [${unknown.join(' ')}]`] : []),
     ...(notReady.length > 0 ? [`containers with ${adjective} status: [${notReady.join(' ')}]`] : []),
   ];
-  return messages.length === 0 ? TRUE : { status: 'False', reason, message: messages.join(', ') };
+  return messages.length === 0 ? TRUE_VERDICT : { status: 'False', reason, message: messages.join(', ') };
 }
 
-function gatesVerdict(view: PodView, foreign: readonly PodCondition[]): Verdict {
+function gatesVerdict(view: PodView, foreign: readonly PodCondition[]): ConditionVerdict {
   const messages = (view.pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = foreign.find(({ type }) => type === conditionType);
     if (!condition) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
     if (condition.status === 'True') return [];
     return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];
   });
-  if (messages.length === 0) return TRUE;
+  if (messages.length === 0) return TRUE_VERDICT;
   return { status: 'False', reason: 'ReadinessGatesNotReady', message: messages.join(', ') };
 }

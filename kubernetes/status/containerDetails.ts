@@ -5,14 +5,14 @@ import type { Container } from '../api/schema/container.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
 import type { CreatedContainer } from '../lifecycle/observed.ts';
 
-type Details = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user'>;
+type ContainerDetails = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user'>;
 
 /**
  * Returns the details from the container that the runtime created (`created`), or only from the spec if no container
  * exists yet. The fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest are absent, because both
  * are off by default (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
-export function containerDetails(spec: Container, created?: CreatedContainer): Details {
+export function containerDetails(spec: Container, created?: CreatedContainer): ContainerDetails {
   return {
     image: created?.image || (spec.image ?? ''),
     imageID: created?.imageRef ?? '',
@@ -23,7 +23,10 @@ export function containerDetails(spec: Container, created?: CreatedContainer): D
 
 type MountStatus = NonNullable<ContainerStatus['volumeMounts']>[number];
 
-function volumeMounts({ volumeMounts = [] }: Container, created?: CreatedContainer): Pick<Details, 'volumeMounts'> {
+function volumeMounts(
+  { volumeMounts = [] }: Container,
+  created?: CreatedContainer,
+): Pick<ContainerDetails, 'volumeMounts'> {
   if (volumeMounts.length === 0) return {};
   return {
     volumeMounts: volumeMounts.map((mount): MountStatus => {

@@ -14,7 +14,7 @@ import { containerSize } from '../resources/resources.ts';
 import { allStatuses } from './allStatuses.ts';
 import { containerDetails } from './containerDetails.ts';
 import { isTerminalPhase } from './phase.ts';
-import { type ContainerStatuses, containersAtEnd } from './statusAtEnd.ts';
+import { type ContainerStatuses, terminatedStatuses } from './statusAtEnd.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
@@ -35,21 +35,25 @@ export function containerStatuses(
         const containerView = viewsByName.get(container.name);
         if (containerView) {
           const status = cachedStatus(view.pod.spec, { container, role, containerView, runtimeName });
-          const reported = previousByName.get(container.name);
-          return withLostRuns(withReportedCount(status, reported), { view, containerView, previous: reported });
+          const reportedStatus = previousByName.get(container.name);
+          return withLostRuns(withReportedCount(status, reportedStatus), {
+            view,
+            containerView,
+            previous: reportedStatus,
+          });
         }
         return statusWithoutView(view, container, role, previousByName.get(container.name));
       });
   const statuses = {
     init: statusesForRoles('init', 'sidecar'),
-    regular: statusesForRoles('regular').sort(byName),
-    ephemeral: statusesForRoles('ephemeral').sort(byName),
+    regular: statusesForRoles('regular').sort(compareByName),
+    ephemeral: statusesForRoles('ephemeral').sort(compareByName),
   };
-  if (view.refused) return onlyRunContainers(statuses);
+  if (view.refusal) return onlyRunContainers(statuses);
   // Once the pod has been reported as terminated, its containers are reported as terminated too, even while the pod is
   // being removed.
-  const hasEnded = view.ended || isTerminalPhase(previous?.phase);
-  return limitMessages(hasEnded ? containersAtEnd(view, statuses) : statuses);
+  const hasEnded = view.hasEnded || isTerminalPhase(previous?.phase);
+  return limitMessages(hasEnded ? terminatedStatuses(view, statuses) : statuses);
 }
 
 /**
@@ -59,12 +63,12 @@ export function containerStatuses(
 const MAX_MESSAGE_BYTES = 12_288;
 
 function limitMessages({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
-  const share = Math.floor(MAX_MESSAGE_BYTES / (init.length + regular.length + ephemeral.length));
+  const maxMessageBytes = Math.floor(MAX_MESSAGE_BYTES / (init.length + regular.length + ephemeral.length));
   const limitState = (state: ContainerState | undefined): ContainerState | undefined => {
     const { message } = state?.terminated ?? {};
     if (!state?.terminated || message === undefined) return state;
-    const truncated = truncateToBytes(message, share);
-    return truncated === message ? state : { terminated: { ...state.terminated, message: truncated } };
+    const truncatedMessage = truncateToBytes(message, maxMessageBytes);
+    return truncatedMessage === message ? state : { terminated: { ...state.terminated, message: truncatedMessage } };
   };
   const limitStatus = (status: ContainerStatus): ContainerStatus => {
     const [state, lastState] = [limitState(status.state), limitState(status.lastState)];
@@ -74,7 +78,7 @@ function limitMessages({ init, regular, ephemeral }: ContainerStatuses): Contain
   return { init: init.map(limitStatus), regular: regular.map(limitStatus), ephemeral: ephemeral.map(limitStatus) };
 }
 
-const byName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
+const compareByName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
 /**
  * Leaves out containers that have never run. A refused pod has only such containers unless it ran before its refusal.
@@ -84,7 +88,7 @@ function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): Con
   return { init: init.filter(hasRun), regular: regular.filter(hasRun), ephemeral: ephemeral.filter(hasRun) };
 }
 
-interface ObservedInput {
+interface StatusInput {
   readonly container: Container;
   readonly role: ContainerRole;
   readonly containerView: ContainerView;
@@ -100,29 +104,32 @@ interface CachedStatus {
   readonly status: ContainerStatus;
 }
 
-function cachedStatus(pod: PodSpec, input: ObservedInput): ContainerStatus {
+function cachedStatus(pod: PodSpec, input: StatusInput): ContainerStatus {
   const { containerView, runtimeName } = input;
   const cached = statusCache.get(containerView);
   if (cached?.pod === pod && cached.runtimeName === runtimeName) return cached.status;
-  const status = statusOf(pod, input);
+  const status = containerStatus(pod, input);
   statusCache.set(containerView, { pod, runtimeName, status });
   return status;
 }
 
-function statusOf(pod: PodSpec, { container: spec, role, containerView, runtimeName }: ObservedInput): ContainerStatus {
-  const running = containerView.now.kind === 'running';
+function containerStatus(
+  pod: PodSpec,
+  { container: spec, role, containerView, runtimeName }: StatusInput,
+): ContainerStatus {
+  const isRunning = containerView.now.kind === 'running';
   const containerId = reportedId(containerView);
   return {
     name: spec.name,
-    state: stateOf(containerView, runtimeName),
-    lastState: containerView.last ? { terminated: terminated(containerView.last, runtimeName) } : {},
-    ready: role === 'init' ? hasSucceeded(containerView) : role !== 'ephemeral' && running && containerView.ready,
+    state: containerState(containerView, runtimeName),
+    lastState: containerView.lastRun ? { terminated: terminatedState(containerView.lastRun, runtimeName) } : {},
+    ready: role === 'init' ? hasSucceeded(containerView) : role !== 'ephemeral' && isRunning && containerView.ready,
     restartCount: containerView.restartCount,
-    ...containerDetails(spec, containerView.made),
+    ...containerDetails(spec, containerView.createdContainer),
     ...(containerId
-      ? { containerID: `${runtimeName}://${containerId}`, ...resourcesOf(pod, spec, containerView.size) }
+      ? { containerID: `${runtimeName}://${containerId}`, ...reportedResources(pod, spec, containerView.size) }
       : {}),
-    ...(role === 'ephemeral' ? {} : { started: running && (role === 'init' || containerView.started) }),
+    ...(role === 'ephemeral' ? {} : { started: isRunning && (role === 'init' || containerView.started) }),
   };
 }
 
@@ -130,9 +137,9 @@ function statusOf(pod: PodSpec, { container: spec, role, containerView, runtimeN
  * Returns the ID of the container whose state is reported. While a container waits for a restart, that is the container
  * that terminated.
  */
-function reportedId({ now, last, containerId, atHand }: ContainerView): string | undefined {
-  if (now.kind === 'running' || atHand) return containerId;
-  return (now.kind === 'terminated' ? now.run : last)?.containerId || containerId;
+function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView): string | undefined {
+  if (now.kind === 'running' || isAwaitingRun) return containerId;
+  return (now.kind === 'terminated' ? now.run : lastRun)?.containerId || containerId;
 }
 
 /**
@@ -159,14 +166,14 @@ interface LostRunInput {
 function withLostRuns(status: ContainerStatus, { view, containerView, previous }: LostRunInput): ContainerStatus {
   if (hasAllRuns(containerView)) return status;
   if (containerView.now.kind !== 'waiting' || isCreated(containerView)) return withLastState(status, previous);
-  const previousEnd = previous?.state?.terminated;
-  const isDefault = DEFAULT_REASONS.includes(containerView.now.reason);
+  const previousTermination = previous?.state?.terminated;
+  const hasDefaultReason = DEFAULT_REASONS.includes(containerView.now.reason);
   // According to the logs, there was a later run than the reported one.
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
-  if (previousEnd !== undefined && isDefault) return previous ?? status;
-  if (isDefault && isInferredCompleted(view, containerView))
+  if (previousTermination !== undefined && hasDefaultReason) return previous ?? status;
+  if (hasDefaultReason && isInferredCompleted(view, containerView))
     return { ...status, state: INFERRED_COMPLETION, ready: true };
-  const lastState = previousEnd === undefined ? previous?.lastState : previous && reportedEnd(previous);
+  const lastState = previousTermination === undefined ? previous?.lastState : previous && reportedTermination(previous);
   return {
     ...status,
     ...(lastState?.terminated ? { lastState } : {}),
@@ -181,14 +188,15 @@ const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializin
  * Whether the view has every run that the status reports: the last run of a waiting container, or the previous run of a
  * restarted one. A run that is inferred only from its log has neither an ID nor an exit status.
  */
-function hasAllRuns({ now, last, restartCount }: ContainerView): boolean {
-  const isInferred = last?.containerId === '' && last.reason === 'ContainerStatusUnknown';
-  if (last !== undefined && !isInferred) return true;
+function hasAllRuns({ now, lastRun, restartCount }: ContainerView): boolean {
+  const isInferred = lastRun?.containerId === '' && lastRun.reason === 'ContainerStatusUnknown';
+  if (lastRun !== undefined && !isInferred) return true;
   return now.kind !== 'waiting' && restartCount === 0;
 }
 
 /** Whether the runtime has a container for the next run. */
-const isCreated = ({ atHand, containerId }: ContainerView): boolean => atHand === true || containerId !== undefined;
+const isCreated = ({ isAwaitingRun, containerId }: ContainerView): boolean =>
+  isAwaitingRun === true || containerId !== undefined;
 
 /** Adds the last state from the reported status, because the runtime may no longer have the previous run. */
 function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
@@ -205,10 +213,10 @@ function reportedLastState(status: ContainerStatus, previous: ContainerStatus): 
   if (isSameRun(status, previous))
     // While a container waits for a restart, its last state describes the same run as its current state.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
-  // The restart count excludes a run that has yet to start. According to the logs, there may have been a later run than
-  // the reported one.
+  // Ignore the reported status if the logs show that a later run has been lost. The restart count of a waiting container
+  // excludes its next run.
   if (status.restartCount > restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
-  return reportedEnd(previous);
+  return reportedTermination(previous);
 }
 
 /**
@@ -225,11 +233,11 @@ function isSameRun({ state, containerID, restartCount }: ContainerStatus, previo
  * Returns the reported terminated state of the last run. When a pod terminates, waiting containers are reported as
  * terminated, too (C13). Such a state has no container ID and does not describe a run.
  */
-function reportedEnd({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
+function reportedTermination({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
   if (state?.waiting) return lastState;
   const { terminated } = state ?? {};
-  const waited = containerID === undefined || lastState?.terminated?.containerID === containerID;
-  if (terminated?.containerID === undefined && waited) return lastState;
+  const isWithoutRun = containerID === undefined || lastState?.terminated?.containerID === containerID;
+  if (terminated?.containerID === undefined && isWithoutRun) return lastState;
   return terminated && { terminated };
 }
 
@@ -237,8 +245,8 @@ function reportedEnd({ state, lastState, containerID }: ContainerStatus): Contai
  * Whether an init container that the runtime has lost must have completed, because the pod was initialized and one of
  * its regular containers exists.
  */
-function isInferredCompleted({ initialized, containers }: PodView, { role }: ContainerView): boolean {
-  if (role !== 'init' || !initialized) return false;
+function isInferredCompleted({ isInitialized, containers }: PodView, { role }: ContainerView): boolean {
+  if (role !== 'init' || !isInitialized) return false;
   return containers.some((each) => each.role === 'regular' && each.containerId !== undefined);
 }
 
@@ -263,11 +271,11 @@ function statusWithoutView(
   const loggedRestarts = (lookUp(view.restarts ?? {}, spec.name) ?? 0) - 1;
   const hadLaterRun = previous !== undefined && previous.restartCount < loggedRestarts;
   if (previous?.state?.terminated && !hadLaterRun) return previous;
-  const initializing = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
-  const creating = { reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
+  const hasInitContainers = role !== 'ephemeral' && (view.pod.spec.initContainers ?? []).length > 0;
+  const creationReason = { reason: hasInitContainers ? 'PodInitializing' : 'ContainerCreating' };
   return {
     name: spec.name,
-    state: { waiting: volumeReasons(view).get(spec.name) ?? creating },
+    state: { waiting: volumeReasons(view).get(spec.name) ?? creationReason },
     lastState: hadLaterRun ? {} : (previous?.lastState ?? {}),
     ready: false,
     restartCount: Math.max(previous?.restartCount ?? 0, loggedRestarts),
@@ -278,24 +286,26 @@ function statusWithoutView(
 
 /** Waiting reasons of containers that wait for one of their volumes, by container name. */
 const volumeReasons = memoize(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
-  const troubled = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
-  const names = troubled.map(({ name }) => name);
-  const held = names.length > 0 ? containersMounting(pod.spec, names) : [];
-  return new Map(held.map(({ container }) => [container.name, volumeWaitingReason(troubled, container)]));
+  const blockedVolumes = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
+  const volumeNames = blockedVolumes.map(({ name }) => name);
+  const waitingContainers = volumeNames.length > 0 ? containersMounting(pod.spec, volumeNames) : [];
+  return new Map(
+    waitingContainers.map(({ container }) => [container.name, volumeWaitingReason(blockedVolumes, container)]),
+  );
 });
 
-function stateOf({ now }: ContainerView, runtimeName: string): ContainerState {
+function containerState({ now }: ContainerView, runtimeName: string): ContainerState {
   switch (now.kind) {
     case 'waiting':
       return { waiting: { reason: now.reason, ...(now.message ? { message: now.message } : {}) } };
     case 'running':
       return { running: now.startedAt === undefined ? {} : { startedAt: rfc3339(now.startedAt) } };
     case 'terminated':
-      return { terminated: terminated(now.run, runtimeName) };
+      return { terminated: terminatedState(now.run, runtimeName) };
   }
 }
 
-function terminated(run: TerminatedRun, runtimeName: string): NonNullable<ContainerState['terminated']> {
+function terminatedState(run: TerminatedRun, runtimeName: string): NonNullable<ContainerState['terminated']> {
   return {
     exitCode: run.exitCode,
     ...(run.signal ? { signal: run.signal } : {}),
@@ -312,30 +322,34 @@ function hasSucceeded({ now }: ContainerView): boolean {
 }
 
 /** Returns the admitted and the actual resources of a container, which differ while a resize is in progress. */
-function resourcesOf(spec: PodSpec, container: Container, size?: ContainerSize): ReportedResources {
+function reportedResources(spec: PodSpec, container: Container, size?: ContainerSize): ReportedResources {
   const { requests, limits, ...rest } = container.resources ?? {};
-  const admitted = {
+  const admittedResources = {
     ...rest,
     ...(limits ? { limits: canonicalAmounts(limits) } : {}),
     ...(requests ? { requests: canonicalAmounts(requests) } : {}),
   };
-  const actual = size && !hasSameSize(size, containerSize(spec, container)) ? withActualSize(admitted, size) : admitted;
+  const actualResources =
+    size && !hasSameSize(size, containerSize(spec, container))
+      ? withActualSize(admittedResources, size)
+      : admittedResources;
   const hasRequests = Object.keys(requests ?? {}).length > 0;
-  return { ...(hasRequests ? { allocatedResources: admitted.requests } : {}), resources: actual };
+  return { ...(hasRequests ? { allocatedResources: admittedResources.requests } : {}), resources: actualResources };
 }
 
 type ReportedResources = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
 /** Returns the admitted resources, replacing the amounts with those that the container currently has in the runtime. */
 function withActualSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
-  const cpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
-  const memory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');
+  const formatCpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
+  const formatMemory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');
   const requests = { ...admitted.requests };
   const limits = { ...admitted.limits };
-  if (requests.cpu !== undefined) requests.cpu = cpu(size.cpuRequest);
-  if (requests.memory !== undefined && size.memoryRequest !== undefined) requests.memory = memory(size.memoryRequest);
-  if (limits.cpu !== undefined) limits.cpu = cpu(size.cpuLimit);
-  if (limits.memory !== undefined) limits.memory = memory(size.memoryLimit);
+  if (requests.cpu !== undefined) requests.cpu = formatCpu(size.cpuRequest);
+  if (requests.memory !== undefined && size.memoryRequest !== undefined)
+    requests.memory = formatMemory(size.memoryRequest);
+  if (limits.cpu !== undefined) limits.cpu = formatCpu(size.cpuLimit);
+  if (limits.memory !== undefined) limits.memory = formatMemory(size.memoryLimit);
   return {
     ...admitted,
     ...(admitted.requests ? { requests } : {}),

@@ -38,21 +38,24 @@ const CONDITION_FIELDS = new Set([
 
 export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson {
   const localConditions = conditionsOf(local);
-  const foreign = conditionsOf(server).filter(
+  const externalConditions = conditionsOf(server).filter(
     (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
   );
   // For conditions of other components, the server's copy is authoritative and the node's copy is not.
   const isNodeAuthoritative = (each: StatusJson) =>
     isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
-  const merged = localConditions
+  const mergedConditions = localConditions
     .map((each) => (isNodeAuthoritative(each) ? each : findSameType(server, each)))
     .filter((each) => each !== undefined);
   const conditions = [
-    ...merged.map((each) => ({ ...omitFields(findSameType(server, each), CONDITION_FIELDS), ...withProbeTime(each) })),
-    ...foreign,
+    ...mergedConditions.map((each) => ({
+      ...omitFields(findSameType(server, each), CONDITION_FIELDS),
+      ...withProbeTime(each),
+    })),
+    ...externalConditions,
   ];
-  const final = isTerminal(server) ? withServerPhase(server, local) : local;
-  return { ...final, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
+  const statusWithPhase = isTerminal(server) ? withServerPhase(server, local) : local;
+  return { ...statusWithPhase, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
 /** Retains the server's terminal phase, reason and message. They are final, whichever component set them (C2). */

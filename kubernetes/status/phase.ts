@@ -21,7 +21,7 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   if (isTerminalPhase(previous)) return previous;
   const phase = intendedPhase(view);
   if (!isTerminalPhase(phase)) return forcedPhase(view) ?? (hasLostContainers(view) ? previous : undefined) ?? phase;
-  if (view.ended) return phase;
+  if (view.hasEnded) return phase;
   const hasStarted = view.containers.some((container) => container.role === 'regular' && hasRun(container));
   return previous ?? (hasStarted ? 'Running' : 'Pending');
 }
@@ -30,22 +30,22 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
  * Whether the actors of the containers have stopped with their pod, in which case the exit codes are no longer
  * available.
  */
-const hasLostContainers = ({ ended, containers }: PodView): boolean => ended && containers.length === 0;
+const hasLostContainers = ({ hasEnded, containers }: PodView): boolean => hasEnded && containers.length === 0;
 
 /**
  * Returns the phase that the conditions reflect. The conditions reflect a terminal phase before `status.phase` does
  * (C2, C15).
  */
-export function comingPhase(view: PodView, phase: PodPhase): PodPhase {
-  const coming = fixedPhase(view) ?? phaseFromContainers(view);
-  if (isTerminalPhase(coming)) return coming;
+export function conditionPhase(view: PodView, phase: PodPhase): PodPhase {
+  const unforcedPhase = overridingPhase(view) ?? phaseFromContainers(view);
+  if (isTerminalPhase(unforcedPhase)) return unforcedPhase;
   // If a pod never ran, its conditions say so instead of reflecting the forced failure.
-  return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refused ? coming : phase;
+  return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refusal ? unforcedPhase : phase;
 }
 
 /** Whether a terminal phase is pending that must not be published before all containers have terminated (C2). */
 export const isTerminalPhasePending = (view: PodView): boolean =>
-  !view.ended && (view.completes === true || isTerminalPhase(intendedPhase(view)));
+  !view.hasEnded && (view.isCompleting === true || isTerminalPhase(intendedPhase(view)));
 
 /**
  * Returns the phase to publish once the pod has terminated. The phase that preemption or eviction sets is only a
@@ -53,9 +53,9 @@ export const isTerminalPhasePending = (view: PodView): boolean =>
  * in `generateAPIPodStatus` of `pkg/kubelet/kubelet_pods.go`).
  */
 function intendedPhase(view: PodView): PodPhase {
-  if (view.refused) return 'Failed';
-  const fixed = fixedPhase(view);
-  if (fixed !== undefined) return fixed;
+  if (view.refusal) return 'Failed';
+  const override = overridingPhase(view);
+  if (override !== undefined) return override;
   const phase = phaseFromContainers(view);
   return isTerminalPhase(phase) ? phase : (view.termination?.phase ?? phase);
 }
@@ -64,7 +64,7 @@ function intendedPhase(view: PodView): PodPhase {
  * Returns the phase that applies regardless of exit codes. An exceeded activeDeadlineSeconds overrides them, as does a
  * terminal phase at the API server (the end of `generateAPIPodStatus`).
  */
-function fixedPhase({ exceedsDeadline = false, termination }: PodView): PodPhase | undefined {
+function overridingPhase({ exceedsDeadline = false, termination }: PodView): PodPhase | undefined {
   if (exceedsDeadline) return 'Failed';
   const overridesExits = termination?.reason === 'DeadlineExceeded' || termination?.reason === 'EndedElsewhere';
   return overridesExits ? termination.phase : undefined;
@@ -76,7 +76,7 @@ function fixedPhase({ exceedsDeadline = false, termination }: PodView): PodPhase
  */
 function forcedPhase(view: PodView): PodPhase | undefined {
   const keepsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
-  return view.ended && !keepsContainerPhase ? 'Failed' : undefined;
+  return view.hasEnded && !keepsContainerPhase ? 'Failed' : undefined;
 }
 
 function phaseFromContainers(view: PodView): PodPhase {
@@ -109,7 +109,7 @@ function outcomeOf(
 ): Outcome {
   switch (role) {
     case 'init':
-      return view.initialized ? 'ignored' : initOutcome(view, container, containerView);
+      return view.isInitialized ? 'ignored' : initOutcome(view, container, containerView);
     case 'sidecar':
       return sidecarOutcome(view, containerView);
     case 'regular':
@@ -148,16 +148,16 @@ function regularOutcome(view: PodView, container: Container, containerView: Cont
 }
 
 function isInitialized(view: PodView): boolean {
-  return view.initialized || view.containers.some(({ role, now }) => role === 'regular' && now.kind !== 'waiting');
+  return view.isInitialized || view.containers.some(({ role, now }) => role === 'regular' && now.kind !== 'waiting');
 }
 
 /** Whether the container is running or has provably run. */
 function hasRun(container: ContainerView): boolean {
-  return container.now.kind !== 'waiting' || container.last !== undefined;
+  return container.now.kind !== 'waiting' || container.lastRun !== undefined;
 }
 
-function lastRunOf({ now, last }: ContainerView): TerminatedRun | undefined {
-  return now.kind === 'terminated' ? now.run : last;
+function lastRunOf({ now, lastRun }: ContainerView): TerminatedRun | undefined {
+  return now.kind === 'terminated' ? now.run : lastRun;
 }
 
 /**

@@ -18,7 +18,7 @@ interface ConditionTimes {
   readonly observedGeneration: number | undefined;
 }
 
-type Verdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
+type ResizeVerdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
 
 /**
  * Returns the conditions of a resize. Each has the generation that requested the resize, which may be older than the
@@ -28,15 +28,15 @@ export function resizeConditions(
   view: PodView,
   { previousConditions, now, observedGeneration }: ConditionTimes,
 ): PodCondition[] {
-  const { unadmitted, pendingGeneration, resizing, resizeGeneration, containers, ended } = view;
-  if (ended) return [];
-  const verdicts: Verdict[] = [];
-  if (unadmitted && isPendingResize(unadmitted)) {
-    const { reason, message } = unadmitted;
+  const { updateRefusal, pendingGeneration, isResizing, resizeGeneration, containers, hasEnded } = view;
+  if (hasEnded) return [];
+  const verdicts: ResizeVerdict[] = [];
+  if (updateRefusal && isPendingResize(updateRefusal)) {
+    const { reason, message } = updateRefusal;
     const generation = pendingGeneration ?? observedGeneration;
     verdicts.push({ type: 'PodResizePending', reason, message, ...withGeneration(generation) });
   }
-  if (resizing) {
+  if (isResizing) {
     const generation = resizeGeneration ?? observedGeneration;
     const failure = containers.find(({ resizeFailure }) => resizeFailure !== undefined)?.resizeFailure;
     const message = failure ?? view.resizeFailure;
@@ -59,7 +59,7 @@ const withGeneration = (observedGeneration: number | undefined) =>
  * cause a status update.
  */
 function conditionTimes(
-  { type, reason, message, observedGeneration }: Verdict,
+  { type, reason, message, observedGeneration }: ResizeVerdict,
   previous: PodCondition | undefined,
   now: string,
 ): Pick<PodCondition, 'lastProbeTime' | 'lastTransitionTime'> {

@@ -1,12 +1,12 @@
 import { orderedPodIps } from '../../base/ipAddress.ts';
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { isForeignCondition, podConditions } from './conditions.ts';
 import { containerStatuses } from './containerStatuses.ts';
-import { comingPhase, DEADLINE_EXCEEDED, isTerminalPhase, podPhase } from './phase.ts';
+import { conditionPhase, DEADLINE_EXCEEDED, isTerminalPhase, podPhase } from './phase.ts';
 import { withUnknownRuns } from './unknownRuns.ts';
 import type { PodView } from './view.ts';
 
@@ -29,7 +29,7 @@ interface PodStatusOptions {
 
 /** Computes the complete status of a pod from the views of its actors and the previous status. */
 export function podStatus(observedView: PodView, options: PodStatusOptions): PodStatus {
-  if (observedView.restored) return observedView.restored;
+  if (observedView.restoredStatus) return observedView.restoredStatus;
   const { now, hostIps } = options;
   const previous: PodStatus | undefined = options.previous ?? observedView.pod.status ?? observedView.containerEnds;
   const view = withUnknownRuns(observedView, previous);
@@ -47,13 +47,13 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
     ...(startTime === undefined ? {} : { startTime }),
     ...qosClassField(view, previous),
   };
-  if (view.refused && statuses.length === 0) return { ...commonFields, ...refusedConditions(view) };
+  if (view.refusal && statuses.length === 0) return { ...commonFields, ...refusedConditions(view) };
   return {
     ...commonFields,
     conditions: podConditions({
       view,
       phase,
-      comingPhase: comingPhase(view, phase),
+      conditionPhase: conditionPhase(view, phase),
       statuses,
       previous,
       now,
@@ -61,7 +61,7 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
     }),
     ...(hostIps[0] === undefined ? {} : { hostIP: hostIps[0], hostIPs: toIpObjects(hostIps.slice(0, 2)) }),
     ...podAddresses(view, hostIps, previous),
-    ...(view.refused ? {} : podResources(view)),
+    ...(view.refusal ? {} : podResources(view)),
     ...(init.length > 0 ? { initContainerStatuses: init } : {}),
     ...(regular.length > 0 ? { containerStatuses: regular } : {}),
     ...(ephemeral.length > 0 ? { ephemeralContainerStatuses: ephemeral } : {}),
@@ -79,17 +79,17 @@ function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qo
 }
 
 /** Whether the node has yet to decide on the pod. Its spec is then the requested one, not the admitted one. */
-export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED.some((tag) => tags.includes(tag));
+export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED_TAGS.some((tag) => tags.includes(tag));
 
-const UNDECIDED = ['awaitingNode', 'ofOthers', 'admitting'];
+const UNDECIDED_TAGS = ['awaitingNode', 'ofOthers', 'admitting'];
 
 /**
  * Returns the admitted resources of the pod and those of its cgroup, which differ while a resize is in progress (C15).
  */
-function podResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
-  const admitted = effectiveResources(pod.spec);
-  const resources = applied === undefined || ended ? admitted : effectiveResources(applied);
-  return { ...(admitted.requests ? { allocatedResources: admitted.requests } : {}), resources };
+function podResources({ pod, appliedSpec, hasEnded }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
+  const admittedResources = effectiveResources(pod.spec);
+  const resources = appliedSpec === undefined || hasEnded ? admittedResources : effectiveResources(appliedSpec);
+  return { ...(admittedResources.requests ? { allocatedResources: admittedResources.requests } : {}), resources };
 }
 
 /**
@@ -97,8 +97,8 @@ function podResources({ pod, applied, ended }: PodView): Pick<PodStatus, 'alloca
  * was scheduled.
  */
 function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'conditions'> {
-  const foreign = conditions.filter(isForeignCondition);
-  return foreign.length > 0 ? { conditions: foreign } : {};
+  const externalConditions = conditions.filter(isForeignCondition);
+  return externalConditions.length > 0 ? { conditions: externalConditions } : {};
 }
 
 /**
@@ -108,10 +108,10 @@ function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'condi
 function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
   if (phase === previous?.phase) return reasonAndMessage(previous.reason, previous.message);
   if (!isTerminalPhase(phase)) return {};
-  if (view.refused) return reasonAndMessage(view.refused.reason, `Pod was rejected: ${view.refused.message}`);
+  if (view.refusal) return reasonAndMessage(view.refusal.reason, `Pod was rejected: ${view.refusal.message}`);
   if (view.exceedsDeadline) return reasonAndMessage('DeadlineExceeded', DEADLINE_EXCEEDED);
-  const cause = view.termination;
-  return cause?.phase === phase ? reasonAndMessage(cause.reason, cause.message) : {};
+  const termination = view.termination;
+  return termination?.phase === phase ? reasonAndMessage(termination.reason, termination.message) : {};
 }
 
 function reasonAndMessage(
@@ -135,7 +135,7 @@ function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodS
  * it is of the other family.
  */
 function hostNetworkIps(view: PodView, hostIps: readonly string[], previousIps: readonly string[]): readonly string[] {
-  if (view.refused) return previousIps;
+  if (view.refusal) return previousIps;
   const [first] = previousIps.length > 0 ? previousIps : hostIps;
   return first === undefined
     ? []
@@ -157,5 +157,5 @@ function toIpObjects(ips: readonly string[]): { ip: string }[] {
 
 /** Whether two statuses are equal, in which case there is nothing to report. Ignores the order of keys. */
 export function isSamePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
-  return sameValue(a, b);
+  return isJsonEqual(a, b);
 }

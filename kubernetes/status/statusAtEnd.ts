@@ -12,7 +12,7 @@ export interface ContainerStatuses {
   readonly ephemeral: ContainerStatus[];
 }
 
-const UNKNOWN_END: ContainerState = {
+const UNKNOWN_TERMINATION: ContainerState = {
   terminated: { ...UNKNOWN_EXIT, startedAt: null, finishedAt: null },
 };
 
@@ -23,12 +23,14 @@ const UNKNOWN_END: ContainerState = {
  * otherwise nothing would explain the failure of the pod (`TerminatePod` and `initializedContainers` in
  * `pkg/kubelet/status/status_manager.go`).
  */
-export function containersAtEnd(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
-  const initialized = view.initialized || init.length === 0 || regular.some(hasStarted);
-  const lastStarted = init.findLastIndex(hasStarted);
+export function terminatedStatuses(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
+  const wasInitialized = view.isInitialized || init.length === 0 || regular.some(hasStarted);
+  const lastStartedIndex = init.findLastIndex(hasStarted);
   return {
-    init: init.map((status, index) => withTerminatedState(status, initialized || index <= Math.max(0, lastStarted))),
-    regular: regular.map((status) => withTerminatedState(status, initialized)),
+    init: init.map((status, index) =>
+      withTerminatedState(status, wasInitialized || index <= Math.max(0, lastStartedIndex)),
+    ),
+    regular: regular.map((status) => withTerminatedState(status, wasInitialized)),
     ephemeral: ephemeral.map((status) => withTerminatedState(status, hasStarted(status))),
   };
 }
@@ -43,6 +45,6 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
  */
 function withTerminatedState(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;
-  const stopped = { ...status, ready: false, ...(status.started === undefined ? {} : { started: false }) };
-  return hadStarted ? { ...stopped, state: UNKNOWN_END } : status;
+  const stoppedStatus = { ...status, ready: false, ...(status.started === undefined ? {} : { started: false }) };
+  return hadStarted ? { ...stoppedStatus, state: UNKNOWN_TERMINATION } : status;
 }

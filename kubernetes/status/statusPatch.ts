@@ -15,6 +15,6 @@ const MERGE_KEYS: MergeKeys = new Map([
   ['resourceClaimStatuses', 'name'],
 ]);
 
-/** Returns the patch from `before` to `after`, or undefined if they are equal. */
-export const statusPatch = (before: StatusJson, after: StatusJson): StatusJson | undefined =>
-  strategicPatch(before, after, MERGE_KEYS);
+/** Returns the patch from `previous` to `current`, or undefined if they are equal. */
+export const statusPatch = (previous: StatusJson, current: StatusJson): StatusJson | undefined =>
+  strategicPatch(previous, current, MERGE_KEYS);

@@ -11,10 +11,10 @@ import type { PodView } from './view.ts';
  * containers run again in a new sandbox, during which a kubelet does not report the pod's status
  * (`checkContainerStateTransition` in `pkg/kubelet/status/status_manager.go`).
  */
-export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus): boolean {
-  const exitCodes = new Map(allStatuses(before).map(({ name, state }) => [name, state?.terminated?.exitCode]));
+export function isTransitionIllegal(pod: Pod, previous: PodStatus, current: PodStatus): boolean {
+  const exitCodes = new Map(allStatuses(previous).map(({ name, state }) => [name, state?.terminated?.exitCode]));
   if (![...exitCodes.values()].some((exitCode) => exitCode !== undefined)) return false;
-  const notTerminated = new Set(allStatuses(now).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
+  const notTerminated = new Set(allStatuses(current).flatMap(({ name, state }) => (state?.terminated ? [] : [name])));
   return containersOf(pod.spec).some((placed) => {
     const exitCode = exitCodes.get(placed.container.name);
     return (
@@ -32,8 +32,8 @@ export function isTransitionIllegal(pod: Pod, before: PodStatus, now: PodStatus)
 export function isRepeatingInit({ pod, containers }: PodView): boolean {
   const viewsByName = new Map(containers.map((each) => [each.name, each]));
   return containersOf(pod.spec).some((placed) => {
-    const { now, last } = viewsByName.get(placed.container.name) ?? {};
-    if (placed.role !== 'init' || last === undefined || now?.kind === 'terminated') return false;
-    return !mayLeaveTerminated({ pod, ...placed }, last.exitCode);
+    const { now, lastRun } = viewsByName.get(placed.container.name) ?? {};
+    if (placed.role !== 'init' || lastRun === undefined || now?.kind === 'terminated') return false;
+    return !mayLeaveTerminated({ pod, ...placed }, lastRun.exitCode);
   });
 }

@@ -15,23 +15,24 @@ export const UNKNOWN_EXIT = {
  * lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
-  if (!view.containers.some(isUnknown)) return view;
-  const reported = allStatuses(previous);
-  const withRun = (container: ContainerView): ContainerView => {
-    const status = isUnknown(container) ? reported.find(({ name }) => name === container.name) : undefined;
+  if (!view.containers.some(hasUnknownRun)) return view;
+  const reportedStatuses = allStatuses(previous);
+  const withUnknownRun = (container: ContainerView): ContainerView => {
+    const status = hasUnknownRun(container) ? reportedStatuses.find(({ name }) => name === container.name) : undefined;
     if (status === undefined) return container;
     if (status.state?.running) {
-      const run = unknownRun(view.restartsAll ? 'RestartingAllContainers' : UNKNOWN_EXIT.reason);
+      const run = unknownRun(view.isRestartingAll ? 'RestartingAllContainers' : UNKNOWN_EXIT.reason);
       return { ...container, now: { kind: 'terminated', run }, restartCount: status.restartCount + 1 };
     }
     const reason = reportedUnknownReason(status, container);
     if (reason === undefined) return container;
     return { ...container, now: { kind: 'terminated', run: unknownRun(reason) }, restartCount: status.restartCount };
   };
-  return { ...view, containers: view.containers.map(withRun) };
+  return { ...view, containers: view.containers.map(withUnknownRun) };
 }
 
-const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknown === true && now.kind === 'waiting';
+const hasUnknownRun = ({ now, isStateUnknown }: ContainerView): boolean =>
+  isStateUnknown === true && now.kind === 'waiting';
 
 /**
  * Returns the reason of an unknown run that was reported for the same container, whose reported restart count includes
@@ -39,8 +40,8 @@ const isUnknown = ({ now, stateUnknown }: ContainerView): boolean => stateUnknow
  */
 function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
   const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};
-  const isSame = restartCount < reported.restartCount;
-  return isSame && runId === undefined && exitCode === UNKNOWN_EXIT.exitCode ? reason : undefined;
+  const isSameContainer = restartCount < reported.restartCount;
+  return isSameContainer && runId === undefined && exitCode === UNKNOWN_EXIT.exitCode ? reason : undefined;
 }
 
 const unknownRun = (reason: string): TerminatedRun => ({ ...UNKNOWN_EXIT, containerId: '', reason });

@@ -9,10 +9,10 @@ import { isTerminalPhase } from './phase.ts';
  * Whether the phase or the readiness has changed. A pod without a reported status counts as Pending and not ready. For
  * a pod that is being deleted only a terminal phase is urgent, because other components already treat it as not ready.
  */
-export function isUrgentChange(before: PodStatus | undefined, after: PodStatus, isBeingDeleted: boolean): boolean {
-  const hasPhaseChanged = phaseOf(before) !== phaseOf(after);
-  if (isBeingDeleted) return isTerminalPhase(after.phase) && hasPhaseChanged;
-  return hasPhaseChanged || isReady(before) !== isReady(after);
+export function isUrgentChange(previous: PodStatus | undefined, current: PodStatus, isBeingDeleted: boolean): boolean {
+  const hasPhaseChanged = phaseOf(previous) !== phaseOf(current);
+  if (isBeingDeleted) return isTerminalPhase(current.phase) && hasPhaseChanged;
+  return hasPhaseChanged || isReady(previous) !== isReady(current);
 }
 
 const phaseOf = (status: PodStatus | undefined) => status?.phase ?? 'Pending';

@@ -29,7 +29,7 @@ export interface TerminatedRun {
   readonly reason: string;
   readonly message?: string;
   /** Why the node stopped the run, e.g. the failed probe and its output. Undefined if the run exited on its own. */
-  readonly because?: string;
+  readonly stopCause?: string;
   /** 0 if the runtime could not start the container. Undefined if the time is unknown. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
@@ -50,7 +50,7 @@ export interface ContainerView {
     | { readonly kind: 'running'; readonly startedAt: number | undefined }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
   /** The previous run. */
-  readonly last?: TerminatedRun;
+  readonly lastRun?: TerminatedRun;
   /**
    * Whether the container will run again without intervention, because it is in back-off or about to be created. Always
    * false in a terminating pod.
@@ -63,11 +63,13 @@ export interface ContainerView {
    * Whether `containerId` is a container that waits to run, not the one that terminated. An earlier agent created that
    * container without starting it, or the runtime does not know its state.
    */
-  readonly atHand?: boolean;
-  /** Whether the runtime does not know the state of the container, which is therefore stopped before it is restarted. */
-  readonly stateUnknown?: boolean;
+  readonly isAwaitingRun?: boolean;
+  /**
+   * Whether the runtime does not know the state of the container, which is therefore stopped before it is restarted.
+   */
+  readonly isStateUnknown?: boolean;
   /** Details of the container's latest instance in the runtime. */
-  readonly made?: CreatedContainer;
+  readonly createdContainer?: CreatedContainer;
   /** The resources that the container currently has in the runtime. */
   readonly size?: ContainerSize;
   /** Error of the last attempt to apply the admitted resources. Undefined if they have been applied. */
@@ -117,9 +119,9 @@ export interface Termination {
    * Whether no status is reported, because the source has not listed the pod or its terminal status was already
    * reported.
    */
-  readonly isUnheard?: boolean;
+  readonly isUnreported?: boolean;
   /** Whether the terminated pod stays on the node while its source still lists it. */
-  readonly stays?: boolean;
+  readonly staysUntilUnlisted?: boolean;
   /** Whether the active deadline passed while the pod terminated for this cause. The status then reports it (C2). */
   readonly exceedsDeadline?: boolean;
   /** Message of the DisruptionTarget condition. Undefined if the pod was not disrupted. */
@@ -142,29 +144,29 @@ export interface PodView {
   readonly containers: readonly ContainerView[];
   readonly volumes: readonly VolumeView[];
   /** Why the node refuses the pod, which then has the phase Failed with this reason. */
-  readonly refused?: Refusal;
+  readonly refusal?: Refusal;
   /** Why the node does not admit an update. The pod continues with the version that was admitted before. */
-  readonly unadmitted?: Refusal;
+  readonly updateRefusal?: Refusal;
   /** The version whose resources have been applied to the pod's cgroup. Undefined if that version is `pod`. */
-  readonly applied?: PodSpec;
-  /** Generation of the pod that requested the resources in `unadmitted`. */
+  readonly appliedSpec?: PodSpec;
+  /** Generation of the pod that requested the resources in `updateRefusal`. */
   readonly pendingGeneration?: number | undefined;
   /** Whether the admitted resources have yet to be applied to the containers or the cgroup. */
-  readonly resizing?: boolean;
+  readonly isResizing?: boolean;
   /** Generation of the pod that requested the resize in progress. */
   readonly resizeGeneration?: number | undefined;
   /** Last error of the resize in progress, including those of an earlier agent. */
   readonly resizeFailure?: string | undefined;
   readonly termination?: Termination;
   /** Whether the pod is completing on its own and none of its containers will run again. */
-  readonly completes?: boolean;
+  readonly isCompleting?: boolean;
   /** Whether the active deadline passed while the pod terminated for any cause. */
   readonly exceedsDeadline?: boolean;
   /**
    * Terminal status that the pod had before the agent restarted. It is reported unchanged, no matter which objects of
    * the pod remain.
    */
-  readonly restored?: PodStatus;
+  readonly restoredStatus?: PodStatus;
   /** Terminated container states that an earlier agent has persisted, for a pod whose source has no status. */
   readonly containerEnds?: ContainerEnds;
   /** Restart counts of containers without a view, including the next run, derived from their logs (C23). */
@@ -175,16 +177,16 @@ export interface PodView {
    */
   readonly startedAt?: number;
   /** Whether all init containers have completed, and all sidecars started, in the current sandbox. */
-  readonly initialized: boolean;
+  readonly isInitialized: boolean;
   /** Whether all containers are being restarted in place because of a restart rule. */
-  readonly restartsAll?: boolean;
+  readonly isRestartingAll?: boolean;
   /**
    * Whether it is unknown which objects of the pod the runtime or another agent has, in which case a status may be
    * incomplete.
    */
-  readonly unsettled?: boolean;
+  readonly isUnsettled?: boolean;
   /** Whether no container of the pod runs or can run again. Only then may a terminal phase be published. */
-  readonly ended: boolean;
+  readonly hasEnded: boolean;
   /** Whether the volumes and the cgroup of the pod are removed as well. */
-  readonly reclaimed: boolean;
+  readonly isReclaimed: boolean;
 }

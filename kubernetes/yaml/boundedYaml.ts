@@ -20,13 +20,13 @@ export interface TextLimits {
 }
 
 /** The values of all non-empty documents, or the first error or exceeded limit. */
-export type BoundedText = { readonly values: readonly unknown[] } | Refusal;
+export type BoundedText = { readonly values: readonly unknown[] } | YamlRefusal;
 
 /** The reason why a text or document was rejected. */
-type Refusal = { readonly problem: string } | { readonly beyond: string };
+type YamlRefusal = { readonly problem: string } | { readonly beyond: string };
 
 /** The value of a document (null if it is empty), or the reason for rejecting it. */
-export type BoundedDocument = { readonly value: unknown } | Refusal;
+export type BoundedDocument = { readonly value: unknown } | YamlRefusal;
 
 /** Maximum nesting. A text that is nested more deeply is rejected. Kubernetes objects are nested far less deeply. */
 const MAX_DEPTH = 100;
@@ -51,7 +51,7 @@ export function parseBounded(text: string, limits: TextLimits): BoundedText {
  * Parses the documents of a text separately, so that an error in one does not affect the others. The limits apply to
  * all of them together.
  */
-export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
+export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | YamlRefusal {
   const json = parseJsonObject(text);
   if (json === undefined) return yamlDocuments(text, limits);
   if (!LONG_INTEGER.test(text)) return [json];
@@ -77,7 +77,7 @@ function parseJsonObject(text: string): { readonly value: unknown } | undefined 
   }
 }
 
-function yamlDocuments(text: string, limits: TextLimits): BoundedDocument[] | Refusal {
+function yamlDocuments(text: string, limits: TextLimits): BoundedDocument[] | YamlRefusal {
   const ranges = documentRanges(text);
   if (ranges.length > MAX_DOCUMENTS) return { problem: `has more than ${MAX_DOCUMENTS} documents` };
   const reader = new DocumentReader(text, limits);
@@ -97,9 +97,9 @@ function yamlDocuments(text: string, limits: TextLimits): BoundedDocument[] | Re
 /** Thrown if the text as a whole exceeds a limit. */
 class LimitExceededError extends Error {
   override readonly name = 'TooMuch';
-  readonly refusal: Refusal;
+  readonly refusal: YamlRefusal;
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: YamlRefusal) {
     super('the text exceeds a limit');
     this.refusal = refusal;
   }
@@ -139,8 +139,8 @@ class DocumentReader {
     const { values, characters, depth } = expandedSize(node);
     this.#values += values;
     this.#characters += characters;
-    const amount = { values: this.#values, characters: this.#characters, isDeep: depth > MAX_DEPTH };
-    return exceededLimit(amount, this.#limits) ?? { value: decodeNode(node) };
+    const documentSize = { values: this.#values, characters: this.#characters, isDeep: depth > MAX_DEPTH };
+    return exceededLimit(documentSize, this.#limits) ?? { value: decodeNode(node) };
   }
 
   #countToken({ type }: Token): void {
@@ -176,7 +176,7 @@ function rejectControlCharacters(text: string, { start, end, line }: DocumentRan
 }
 
 /** Returns the limit that a value exceeds, or undefined. A value that contains itself counts as nested too deeply. */
-export function findExcess(root: unknown, limits: TextLimits): Refusal | undefined {
+export function findExcess(root: unknown, limits: TextLimits): YamlRefusal | undefined {
   let values = 0;
   let characters = 0;
   let isDeep = false;
@@ -203,7 +203,7 @@ interface ValueSize {
   readonly isDeep: boolean;
 }
 
-function exceededLimit({ values, characters, isDeep }: ValueSize, limits: TextLimits): Refusal | undefined {
+function exceededLimit({ values, characters, isDeep }: ValueSize, limits: TextLimits): YamlRefusal | undefined {
   if (isDeep) return { problem: `is nested deeper than ${MAX_DEPTH} levels` };
   if (values > limits.values) return { beyond: `more than ${limits.values} values` };
   if (characters > limits.characters) return { beyond: `more than ${limits.characters} characters` };

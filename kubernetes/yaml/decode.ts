@@ -28,23 +28,23 @@ export function decodeNode(node: YamlNode): unknown {
 }
 
 function decodeScalar(node: ScalarNode): unknown {
-  const value = resolve(node);
+  const value = resolveValue(node);
   if (typeof value === 'bigint') return toExactNumber(value);
   if (typeof value === 'number' && !Number.isFinite(value)) {
     const sign = value > 0 ? '+' : '-';
     const name = Number.isNaN(value) ? 'NaN' : `${sign}Inf`;
-    throw new YamlError(`unsupported value: ${name}, written ${node.written}; quote it if it is text`, node.start);
+    throw new YamlError(`unsupported value: ${name}, written ${node.sourceText}; quote it if it is text`, node.start);
   }
   return value;
 }
 
 /** Returns an integer as a number if a number can represent it exactly. */
 function toExactNumber(value: bigint): number | bigint {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : value;
+  const exactNumber = Number(value);
+  return Number.isSafeInteger(exactNumber) ? exactNumber : value;
 }
 
-function resolve(node: ScalarNode): ScalarValue {
+function resolveValue(node: ScalarNode): ScalarValue {
   const { tag, value, isPlain, start } = node;
   if (tag === undefined) return isPlain ? resolvePlain(value) : value;
   try {
@@ -60,7 +60,7 @@ function decodeMapping(node: MappingNode): unknown {
   const keys = new Set<string>();
   for (const [keyNode, valueNode] of node.entries) {
     if (isMerge(keyNode)) {
-      merge(valueNode, fields);
+      mergeSources(valueNode, fields);
       continue;
     }
     const key = decodeKey(keyNode);
@@ -84,8 +84,12 @@ function setField(fields: object, key: string, node: YamlNode): void {
 function recordSource(parent: object, key: string | number, value: unknown, node: YamlNode): void {
   if (typeof value === 'string') return;
   const scalar = node.type === 'alias' ? node.target : node;
-  if (scalar.type !== 'scalar' || !scalar.isPlain || scalar.written === '') return;
-  recordSourceText(parent, key, { text: scalar.written, line: scalar.start.line + 1, column: scalar.start.column + 1 });
+  if (scalar.type !== 'scalar' || !scalar.isPlain || scalar.sourceText === '') return;
+  recordSourceText(parent, key, {
+    text: scalar.sourceText,
+    line: scalar.start.line + 1,
+    column: scalar.start.column + 1,
+  });
 }
 
 function isMerge(node: YamlNode): boolean {
@@ -97,7 +101,7 @@ function isMerge(node: YamlNode): boolean {
  * Merges the mappings of a `<<` key. Merged fields replace fields before the key, and fields after the key replace
  * merged ones.
  */
-function merge(node: YamlNode, fields: object): void {
+function mergeSources(node: YamlNode, fields: object): void {
   const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
   for (const source of sources) {
     const mapping = source.type === 'alias' ? source.target : source;
@@ -118,7 +122,7 @@ function mergeMapping(mapping: MappingNode, fields: object): void {
 function decodeKey(node: YamlNode): string {
   const scalar: AliasNode['target'] = node.type === 'alias' ? node.target : node;
   if (scalar.type !== 'scalar') throw new YamlError('a key cannot be a list or a mapping', node.start);
-  const value = resolve(scalar);
+  const value = resolveValue(scalar);
   switch (typeof value) {
     case 'string':
       return value;
@@ -134,18 +138,18 @@ function decodeKey(node: YamlNode): string {
   }
 }
 
-function unsupportedKey({ written, start }: ScalarNode): YamlError {
-  const message = written === '' ? 'a key is missing' : `${written} cannot be a key; quote it if it is text`;
+function unsupportedKey({ sourceText, start }: ScalarNode): YamlError {
+  const message = sourceText === '' ? 'a key is missing' : `${sourceText} cannot be a key; quote it if it is text`;
   return new YamlError(message, start);
 }
 
 /** Formats like Go's `strconv.FormatFloat(value, 'g', -1, 32)`, and like YAML if the value is not finite. */
 function shortFloat(value: number): string {
-  const single = Math.fround(value);
-  if (Number.isNaN(single)) return '.nan';
-  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf';
-  if (single === 0) return Object.is(single, -0) ? '-0' : '0';
-  const [digits = '', power = '0'] = shortestDigits(single).split('e');
+  const float32 = Math.fround(value);
+  if (Number.isNaN(float32)) return '.nan';
+  if (!Number.isFinite(float32)) return float32 > 0 ? '.inf' : '-.inf';
+  if (float32 === 0) return Object.is(float32, -0) ? '-0' : '0';
+  const [digits = '', power = '0'] = shortestDigits(float32).split('e');
   const exponent = Number(power);
   if (exponent < -4 || exponent >= 6) {
     const sign = exponent < 0 ? '-' : '+';

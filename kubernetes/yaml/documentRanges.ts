@@ -10,13 +10,13 @@ const PREAMBLE_LINE = /^(?:%|[ \t]*(?:#|$))/;
  */
 export function documentRanges(text: string): DocumentRange[] {
   const ranges: DocumentRange[] = [];
-  let current = { start: 0, line: 0, isAfterEnd: false };
+  let currentRange = { start: 0, line: 0, isAfterEnd: false };
   const lineBreak = new RegExp(`\\r\\n|[${LINE_BREAKS}]`, 'g');
   /** Position of the first directive since the last line with content. */
   let directives: { start: number; line: number } | undefined;
-  const closeRange = (end: number, next: typeof current) => {
-    ranges.push({ ...current, end });
-    current = next;
+  const closeRange = (end: number, next: typeof currentRange) => {
+    ranges.push({ ...currentRange, end });
+    currentRange = next;
     directives = undefined;
   };
   let [start, line] = [0, 0];
@@ -24,27 +24,27 @@ export function documentRanges(text: string): DocumentRange[] {
     const match = lineBreak.exec(text);
     isLast = match === null;
     const end = match === null ? text.length : match.index;
-    const next = lineBreak.lastIndex;
+    const nextLineStart = lineBreak.lastIndex;
     if (isIndicator(text, start, end, '---')) {
       const rangeStart = directives ?? { start, line };
       if (rangeStart.start > 0) closeRange(rangeStart.start, { ...rangeStart, isAfterEnd: false });
     } else if (isIndicator(text, start, end, '...')) {
-      closeRange(start, { start: next, line: line + 1, isAfterEnd: true });
+      closeRange(start, { start: nextLineStart, line: line + 1, isAfterEnd: true });
       if (isLast) return ranges;
     } else if (text[start] === '%') {
       directives ??= { start, line };
     } else if (directives !== undefined && !PREAMBLE_LINE.test(text.slice(start, end))) {
       directives = undefined;
     }
-    start = next;
+    start = nextLineStart;
   }
-  ranges.push({ ...current, end: text.length });
+  ranges.push({ ...currentRange, end: text.length });
   return ranges;
 }
 
 /** Whether the line from `start` to `end` begins with a document indicator. */
 function isIndicator(text: string, start: number, end: number, indicator: string): boolean {
   if (!text.startsWith(indicator, start)) return false;
-  const after = start + indicator.length;
-  return after === end || text[after] === ' ' || text[after] === '\t';
+  const afterIndicator = start + indicator.length;
+  return afterIndicator === end || text[afterIndicator] === ' ' || text[afterIndicator] === '\t';
 }

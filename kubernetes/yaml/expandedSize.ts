@@ -46,13 +46,13 @@ class SizeCalculator {
   }
 }
 
-interface Child {
+interface SizedChild {
   readonly node: YamlNode;
   /** Whether the node is a value. A field name is not counted separately. */
   readonly isValue: boolean;
 }
 
-function childrenOf(node: Exclude<AliasNode['target'], { readonly type: 'scalar' }>): Child[] {
+function childrenOf(node: Exclude<AliasNode['target'], { readonly type: 'scalar' }>): SizedChild[] {
   if (node.type === 'sequence') return node.items.map((item) => ({ node: item, isValue: true }));
   return node.entries.flatMap(([key, value]) => [
     { node: key, isValue: false },

@@ -5,7 +5,7 @@ export interface ScalarNode {
   readonly type: 'scalar';
   readonly start: Mark;
   /** The source text. Empty for a missing value, as in `key:`. */
-  readonly written: string;
+  readonly sourceText: string;
   readonly value: string;
   /** The resolved tag. Undefined if the node has none. The tag `!` makes any scalar a string. */
   readonly tag: string | undefined;
@@ -61,7 +61,7 @@ export function parseDocument(text: string, range: DocumentRange, limits: Parser
   return new Parser(text, range, limits).parse();
 }
 
-type Block = 'block' | 'blockOrIndentlessSequence' | 'flow';
+type ParseContext = 'block' | 'blockOrIndentlessSequence' | 'flow';
 
 /** The only version that a %YAML directive may specify. */
 const YAML_VERSION = '1.1';
@@ -86,46 +86,46 @@ class Parser {
   parse(): YamlNode | undefined {
     const hasDirectives = this.#readDirectives();
     const isExplicit = this.#isNext('documentStart');
-    if (isExplicit) this.#next();
+    if (isExplicit) this.#nextToken();
     else if (hasDirectives || (this.#isAfterEnd && !this.#isNext('streamEnd'))) {
-      throw this.#unexpected("expected '---' at the start of the document");
+      throw this.#unexpectedTokenError("expected '---' at the start of the document");
     }
     const isEmpty = this.#isNext('streamEnd');
     if (isEmpty && !isExplicit) return undefined;
-    const node = isEmpty ? this.#missing(this.#peek().start) : this.#node('block');
-    if (!this.#isNext('streamEnd')) throw this.#unexpected("expected '---' before another document");
+    const node = isEmpty ? this.#createMissingScalar(this.#peekToken().start) : this.#node('block');
+    if (!this.#isNext('streamEnd')) throw this.#unexpectedTokenError("expected '---' before another document");
     return node;
   }
 
-  #peek(): Token {
+  #peekToken(): Token {
     return this.#scanner.peek();
   }
 
-  #next(): Token {
+  #nextToken(): Token {
     const token = this.#scanner.next();
     this.#limits.onToken(token);
     return token;
   }
 
   #isNext(...types: readonly Token['type'][]): boolean {
-    return types.includes(this.#peek().type);
+    return types.includes(this.#peekToken().type);
   }
 
   /** Consumes the next token if it has this type. */
   #skipIf(type: Token['type']): boolean {
     const isNext = this.#isNext(type);
-    if (isNext) this.#next();
+    if (isNext) this.#nextToken();
     return isNext;
   }
 
-  #unexpected(message: string): YamlError {
-    return new YamlError(message, this.#peek().start);
+  #unexpectedTokenError(message: string): YamlError {
+    return new YamlError(message, this.#peekToken().start);
   }
 
   #readDirectives(): boolean {
     let hasVersion = false;
     let hasDirectives = false;
-    for (let token = this.#peek(); ; token = this.#peek()) {
+    for (let token = this.#peekToken(); ; token = this.#peekToken()) {
       if (token.type === 'versionDirective') {
         if (hasVersion) throw new YamlError('a document has only one %YAML directive', token.start);
         if (token.version !== YAML_VERSION) {
@@ -142,47 +142,47 @@ class Parser {
         return hasDirectives;
       }
       hasDirectives = true;
-      this.#next();
+      this.#nextToken();
     }
   }
 
-  #node(context: Block): YamlNode {
-    const { start } = this.#peek();
-    if (this.#isNext('alias')) return this.#alias();
-    const { anchor, tag } = this.#properties();
-    const token = this.#peek();
+  #node(context: ParseContext): YamlNode {
+    const { start } = this.#peekToken();
+    if (this.#isNext('alias')) return this.#parseAlias();
+    const { anchor, tag } = this.#parseProperties();
+    const token = this.#peekToken();
     if (token.type === 'scalar') {
-      this.#next();
-      return this.#anchored(anchor, this.#scalar(token, tag));
+      this.#nextToken();
+      return this.#registerAnchor(anchor, this.#createScalar(token, tag));
     }
-    const collection = this.#collection(context, anchor, start);
+    const collection = this.#parseCollection(context, anchor, start);
     if (collection !== undefined) return collection;
-    if (anchor === undefined && tag === undefined) throw this.#unexpected('expected a value');
-    return this.#anchored(anchor, this.#missing(start, tag));
+    if (anchor === undefined && tag === undefined) throw this.#unexpectedTokenError('expected a value');
+    return this.#registerAnchor(anchor, this.#createMissingScalar(start, tag));
   }
 
-  #collection(context: Block, anchor: string | undefined, start: Mark): YamlNode | undefined {
+  #parseCollection(context: ParseContext, anchor: string | undefined, start: Mark): YamlNode | undefined {
     const isBlock = context !== 'flow';
-    switch (this.#peek().type) {
+    switch (this.#peekToken().type) {
       case 'blockEntry':
         return context === 'blockOrIndentlessSequence'
-          ? this.#sequence(anchor, start, () => this.#indentlessItems())
+          ? this.#parseSequence(anchor, start, () => this.#indentlessItems())
           : undefined;
       case 'flowSequenceStart':
-        return this.#sequence(anchor, start, () => this.#flowItems());
+        return this.#parseSequence(anchor, start, () => this.#flowItems());
       case 'flowMappingStart':
-        return this.#mapping(anchor, start, () => this.#flowEntries());
+        return this.#parseMapping(anchor, start, () => this.#flowEntries());
       case 'blockSequenceStart':
-        return isBlock ? this.#sequence(anchor, start, () => this.#blockItems()) : undefined;
+        return isBlock ? this.#parseSequence(anchor, start, () => this.#blockItems()) : undefined;
       case 'blockMappingStart':
-        return isBlock ? this.#mapping(anchor, start, () => this.#blockEntries()) : undefined;
+        return isBlock ? this.#parseMapping(anchor, start, () => this.#blockEntries()) : undefined;
       default:
         return undefined;
     }
   }
 
-  #alias(): AliasNode {
-    const token = this.#next();
+  #parseAlias(): AliasNode {
+    const token = this.#nextToken();
     const name = token.type === 'alias' ? token.name : '';
     const target = this.#anchors.get(name);
     if (target === undefined) {
@@ -192,15 +192,15 @@ class Parser {
     return { type: 'alias', start: token.start, name, target };
   }
 
-  #properties(): { readonly anchor: string | undefined; readonly tag: string | undefined } {
+  #parseProperties(): { readonly anchor: string | undefined; readonly tag: string | undefined } {
     let anchor: string | undefined;
     let tag: string | undefined;
-    for (let token = this.#peek(); ; token = this.#peek()) {
+    for (let token = this.#peekToken(); ; token = this.#peekToken()) {
       if (token.type === 'anchor' && anchor === undefined) anchor = token.name;
       else if (token.type === 'tag' && tag === undefined)
         tag = this.#resolveTag(token.handle, token.suffix, token.start);
       else return { anchor, tag };
-      this.#next();
+      this.#nextToken();
     }
   }
 
@@ -211,34 +211,38 @@ class Parser {
     return prefix + suffix;
   }
 
-  #scalar({ start, end, value, style }: ScalarToken, tag: string | undefined): ScalarNode {
-    const written = style === 'block' ? value : this.#text.slice(start.index, end);
-    return { type: 'scalar', start, written, value, tag, isPlain: style === 'plain' };
+  #createScalar({ start, end, value, style }: ScalarToken, tag: string | undefined): ScalarNode {
+    const sourceText = style === 'block' ? value : this.#text.slice(start.index, end);
+    return { type: 'scalar', start, sourceText, value, tag, isPlain: style === 'plain' };
   }
 
   /** Returns the node of a missing value. */
-  #missing(start: Mark, tag?: string): ScalarNode {
-    return { type: 'scalar', start, written: '', value: '', tag, isPlain: true };
+  #createMissingScalar(start: Mark, tag?: string): ScalarNode {
+    return { type: 'scalar', start, sourceText: '', value: '', tag, isPlain: true };
   }
 
-  #anchored<Node extends AliasNode['target']>(anchor: string | undefined, node: Node): Node {
+  #registerAnchor<Node extends AliasNode['target']>(anchor: string | undefined, node: Node): Node {
     if (anchor !== undefined) this.#anchors.set(anchor, node);
     return node;
   }
 
-  #sequence(anchor: string | undefined, start: Mark, read: () => Iterable<YamlNode>): SequenceNode {
+  #parseSequence(anchor: string | undefined, start: Mark, read: () => Iterable<YamlNode>): SequenceNode {
     const items: YamlNode[] = [];
     // The anchor is set before the items are read, because an alias inside the list may refer to it.
-    const node = this.#anchored(anchor, { type: 'sequence', start, items });
+    const node = this.#registerAnchor(anchor, { type: 'sequence', start, items });
     this.#nest(start, () => {
       for (const item of read()) items.push(item);
     });
     return node;
   }
 
-  #mapping(anchor: string | undefined, start: Mark, read: () => Iterable<MappingNode['entries'][number]>): MappingNode {
+  #parseMapping(
+    anchor: string | undefined,
+    start: Mark,
+    read: () => Iterable<MappingNode['entries'][number]>,
+  ): MappingNode {
     const entries: MappingNode['entries'][number][] = [];
-    const node = this.#anchored(anchor, { type: 'mapping', start, entries });
+    const node = this.#registerAnchor(anchor, { type: 'mapping', start, entries });
     this.#nest(start, () => {
       for (const entry of read()) entries.push(entry);
     });
@@ -255,75 +259,80 @@ class Parser {
   }
 
   *#blockItems(): Iterable<YamlNode> {
-    this.#next();
-    while (this.#isNext('blockEntry')) yield this.#itemAfter(this.#next(), 'blockEntry', 'blockEnd');
+    this.#nextToken();
+    while (this.#isNext('blockEntry')) yield this.#parseItemAfter(this.#nextToken(), 'blockEntry', 'blockEnd');
     if (!this.#skipIf('blockEnd')) {
-      throw this.#unexpected("expected '- ' before the next item of the list, or less indentation");
+      throw this.#unexpectedTokenError("expected '- ' before the next item of the list, or less indentation");
     }
   }
 
   /** Reads the items of a list that is not indented more than its key. */
   *#indentlessItems(): Iterable<YamlNode> {
-    while (this.#isNext('blockEntry')) yield this.#itemAfter(this.#next(), 'blockEntry', 'key', 'value', 'blockEnd');
+    while (this.#isNext('blockEntry'))
+      yield this.#parseItemAfter(this.#nextToken(), 'blockEntry', 'key', 'value', 'blockEnd');
   }
 
-  #itemAfter({ start }: Token, ...ends: readonly Token['type'][]): YamlNode {
-    return this.#isNext(...ends) ? this.#missing(start) : this.#node('block');
+  #parseItemAfter({ start }: Token, ...ends: readonly Token['type'][]): YamlNode {
+    return this.#isNext(...ends) ? this.#createMissingScalar(start) : this.#node('block');
   }
 
   *#blockEntries(): Iterable<MappingNode['entries'][number]> {
     const isEnd = () => this.#isNext('key', 'value', 'blockEnd');
-    const nodeAfter = ({ start }: Token) => (isEnd() ? this.#missing(start) : this.#node('blockOrIndentlessSequence'));
-    this.#next();
+    const parseNodeAfter = ({ start }: Token) =>
+      isEnd() ? this.#createMissingScalar(start) : this.#node('blockOrIndentlessSequence');
+    this.#nextToken();
     // A `:` without a key is an error, although libyaml's state machine has a state for it.
     while (this.#isNext('key')) {
-      const key = nodeAfter(this.#next());
-      const value = this.#isNext('value') ? nodeAfter(this.#next()) : this.#missing(this.#peek().start);
+      const key = parseNodeAfter(this.#nextToken());
+      const value = this.#isNext('value')
+        ? parseNodeAfter(this.#nextToken())
+        : this.#createMissingScalar(this.#peekToken().start);
       yield [key, value];
     }
-    if (!this.#skipIf('blockEnd')) throw this.#unexpected('expected a key, or less indentation');
+    if (!this.#skipIf('blockEnd')) throw this.#unexpectedTokenError('expected a key, or less indentation');
   }
 
   *#flowItems(): Iterable<YamlNode> {
-    const { start } = this.#next();
+    const { start } = this.#nextToken();
     for (let isFirst = true; !this.#isNext('flowSequenceEnd'); isFirst = false) {
       if (!isFirst) {
         this.#expectFlowEntry(start, ']');
         if (this.#isNext('flowSequenceEnd')) break;
       }
-      yield this.#isNext('key') ? this.#flowPair() : this.#node('flow');
+      yield this.#isNext('key') ? this.#parseFlowPair() : this.#node('flow');
     }
-    this.#next();
+    this.#nextToken();
   }
 
   /** Reads an item such as `a: b`, which is a mapping with one entry. */
-  #flowPair(): MappingNode {
-    const { start } = this.#next();
-    return this.#mapping(undefined, start, () => [this.#flowEntry(start, 'flowSequenceEnd')]);
+  #parseFlowPair(): MappingNode {
+    const { start } = this.#nextToken();
+    return this.#parseMapping(undefined, start, () => [this.#parseFlowEntry(start, 'flowSequenceEnd')]);
   }
 
   *#flowEntries(): Iterable<MappingNode['entries'][number]> {
-    const { start } = this.#next();
+    const { start } = this.#nextToken();
     for (let isFirst = true; !this.#isNext('flowMappingEnd'); isFirst = false) {
       if (!isFirst) {
         this.#expectFlowEntry(start, '}');
         if (this.#isNext('flowMappingEnd')) break;
       }
-      if (this.#isNext('key')) yield this.#flowEntry(this.#next().start, 'flowMappingEnd');
-      else yield [this.#node('flow'), this.#missing(this.#peek().start)];
+      if (this.#isNext('key')) yield this.#parseFlowEntry(this.#nextToken().start, 'flowMappingEnd');
+      else yield [this.#node('flow'), this.#createMissingScalar(this.#peekToken().start)];
     }
-    this.#next();
+    this.#nextToken();
   }
 
   #expectFlowEntry(start: Mark, end: ']' | '}'): void {
     if (this.#skipIf('flowEntry')) return;
     const collection = end === ']' ? 'list' : 'mapping';
-    throw this.#unexpected(`the ${collection} of line ${start.line + 1} needs ',' or '${end}'`);
+    throw this.#unexpectedTokenError(`the ${collection} of line ${start.line + 1} needs ',' or '${end}'`);
   }
 
-  #flowEntry(start: Mark, end: 'flowSequenceEnd' | 'flowMappingEnd'): MappingNode['entries'][number] {
-    const key = this.#isNext('value', 'flowEntry', end) ? this.#missing(start) : this.#node('flow');
-    if (!this.#skipIf('value') || this.#isNext('flowEntry', end)) return [key, this.#missing(this.#peek().start)];
+  #parseFlowEntry(start: Mark, end: 'flowSequenceEnd' | 'flowMappingEnd'): MappingNode['entries'][number] {
+    const key = this.#isNext('value', 'flowEntry', end) ? this.#createMissingScalar(start) : this.#node('flow');
+    if (!this.#skipIf('value') || this.#isNext('flowEntry', end))
+      return [key, this.#createMissingScalar(this.#peekToken().start)];
     return [key, this.#node('flow')];
   }
 }

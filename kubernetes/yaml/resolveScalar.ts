@@ -8,20 +8,20 @@ export class ScalarTypeError extends Error {
   override readonly name = 'UnresolvedScalar';
 }
 
-const TRUE = ['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'];
-const FALSE = ['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'];
-const NULL = ['', '~', 'null', 'Null', 'NULL'];
+const TRUE_WORDS = ['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'];
+const FALSE_WORDS = ['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'];
+const NULL_WORDS = ['', '~', 'null', 'Null', 'NULL'];
 const NAN = ['.nan', '.NaN', '.NAN'];
-const POSITIVE_INFINITY = ['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'];
-const NEGATIVE_INFINITY = ['-.inf', '-.Inf', '-.INF'];
+const POSITIVE_INFINITY_WORDS = ['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'];
+const NEGATIVE_INFINITY_WORDS = ['-.inf', '-.Inf', '-.INF'];
 
 const KEYWORDS: ReadonlyMap<string, ScalarValue> = new Map<string, ScalarValue>([
-  ...TRUE.map((word) => [word, true] as const),
-  ...FALSE.map((word) => [word, false] as const),
-  ...NULL.map((word) => [word, null] as const),
+  ...TRUE_WORDS.map((word) => [word, true] as const),
+  ...FALSE_WORDS.map((word) => [word, false] as const),
+  ...NULL_WORDS.map((word) => [word, null] as const),
   ...NAN.map((word) => [word, Number.NaN] as const),
-  ...POSITIVE_INFINITY.map((word) => [word, Number.POSITIVE_INFINITY] as const),
-  ...NEGATIVE_INFINITY.map((word) => [word, Number.NEGATIVE_INFINITY] as const),
+  ...POSITIVE_INFINITY_WORDS.map((word) => [word, Number.POSITIVE_INFINITY] as const),
+  ...NEGATIVE_INFINITY_WORDS.map((word) => [word, Number.NEGATIVE_INFINITY] as const),
 ]);
 
 const MIN_INT64 = -(2n ** 63n);
@@ -117,12 +117,13 @@ function typeOf(value: ScalarValue): string {
   }
 }
 
-const DATE = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](?<time>.*?)(?:Z|[-+](?<zone>\d{2}:\d{2})))|(?: (?<local>.*)))?$/;
-const TIME = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?$/;
+const DATE_PATTERN =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](?<time>.*?)(?:Z|[-+](?<zone>\d{2}:\d{2})))|(?: (?<local>.*)))?$/;
+const TIME_PATTERN = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?$/;
 
 /** Whether a text has one of the timestamp formats of goyaml.v2. */
 function isTimestamp(text: string): boolean {
-  const match = DATE.exec(text);
+  const match = DATE_PATTERN.exec(text);
   if (match === null) return false;
   const [year, month, day] = match.slice(1, 4).map(Number);
   if (year === undefined || month === undefined || day === undefined) return false;
@@ -139,7 +140,7 @@ function daysIn(year: number, month: number): number {
 }
 
 function isTime(text: string): boolean {
-  const [hours, minutes, seconds] = (TIME.exec(text) ?? []).slice(1).map(Number);
+  const [hours, minutes, seconds] = (TIME_PATTERN.exec(text) ?? []).slice(1).map(Number);
   return hours !== undefined && hours < 24 && (minutes ?? 60) < 60 && (seconds ?? 60) < 60;
 }
 
@@ -152,7 +153,7 @@ function decodeBase64(text: string): string {
 }
 
 /** Matches a UTF-8 character in a string of bytes (`unicode/utf8`), or else a single byte. */
-const UTF8 =
+const UTF8_PATTERN =
   /(?<character>[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|\xf4[\x80-\x8f]|[\xf1-\xf3][\x80-\xbf])[\x80-\xbf]{2})|[\x80-\xff]/g;
 
 /**
@@ -164,7 +165,7 @@ function decodeUtf8(bytes: Buffer): string {
   if (!text.includes('\ufffd')) return text;
   return bytes
     .toString('latin1')
-    .replace(UTF8, (match, character) =>
+    .replace(UTF8_PATTERN, (match, character) =>
       character === undefined ? '\ufffd' : Buffer.from(match, 'latin1').toString(),
     );
 }

@@ -90,7 +90,7 @@ interface SimpleKey {
   readonly mark: Mark;
 }
 
-const START: Mark = { index: 0, line: 0, column: 0 };
+const START_MARK: Mark = { index: 0, line: 0, column: 0 };
 
 /** Maximum length in characters of a key without `?`. A `:` after a longer text does not make it a key. */
 const MAX_SIMPLE_KEY_LENGTH = 1024;
@@ -108,7 +108,7 @@ const isBlank = (character: string): boolean => character === ' ' || character =
 /** Whether a character is white space, a line break or the end of the text (an empty string). */
 const isSpacing = (character: string): boolean => character === '' || isBlank(character) || isBreak(character);
 const isBreakOrEnd = (character: string): boolean => character === '' || isBreak(character);
-const isWord = (character: string): boolean => /^[\w-]$/.test(character);
+const isWordCharacter = (character: string): boolean => /^[\w-]$/.test(character);
 const isDigit = (character: string): boolean => character >= '0' && character <= '9' && character.length === 1;
 
 const URI_CHARACTER = /^[\w\-;/?:@&=+$,.!~*'()[\]%]$/;
@@ -117,9 +117,9 @@ const INDICATORS = new Set('-?:,[]{}#&*!|>\'"%@`');
 /** Characters that end a plain scalar inside brackets. */
 const FLOW_INDICATORS = new Set(',?[]{}');
 /** Characters that may directly follow the name of an anchor. */
-const AFTER_NAME = new Set('?:,]}%@`');
+const NAME_TERMINATORS = new Set('?:,]}%@`');
 
-const ESCAPES: ReadonlyMap<string, string> = new Map([
+const ESCAPED_CHARACTERS: ReadonlyMap<string, string> = new Map([
   ['0', '\0'],
   ['a', '\x07'],
   ['b', '\b'],
@@ -147,14 +147,14 @@ const CODE_LENGTHS: ReadonlyMap<string, number> = new Map([
 
 export class Scanner {
   readonly #text: string;
-  readonly #end: number;
+  readonly #endIndex: number;
   #index: number;
   #line: number;
   #column = 0;
 
   readonly #tokens: Token[] = [];
   /** Index of the next token in `#tokens`. */
-  #head = 0;
+  #headIndex = 0;
   #consumedCount = 0;
   #hasEnded = false;
 
@@ -162,7 +162,7 @@ export class Scanner {
   readonly #indents: number[] = [];
   #flowLevel = 0;
   #isSimpleKeyAllowed = true;
-  readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START }];
+  readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START_MARK }];
   /** Indexes in `#simpleKeys` by the number of the token that starts the possible key. */
   readonly #simpleKeyOfToken = new Map<number, number>();
 
@@ -170,67 +170,68 @@ export class Scanner {
   constructor(text: string, start = 0, end = text.length, line = 0) {
     this.#text = text;
     this.#index = start;
-    this.#end = end;
+    this.#endIndex = end;
     this.#line = line;
   }
 
   /** Number of tokens that were scanned. */
   get count(): number {
-    return this.#consumedCount + this.#tokens.length - this.#head;
+    return this.#consumedCount + this.#tokens.length - this.#headIndex;
   }
 
   /** Returns the next token without consuming it. */
   peek(): Token {
-    while (this.#needsMoreTokens()) this.#fetch();
-    const token = this.#tokens[this.#head];
-    if (token === undefined) throw this.#error('unexpected end of the document');
+    while (this.#needsMoreTokens()) this.#fetchToken();
+    const token = this.#tokens[this.#headIndex];
+    if (token === undefined) throw this.#createError('unexpected end of the document');
     return token;
   }
 
   /** Consumes the next token. */
   next(): Token {
     const token = this.peek();
-    this.#head += 1;
+    this.#headIndex += 1;
     this.#consumedCount += 1;
-    if (this.#head === this.#tokens.length) {
+    if (this.#headIndex === this.#tokens.length) {
       this.#tokens.length = 0;
-      this.#head = 0;
+      this.#headIndex = 0;
     }
     return token;
   }
 
   /** Whether the type of the next token is not determined yet, because a later `:` can make it a key. */
   #needsMoreTokens(): boolean {
-    if (this.#head === this.#tokens.length) return !this.#hasEnded;
+    if (this.#headIndex === this.#tokens.length) return !this.#hasEnded;
     const position = this.#simpleKeyOfToken.get(this.#consumedCount);
     const key = position === undefined ? undefined : this.#simpleKeys[position];
     return key !== undefined && this.#isStillPossible(key);
   }
 
-  #fetch(): void {
+  #fetchToken(): void {
     this.#skipToToken();
     this.#unrollIndent(this.#column);
-    const first = this.#charAt();
+    const firstCharacter = this.#charAt();
     const isInFlow = this.#flowLevel > 0;
     const isBeforeSpacing = isSpacing(this.#charAt(1));
-    if (first === '') this.#fetchStreamEnd();
-    else if (this.#column === 0 && first === '%') this.#fetchDirective();
+    if (firstCharacter === '') this.#fetchStreamEnd();
+    else if (this.#column === 0 && firstCharacter === '%') this.#fetchDirective();
     else if (this.#isAtDocumentIndicator()) this.#fetchDocumentStart();
-    else if (first === '[') this.#fetchFlowStart('flowSequenceStart');
-    else if (first === '{') this.#fetchFlowStart('flowMappingStart');
-    else if (first === ']') this.#fetchFlowEnd('flowSequenceEnd');
-    else if (first === '}') this.#fetchFlowEnd('flowMappingEnd');
-    else if (first === ',') this.#fetchFlowEntry();
-    else if (first === '-' && isBeforeSpacing) this.#fetchBlockEntry();
-    else if (first === '?' && (isInFlow || isBeforeSpacing)) this.#fetchKey();
-    else if (first === ':' && (isInFlow || isBeforeSpacing)) this.#fetchValue();
-    else if (first === '*') this.#fetchName('alias');
-    else if (first === '&') this.#fetchName('anchor');
-    else if (first === '!') this.#fetchTag();
-    else if ((first === '|' || first === '>') && !isInFlow) this.#fetchBlockScalar(first === '|');
-    else if (first === "'" || first === '"') this.#fetchQuoted(first);
-    else if (this.#canStartPlain(first)) this.#fetchPlain();
-    else throw this.#error(invalidStartMessage(first));
+    else if (firstCharacter === '[') this.#fetchFlowStart('flowSequenceStart');
+    else if (firstCharacter === '{') this.#fetchFlowStart('flowMappingStart');
+    else if (firstCharacter === ']') this.#fetchFlowEnd('flowSequenceEnd');
+    else if (firstCharacter === '}') this.#fetchFlowEnd('flowMappingEnd');
+    else if (firstCharacter === ',') this.#fetchFlowEntry();
+    else if (firstCharacter === '-' && isBeforeSpacing) this.#fetchBlockEntry();
+    else if (firstCharacter === '?' && (isInFlow || isBeforeSpacing)) this.#fetchKey();
+    else if (firstCharacter === ':' && (isInFlow || isBeforeSpacing)) this.#fetchValue();
+    else if (firstCharacter === '*') this.#fetchName('alias');
+    else if (firstCharacter === '&') this.#fetchName('anchor');
+    else if (firstCharacter === '!') this.#fetchTag();
+    else if ((firstCharacter === '|' || firstCharacter === '>') && !isInFlow)
+      this.#fetchBlockScalar(firstCharacter === '|');
+    else if (firstCharacter === "'" || firstCharacter === '"') this.#fetchQuoted(firstCharacter);
+    else if (this.#canStartPlain(firstCharacter)) this.#fetchPlain();
+    else throw this.#createError(invalidStartMessage(firstCharacter));
   }
 
   #canStartPlain(first: string): boolean {
@@ -241,29 +242,29 @@ export class Scanner {
 
   #charAt(offset = 0): string {
     const index = this.#index + offset;
-    return index < this.#end ? (this.#text[index] ?? '') : '';
+    return index < this.#endIndex ? (this.#text[index] ?? '') : '';
   }
 
-  #mark(): Mark {
+  #currentMark(): Mark {
     return { index: this.#index, line: this.#line, column: this.#column };
   }
 
-  #error(message: string, mark: Mark = this.#mark()): YamlError {
+  #createError(message: string, mark: Mark = this.#currentMark()): YamlError {
     return new YamlError(message, mark);
   }
 
-  #skip(count = 1): void {
+  #skipCharacters(count = 1): void {
     this.#index += count;
     this.#column += count;
   }
 
   #skipBlanks(): void {
-    while (isBlank(this.#charAt())) this.#skip();
+    while (isBlank(this.#charAt())) this.#skipCharacters();
   }
 
   #skipComment(): void {
     if (this.#charAt() !== '#') return;
-    while (!isBreakOrEnd(this.#charAt())) this.#skip();
+    while (!isBreakOrEnd(this.#charAt())) this.#skipCharacters();
   }
 
   /**
@@ -281,9 +282,9 @@ export class Scanner {
 
   #isAtDocumentIndicator(): boolean {
     if (this.#column !== 0) return false;
-    const first = this.#charAt();
-    if (first !== '-' && first !== '.') return false;
-    return this.#charAt(1) === first && this.#charAt(2) === first && isSpacing(this.#charAt(3));
+    const firstCharacter = this.#charAt();
+    if (firstCharacter !== '-' && firstCharacter !== '.') return false;
+    return this.#charAt(1) === firstCharacter && this.#charAt(2) === firstCharacter && isSpacing(this.#charAt(3));
   }
 
   /** Skips white space, comments and line breaks. A tab counts as white space only where no key can start. */
@@ -293,7 +294,7 @@ export class Scanner {
         this.#charAt() === ' ' ||
         (this.#charAt() === '\t' && (this.#flowLevel > 0 || !this.#isSimpleKeyAllowed))
       ) {
-        this.#skip();
+        this.#skipCharacters();
       }
       this.#skipComment();
       if (this.#readBreak() === '') return;
@@ -301,14 +302,14 @@ export class Scanner {
     }
   }
 
-  #push(token: Token): void {
+  #pushToken(token: Token): void {
     this.#tokens.push(token);
   }
 
   /** Adds a token for an indicator of `length` characters. */
   #pushIndicator(type: Indicator, length = 1): void {
-    this.#push({ type, start: this.#mark() });
-    this.#skip(length);
+    this.#pushToken({ type, start: this.#currentMark() });
+    this.#skipCharacters(length);
   }
 
   // Simple keys
@@ -316,16 +317,16 @@ export class Scanner {
   #isStillPossible(key: SimpleKey): boolean {
     if (!key.isPossible) return false;
     if (key.mark.line === this.#line && !this.#isFartherThan(MAX_SIMPLE_KEY_LENGTH, key.mark)) return true;
-    if (key.isRequired) throw this.#error(MISSING_COLON, key.mark);
+    if (key.isRequired) throw this.#createError(MISSING_COLON, key.mark);
     key.isPossible = false;
     return false;
   }
 
   /** Whether the current position is more than `count` characters (not UTF-16 units) after a mark. */
   #isFartherThan(count: number, { index }: Mark): boolean {
-    const units = this.#index - index;
-    if (units <= count) return false;
-    return units > 2 * count || [...this.#text.slice(index, this.#index)].length > count;
+    const codeUnits = this.#index - index;
+    if (codeUnits <= count) return false;
+    return codeUnits > 2 * count || [...this.#text.slice(index, this.#index)].length > count;
   }
 
   #saveSimpleKey(): void {
@@ -334,7 +335,7 @@ export class Scanner {
       isPossible: true,
       isRequired: this.#flowLevel === 0 && this.#indent === this.#column,
       tokenNumber: this.count,
-      mark: this.#mark(),
+      mark: this.#currentMark(),
     };
     this.#removeSimpleKey();
     this.#simpleKeys[this.#flowLevel] = key;
@@ -344,7 +345,7 @@ export class Scanner {
   #removeSimpleKey(): void {
     const key = this.#simpleKeys[this.#flowLevel];
     if (!key?.isPossible) return;
-    if (key.isRequired) throw this.#error(MISSING_COLON, key.mark);
+    if (key.isRequired) throw this.#createError(MISSING_COLON, key.mark);
     key.isPossible = false;
     this.#simpleKeyOfToken.delete(key.tokenNumber);
   }
@@ -366,7 +367,7 @@ export class Scanner {
   #unrollIndent(column: number): void {
     if (this.#flowLevel > 0) return;
     while (this.#indent > column) {
-      this.#push({ type: 'blockEnd', start: this.#mark() });
+      this.#pushToken({ type: 'blockEnd', start: this.#currentMark() });
       this.#indent = this.#indents.pop() ?? -1;
     }
   }
@@ -386,7 +387,7 @@ export class Scanner {
       this.#line += 1;
     }
     this.#endBlocks();
-    this.#push({ type: 'streamEnd', start: this.#mark() });
+    this.#pushToken({ type: 'streamEnd', start: this.#currentMark() });
     this.#hasEnded = true;
   }
 
@@ -402,7 +403,7 @@ export class Scanner {
       isPossible: false,
       isRequired: false,
       tokenNumber: this.count,
-      mark: this.#mark(),
+      mark: this.#currentMark(),
     };
     this.#isSimpleKeyAllowed = true;
     this.#pushIndicator(type);
@@ -411,8 +412,8 @@ export class Scanner {
   #fetchFlowEnd(type: 'flowSequenceEnd' | 'flowMappingEnd'): void {
     this.#removeSimpleKey();
     if (this.#flowLevel > 0) {
-      const last = this.#simpleKeys.pop();
-      if (last !== undefined) this.#simpleKeyOfToken.delete(last.tokenNumber);
+      const lastKey = this.#simpleKeys.pop();
+      if (lastKey !== undefined) this.#simpleKeyOfToken.delete(lastKey.tokenNumber);
       this.#flowLevel -= 1;
     }
     this.#isSimpleKeyAllowed = false;
@@ -430,8 +431,8 @@ export class Scanner {
    */
   #fetchBlockEntry(): void {
     if (this.#flowLevel === 0) {
-      if (!this.#isSimpleKeyAllowed) throw this.#error("a list item ('- ') cannot start here");
-      this.#rollIndent('blockSequenceStart', this.#mark());
+      if (!this.#isSimpleKeyAllowed) throw this.#createError("a list item ('- ') cannot start here");
+      this.#rollIndent('blockSequenceStart', this.#currentMark());
     }
     this.#removeSimpleKey();
     this.#isSimpleKeyAllowed = true;
@@ -440,8 +441,8 @@ export class Scanner {
 
   #fetchKey(): void {
     if (this.#flowLevel === 0) {
-      if (!this.#isSimpleKeyAllowed) throw this.#error("a key ('? ') cannot start here");
-      this.#rollIndent('blockMappingStart', this.#mark());
+      if (!this.#isSimpleKeyAllowed) throw this.#createError("a key ('? ') cannot start here");
+      this.#rollIndent('blockMappingStart', this.#currentMark());
     }
     this.#removeSimpleKey();
     this.#isSimpleKeyAllowed = this.#flowLevel === 0;
@@ -451,7 +452,7 @@ export class Scanner {
   #fetchValue(): void {
     const key = this.#simpleKeys[this.#flowLevel];
     if (key !== undefined && this.#isStillPossible(key)) {
-      const position = this.#head + key.tokenNumber - this.#consumedCount;
+      const position = this.#headIndex + key.tokenNumber - this.#consumedCount;
       this.#tokens.splice(position, 0, { type: 'key', start: key.mark });
       this.#rollIndent('blockMappingStart', key.mark, position);
       key.isPossible = false;
@@ -460,9 +461,9 @@ export class Scanner {
     } else {
       if (this.#flowLevel === 0) {
         if (!this.#isSimpleKeyAllowed) {
-          throw this.#error("a mapping cannot start here; quote the value if its ': ' is text");
+          throw this.#createError("a mapping cannot start here; quote the value if its ': ' is text");
         }
-        this.#rollIndent('blockMappingStart', this.#mark());
+        this.#rollIndent('blockMappingStart', this.#currentMark());
       }
       this.#isSimpleKeyAllowed = this.#flowLevel === 0;
     }
@@ -473,38 +474,39 @@ export class Scanner {
 
   #fetchDirective(): void {
     this.#endBlocks();
-    const start = this.#mark();
-    this.#skip();
+    const start = this.#currentMark();
+    this.#skipCharacters();
     const name = this.#readWord();
-    if (name === '' || !isSpacing(this.#charAt())) throw this.#error('expected the name of a directive after %', start);
-    if (name === 'YAML') this.#push({ type: 'versionDirective', start, version: this.#readVersion(start) });
-    else if (name === 'TAG') this.#push(this.#readTagDirective(start));
-    else throw this.#error(`unknown directive %${name}`, start);
+    if (name === '' || !isSpacing(this.#charAt()))
+      throw this.#createError('expected the name of a directive after %', start);
+    if (name === 'YAML') this.#pushToken({ type: 'versionDirective', start, version: this.#readVersion(start) });
+    else if (name === 'TAG') this.#pushToken(this.#readTagDirective(start));
+    else throw this.#createError(`unknown directive %${name}`, start);
     this.#skipBlanks();
     this.#skipComment();
-    if (!isBreakOrEnd(this.#charAt())) throw this.#error('expected a line break after a directive', start);
+    if (!isBreakOrEnd(this.#charAt())) throw this.#createError('expected a line break after a directive', start);
     this.#readBreak();
   }
 
   #readWord(): string {
     const start = this.#index;
-    while (isWord(this.#charAt())) this.#skip();
+    while (isWordCharacter(this.#charAt())) this.#skipCharacters();
     return this.#text.slice(start, this.#index);
   }
 
   #readVersion(start: Mark): string {
     this.#skipBlanks();
     const major = this.#readVersionNumber(start);
-    if (this.#charAt() !== '.') throw this.#error('expected %YAML 1.1', start);
-    this.#skip();
+    if (this.#charAt() !== '.') throw this.#createError('expected %YAML 1.1', start);
+    this.#skipCharacters();
     return `${major}.${this.#readVersionNumber(start)}`;
   }
 
   #readVersionNumber(start: Mark): number {
     const from = this.#index;
-    while (isDigit(this.#charAt())) this.#skip();
+    while (isDigit(this.#charAt())) this.#skipCharacters();
     const digits = this.#text.slice(from, this.#index);
-    if (digits.length < 1 || digits.length > 2) throw this.#error('expected %YAML 1.1', start);
+    if (digits.length < 1 || digits.length > 2) throw this.#createError('expected %YAML 1.1', start);
     return Number(digits);
   }
 
@@ -512,43 +514,44 @@ export class Scanner {
     this.#skipBlanks();
     const handle = this.#readTagHandle(start);
     if (handle !== '!' && !handle.endsWith('!'))
-      throw this.#error("the handle of a %TAG directive ends with '!'", start);
-    if (!isBlank(this.#charAt())) throw this.#error('expected white space after the handle of a %TAG directive', start);
+      throw this.#createError("the handle of a %TAG directive ends with '!'", start);
+    if (!isBlank(this.#charAt()))
+      throw this.#createError('expected white space after the handle of a %TAG directive', start);
     this.#skipBlanks();
     const prefix = this.#readTagUri('', start);
     if (!isSpacing(this.#charAt()))
-      throw this.#error('expected white space after the prefix of a %TAG directive', start);
+      throw this.#createError('expected white space after the prefix of a %TAG directive', start);
     return { type: 'tagDirective', start, handle, prefix };
   }
 
   #fetchName(type: 'anchor' | 'alias'): void {
     this.#saveSimpleKey();
     this.#isSimpleKeyAllowed = false;
-    const start = this.#mark();
-    this.#skip();
+    const start = this.#currentMark();
+    this.#skipCharacters();
     const name = this.#readWord();
-    if (name === '' || !(isSpacing(this.#charAt()) || AFTER_NAME.has(this.#charAt()))) {
+    if (name === '' || !(isSpacing(this.#charAt()) || NAME_TERMINATORS.has(this.#charAt()))) {
       const sign = type === 'anchor' ? '&' : '*';
-      throw this.#error(`expected the name of an ${type} after ${sign}; quote the value if it is text`, start);
+      throw this.#createError(`expected the name of an ${type} after ${sign}; quote the value if it is text`, start);
     }
-    this.#push({ type, start, name });
+    this.#pushToken({ type, start, name });
   }
 
   #fetchTag(): void {
     this.#saveSimpleKey();
     this.#isSimpleKeyAllowed = false;
-    const start = this.#mark();
+    const start = this.#currentMark();
     const { handle, suffix } = this.#readTag(start);
-    if (!isSpacing(this.#charAt())) throw this.#error('expected white space after a tag', start);
-    this.#push({ type: 'tag', start, handle, suffix });
+    if (!isSpacing(this.#charAt())) throw this.#createError('expected white space after a tag', start);
+    this.#pushToken({ type: 'tag', start, handle, suffix });
   }
 
   #readTag(start: Mark): { readonly handle: string; readonly suffix: string } {
     if (this.#charAt(1) === '<') {
-      this.#skip(2);
+      this.#skipCharacters(2);
       const suffix = this.#readTagUri('', start);
-      if (this.#charAt() !== '>') throw this.#error("expected '>' at the end of a tag", start);
-      this.#skip();
+      if (this.#charAt() !== '>') throw this.#createError("expected '>' at the end of a tag", start);
+      this.#skipCharacters();
       return { handle: '', suffix };
     }
     const handle = this.#readTagHandle(start);
@@ -558,11 +561,11 @@ export class Scanner {
   }
 
   #readTagHandle(start: Mark): string {
-    if (this.#charAt() !== '!') throw this.#error("expected '!'", start);
-    this.#skip();
+    if (this.#charAt() !== '!') throw this.#createError("expected '!'", start);
+    this.#skipCharacters();
     const word = this.#readWord();
     if (this.#charAt() !== '!') return `!${word}`;
-    this.#skip();
+    this.#skipCharacters();
     return `!${word}!`;
   }
 
@@ -572,25 +575,25 @@ export class Scanner {
     const from = this.#index;
     while (URI_CHARACTER.test(this.#charAt()))
       uri += this.#charAt() === '%' ? this.#readEscapedOctets(start) : this.#readCharacter();
-    if (head === '' && from === this.#index) throw this.#error('expected the rest of a tag', start);
+    if (head === '' && from === this.#index) throw this.#createError('expected the rest of a tag', start);
     return uri;
   }
 
   #readCharacter(): string {
     const character = this.#charAt();
-    this.#skip();
+    this.#skipCharacters();
     return character;
   }
 
   #readEscapedOctets(start: Mark): string {
-    const [escaped] = /^(?:%[0-9a-f]{2})+/i.exec(this.#text.slice(this.#index, this.#end)) ?? [''];
-    this.#skip(escaped.length);
+    const [escaped] = /^(?:%[0-9a-f]{2})+/i.exec(this.#text.slice(this.#index, this.#endIndex)) ?? [''];
+    this.#skipCharacters(escaped.length);
     try {
       if (escaped !== '') return decodeURIComponent(escaped);
     } catch {
       // The bytes are not valid UTF-8.
     }
-    throw this.#error('expected UTF-8 octets such as %C3%A9 in a tag', start);
+    throw this.#createError('expected UTF-8 octets such as %C3%A9 in a tag', start);
   }
 
   // Scalars
@@ -598,17 +601,17 @@ export class Scanner {
   #fetchBlockScalar(isLiteral: boolean): void {
     this.#removeSimpleKey();
     this.#isSimpleKeyAllowed = true;
-    const start = this.#mark();
-    this.#skip();
+    const start = this.#currentMark();
+    this.#skipCharacters();
     const { chomping, increment } = this.#readBlockHeader(start);
     this.#skipBlanks();
     this.#skipComment();
     if (!isBreakOrEnd(this.#charAt()))
-      throw this.#error('expected a line break after the | or > of a block scalar', start);
+      throw this.#createError('expected a line break after the | or > of a block scalar', start);
     this.#readBreak();
     const indent = increment === 0 ? 0 : Math.max(this.#indent, 0) + increment;
     const value = this.#readBlockLines(isLiteral, chomping, indent, start);
-    this.#push({ type: 'scalar', start, end: this.#index, value, style: 'block' });
+    this.#pushToken({ type: 'scalar', start, end: this.#index, value, style: 'block' });
   }
 
   /** Reads the chomping indicator (`-` or `+`) and the indentation indicator (a digit) of a block scalar, in either order. */
@@ -620,7 +623,7 @@ export class Scanner {
     readChomping();
     if (isDigit(this.#charAt())) {
       increment = Number(this.#readCharacter());
-      if (increment === 0) throw this.#error('the indentation of a block scalar cannot be 0', start);
+      if (increment === 0) throw this.#createError('the indentation of a block scalar cannot be 0', start);
       if (chomping === '') readChomping();
     }
     return { chomping, increment };
@@ -650,7 +653,7 @@ export class Scanner {
 
   #readLine(): string {
     const from = this.#index;
-    while (!isBreakOrEnd(this.#charAt())) this.#skip();
+    while (!isBreakOrEnd(this.#charAt())) this.#skipCharacters();
     return this.#text.slice(from, this.#index);
   }
 
@@ -659,36 +662,36 @@ export class Scanner {
    * detected.
    */
   #readBlockIndentation(expected: number, start: Mark): { readonly indent: number; readonly breaks: string } {
-    let breaks = '';
-    let deepest = 0;
+    let lineBreaks = '';
+    let deepestColumn = 0;
     for (;;) {
-      while ((expected === 0 || this.#column < expected) && this.#charAt() === ' ') this.#skip();
-      deepest = Math.max(deepest, this.#column);
+      while ((expected === 0 || this.#column < expected) && this.#charAt() === ' ') this.#skipCharacters();
+      deepestColumn = Math.max(deepestColumn, this.#column);
       if ((expected === 0 || this.#column < expected) && this.#charAt() === '\t') {
-        throw this.#error('a tab cannot indent a line of a block scalar; use spaces', start);
+        throw this.#createError('a tab cannot indent a line of a block scalar; use spaces', start);
       }
       const lineBreak = this.#readBreak();
       if (lineBreak === '') break;
-      breaks += lineBreak;
+      lineBreaks += lineBreak;
     }
-    return { indent: expected === 0 ? Math.max(deepest, this.#indent + 1, 1) : expected, breaks };
+    return { indent: expected === 0 ? Math.max(deepestColumn, this.#indent + 1, 1) : expected, breaks: lineBreaks };
   }
 
   #fetchQuoted(quote: "'" | '"'): void {
     this.#saveSimpleKey();
     this.#isSimpleKeyAllowed = false;
-    const start = this.#mark();
-    this.#skip();
+    const start = this.#currentMark();
+    this.#skipCharacters();
     const value = this.#readQuoted(quote, start);
-    this.#skip();
-    this.#push({ type: 'scalar', start, end: this.#index, value, style: 'quoted' });
+    this.#skipCharacters();
+    this.#pushToken({ type: 'scalar', start, end: this.#index, value, style: 'quoted' });
   }
 
   #readQuoted(quote: "'" | '"', start: Mark): string {
-    const unclosed = () => this.#error(`the quotation mark ${quote} is not closed`, start);
+    const unclosedError = () => this.#createError(`the quotation mark ${quote} is not closed`, start);
     let value = '';
     for (;;) {
-      if (this.#isAtDocumentIndicator() || this.#charAt() === '') throw unclosed();
+      if (this.#isAtDocumentIndicator() || this.#charAt() === '') throw unclosedError();
       const { text, isEscapedBreak } = this.#readQuotedWord(quote, start);
       value += text;
       if (this.#charAt() === quote) return value;
@@ -702,10 +705,10 @@ export class Scanner {
     for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
       if (character === quote) {
         if (quote === '"' || this.#charAt(1) !== "'") break;
-        this.#skip(2);
+        this.#skipCharacters(2);
         text += "'";
       } else if (quote === '"' && character === '\\') {
-        this.#skip();
+        this.#skipCharacters();
         if (isBreak(this.#charAt())) {
           this.#readBreak();
           return { text, isEscapedBreak: true };
@@ -713,7 +716,7 @@ export class Scanner {
         text += this.#readEscape(start);
       } else {
         text += character;
-        this.#skip();
+        this.#skipCharacters();
       }
     }
     return { text, isEscapedBreak: false };
@@ -723,26 +726,27 @@ export class Scanner {
     const letter = this.#readCharacter();
     const length = CODE_LENGTHS.get(letter);
     if (length === undefined) {
-      const escaped = ESCAPES.get(letter);
-      if (escaped === undefined) throw this.#error(`unknown escape \\${letter} within quotation marks`, start);
-      return escaped;
+      const escapedCharacter = ESCAPED_CHARACTERS.get(letter);
+      if (escapedCharacter === undefined)
+        throw this.#createError(`unknown escape \\${letter} within quotation marks`, start);
+      return escapedCharacter;
     }
-    const digits = this.#text.slice(this.#index, Math.min(this.#index + length, this.#end));
+    const digits = this.#text.slice(this.#index, Math.min(this.#index + length, this.#endIndex));
     if (!/^[0-9a-f]+$/i.test(digits) || digits.length < length) {
-      throw this.#error(`expected ${length} hexadecimal digits after \\${letter}`, start);
+      throw this.#createError(`expected ${length} hexadecimal digits after \\${letter}`, start);
     }
-    this.#skip(length);
-    const code = Number.parseInt(digits, 16);
-    if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
-      throw this.#error(`\\${letter}${digits} is not a Unicode character`, start);
+    this.#skipCharacters(length);
+    const codePoint = Number.parseInt(digits, 16);
+    if ((codePoint >= 0xd800 && codePoint <= 0xdfff) || codePoint > 0x10ffff) {
+      throw this.#createError(`\\${letter}${digits} is not a Unicode character`, start);
     }
-    return String.fromCodePoint(code);
+    return String.fromCodePoint(codePoint);
   }
 
   #fetchPlain(): void {
     this.#saveSimpleKey();
     this.#isSimpleKeyAllowed = false;
-    const start = this.#mark();
+    const start = this.#currentMark();
     const indent = this.#indent + 1;
     let value = '';
     let end = this.#index;
@@ -760,7 +764,7 @@ export class Scanner {
       ({ spacing, hasBroken } = this.#readSpacing(start, indent));
       if (this.#flowLevel === 0 && this.#column < indent) break;
     }
-    this.#push({ type: 'scalar', start, end, value, style: 'plain' });
+    this.#pushToken({ type: 'scalar', start, end, value, style: 'plain' });
     if (hasBroken) this.#isSimpleKeyAllowed = true;
   }
 
@@ -769,7 +773,7 @@ export class Scanner {
     for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
       if (character === ':' && isSpacing(this.#charAt(1))) break;
       if (this.#flowLevel > 0 && FLOW_INDICATORS.has(character)) break;
-      this.#skip();
+      this.#skipCharacters();
     }
     return this.#text.slice(from, this.#index);
   }
@@ -786,10 +790,10 @@ export class Scanner {
     for (let character = this.#charAt(); isBlank(character) || isBreak(character); character = this.#charAt()) {
       if (isBlank(character)) {
         if (hasBroken && this.#column < indent && character === '\t') {
-          throw this.#error('a tab cannot indent a line; use spaces', start);
+          throw this.#createError('a tab cannot indent a line; use spaces', start);
         }
         if (!hasBroken) blanks += character;
-        this.#skip();
+        this.#skipCharacters();
       } else if (hasBroken) {
         moreBreaks += this.#readBreak();
       } else {

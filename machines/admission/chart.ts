@@ -7,55 +7,55 @@ import type { Decision } from '../../kubernetes/admission/decide.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import { actorAt, parent } from '../shared/actorRefs.ts';
-import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../shared/events.ts';
+import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events.ts';
 import type { MachineDecision, ResizeTrigger } from '../shared/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NODE_STAYS } from '../shared/unreached.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
   type AdmissionInput,
-  afterStep,
-  answered,
-  asking,
-  entryOf,
+  afterDecision,
+  findEntry,
   hasDeferredResize,
-  hasDoubt,
-  nextStep,
+  markNodeReadDone,
+  markNodeReadStarted,
+  needsNodeRead,
+  nextDecision,
   type Request,
-  reopened,
   withEntry,
-  withName,
+  withNameCheck,
   withoutEntry,
   withoutRequests,
+  withRequeuedUpdates,
 } from './context.ts';
 import { put } from './indexed.ts';
 
-const namesOf = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
+const podNames = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
 /**
  * Reports the number of admitted pods, and the names of the pods that wait for a decision or whose update was refused.
  */
-const facts = ({ snapshot: { context } }: Seen<AdmissionContext>) => ({
+const facts = ({ snapshot: { context } }: ActorInfo<AdmissionContext>) => ({
   facts: [`${context.entries.filter(({ allocated }) => allocated !== null).length} admitted`],
-  lists: { queued: namesOf(context.waiting), 'updates without room': namesOf(context.refused) },
+  lists: { queued: podNames(context.waitingRequests), 'updates without room': podNames(context.refusedUpdates) },
 });
 
-function answerOf(decision: Exclude<Decision, { kind: 'preempting' }>): AdmissionAnswer {
+function admissionResult(decision: Exclude<Decision, { kind: 'preempting' }>): AdmissionResult {
   if (decision.kind === 'admitted') return { type: 'admission.admitted' };
   const { kind: _, isByLabels: _labels, ...refusal } = decision;
   return { type: 'admission.refused', ...refusal };
 }
 
 /** Returns the host ports of a pod whose containers have stopped, or null if it has none. */
-const portsOf = (allocated: PodRequests | null): PodRequests | null =>
+const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
   allocated === null || allocated.hostPorts.length === 0
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
 /** Returns the labels and taints of the Node in the response of `readNode`. Undefined for every other event. */
-function seenIn(event: object): Request['seen'] {
+function nodeFromOutput(event: object): Request['observedNode'] {
   if (!('output' in event)) return undefined;
   // `readNode` is the only actor whose output arrives here.
   const { labels, taints } = event.output as PortTypes['readNode']['output'];
@@ -66,7 +66,7 @@ function seenIn(event: object): Request['seen'] {
  * Returns the kubelet's metric label for the cause of the decision. A changed node counts as the periodic retry,
  * because only that retry makes a kubelet notice the change.
  */
-function triggerOf(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
+function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {
     case 'admission.request':
       return event.uid === uid ? 'pod_updated' : 'pod_resized';
@@ -90,46 +90,55 @@ export const admissionMachine = setup({
     tags: {} as StateTag,
   },
   actors: { readNode: port('readNode') },
-  guards: { hasDoubt: ({ context }) => hasDoubt(context) },
+  guards: { hasDoubt: ({ context }) => needsNodeRead(context) },
   actions: {
-    startReadingNode: assign(({ context }) => asking(context)),
-    recordNodeRead: assign(({ context, event }) => answered(context, seenIn(event))),
+    startReadingNode: assign(({ context }) => markNodeReadStarted(context)),
+    recordNodeRead: assign(({ context, event }) => markNodeReadDone(context, nodeFromOutput(event))),
     recordRequest: assign(({ context, event }) => {
       assertEvent(event, 'admission.request');
-      const { uid, fullName, pod, requests, allocated, adopted, isOver = false, holder } = event;
-      const known = entryOf(context, uid);
+      const { uid, fullName, pod, requests, allocated, isAdopted, isFinished = false, holder } = event;
+      const existingEntry = findEntry(context, uid);
       const entry: AdmissionEntry = {
         uid,
         fullName,
-        desired: isOver ? null : requests,
+        desired: isFinished ? null : requests,
         // Only the admitted resources are persisted. The pod's name, which messages use, comes from the request.
-        allocated: known?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
-        holdsName: known?.holdsName ?? false,
-        preempted: false,
-        deferral: known?.deferral,
+        allocated: existingEntry?.allocated ?? (allocated ? { ...allocated, pod: requests.pod } : null),
+        holdsName: existingEntry?.holdsName ?? false,
+        isPreempted: false,
+        deferralNumber: existingEntry?.deferralNumber,
       };
       const now = withEntry(withoutRequests(context, uid), entry);
-      const isKnown = allocated !== undefined;
-      const request = { uid, fullName, pod, requests, adopted, known: isKnown, awaitsName: false, holder };
-      return { ...now, waiting: put(now.waiting, withName(now, request)) };
+      const wasAdmitted = allocated !== undefined;
+      const request = {
+        uid,
+        fullName,
+        pod,
+        requests,
+        isAdopted,
+        wasAdmitted,
+        awaitsName: false,
+        holder,
+      };
+      return { ...now, waitingRequests: put(now.waitingRequests, withNameCheck(now, request)) };
     }),
     recordEnding: assign(({ context, event }) => {
       assertEvent(event, 'admission.addEnding');
       const { uid, fullName, requests } = event;
-      const allocated = entryOf(context, uid)?.allocated ?? requests;
-      const entry = { uid, fullName, desired: null, allocated, holdsName: true, preempted: false };
+      const allocated = findEntry(context, uid)?.allocated ?? requests;
+      const entry = { uid, fullName, desired: null, allocated, holdsName: true, isPreempted: false };
       return withEntry(withoutRequests(context, uid), entry);
     }),
     /** Applies decisions one after the other, each to the context that results from the previous decision. */
     decide: enqueueActions(({ context, event, enqueue, self }) => {
       let now = context;
-      for (let step = nextStep(now); step !== undefined; step = nextStep(now)) {
+      for (let step = nextDecision(now); step !== undefined; step = nextDecision(now)) {
         const { request, decision } = step;
         if (decision.kind === 'admitted' && hasDeferredResize(now, request)) {
-          const trigger = triggerOf(event, request);
+          const trigger = resizeTrigger(event, request);
           enqueue.emit({ type: 'decision.counted', decision: 'deferredResizeAccepted', trigger });
         }
-        now = afterStep(now, step);
+        now = afterDecision(now, step);
         if (decision.kind === 'preempting') {
           enqueue.sendTo(parent<AdmissionFact>(), {
             type: 'admission.preempting',
@@ -139,44 +148,44 @@ export const admissionMachine = setup({
           continue;
         }
         if (decision.kind === 'doubted') continue;
-        const holder = actorAt<AdmissionAnswer>(self, request.holder);
-        if (holder !== undefined) enqueue.sendTo(holder, answerOf(decision));
+        const holder = actorAt<AdmissionResult>(self, request.holder);
+        if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
       }
       if (now !== context) enqueue.assign(now);
     }),
     recordLeaving: assign(({ context, event }) => {
       assertEvent(event, 'admission.leave');
-      const entry = entryOf(context, event.uid);
+      const entry = findEntry(context, event.uid);
       return entry === undefined ? {} : withEntry(withoutRequests(context, entry.uid), { ...entry, desired: null });
     }),
     releaseAllButPorts: assign(({ context, event }) => {
       assertEvent(event, 'admission.containersStopped');
-      const entry = entryOf(context, event.uid);
+      const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
-      const left = { ...entry, desired: null, allocated: portsOf(entry.allocated) };
-      return reopened(withEntry(context, left), entry.uid);
+      const remainingEntry = { ...entry, desired: null, allocated: hostPortsOnly(entry.allocated) };
+      return withRequeuedUpdates(withEntry(context, remainingEntry), entry.uid);
     }),
     settle: assign(({ context, event }) => {
       assertEvent(event, 'admission.settle');
-      const entry = entryOf(context, event.uid);
+      const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
-      return reopened(withEntry(context, { ...entry, allocated: null, preempted: false }), entry.uid);
+      return withRequeuedUpdates(withEntry(context, { ...entry, allocated: null, isPreempted: false }), entry.uid);
     }),
     recordNode: assign(({ context, event }) => {
       assertEvent(event, 'admission.nodeChanged');
       const { capacity = context.capacity, node } = event;
-      return { ...reopened(context), capacity, node: { ...context.node, ...node } };
+      return { ...withRequeuedUpdates(context), capacity, node: { ...context.node, ...node } };
     }),
     release: assign(({ context, event }) => {
       assertEvent(event, 'admission.release');
-      return reopened(withoutEntry(context, event.uid), event.uid);
+      return withRequeuedUpdates(withoutEntry(context, event.uid), event.uid);
     }),
   },
 }).createMachine({
   id: 'admission',
   description: 'Admission on the node: decides on one pod at a time, in order of arrival.',
   meta: { facts },
-  context: ({ input }) => ({ ...input, entries: [], waiting: [], refused: [], deferrals: 0 }),
+  context: ({ input }) => ({ ...input, entries: [], waitingRequests: [], refusedUpdates: [], deferralCount: 0 }),
   initial: 'open',
   on: {
     'admission.request': { actions: ['recordRequest', 'decide'] },

@@ -3,64 +3,70 @@
  * recorded. Each list has an index by UID and name, which is built once and passed on to the lists derived from it.
  */
 
-interface OfPod {
+interface PodItem {
   readonly uid: string;
   readonly fullName: string;
 }
 
-interface Index {
-  readonly byUid: Map<string, OfPod>;
-  readonly byName: Map<string, readonly OfPod[]>;
+interface ItemIndex {
+  readonly itemByUid: Map<string, PodItem>;
+  readonly itemsByName: Map<string, readonly PodItem[]>;
 }
 
-const indexes = new WeakMap<readonly OfPod[], Index>();
+const indexes = new WeakMap<readonly PodItem[], ItemIndex>();
 
-function indexOf(list: readonly OfPod[]): Index {
-  const known = indexes.get(list);
-  if (known !== undefined) return known;
-  const index: Index = { byUid: new Map(), byName: new Map() };
-  for (const item of list) exchange(index, undefined, item);
+function getIndex(list: readonly PodItem[]): ItemIndex {
+  const cachedIndex = indexes.get(list);
+  if (cachedIndex !== undefined) return cachedIndex;
+  const index: ItemIndex = { itemByUid: new Map(), itemsByName: new Map() };
+  for (const item of list) replaceInIndex(index, undefined, item);
   indexes.set(list, index);
   return index;
 }
 
-function exchange({ byUid, byName }: Index, before: OfPod | undefined, after: OfPod | undefined): void {
-  if (before !== undefined) {
-    const others = (byName.get(before.fullName) ?? []).filter((each) => each !== before);
-    if (others.length > 0) byName.set(before.fullName, others);
-    else byName.delete(before.fullName);
-    byUid.delete(before.uid);
+function replaceInIndex(
+  { itemByUid, itemsByName }: ItemIndex,
+  previousItem: PodItem | undefined,
+  nextItem: PodItem | undefined,
+): void {
+  if (previousItem !== undefined) {
+    const otherItems = (itemsByName.get(previousItem.fullName) ?? []).filter((each) => each !== previousItem);
+    if (otherItems.length > 0) itemsByName.set(previousItem.fullName, otherItems);
+    else itemsByName.delete(previousItem.fullName);
+    itemByUid.delete(previousItem.uid);
   }
-  if (after === undefined) return;
-  byUid.set(after.uid, after);
-  byName.set(after.fullName, [...(byName.get(after.fullName) ?? []), after]);
+  if (nextItem === undefined) return;
+  itemByUid.set(nextItem.uid, nextItem);
+  itemsByName.set(nextItem.fullName, [...(itemsByName.get(nextItem.fullName) ?? []), nextItem]);
 }
 
-function followedBy<T extends OfPod>(list: readonly T[], next: readonly T[], before?: T, after?: T): readonly T[] {
-  const index = indexOf(list);
+function moveIndex<T extends PodItem>(list: readonly T[], next: readonly T[], before?: T, after?: T): readonly T[] {
+  const index = getIndex(list);
   indexes.delete(list);
-  exchange(index, before, after);
+  replaceInIndex(index, before, after);
   indexes.set(next, index);
   return next;
 }
 
-export const find = <T extends OfPod>(list: readonly T[], uid: string): T | undefined =>
+export const findByUid = <T extends PodItem>(list: readonly T[], uid: string): T | undefined =>
   // The index of a list contains only items of that list.
-  indexOf(list).byUid.get(uid) as T | undefined;
+  getIndex(list).itemByUid.get(uid) as T | undefined;
 
 /** Returns the items with a full name, in no particular order. */
-export const named = <T extends OfPod>(list: readonly T[], fullName: string): readonly T[] =>
-  (indexOf(list).byName.get(fullName) ?? []) as readonly T[];
+export const findByName = <T extends PodItem>(list: readonly T[], fullName: string): readonly T[] =>
+  (getIndex(list).itemsByName.get(fullName) ?? []) as readonly T[];
 
 /** Replaces the item with the same UID, or appends the item. */
-export function put<T extends OfPod>(list: readonly T[], item: T): readonly T[] {
-  const before = find(list, item.uid);
-  const next = before === undefined ? [...list, item] : list.with(list.indexOf(before), item);
-  return followedBy(list, next, before, item);
+export function put<T extends PodItem>(list: readonly T[], item: T): readonly T[] {
+  const previousItem = findByUid(list, item.uid);
+  const nextList = previousItem === undefined ? [...list, item] : list.with(list.indexOf(previousItem), item);
+  return moveIndex(list, nextList, previousItem, item);
 }
 
 /** Removes the item with this UID. Returns the same list if it contains no such item. */
-export function drop<T extends OfPod>(list: readonly T[], uid: string): readonly T[] {
-  const before = find(list, uid);
-  return before === undefined ? list : followedBy(list, list.toSpliced(list.indexOf(before), 1), before);
+export function drop<T extends PodItem>(list: readonly T[], uid: string): readonly T[] {
+  const previousItem = findByUid(list, uid);
+  return previousItem === undefined
+    ? list
+    : moveIndex(list, list.toSpliced(list.indexOf(previousItem), 1), previousItem);
 }

@@ -18,11 +18,11 @@ export interface PersistedCertificate {
   readonly names: AlternativeNames;
 }
 
-const NODES = 'system:nodes';
+const NODES_ORGANIZATION = 'system:nodes';
 
 export const nodeSubject = (nodeName: string) => ({
   commonName: `system:node:${nodeName}`,
-  organization: NODES,
+  organization: NODES_ORGANIZATION,
 });
 
 /**
@@ -38,9 +38,9 @@ export const isNodeSubject = ({ commonName, organizations }: CertificateSubject,
  * Earliest time of renewal as a fraction of the lifetime. Like a kubelet, the node renews a certificate between 70 %
  * and 90 % of its lifetime, so that nodes do not all renew at the same time.
  */
-const EARLIEST = 0.7;
-const SPREAD = 0.2;
+const EARLIEST_RENEWAL = 0.7;
+const RENEWAL_SPREAD = 0.2;
 
 /** Returns the time of renewal in milliseconds since the epoch. `chance` is a random number in [0, 1). */
-export const renewalOf = ({ notBefore, notAfter }: PersistedCertificate, chance: number): number =>
-  notBefore + Math.round((notAfter - notBefore) * (EARLIEST + SPREAD * chance));
+export const renewalTime = ({ notBefore, notAfter }: PersistedCertificate, chance: number): number =>
+  notBefore + Math.round((notAfter - notBefore) * (EARLIEST_RENEWAL + RENEWAL_SPREAD * chance));

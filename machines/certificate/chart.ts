@@ -6,9 +6,9 @@ import { type AlternativeNames, coversNames, NO_NAMES } from '../../kubernetes/n
 import type { CertificateEvent } from '../shared/clusterFacts.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retrying } from '../shared/waits.ts';
-import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalOf } from './certificate.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { after, retryState } from '../shared/waits.ts';
+import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalTime } from './certificate.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type CertificateInput = {
@@ -29,8 +29,8 @@ const MAX_RETRY_MS = 32_000;
  * (`util/certificate/certificate_manager.go` of client-go), or the same request is awaited again
  * (`pkg/kubelet/certificate/bootstrap/bootstrap.go` of a kubelet).
  */
-const APPROVAL_MS = 15 * 60_000;
-const RESUMED_APPROVAL_MS = 60 * 60_000;
+const APPROVAL_TIMEOUT_MS = 15 * 60_000;
+const RESUMED_APPROVAL_TIMEOUT_MS = 60 * 60_000;
 
 /**
  * Minimum time for which a certificate is used, even if clock skew makes it due for renewal at once (the loop of
@@ -52,23 +52,24 @@ type CertificateContext = CertificateInput & {
   readonly failure?: Failure | undefined;
 };
 
-const REFUSALS: readonly string[] = ['CertificateDenied', 'CertificateFailed'];
+const REFUSAL_REASONS: readonly string[] = ['CertificateDenied', 'CertificateFailed'];
 
 const NO_REQUEST = { name: '', uid: '', names: NO_NAMES };
 
-type Answer = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
+type PortOutput = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
 
 // Only ports of this machine complete here.
-const answerIn = (event: object): Answer => ('output' in event ? (event.output as Answer) : {});
+const portOutput = (event: object): PortOutput => ('output' in event ? (event.output as PortOutput) : {});
 
 /**
  * Whether an existing request is resumed. As in a kubelet, the bootstrap request has a fixed name and is resumed,
  * whereas each renewal creates a new request.
  */
-const resumes = ({ rotates }: CertificateInput): boolean => !rotates;
-const approvalMs = (input: CertificateInput): number => (resumes(input) ? RESUMED_APPROVAL_MS : APPROVAL_MS);
+const resumesRequest = ({ rotates }: CertificateInput): boolean => !rotates;
+const approvalTimeoutMs = (input: CertificateInput): number =>
+  resumesRequest(input) ? RESUMED_APPROVAL_TIMEOUT_MS : APPROVAL_TIMEOUT_MS;
 
-const isFitting = (
+const isSuitable = (
   { nodeName, name, names }: Pick<CertificateContext, 'nodeName' | 'name' | 'names'>,
   certificate: PersistedCertificate | null | undefined,
 ): boolean =>
@@ -97,10 +98,10 @@ const certificateSetup = setup({
      * certificate.
      */
     isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
-    isFitting: ({ context, event }) => isFitting(context, answerIn(event).certificate),
+    isFitting: ({ context, event }) => isSuitable(context, portOutput(event).certificate),
     fitsNoMore: ({ context: { nodeName, name, certificate }, event }) => {
       assertEvent(event, 'certificate.namesChanged');
-      return !isFitting({ nodeName, name, names: event.names }, certificate);
+      return !isSuitable({ nodeName, name, names: event.names }, certificate);
     },
     /** Whether the pending request no longer covers all required names. */
     isOutdated: ({ context: { request }, event }) => {
@@ -114,32 +115,32 @@ const certificateSetup = setup({
       return { names: event.names };
     }),
     recordCertificate: assign(({ context: { rotates }, event }) => {
-      const { certificate, chance = 0, at = 0 } = answerIn(event);
+      const { certificate, chance = 0, at = 0 } = portOutput(event);
       if (!certificate) return { failure: undefined };
-      const dueAt = rotates ? renewalOf(certificate, chance) : certificate.notAfter;
+      const dueAt = rotates ? renewalTime(certificate, chance) : certificate.notAfter;
       return { certificate, dueAt: Math.max(dueAt, at + MIN_USE_MS), failure: undefined };
     }),
     resetRetries: assign({ request: NO_REQUEST, waitMs: INITIAL_RETRY_MS }),
     recordRequest: assign(({ context, event }) => {
       const { names } = context;
-      const { request: name = '', uid = '', at = 0 } = answerIn(event);
-      return { request: { name, uid, names }, deadline: at + approvalMs(context) };
+      const { request: name = '', uid = '', at = 0 } = portOutput(event);
+      return { request: { name, uid, names }, deadline: at + approvalTimeoutMs(context) };
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      const waits = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
-      return { ...waits, failure, request: NO_REQUEST };
+      const backOff = { retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
+      return { ...backOff, failure, request: NO_REQUEST };
     }),
     /** Records an event when the request is denied or fails, but only once per reason. */
     recordRefusalEvent: enqueueActions(({ context: { nodeName, failure: last }, event, enqueue }) => {
       const { reason, message } = failureOf(event);
-      if (!REFUSALS.includes(reason) || last?.reason === reason) return;
+      if (!REFUSAL_REASONS.includes(reason) || last?.reason === reason) return;
       for (const each of recordedEvents(involvedNode(nodeName), warning(reason, message))) enqueue.emit(each);
     }),
   },
 });
 
-const trying = { target: 'awaitingRetry', actions: ['recordRefusalEvent', 'recordFailure'] } as const;
+const retryTransition = { target: 'awaitingRetry', actions: ['recordRefusalEvent', 'recordFailure'] } as const;
 
 export const certificateMachine = certificateSetup.createMachine({
   id: 'certificate',
@@ -148,14 +149,14 @@ export const certificateMachine = certificateSetup.createMachine({
     unreached: {
       reason: 'simulated nodes have no certificates; tested on its machine and in test/actors/cluster/certificates',
     },
-    named: (waitsFor: string, { snapshot: { context } }: Seen<CertificateContext>) =>
+    named: (waitsFor: string, { snapshot: { context } }: ActorInfo<CertificateContext>) =>
       waitsFor
         .replace('a certificate', `a ${context.name} certificate`)
         .replace(/\brequest\b/, `request ${context.request.name}`),
-    facts: ({ snapshot: { context } }: Seen<CertificateContext>) => ({
+    facts: ({ snapshot: { context } }: ActorInfo<CertificateContext>) => ({
       kind: 'certificate',
       name: context.name,
-      facts: [context.certificate === undefined ? 'not issued yet' : goodUntil(context.certificate)],
+      facts: [context.certificate === undefined ? 'not issued yet' : validityText(context.certificate)],
     }),
   },
   context: ({ input }) => ({
@@ -184,7 +185,7 @@ export const certificateMachine = certificateSetup.createMachine({
         onError: { target: 'awaitingFiles', actions: 'recordFailure' },
       },
     },
-    awaitingFiles: retrying('reading', {
+    awaitingFiles: retryState('reading', {
       description: 'The files could not be read. Another attempt follows after a delay that grows up to 32 s.',
       waitsFor: 'another attempt to read the files of its certificate',
       withinMs: MAX_RETRY_MS,
@@ -222,9 +223,9 @@ export const certificateMachine = certificateSetup.createMachine({
       meta: { waitsFor: 'a certificate to be requested' },
       invoke: {
         src: 'requestCertificate',
-        input: ({ context }) => ({ name: context.name, names: context.names, resumes: resumes(context) }),
+        input: ({ context }) => ({ name: context.name, names: context.names, resumes: resumesRequest(context) }),
         onDone: { target: 'awaitingApproval', actions: 'recordRequest' },
-        onError: trying,
+        onError: retryTransition,
       },
     },
     awaitingApproval: {
@@ -238,10 +239,10 @@ export const certificateMachine = certificateSetup.createMachine({
           name: context.name,
           request: context.request.name,
           uid: context.request.uid,
-          limitMs: approvalMs(context),
+          limitMs: approvalTimeoutMs(context),
         }),
         onDone: { target: 'current', actions: 'recordCertificate' },
-        onError: trying,
+        onError: retryTransition,
       },
       on: {
         'certificate.namesChanged': [
@@ -250,7 +251,7 @@ export const certificateMachine = certificateSetup.createMachine({
         ],
       },
     },
-    awaitingRetry: retrying('choosing', {
+    awaitingRetry: retryState('choosing', {
       description:
         'The request failed, was denied or timed out. Another one follows after a delay that grows up to 32 s. A kubelet with an expired certificate exits after 5 minutes; this node continues.',
       waitsFor: 'another attempt to get a certificate',
@@ -259,4 +260,4 @@ export const certificateMachine = certificateSetup.createMachine({
   },
 });
 
-const goodUntil = ({ notAfter }: PersistedCertificate): string => `good until ${new Date(notAfter).toISOString()}`;
+const validityText = ({ notAfter }: PersistedCertificate): string => `good until ${new Date(notAfter).toISOString()}`;

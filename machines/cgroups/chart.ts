@@ -15,12 +15,12 @@ import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { RARE, type Unreached } from '../shared/unreached.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { type CoverageGap, RARE } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 /** Interval between two checks. A kubelet retries at the same interval, because running pods may use less by then. */
-const EVERY_MS = 60_000;
+const CHECK_INTERVAL_MS = 60_000;
 
 // Type aliases, because the package's declaration files would have to name interfaces.
 type CgroupsInput = { readonly nodeName: string };
@@ -33,7 +33,7 @@ type CgroupsContext = CgroupsInput & {
 };
 
 /** Returns the result of `setUpCgroups`. Undefined for every other event, such as a failure. */
-const foundIn = (event: object): CgroupSetUp | undefined =>
+const setUpResult = (event: object): CgroupSetUp | undefined =>
   // `setUpCgroups` is the only actor whose output arrives here.
   'output' in event ? (event.output as CgroupSetUp) : undefined;
 
@@ -48,25 +48,25 @@ const cgroupsSetup = setup({
   },
   actors: { setUpCgroups: port('setUpCgroups'), timer: timerPort() },
   guards: {
-    isEnforced: ({ event }) => foundIn(event)?.outcome === 'enforced',
-    isShared: ({ event }) => foundIn(event)?.outcome === 'shared',
-    isForbidden: ({ event }) => foundIn(event)?.outcome === 'forbidden',
+    isEnforced: ({ event }) => setUpResult(event)?.outcome === 'enforced',
+    isShared: ({ event }) => setUpResult(event)?.outcome === 'shared',
+    isForbidden: ({ event }) => setUpResult(event)?.outcome === 'forbidden',
   },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
-    recordFound: assign(({ event }) => ({ warnings: foundIn(event)?.warnings ?? [], failure: undefined })),
+    recordFound: assign(({ event }) => ({ warnings: setUpResult(event)?.warnings ?? [], failure: undefined })),
     recordFailure: assign(({ event }) => ({ warnings: [], failure: failureOf(event) })),
   },
 });
 
 /** Returns the kubelet's event about a limit for all pods that is not in force. */
-const refused = (message: string): EventMessage => ({
+const enforcementFailedEvent = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',
   message,
 });
 
-const NOT_UNUSED: Unreached = {
+const UNUSED_IS_UNREACHABLE: CoverageGap = {
   reason: 'defensive: an agent that manages cgroups never leaves them to the runtime; tested on its machine',
 };
 
@@ -74,7 +74,7 @@ const NOT_UNUSED: Unreached = {
  * Returns a state that sets up missing cgroups. The outcome selects the next state. The parameters are the `meta` of
  * the transitions for two of the outcomes.
  */
-const looking = ({
+const checkingState = ({
   metaIfUnused = {},
   metaIfFailed = {},
 }: {
@@ -96,29 +96,35 @@ const looking = ({
       ],
       onError: {
         target: '#cgroups.awaitingEnforcement.waiting',
-        actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => refused(failureOf(event).message) }],
+        actions: [
+          'recordFailure',
+          { type: 'recordEvent', params: ({ event }) => enforcementFailedEvent(failureOf(event).message) },
+        ],
         meta: metaIfFailed,
       },
     },
   });
 
-const waiting = (waitsFor: string, tag: StateTag) =>
+const waitingState = (waitsFor: string, tag: StateTag) =>
   cgroupsSetup.createStateConfig({
     description: 'The next check follows after a minute.',
     tags: tag,
-    meta: { waitsFor, afterMs: EVERY_MS },
-    invoke: after(EVERY_MS),
+    meta: { waitsFor, afterMs: CHECK_INTERVAL_MS },
+    invoke: after(CHECK_INTERVAL_MS),
     on: { 'timer.elapsed': 'looking' },
   });
 
 export const cgroupsMachine = cgroupsSetup.createMachine({
   id: 'cgroups',
   description: 'The parent cgroups of pods, and the limit of all pods.',
-  meta: { facts: ({ snapshot: { context } }: Seen<CgroupsContext>) => ({ facts: context.warnings }) },
+  meta: { facts: ({ snapshot: { context } }: ActorInfo<CgroupsContext>) => ({ facts: context.warnings }) },
   context: ({ input }) => ({ ...input, warnings: [], failure: undefined }),
   initial: 'settingUp',
   states: {
-    settingUp: { ...looking(), description: 'The parent cgroups of pods are created with the limits of the node.' },
+    settingUp: {
+      ...checkingState(),
+      description: 'The parent cgroups of pods are created with the limits of the node.',
+    },
     enforced: {
       description: 'The limit of all pods is in force.',
       entry: {
@@ -127,26 +133,29 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
       },
       initial: 'waiting',
       states: {
-        waiting: waiting('the next check for pods of other agents in the cgroups', 'steady'),
-        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED }, metaIfFailed: { unreached: RARE } }),
+        waiting: waitingState('the next check for pods of other agents in the cgroups', 'steady'),
+        looking: checkingState({
+          metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE },
+          metaIfFailed: { unreached: RARE },
+        }),
       },
     },
     awaitingEnforcement: {
       description: 'The limit of all pods could not be set.',
       initial: 'waiting',
       states: {
-        waiting: waiting('another attempt to set the limit of all pods', 'retrying'),
-        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED } }),
+        waiting: waitingState('another attempt to set the limit of all pods', 'retrying'),
+        looking: checkingState({ metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE } }),
       },
     },
     sharedWithOthers: {
       description:
         'Pods of another agent are in these cgroups. Limits are set neither for all pods nor for QoS classes, only for the pods of this agent.',
-      entry: { type: 'recordEvent', params: ({ context: { warnings } }) => refused(warnings[0] ?? '') },
+      entry: { type: 'recordEvent', params: ({ context: { warnings } }) => enforcementFailedEvent(warnings[0] ?? '') },
       initial: 'waiting',
       states: {
-        waiting: waiting('pods of other agents to leave the cgroups', 'waiting'),
-        looking: looking({ metaIfUnused: { unreached: NOT_UNUSED } }),
+        waiting: waitingState('pods of other agents to leave the cgroups', 'waiting'),
+        looking: checkingState({ metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE } }),
       },
     },
     forbidden: {

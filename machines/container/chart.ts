@@ -1,8 +1,8 @@
 /** Runs one container of a pod, over all its restarts. The pod tells the container when its turn to start has come. */
 import { assertEvent, assign } from 'xstate';
-import type { Seen } from '../shared/stateMeta.ts';
-import { type ContainerContext, initialContext, leftOfBackOff } from './context.ts';
-import { knownAgain } from './otherId.ts';
+import type { ActorInfo } from '../shared/stateMeta.ts';
+import { type ContainerContext, initialContext, remainingBackOffMs } from './context.ts';
+import { withObservedIds } from './otherId.ts';
 import { containerSetup } from './setup.ts';
 import { adopting, adoptingImplementations } from './states/adopting.ts';
 import { configuringImplementations } from './states/configuring.ts';
@@ -32,7 +32,7 @@ const chartSetup = containerSetup
       removesContainer: ({ context }) => context.removesContainer,
       hasNewId: ({ context, event }) => {
         assertEvent(event, 'runtime.containerObserved');
-        return event.container !== null && Object.keys(knownAgain(context, event.container)).length > 0;
+        return event.container !== null && Object.keys(withObservedIds(context, event.container)).length > 0;
       },
     },
     actions: {
@@ -49,8 +49,8 @@ export const containerMachine = chartSetup.createMachine({
   meta: {
     // A crash-loop back-off lasts at most its delay from the start of the state, even if the time of the run's exit is
     // unknown or, because the clock was set back, lies in the future.
-    moments: ({ since, snapshot: { context } }: Seen<ContainerContext>) => ({
-      restartAt: Math.min(context.retryAt || Infinity, since + leftOfBackOff(context)),
+    moments: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
+      restartAt: Math.min(context.retryAt || Infinity, since + remainingBackOffMs(context)),
     }),
     named: waitWithHook,
     facts,

@@ -25,7 +25,7 @@ export interface ContainerInput {
   readonly pod: Pod;
   readonly name: string;
   readonly role: ContainerRole;
-  readonly ticket: number;
+  readonly arrivalOrder: number;
   readonly crashLoop: BackOff;
   /** Mounted volumes by name: their host paths or, for an image volume, the image reference. */
   readonly volumes: MountedVolumes;
@@ -40,14 +40,17 @@ export interface ContainerInput {
    * count (C23).
    */
   readonly restarts?: number | undefined;
-  /** The restart count that an earlier agent reported. The reported count never decreases. */
+  /**
+   * The restart count that an earlier agent reported after it had removed the container for a restart of all containers
+   * (C5). The reported count never decreases.
+   */
   readonly reportedRestarts?: number | undefined;
   /** Results of the container's probes from before a restart of the agent. */
-  readonly probed?: Probed | undefined;
+  readonly probed?: ProbeResults | undefined;
 }
 
 /** Probe results of a container's run, persisted across restarts of the agent (C29). */
-export interface Probed {
+export interface ProbeResults {
   /** The container's ID in the runtime. */
   readonly id: string;
   readonly started: boolean;
@@ -73,21 +76,21 @@ export interface ContainerContext
    * Whether `attempt` was already reported, either with a start that was refused because the sandbox was going away, or
    * by an earlier agent.
    */
-  readonly isCounted?: boolean | undefined;
+  readonly isAttemptReported?: boolean | undefined;
   /**
    * ID of the container that an earlier agent created for this attempt and did not start. It is reported until the next
    * container is created.
    */
-  readonly unstarted?: string | undefined;
+  readonly unstartedId?: string | undefined;
   readonly imageRef?: string | undefined;
   /**
    * Whether the runtime did not know the container's state when this agent first observed it. Like the kubelet, the
    * agent then reports this container and its attempt as waiting (`convertToAPIContainerStatuses` in
    * pkg/kubelet/kubelet_pods.go).
    */
-  readonly wasUnknown?: boolean | undefined;
+  readonly wasStateUnknown?: boolean | undefined;
   /** Details of the container that the runtime created last. */
-  readonly made?: CreatedContainer | undefined;
+  readonly createdContainer?: CreatedContainer | undefined;
   /** The runtime's ID of the current attempt's container. */
   readonly id?: string | undefined;
   /**
@@ -99,12 +102,12 @@ export interface ContainerContext
   /** ID of the container that has passed its startup probe or does not have one. */
   readonly startupPassedId?: string | undefined;
   /** The run that started before this agent, with its probe results. */
-  readonly adopted?: Probed | undefined;
+  readonly adopted?: ProbeResults | undefined;
   /**
    * Whether the container that existed when this actor was created had been started, including one that is still
    * running.
    */
-  readonly ranBefore?: boolean | undefined;
+  readonly hasRunBefore?: boolean | undefined;
   readonly createdIdentity?: string | undefined;
   readonly size?: ContainerSize | undefined;
   /**
@@ -117,17 +120,17 @@ export interface ContainerContext
   readonly run?: TerminatedRun | undefined;
   /** The run before `earlierRun`. */
   readonly earlierRun?: TerminatedRun | undefined;
-  readonly runBefore?: TerminatedRun | undefined;
+  readonly oldestRun?: TerminatedRun | undefined;
   /**
    * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
    * a different reaction. It is stored independently of the state, because commands also arrive during calls, hooks and
    * back-offs.
    */
-  readonly afterExit: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
+  readonly exitReaction: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
   /** Output of the probe that caused the current run to be stopped. */
   readonly stopCause?: string | undefined;
   /** Whether other containers stop first. Until they have, this container's process keeps running (C11). */
-  readonly awaitsOthers: boolean;
+  readonly awaitsOtherContainers: boolean;
   /**
    * Whether the container is removed from the runtime once it has stopped. This is the case if its pod continues
    * without it.
@@ -142,19 +145,19 @@ export interface ContainerContext
    * Grace period of a stop in seconds, independent of changes of the clock. Undefined if the pod's own grace period
    * applies.
    */
-  readonly stopWithin?: number | undefined;
+  readonly stopGraceSeconds?: number | undefined;
   /**
    * Whether the node kills the current run in order to restart the container, which a kubelet does within one sync
    * (C7).
    */
-  readonly killedToRestart?: boolean | undefined;
+  readonly isKilledToRestart?: boolean | undefined;
   /**
    * The delay that was counted for the last start. Undefined if none was counted, in which case the next start is
    * immediate and is counted with 0.
    */
   readonly crashDelayMs?: number | undefined;
   /** Part of the delay that had already passed when the current waiting state was entered, in milliseconds. */
-  readonly backedOffMs?: number | undefined;
+  readonly elapsedBackOffMs?: number | undefined;
   /** When the next attempt is due, in milliseconds since the epoch. 0 if that is unknown. */
   readonly retryAt: number;
 }
@@ -168,7 +171,7 @@ export function initialContext(input: ContainerInput): ContainerContext {
     ...rest,
     adopted,
     startupPassedId: adopted?.started ? adopted.id : undefined,
-    ranBefore: newest !== undefined && newest.state !== 'created',
+    hasRunBefore: newest !== undefined && newest.state !== 'created',
     isFromEarlierSandbox: newest !== undefined && newest.sandboxId !== input.sandbox?.id,
     hasTurn: false,
     attempt: newest ? Math.max(newest.attempt, restarts - 1) : restarts,
@@ -179,8 +182,8 @@ export function initialContext(input: ContainerInput): ContainerContext {
     size: newest && (input.size ?? unknownSize(input)),
     resizeError: reportedResizeError(input),
     earlierRun: previous ? readRun(previous) : newest ? undefined : lostRun(input),
-    afterExit: 'byPolicy',
-    awaitsOthers: false,
+    exitReaction: 'byPolicy',
+    awaitsOtherContainers: false,
     removesContainer: false,
     imageDelayMs: 0,
     retryAt: 0,
@@ -217,7 +220,7 @@ function unknownSize(input: ContainerInput): ContainerSize {
   return needsRestart(spec, container, NO_SIZE) ? containerSize(spec, container) : NO_SIZE;
 }
 
-/** Returns the error of a resize that an earlier agent reported, from the status at the API server. */
+/** Returns the resize error that a previous run of the agent reported in the pod's status at the API server. */
 function reportedResizeError(input: ContainerInput): ContainerContext['resizeError'] {
   const condition = input.pod.status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
   const message = condition && errorOfCondition(condition);
@@ -249,32 +252,35 @@ export const backOffKey = (context: { readonly pod: Pod; readonly name: string }
   `${identityOf(context)} ${resourceKey(specOf(context).resources ?? {})}`;
 
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
-  const found = containerNamed(context.pod.spec, context.name);
-  if (found === undefined) throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
-  return found.container;
+  const namedContainer = containerNamed(context.pod.spec, context.name);
+  if (namedContainer === undefined)
+    throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
+  return namedContainer.container;
 }
 
 /** Returns the context of the next attempt. The terminated run is retained for the status. */
 export const nextAttempt = (context: ContainerContext): Partial<ContainerContext> => ({
-  ...(context.id === undefined ? {} : { attempt: context.attempt + 1, isCounted: undefined, unstarted: undefined }),
+  ...(context.id === undefined
+    ? {}
+    : { attempt: context.attempt + 1, isAttemptReported: undefined, unstartedId: undefined }),
   id: undefined,
   isFromEarlierSandbox: undefined,
   createdIdentity: undefined,
   startedAt: undefined,
-  wasUnknown: undefined,
+  wasStateUnknown: undefined,
   stopCause: undefined,
-  killedToRestart: undefined,
+  isKilledToRestart: undefined,
   ...pastRuns(context),
-  afterExit: 'byPolicy',
+  exitReaction: 'byPolicy',
 });
 
 /** Moves the terminated run of the current attempt, if any, to the earlier runs. */
-export const pastRuns = ({ run, earlierRun, runBefore }: ContainerContext): Partial<ContainerContext> =>
-  run ? { run: undefined, earlierRun: run, runBefore: earlierRun } : { run, earlierRun, runBefore };
+export const pastRuns = ({ run, earlierRun, oldestRun }: ContainerContext): Partial<ContainerContext> =>
+  run ? { run: undefined, earlierRun: run, oldestRun: earlierRun } : { run, earlierRun, oldestRun };
 
 /** Returns the input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
 export const hookRequest = (
-  { pod, name, id = '', sandbox, lostSandbox, stopWithin }: ContainerContext,
+  { pod, name, id = '', sandbox, lostSandbox, stopGraceSeconds }: ContainerContext,
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,
 ) => ({
@@ -284,33 +290,36 @@ export const hookRequest = (
   hook,
   podIp: (sandbox ?? lostSandbox)?.ips?.[0],
   deadline,
-  graceSeconds: stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30,
+  graceSeconds: stopGraceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30,
 });
 
 /**
  * Applies a stop command. A stop is final. Later commands can only make its deadline earlier (C10), and a turn to stop
  * is not revoked (C11).
  */
-export const stopRequest = (
+export const stopFields = (
   context: ContainerContext,
-  { deadline, graceSeconds, waits = false, removesContainer = false }: StopCommand,
+  { deadline, graceSeconds, awaitsOtherContainers = false, removesContainer = false }: StopCommand,
 ): Partial<ContainerContext> => ({
-  afterExit: 'stop',
-  stopBy: sooner(context.stopBy, deadline),
-  stopWithin: sooner(context.stopWithin, graceSeconds),
-  awaitsOthers: waits && (context.afterExit !== 'stop' || context.awaitsOthers),
+  exitReaction: 'stop',
+  stopBy: earlierDeadline(context.stopBy, deadline),
+  stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, graceSeconds),
+  awaitsOtherContainers: awaitsOtherContainers && (context.exitReaction !== 'stop' || context.awaitsOtherContainers),
   removesContainer: context.removesContainer || removesContainer,
 });
 
 type StopCommand = Extract<ContainerEvent, { type: 'container.stop' }>;
 
 /** Returns the earlier of two deadlines, either of which may be undefined. */
-export const sooner = (first: number | undefined, second: number | undefined): number | undefined =>
-  first === undefined ? second : Math.min(first, second ?? Infinity);
+export const earlierDeadline = (
+  firstDeadline: number | undefined,
+  secondDeadline: number | undefined,
+): number | undefined =>
+  firstDeadline === undefined ? secondDeadline : Math.min(firstDeadline, secondDeadline ?? Infinity);
 
 /** Returns the maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
-export const leftOfBackOff = ({ crashDelayMs = 0, backedOffMs = 0 }: ContainerContext): number =>
-  Math.max(0, crashDelayMs - backedOffMs);
+export const remainingBackOffMs = ({ crashDelayMs = 0, elapsedBackOffMs = 0 }: ContainerContext): number =>
+  Math.max(0, crashDelayMs - elapsedBackOffMs);
 
 export function identityOf(context: { readonly pod: Pod; readonly name: string }): string {
   const { name, image = '' } = specOf(context);

@@ -9,57 +9,64 @@ import type { ContainerContext } from './context.ts';
 import { terminatedRun } from './terminatedRun.ts';
 
 /** Moves the current attempt's container, and the data recorded for it, to a new ID. */
-export function underId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
-  const { id: former, run, startupPassedId, adopted } = context;
-  if (id === undefined || former === undefined || former === id) return {};
+export function withNewId(context: ContainerContext, id: string | undefined): Partial<ContainerContext> {
+  const { id: previousId, run, startupPassedId, adopted } = context;
+  if (id === undefined || previousId === undefined || previousId === id) return {};
   return {
     id,
-    ...(run?.containerId === former ? { run: { ...run, containerId: id } } : {}),
-    ...(startupPassedId === former ? { startupPassedId: id } : {}),
-    ...(adopted?.id === former ? { adopted: { ...adopted, id } } : {}),
+    ...(run?.containerId === previousId ? { run: { ...run, containerId: id } } : {}),
+    ...(startupPassedId === previousId ? { startupPassedId: id } : {}),
+    ...(adopted?.id === previousId ? { adopted: { ...adopted, id } } : {}),
   };
 }
 
 /** Whether the observed container is the current attempt's container, which had this ID and now has a different one. */
-const isUnderOther = (
+const isSameUnderOtherId = (
   { attempt, createdAt }: ContainerContext,
   id: string | undefined,
-  shown: ObservedContainer,
-): boolean => id !== undefined && createdAt !== undefined && hasChangedId({ id, attempt, createdAt }, shown);
+  observed: ObservedContainer,
+): boolean => id !== undefined && createdAt !== undefined && hasChangedId({ id, attempt, createdAt }, observed);
 
 /** Whether the observed container is the current attempt's container under a different ID. */
-export const isPresentUnderOtherId = (context: ContainerContext, shown: ObservedContainer): boolean =>
-  isUnderOther(context, context.id, shown);
+export const isPresentUnderOtherId = (context: ContainerContext, observed: ObservedContainer): boolean =>
+  isSameUnderOtherId(context, context.id, observed);
 
 /** Whether the observed container is the current attempt's container, under its ID or a different one. */
-export const isPresent = (context: ContainerContext, shown: ObservedContainer): boolean =>
-  shown.id === context.id || isPresentUnderOtherId(context, shown);
+export const isPresent = (context: ContainerContext, observed: ObservedContainer): boolean =>
+  observed.id === context.id || isPresentUnderOtherId(context, observed);
 
 /**
  * Updates the IDs of the current container and of its earlier runs from an observed container. The earlier run may have
  * been missing until now, if its exit could not be read when the agent started.
  */
-export function knownAgain(context: ContainerContext, shown: ObservedContainer): Partial<ContainerContext> {
-  const { unstarted, earlierRun, runBefore } = context;
+export function withObservedIds(context: ContainerContext, observed: ObservedContainer): Partial<ContainerContext> {
+  const { unstartedId, earlierRun, oldestRun } = context;
   return {
-    ...(isPresentUnderOtherId(context, shown) ? underId(context, shown.id) : {}),
-    ...(isUnderOther(context, unstarted, shown) ? { unstarted: shown.id } : {}),
-    ...(earlierRun && isEnd(earlierRun, shown) ? { earlierRun: { ...earlierRun, containerId: shown.id } } : {}),
-    ...(earlierRun === undefined && isReadAtLast(context, shown) ? { earlierRun: terminatedRun(shown) } : {}),
-    ...(runBefore && isEnd(runBefore, shown) ? { runBefore: { ...runBefore, containerId: shown.id } } : {}),
+    ...(isPresentUnderOtherId(context, observed) ? withNewId(context, observed.id) : {}),
+    ...(isSameUnderOtherId(context, unstartedId, observed) ? { unstartedId: observed.id } : {}),
+    ...(earlierRun && isSameRun(earlierRun, observed)
+      ? { earlierRun: { ...earlierRun, containerId: observed.id } }
+      : {}),
+    ...(earlierRun === undefined && isEarlierRunReadable(context, observed)
+      ? { earlierRun: terminatedRun(observed) }
+      : {}),
+    ...(oldestRun && isSameRun(oldestRun, observed) ? { oldestRun: { ...oldestRun, containerId: observed.id } } : {}),
   };
 }
 
-const isReadAtLast = ({ attempt }: ContainerContext, shown: ObservedContainer): boolean =>
-  shown.attempt === attempt - 1 && shown.state === 'exited' && shown.exitCode !== undefined;
+const isEarlierRunReadable = ({ attempt }: ContainerContext, observed: ObservedContainer): boolean =>
+  observed.attempt === attempt - 1 && observed.state === 'exited' && observed.exitCode !== undefined;
 
 /**
  * Whether the observed container is a known run under a different ID, because it started and terminated at the same
  * times.
  */
-const isEnd = ({ containerId, exitCode, startedAt, finishedAt }: TerminatedRun, shown: ObservedContainer): boolean =>
+const isSameRun = (
+  { containerId, exitCode, startedAt, finishedAt }: TerminatedRun,
+  observed: ObservedContainer,
+): boolean =>
   containerId !== '' &&
-  containerId !== shown.id &&
+  containerId !== observed.id &&
   finishedAt !== undefined &&
-  shown.state === 'exited' &&
-  [shown.exitCode === exitCode, shown.startedAt === startedAt, shown.finishedAt === finishedAt].every(Boolean);
+  observed.state === 'exited' &&
+  [observed.exitCode === exitCode, observed.startedAt === startedAt, observed.finishedAt === finishedAt].every(Boolean);

@@ -1,17 +1,17 @@
 /** Handles a container whose whole pod restarts in place because of a restart rule of one of its containers (C5). */
-import { hasRunReason, restartsAll } from '../../kubernetes/lifecycle/restart.ts';
+import { hasRunReason, restartsAllContainers } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 
 /**
  * Whether the exit of the terminated run restarts the whole pod. The exit of a run that was stopped by a command does
  * not.
  */
-export const isRestartOfAll = (context: ContainerContext): boolean =>
-  ['byPolicy', 'asFailed'].includes(context.afterExit) &&
+export const isWholePodRestart = (context: ContainerContext): boolean =>
+  ['byPolicy', 'asFailed'].includes(context.exitReaction) &&
   context.run !== undefined &&
-  restartsAll(specOf(context), context.run.exitCode);
+  restartsAllContainers(specOf(context), context.run.exitCode);
 
-const RESTARTING_ALL = {
+const RESTARTING_ALL_CONTAINERS = {
   reason: 'RestartingAllContainers',
   message: 'The container is removed because RestartAllContainers in place',
 } as const;
@@ -20,17 +20,21 @@ const RESTARTING_ALL = {
  * Returns the status that a kubelet reports for a container that it removed to restart the whole pod. The container's
  * own exit is not reported (C5).
  */
-export const removedForRestart = ({
+export const restartRemovalStatus = ({
   run,
   earlierRun,
-}: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL | undefined =>
-  run === undefined && hasRunReason(earlierRun?.reason, RESTARTING_ALL.reason) ? RESTARTING_ALL : undefined;
+}: Pick<ContainerContext, 'run' | 'earlierRun'>): typeof RESTARTING_ALL_CONTAINERS | undefined =>
+  run === undefined && hasRunReason(earlierRun?.reason, RESTARTING_ALL_CONTAINERS.reason)
+    ? RESTARTING_ALL_CONTAINERS
+    : undefined;
 
 /** Returns the context of the next attempt of a container whose whole pod restarts. That attempt has no back-off. */
-export const afterReset = (context: ContainerContext): Partial<ContainerContext> => ({
+export const resetAttemptContext = (context: ContainerContext): Partial<ContainerContext> => ({
   ...nextAttempt(context),
-  ...(context.run || context.id ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL } } : {}),
+  ...(context.run || context.id
+    ? { earlierRun: { containerId: '', exitCode: 137, ...RESTARTING_ALL_CONTAINERS } }
+    : {}),
   crashDelayMs: undefined,
   stopBy: undefined,
-  stopWithin: undefined,
+  stopGraceSeconds: undefined,
 });

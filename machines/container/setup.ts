@@ -12,13 +12,13 @@ import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
 import { parent } from '../shared/actorRefs.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
-import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
+import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
-import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopRequest } from './context.ts';
-import { isPresent, knownAgain } from './otherId.ts';
-import { terminatedRun, unknownEnd } from './terminatedRun.ts';
-import { createFailed } from './waitingReason.ts';
+import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopFields } from './context.ts';
+import { isPresent, withObservedIds } from './otherId.ts';
+import { terminatedRun, unknownExitRun } from './terminatedRun.ts';
+import { createFailedReason } from './waitingReason.ts';
 
 export interface ContainerArgs {
   readonly context: ContainerContext;
@@ -89,9 +89,9 @@ export const containerSetup = setup({
     isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
     isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
-    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
-    restartsWithPod: ({ context }) => context.afterExit === 'restartWithPod',
-    isStoppedForGood: ({ context }) => context.afterExit === 'stop',
+    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
+    restartsWithPod: ({ context }) => context.exitReaction === 'restartWithPod',
+    isStoppedForGood: ({ context }) => context.exitReaction === 'stop',
   },
   actions: {
     /** Records an event about the pod, for failures that are not specific to this container. */
@@ -118,7 +118,7 @@ export const containerSetup = setup({
     loseSandbox: assign(({ context, event }) => {
       assertEvent(event, 'sandbox.lost');
       const isFromEarlierSandbox = context.id === undefined ? undefined : true;
-      return { sandbox: undefined, lostSandbox: event.still ?? null, hasTurn: false, isFromEarlierSandbox };
+      return { sandbox: undefined, lostSandbox: event.readySandbox ?? null, hasTurn: false, isFromEarlierSandbox };
     }),
     recordTurn: assign({ hasTurn: true }),
     /**
@@ -130,8 +130,8 @@ export const containerSetup = setup({
     }),
     update: assign(({ context, event }) => {
       assertEvent(event, 'container.update');
-      const isAnother = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
-      if (!isAnother) return { pod: event.pod, volumes: event.volumes };
+      const hasKeyChanged = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
+      if (!hasKeyChanged) return { pod: event.pod, volumes: event.volumes };
       // Different resources may fix the crash, so the back-off starts over (C7). As in a kubelet, the start of a
       // container that has a terminated run counts (`backOff.Next` in `doBackOff`).
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
@@ -139,37 +139,37 @@ export const containerSetup = setup({
     }),
     /** Revokes the turn, because the container now has to start from scratch. */
     requireReset: assign(({ context }) =>
-      context.afterExit === 'stop' ? {} : { afterExit: 'restartWithPod' as const, hasTurn: false },
+      context.exitReaction === 'stop' ? {} : { exitReaction: 'restartWithPod' as const, hasTurn: false },
     ),
-    requireRecreation: assign({ afterExit: 'recreate' }),
+    requireRecreation: assign({ exitReaction: 'recreate' }),
     stopForGood: assign(({ context, event }) => {
       assertEvent(event, 'container.stop');
-      return stopRequest(context, event);
+      return stopFields(context, event);
     }),
     recordEnd: assign(({ event }) => {
       assertEvent(event, 'runtime.containerObserved');
       return event.container !== null
-        ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopWithin: undefined }
+        ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopGraceSeconds: undefined }
         : {};
     }),
     adoptNewId: assign(({ context, event }) => {
       assertEvent(event, 'runtime.containerObserved');
-      return event.container !== null ? knownAgain(context, event.container) : {};
+      return event.container !== null ? withObservedIds(context, event.container) : {};
     }),
     stopProbes: enqueueActions(({ enqueue }) => {
       for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
     }),
     recordUnknownEnd: assign(({ context }) => ({
-      run: unknownEnd(context.id ?? '', context.startedAt),
+      run: unknownExitRun(context.id ?? '', context.startedAt),
       stopBy: undefined,
-      stopWithin: undefined,
+      stopGraceSeconds: undefined,
     })),
     /** Clears the failure, because the container has started. */
     forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
     recordFailedCreate: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return { ...retryAfter(failure), waitingReason: createFailed(context, failure) };
+      return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),
-    recordCallFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    recordCallFailure: assign(({ event }) => retryFields(failureOf(event))),
   },
 });

@@ -10,7 +10,7 @@ import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.
  * (C13).
  */
 export function terminatedRun(container: ObservedContainer): TerminatedRun {
-  if (container.state !== 'exited') return unknownEnd(container.id, container.startedAt, UNKNOWN_EXIT.message);
+  if (container.state !== 'exited') return unknownExitRun(container.id, container.startedAt, UNKNOWN_EXIT.message);
   const exitCode = container.exitCode ?? UNKNOWN_EXIT.exitCode;
   return {
     containerId: container.id,
@@ -23,10 +23,15 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
 }
 
 // The two spaces after the period are as in Kubernetes.
-const USED_TO_RUN = 'The container could not be located when the pod was deleted.  The container used to be Running';
+const CONTAINER_LOST_MESSAGE =
+  'The container could not be located when the pod was deleted.  The container used to be Running';
 
 /** Returns the run of a container that was running and has disappeared. */
-export function unknownEnd(containerId: string, startedAt?: number, message = USED_TO_RUN): TerminatedRun {
+export function unknownExitRun(
+  containerId: string,
+  startedAt?: number,
+  message = CONTAINER_LOST_MESSAGE,
+): TerminatedRun {
   return { ...UNKNOWN_EXIT, containerId, message, ...(startedAt ? { startedAt } : {}) };
 }
 
@@ -40,13 +45,13 @@ export const lostRun = ({
 }: {
   readonly role: ContainerRole;
   readonly restarts?: number | undefined;
-}): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownEnd('') : undefined);
+}): TerminatedRun | undefined => (restarts > 0 && role !== 'init' ? unknownExitRun('') : undefined);
 
 /**
  * Returns the run for a start that the runtime refused. It counts as a run that terminated immediately, and therefore
  * leads to a back-off like a crash.
  */
-export const failedStart = (id: string | undefined, failure: Failure): TerminatedRun => ({
+export const failedStartRun = (id: string | undefined, failure: Failure): TerminatedRun => ({
   containerId: id ?? '',
   exitCode: 128,
   reason: 'StartError' satisfies RunReason,

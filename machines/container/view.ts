@@ -4,18 +4,18 @@ import type { ContainerView, TerminatedRun, WaitReason } from '../../kubernetes/
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { handlerText } from '../../show/handlerText.ts';
 import { probeOf } from '../probe/context.ts';
-import { probeRefs, resultOf } from '../probe/view.ts';
-import type { Seen } from '../shared/stateMeta.ts';
+import { probeRefs, probeState } from '../probe/view.ts';
+import type { ActorInfo } from '../shared/stateMeta.ts';
 import { type ContainerContext, resizeErrorOf, specOf } from './context.ts';
-import { removedForRestart } from './restartAll.ts';
+import { restartRemovalStatus } from './restartAll.ts';
 import type { ContainerTag } from './setup.ts';
 
-type SeenContainer = Seen<ContainerContext, ContainerTag>;
+type SeenContainer = ActorInfo<ContainerContext, ContainerTag>;
 type ContainerSnapshot = SeenContainer['snapshot'];
 
 /** Parts of the view that the pod determines. */
-interface PodSide {
-  readonly ends: boolean;
+interface PodViewInput {
+  readonly isPodTerminating: boolean;
   /** Whether the pod is terminating without having been deleted. */
   readonly endsUndeleted?: boolean;
   readonly restartsAll?: boolean;
@@ -25,30 +25,32 @@ interface PodSide {
 
 export function containerView(
   snapshot: ContainerSnapshot,
-  { ends, endsUndeleted = false, restartsAll = false, volumeReason }: PodSide,
+  { isPodTerminating, endsUndeleted = false, restartsAll = false, volumeReason }: PodViewInput,
 ): ContainerView {
   const { context } = snapshot;
-  const held = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
-  const now = held ? { kind: 'waiting' as const, ...held } : stateNow(snapshot, { restartsAll, endsUndeleted });
-  const shown = now.kind === 'terminated' ? now.run : undefined;
-  const runs = [reportedEnd(snapshot), context.earlierRun, context.runBefore];
-  const last = runs.find((run) => run !== undefined && run !== shown);
-  const containerId = context.id ?? context.unstarted;
-  const atHand = now.kind === 'waiting' && isAtHand(snapshot);
+  const volumeWait = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
+  const now = volumeWait
+    ? { kind: 'waiting' as const, ...volumeWait }
+    : currentState(snapshot, { restartsAll, endsUndeleted });
+  const shownRun = now.kind === 'terminated' ? now.run : undefined;
+  const runs = [reportedRun(snapshot), context.earlierRun, context.oldestRun];
+  const lastRun = runs.find((run) => run !== undefined && run !== shownRun);
+  const containerId = context.id ?? context.unstartedId;
+  const isAwaitingRun = now.kind === 'waiting' && isAwaitingNextRun(snapshot);
   const resizeFailure = resizeErrorOf(context);
   return {
     name: context.name,
     role: context.role,
-    restartCount: restartsOf(snapshot),
+    restartCount: reportedRestartCount(snapshot),
     now,
-    ...(last ? { last } : {}),
-    willRestart: !snapshot.hasTag('rests') && !ends,
+    ...(lastRun ? { lastRun } : {}),
+    willRestart: !snapshot.hasTag('rests') && !isPodTerminating,
     ready: isReady(snapshot),
     started: isStarted(snapshot),
     ...(containerId ? { containerId } : {}),
-    ...(atHand ? { atHand } : {}),
-    ...(atHand && context.wasUnknown ? { stateUnknown: true } : {}),
-    ...(context.made ? { made: context.made } : {}),
+    ...(isAwaitingRun ? { isAwaitingRun } : {}),
+    ...(isAwaitingRun && context.wasStateUnknown ? { isStateUnknown: true } : {}),
+    ...(context.createdContainer ? { createdContainer: context.createdContainer } : {}),
     ...(context.size ? { size: context.size } : {}),
     ...(resizeFailure === undefined ? {} : { resizeFailure }),
   };
@@ -56,29 +58,29 @@ export function containerView(
 
 export function facts({ snapshot }: SeenContainer): ReportedDetails {
   const { role, earlierRun } = snapshot.context;
-  const lastRun = reportedEnd(snapshot) ?? earlierRun;
-  const lasts = role === 'sidecar' || role === 'regular';
-  const restarts = restartsOf(snapshot);
+  const lastRun = reportedRun(snapshot) ?? earlierRun;
+  const isLongRunning = role === 'sidecar' || role === 'regular';
+  const restarts = reportedRestartCount(snapshot);
   return {
     kind: role,
     facts: [
-      ...(lasts && isShownRunning(snapshot) ? [isReady(snapshot) ? 'ready' : 'not ready'] : []),
+      ...(isLongRunning && isReportedRunning(snapshot) ? [isReady(snapshot) ? 'ready' : 'not ready'] : []),
       ...(restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : []),
     ],
     ...(lastRun ? { lastRun } : {}),
   };
 }
 
-const HOOKS = { postStart: 'runningPostStart', preStop: 'runningPreStop' } as const;
+const HOOK_TAGS = { postStart: 'runningPostStart', preStop: 'runningPreStop' } as const;
 
-interface Hooked {
+interface HookWaitInput {
   readonly snapshot: Pick<ContainerSnapshot, 'hasTag'> & { readonly context: Pick<ContainerContext, 'pod' | 'name'> };
 }
 
 /** Appends the hook's handler to the description of a wait for the hook. */
-export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
+export function waitWithHook(waitsFor: string, { snapshot }: HookWaitInput): string {
   const { lifecycle = {} } = specOf(snapshot.context);
-  const hook = (['postStart', 'preStop'] as const).find((each) => snapshot.hasTag(HOOKS[each]));
+  const hook = (['postStart', 'preStop'] as const).find((each) => snapshot.hasTag(HOOK_TAGS[each]));
   const handler = hook && lifecycle[hook];
   return handler ? `${waitsFor} (${handlerText(handler)})` : waitsFor;
 }
@@ -87,33 +89,33 @@ export function waitWithHook(waitsFor: string, { snapshot }: Hooked): string {
  * Returns the reported exit. The exit of a short-lived container can be observed before its start call returns. It is
  * not reported until the call has returned the container's details.
  */
-const reportedEnd = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
+const reportedRun = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('creatingContainer') ? undefined : snapshot.context.run;
 
 /**
  * Returns the status of a container that was removed for a restart of the whole pod, until a later exit is reported.
  */
-const removalOf = (snapshot: ContainerSnapshot) =>
-  removedForRestart({ run: reportedEnd(snapshot), earlierRun: snapshot.context.earlierRun });
+const removalStatus = (snapshot: ContainerSnapshot) =>
+  restartRemovalStatus({ run: reportedRun(snapshot), earlierRun: snapshot.context.earlierRun });
 
 /** Returns the reported restart count, which is never lower than what an earlier agent reported. */
-const restartsOf = (snapshot: ContainerSnapshot): number =>
-  Math.max(observedRestarts(snapshot), snapshot.context.reportedRestarts ?? 0);
+const reportedRestartCount = (snapshot: ContainerSnapshot): number =>
+  Math.max(observedRestartCount(snapshot), snapshot.context.reportedRestarts ?? 0);
 
 /**
  * Returns the restart count that follows from the runtime's containers. It increases once the new container is
  * reported. Until then the status is that of the previous container.
  */
-function observedRestarts(snapshot: ContainerSnapshot): number {
-  const { id, attempt, isCounted, wasUnknown } = snapshot.context;
-  if (removalOf(snapshot) || isCounted || wasUnknown) return attempt;
-  const isNext = id === undefined || (!isShownRunning(snapshot) && reportedEnd(snapshot) === undefined);
-  return isNext && attempt > 0 ? attempt - 1 : attempt;
+function observedRestartCount(snapshot: ContainerSnapshot): number {
+  const { id, attempt, isAttemptReported, wasStateUnknown } = snapshot.context;
+  if (removalStatus(snapshot) || isAttemptReported || wasStateUnknown) return attempt;
+  const isNextRunPending = id === undefined || (!isReportedRunning(snapshot) && reportedRun(snapshot) === undefined);
+  return isNextRunPending && attempt > 0 ? attempt - 1 : attempt;
 }
 
 const isStarted = (snapshot: ContainerSnapshot): boolean => {
   const { id, startupPassedId } = snapshot.context;
-  return isShownRunning(snapshot) && id !== undefined && startupPassedId === id;
+  return isReportedRunning(snapshot) && id !== undefined && startupPassedId === id;
 };
 
 /** Whether the container is ready. A started container without a readiness probe is ready. */
@@ -121,27 +123,28 @@ function isReady(snapshot: ContainerSnapshot): boolean {
   if (!isStarted(snapshot)) return false;
   const { pod, name } = snapshot.context;
   const probe = probeRefs(snapshot).find((ref) => ref.getSnapshot().context.kind === 'readiness');
-  return probe ? resultOf(probe) === 'passing' : probeOf(pod, name, 'readiness') === undefined;
+  return probe ? probeState(probe) === 'passing' : probeOf(pod, name, 'readiness') === undefined;
 }
 
-function stateNow(
+function currentState(
   snapshot: ContainerSnapshot,
-  { restartsAll, endsUndeleted }: Required<Pick<PodSide, 'endsUndeleted' | 'restartsAll'>>,
+  { restartsAll, endsUndeleted }: Required<Pick<PodViewInput, 'endsUndeleted' | 'restartsAll'>>,
 ): ContainerView['now'] {
   const { earlierRun, waitingReason, startedAt } = snapshot.context;
-  const run = reportedEnd(snapshot);
-  if (isShownRunning(snapshot)) return { kind: 'running', startedAt };
-  const rests = snapshot.hasTag('rests');
-  const last = run ?? earlierRun;
-  const waits = !rests || last === undefined || (endsUndeleted && wouldRestart(snapshot.context, last));
-  if (waitingReason !== undefined && waits) {
+  const run = reportedRun(snapshot);
+  if (isReportedRunning(snapshot)) return { kind: 'running', startedAt };
+  const hasFinished = snapshot.hasTag('rests');
+  const lastRun = run ?? earlierRun;
+  const isWaiting = !hasFinished || lastRun === undefined || (endsUndeleted && wouldRestart(snapshot.context, lastRun));
+  if (waitingReason !== undefined && isWaiting) {
     return { kind: 'waiting', reason: waitingReason.reason, message: waitingReason.message };
   }
-  const removed = removalOf(snapshot);
-  if (removed) return restartsAll ? { kind: 'waiting', ...removed } : creating(snapshot.context);
+  const removalReason = removalStatus(snapshot);
+  if (removalReason) return restartsAll ? { kind: 'waiting', ...removalReason } : creatingState(snapshot.context);
   // As in a kubelet, a container known only from log files is waiting to be created.
-  if (!last?.containerId || (!run && !rests && isHidden(snapshot, last))) return creating(snapshot.context);
-  return { kind: 'terminated', run: last };
+  if (!lastRun?.containerId || (!run && !hasFinished && isExitHidden(snapshot, lastRun)))
+    return creatingState(snapshot.context);
+  return { kind: 'terminated', run: lastRun };
 }
 
 /**
@@ -155,10 +158,10 @@ const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
  * Whether an earlier agent created the container without starting it, or the runtime does not know its state. As in a
  * kubelet, it is then reported as waiting, regardless of earlier runs (C23).
  */
-function isAtHand(snapshot: ContainerSnapshot): boolean {
-  const { unstarted, wasUnknown } = snapshot.context;
-  const isThere = unstarted !== undefined || wasUnknown === true;
-  return isThere && reportedEnd(snapshot) === undefined && !snapshot.hasTag('rests');
+function isAwaitingNextRun(snapshot: ContainerSnapshot): boolean {
+  const { unstartedId, wasStateUnknown } = snapshot.context;
+  const hasUnstartedContainer = unstartedId !== undefined || wasStateUnknown === true;
+  return hasUnstartedContainer && reportedRun(snapshot) === undefined && !snapshot.hasTag('rests');
 }
 
 /**
@@ -166,24 +169,24 @@ function isAtHand(snapshot: ContainerSnapshot): boolean {
  * update stopped the container) or because the next container already exists. A terminated state that was reported
  * cannot be changed, because an API server would reject that. Init containers are always reported as terminated (C3).
  */
-function isHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
+function isExitHidden(snapshot: ContainerSnapshot, { exitCode }: TerminatedRun): boolean {
   const { context } = snapshot;
-  const mayLeave = mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
-  return mayLeave ? isAtHand(snapshot) : context.role !== 'init';
+  const mayLeaveTerminatedState = mayLeaveTerminated({ ...context, container: specOf(context) }, exitCode);
+  return mayLeaveTerminatedState ? isAwaitingNextRun(snapshot) : context.role !== 'init';
 }
 
 /**
  * Whether the container is reported as running, which is the case once its postStart hook has completed. It is not
  * while it is being killed after a failed hook, or if it was stopped before the runtime reported it as running.
  */
-function isShownRunning(snapshot: ContainerSnapshot): boolean {
+function isReportedRunning(snapshot: ContainerSnapshot): boolean {
   if (snapshot.hasTag('running')) return true;
-  const { waitingReason, afterExit, startedAt, wasUnknown = false } = snapshot.context;
-  if (!snapshot.hasTag('stopping') || startedAt === undefined || wasUnknown) return false;
-  return waitingReason === undefined || afterExit === 'stop';
+  const { waitingReason, exitReaction, startedAt, wasStateUnknown = false } = snapshot.context;
+  if (!snapshot.hasTag('stopping') || startedAt === undefined || wasStateUnknown) return false;
+  return waitingReason === undefined || exitReaction === 'stop';
 }
 
-function creating({ pod }: ContainerContext): ContainerView['now'] {
-  const initializing = (pod.spec.initContainers ?? []).length > 0;
-  return { kind: 'waiting', reason: initializing ? 'PodInitializing' : 'ContainerCreating' };
+function creatingState({ pod }: ContainerContext): ContainerView['now'] {
+  const isInitializing = (pod.spec.initContainers ?? []).length > 0;
+  return { kind: 'waiting', reason: isInitializing ? 'PodInitializing' : 'ContainerCreating' };
 }

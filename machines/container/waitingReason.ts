@@ -6,38 +6,39 @@ import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
-import { isRuntimeAway } from '../shared/failure.ts';
+import { isRuntimeUnavailable } from '../shared/failure.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
-interface Waiter {
+interface WaitingContainer {
   readonly pod: Pod;
   readonly name: string;
   readonly waitingReason?: WaitingReason | undefined;
   readonly crashDelayMs?: number | undefined;
 }
 
-const startReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'start', reason, message });
+const startReason = (reason: WaitReason, message: string): WaitingReason => ({ failedStep: 'start', reason, message });
 
-export const createFailed = (context: Waiter, failure: Failure): WaitingReason | undefined => {
-  if (isRuntimeAway(failure)) return context.waitingReason;
+export const createFailedReason = (context: WaitingContainer, failure: Failure): WaitingReason | undefined => {
+  if (isRuntimeUnavailable(failure)) return context.waitingReason;
   const { reason, message } = failure;
   // Every other failure is a refusal by the runtime.
   return startReason(reason === 'CreateContainerConfigError' ? reason : 'CreateContainerError', message);
 };
 
-export const refusedStart = ({ message }: Failure): WaitingReason => startReason('RunContainerError', message);
+export const refusedStartReason = ({ message }: Failure): WaitingReason => startReason('RunContainerError', message);
 
-export const failedPostStart = ({ message }: Failure): WaitingReason => startReason('PostStartHookError', message);
+export const failedPostStartReason = ({ message }: Failure): WaitingReason =>
+  startReason('PostStartHookError', message);
 
 /** Whether the last start failed in its postStart hook and is not yet reported as a back-off. */
-export const hasFailedPostStart = ({ waitingReason }: Waiter): boolean =>
+export const hasFailedPostStart = ({ waitingReason }: WaitingContainer): boolean =>
   waitingReason?.reason === 'PostStartHookError';
 
 /** Whether the last start failed and is not yet reported as a back-off. */
-export const hasFailedToStart = (context: Waiter): boolean =>
+export const hasFailedToStart = (context: WaitingContainer): boolean =>
   context.waitingReason?.reason === 'RunContainerError' || hasFailedPostStart(context);
 
-export function crashLoopReason({ pod, name, crashDelayMs = 0 }: Waiter): WaitingReason {
+export function crashLoopReason({ pod, name, crashDelayMs = 0 }: WaitingContainer): WaitingReason {
   const { name: podName, namespace, uid } = pod.metadata;
   const delay = goDuration(crashDelayMs);
   return startReason(

@@ -1,7 +1,7 @@
 /** Exports a machine as plain JSON, which Stately's editor and visualizer can import. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { guardName } from './mermaidText.ts';
-import { childrenOf, dotted } from './ways.ts';
+import { childrenOf, dottedPath } from './ways.ts';
 
 /** A transition of a `StateDefinition`. Actions and guards are names. */
 interface Transition {
@@ -84,29 +84,29 @@ function stateDefinition(node: AnyStateNode): StateDefinition {
 /** Returns the key of the initial state, or its ID if the initial state is not a direct child. */
 function initialKey(node: AnyStateNode): string {
   const [target] = node.initial.target ?? [];
-  if (target === undefined) throw new Error(`the state ${dotted(node)} has no initial state`);
+  if (target === undefined) throw new Error(`the state ${dottedPath(node)} has no initial state`);
   return target.parent === node ? target.key : `#${target.id}`;
 }
 
 /** Groups the transitions of a state by their trigger: its invocations, its completion, or other events. */
 function transitionsByOrigin(node: AnyStateNode) {
   const on = new Map<string, Transitions>([...node.transitions].map(([event, each]) => [event, each.map(transition)]));
-  const take = (event: string): Transitions | undefined => {
+  const takeTransitions = (event: string): Transitions | undefined => {
     const transitions = on.get(event);
     on.delete(event);
     return transitions;
   };
-  const invoke = node.invoke.map((each) => invocation(each, take));
-  const onDone = take(`xstate.done.state.${node.id}`);
+  const invoke = node.invoke.map((each) => invocation(each, takeTransitions));
+  const onDone = takeTransitions(`xstate.done.state.${node.id}`);
   return { on, invoke, onDone };
 }
 
 function invocation(
   { id, src }: AnyStateNode['invoke'][number],
-  take: (event: string) => Transitions | undefined,
+  takeTransitions: (event: string) => Transitions | undefined,
 ): Invocation {
-  const onDone = take(`xstate.done.actor.${id}`);
-  const onError = take(`xstate.error.actor.${id}`);
+  const onDone = takeTransitions(`xstate.done.actor.${id}`);
+  const onError = takeTransitions(`xstate.error.actor.${id}`);
   return {
     id,
     src: typeof src === 'string' ? src : 'child',

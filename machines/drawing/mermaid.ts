@@ -1,12 +1,12 @@
 /** Renders a machine as a Mermaid state diagram from its executable definition. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { actionNames, wayLabel } from './mermaidText.ts';
+import { actionNames, transitionLabel } from './mermaidText.ts';
 import { childrenOf, nodesOf, transitionsOf } from './ways.ts';
 
 interface Edge {
   /** The state in whose box the edge is drawn. */
-  readonly within: AnyStateNode;
+  readonly enclosingState: AnyStateNode;
   readonly from: string;
   readonly to: string;
   readonly label: string;
@@ -19,52 +19,52 @@ interface Edge {
  */
 export function mermaidOf(machine: AnyStateMachine): string {
   const edges = nodesOf(machine.root).flatMap(edgesOf);
-  return `${['stateDiagram-v2', ...indented(boxOf(machine.root, edges))].join('\n')}\n`;
+  return `${['stateDiagram-v2', ...indented(renderBox(machine.root, edges))].join('\n')}\n`;
 }
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
 /** Returns the ID of the node "any state", which stands for every state in a box. */
-const anyOf = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
+const anyStateId = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
 const isWithin = (node: AnyStateNode, box: AnyStateNode): boolean =>
   node === box || (node.parent !== undefined && isWithin(node.parent, box));
-const initialOf = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
+const initialState = (node: AnyStateNode): AnyStateNode | undefined => node.initial.target?.[0];
 
 /** Draws the content of a compound state: its substates, then the edges between them. */
-function boxOf(box: AnyStateNode, edges: readonly Edge[]): string[] {
-  const innerEdges = edges.filter(({ within }) => within === box);
-  const first = initialOf(box);
+function renderBox(box: AnyStateNode, edges: readonly Edge[]): string[] {
+  const innerEdges = edges.filter(({ enclosingState }) => enclosingState === box);
+  const initialNode = initialState(box);
   return [
-    ...(first ? [`[*] --> ${idOf(first)}`] : []),
-    ...childrenOf(box).flatMap((node) => stateOf(node, edges)),
-    ...anyStateOf(box, innerEdges),
-    ...merged(innerEdges),
+    ...(initialNode ? [`[*] --> ${idOf(initialNode)}`] : []),
+    ...childrenOf(box).flatMap((node) => renderState(node, edges)),
+    ...renderAnyState(box, innerEdges),
+    ...renderEdges(innerEdges),
     ...childrenOf(box).flatMap((node) => (node.type === 'final' ? [`${idOf(node)} --> [*]`] : [])),
   ];
 }
 
-function stateOf(node: AnyStateNode, edges: readonly Edge[]): string[] {
+function renderState(node: AnyStateNode, edges: readonly Edge[]): string[] {
   const title = `state "${node.key}" as ${idOf(node)}`;
-  if (node.type === 'compound') return [`${title} {`, ...indented(boxOf(node, edges)), '}'];
+  if (node.type === 'compound') return [`${title} {`, ...indented(renderBox(node, edges)), '}'];
   if (node.type === 'history') return [title, `${idOf(node)} : the previous state`];
   // Every machine here declares StateMeta as its meta type.
   const { waitsFor } = (node.meta ?? {}) as StateMeta;
-  const lines = [...(waitsFor ? [`waits for ${waitsFor}`] : []), ...stepsOf(node)];
-  return [title, ...lines.map((line) => `${idOf(node)} : ${line}`)];
+  const detailLines = [...(waitsFor ? [`waits for ${waitsFor}`] : []), ...renderInternalTransitions(node)];
+  return [title, ...detailLines.map((line) => `${idOf(node)} : ${line}`)];
 }
 
-function anyStateOf(box: AnyStateNode, innerEdges: readonly Edge[]): string[] {
-  const id = anyOf(box);
-  const steps = stepsOf(box);
-  if (steps.length === 0 && innerEdges.every(({ from }) => from !== id)) return [];
-  return [`state "any state" as ${id}`, ...steps.map((step) => `${id} : ${step}`)];
+function renderAnyState(box: AnyStateNode, innerEdges: readonly Edge[]): string[] {
+  const id = anyStateId(box);
+  const internalTransitions = renderInternalTransitions(box);
+  if (internalTransitions.length === 0 && innerEdges.every(({ from }) => from !== id)) return [];
+  return [`state "any state" as ${id}`, ...internalTransitions.map((step) => `${id} : ${step}`)];
 }
 
 const edgesOf = (node: AnyStateNode): Edge[] =>
-  transitionsOf(node).flatMap((tried) =>
-    tried.flatMap((transition) => {
+  transitionsOf(node).flatMap((candidates) =>
+    candidates.flatMap((transition) => {
       const target = transition.target?.[0];
-      return target ? [edgeOf(node, target, wayLabel(transition, tried))] : [];
+      return target ? [createEdge(node, target, transitionLabel(transition, candidates))] : [];
     }),
   );
 
@@ -72,12 +72,12 @@ const edgesOf = (node: AnyStateNode): Edge[] =>
  * Returns the edge of a transition. An edge from a box into itself starts at its "any state" node. An edge that
  * restarts the box leads to its initial state.
  */
-function edgeOf(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
-  const isBox = source.type === 'compound';
-  const to = isBox && target === source ? (initialOf(target) ?? target) : target;
-  const staysWithin = isBox && isWithin(to, source);
-  const within = staysWithin ? source : commonBox(source, to);
-  return { within, from: staysWithin ? anyOf(source) : idOf(source), to: idOf(to), label };
+function createEdge(source: AnyStateNode, target: AnyStateNode, label: string): Edge {
+  const isCompound = source.type === 'compound';
+  const to = isCompound && target === source ? (initialState(target) ?? target) : target;
+  const staysWithin = isCompound && isWithin(to, source);
+  const enclosingState = staysWithin ? source : commonBox(source, to);
+  return { enclosingState, from: staysWithin ? anyStateId(source) : idOf(source), to: idOf(to), label };
 }
 
 function commonBox(first: AnyStateNode, second: AnyStateNode): AnyStateNode {
@@ -86,7 +86,7 @@ function commonBox(first: AnyStateNode, second: AnyStateNode): AnyStateNode {
 }
 
 /** Merges the edges between the same two states into one line. */
-function merged(edges: readonly Edge[]): string[] {
+function renderEdges(edges: readonly Edge[]): string[] {
   const labels = new Map<string, string[]>();
   for (const { from, to, label } of edges) {
     const arrow = `${from} --> ${to}`;
@@ -96,11 +96,11 @@ function merged(edges: readonly Edge[]): string[] {
 }
 
 /** Returns the events that a state handles without leaving it, as `event [guard] / action, action`. */
-const stepsOf = (node: AnyStateNode): string[] =>
-  transitionsOf(node).flatMap((tried) =>
-    tried.flatMap((transition) => {
+const renderInternalTransitions = (node: AnyStateNode): string[] =>
+  transitionsOf(node).flatMap((candidates) =>
+    candidates.flatMap((transition) => {
       const names = transition.actions.flatMap(actionNames);
       if (transition.target || names.length === 0) return [];
-      return [`${wayLabel(transition, tried)} / ${names.join(', ')}`];
+      return [`${transitionLabel(transition, candidates)} / ${names.join(', ')}`];
     }),
   );

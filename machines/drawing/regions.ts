@@ -1,17 +1,17 @@
 /** Reads the properties of drawings from the `meta` of states: regions, layout and rules. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Region, StateMeta } from '../shared/stateMeta.ts';
-import { dotted, nodesOf } from './ways.ts';
+import { dottedPath, nodesOf } from './ways.ts';
 
 // Every machine here declares StateMeta as its meta type.
 const metaOf = (node: AnyStateNode) => (node.meta ?? {}) as StateMeta;
 
 /** Returns a state and the states around it, innermost first. Returns an empty list for an unknown state. */
-function withParents(machine: AnyStateMachine, state: string): AnyStateNode[] {
-  const found = nodesOf(machine.root).find((node) => dotted(node) === state);
-  const chain: AnyStateNode[] = [];
-  for (let node = found; node !== undefined; node = node.parent) chain.push(node);
-  return chain;
+function withAncestors(machine: AnyStateMachine, state: string): AnyStateNode[] {
+  const stateNode = nodesOf(machine.root).find((node) => dottedPath(node) === state);
+  const ancestors: AnyStateNode[] = [];
+  for (let node = stateNode; node !== undefined; node = node.parent) ancestors.push(node);
+  return ancestors;
 }
 
 /** Returns the regions of a machine. Small machines have none. */
@@ -19,7 +19,7 @@ export const regionsOf = (machine: AnyStateMachine): readonly Region[] => metaOf
 
 /** Returns the region of a state, which is that of the innermost enclosing state that declares one. */
 export function regionOf(machine: AnyStateMachine, state: string): Region | undefined {
-  const id = withParents(machine, state)
+  const id = withAncestors(machine, state)
     .map((node) => metaOf(node).region)
     .find((region) => region !== undefined);
   return regionsOf(machine).find((region) => region.id === id);
@@ -27,26 +27,26 @@ export function regionOf(machine: AnyStateMachine, state: string): Region | unde
 
 /** Returns the rules of a state, which are those of the innermost enclosing state that declares any. */
 export const rulesOf = (machine: AnyStateMachine, state: string): readonly string[] =>
-  withParents(machine, state)
+  withAncestors(machine, state)
     .map((node) => metaOf(node).rules)
     .find((rules) => rules !== undefined) ?? [];
 
 /** Returns the states of a region or, without a region, those of a small machine. */
-function statesIn(machine: AnyStateMachine, region: Region | undefined): AnyStateNode[] {
+function regionStates(machine: AnyStateMachine, region: Region | undefined): AnyStateNode[] {
   if (region === undefined && regionsOf(machine).length > 0) return [];
-  return nodesOf(machine.root).filter((node) => regionOf(machine, dotted(node)) === region);
+  return nodesOf(machine.root).filter((node) => regionOf(machine, dottedPath(node)) === region);
 }
 
 /**
  * Returns the columns of boxes of a region or, without one, of a small machine: from left to right, each from top to
  * bottom in the order of the chart. Returns undefined if the boxes are laid out from left to right in that order.
  */
-export function columnsIn(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
+export function regionColumns(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
   const columns: string[][] = [];
-  for (const node of statesIn(machine, region)) {
+  for (const node of regionStates(machine, region)) {
     const { column } = metaOf(node).layout ?? {};
     if (column === undefined) continue;
-    columns[column - 1] = [...(columns[column - 1] ?? []), dotted(node)];
+    columns[column - 1] = [...(columns[column - 1] ?? []), dottedPath(node)];
   }
   return columns.length > 0 ? columns : undefined;
 }
@@ -56,8 +56,8 @@ export function columnsIn(machine: AnyStateMachine, region?: Region): readonly (
  * the drawing shows all states.
  */
 export function mainPathOf(machine: AnyStateMachine, region: Region): readonly string[] | undefined {
-  const path = statesIn(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
-  return path.length > 0 ? path.map(dotted) : undefined;
+  const path = regionStates(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
+  return path.length > 0 ? path.map(dottedPath) : undefined;
 }
 
 /** Whether the drawing of a region shows the substates of a state without a box around them. */

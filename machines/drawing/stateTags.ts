@@ -7,7 +7,7 @@ import { actorSteps } from '../../show/actors/actorPath.ts';
 import { type Category, findCategory } from '../../show/category.ts';
 import { machines } from './charts.ts';
 
-const byId: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
+const machinesById: ReadonlyMap<string, AnyStateMachine> = new Map(machines.map((machine) => [machine.id, machine]));
 
 /** Returns the ID of the machine that the actor at this path runs, or undefined for feeds and calls. */
 export function machineAt(path: string): string | undefined {
@@ -17,21 +17,21 @@ export function machineAt(path: string): string | undefined {
   // names of their own.
   if (kind === undefined && name.endsWith('Limiter')) return 'limiter';
   const id = kind ?? name;
-  return byId.has(id) ? id : undefined;
+  return machinesById.has(id) ? id : undefined;
 }
 
 /**
  * Returns the category of a dotted state. For parallel regions, which are separated by spaces, returns the worst one.
  */
-export const tagOf = (machine: string | undefined, state: string): Category | undefined =>
+export const stateCategory = (machine: string | undefined, state: string): Category | undefined =>
   findCategory(allTagsOf(machine, state));
 
 /** Whether a dotted state has a tag. */
 export const hasTag = (machine: string, state: string, tag: string): boolean => allTagsOf(machine, state).includes(tag);
 
 function allTagsOf(machine: string | undefined, state: string): string[] {
-  const drawnMachine = byId.get(machine ?? '');
-  return drawnMachine === undefined ? [] : state.split(' ').flatMap((path) => tagsOf(drawnMachine, path.split('.')));
+  const stateMachine = machinesById.get(machine ?? '');
+  return stateMachine === undefined ? [] : state.split(' ').flatMap((path) => tagsOf(stateMachine, path.split('.')));
 }
 
 /** Returns the tags of a state and its ancestors. */
@@ -39,9 +39,9 @@ function tagsOf(machine: AnyStateMachine, steps: readonly string[]): string[] {
   let node = machine.root;
   const tags: string[] = [...node.tags];
   for (const step of steps) {
-    const next = Object.entries(node.states).find(([key]) => key === step)?.[1];
-    if (next === undefined) return [];
-    node = next;
+    const childNode = Object.entries(node.states).find(([key]) => key === step)?.[1];
+    if (childNode === undefined) return [];
+    node = childNode;
     tags.push(...node.tags);
   }
   return tags;

@@ -1,10 +1,10 @@
 /** Assigns stable names to transitions, which coverage, the list of next transitions and the drawings share. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { wayLabel } from './mermaidText.ts';
+import { transitionLabel } from './mermaidText.ts';
 
 /** A transition as drawn in a chart. */
-export interface Way {
-  /** The result of `wayId`. */
+export interface NamedTransition {
+  /** The result of `transitionId`. */
   readonly id: string;
   /** The dotted source state. Empty for the machine itself. */
   readonly from: string;
@@ -28,39 +28,42 @@ export const transitionsOf = (node: AnyStateNode): AnyTransitionDefinition[][] =
 ];
 
 /** Returns the dotted path of a state. Empty for the machine itself. */
-export const dotted = (node: AnyStateNode): string => node.path.join('.');
+export const dottedPath = (node: AnyStateNode): string => node.path.join('.');
 
 /**
  * Names a transition by its state, its event and its index among the transitions of that event, such as `ended.choosing
  * always 3`. Returns undefined for the initial step of a machine.
  */
-export function wayId(transition: AnyTransitionDefinition): string | undefined {
+export function transitionId(transition: AnyTransitionDefinition): string | undefined {
   const { source, eventType } = transition;
   // The initial step of a machine has a source and no event.
-  const tried = eventType === '' ? source.always : source.transitions.get(eventType);
-  const index = tried?.indexOf(transition) ?? -1;
-  return index < 0 ? undefined : `${dotted(source) || '(root)'} ${eventType || 'always'} ${index}`;
+  const candidates = eventType === '' ? source.always : source.transitions.get(eventType);
+  const index = candidates?.indexOf(transition) ?? -1;
+  return index < 0 ? undefined : `${dottedPath(source) || '(root)'} ${eventType || 'always'} ${index}`;
 }
 
 /** Returns the transitions that one microstep took, as reported by the `@xstate.microstep` event. */
-export const wayIdsOf = (taken: readonly AnyTransitionDefinition[]): string[] =>
-  taken.flatMap((transition) => wayId(transition) ?? []);
+export const transitionIds = (transitions: readonly AnyTransitionDefinition[]): string[] =>
+  transitions.flatMap((transition) => transitionId(transition) ?? []);
 
 /** Describes a transition. `tried` contains all transitions of its event. */
-export function wayOf(transition: AnyTransitionDefinition, tried: readonly AnyTransitionDefinition[]): Way {
+export function describeTransition(
+  transition: AnyTransitionDefinition,
+  candidates: readonly AnyTransitionDefinition[],
+): NamedTransition {
   const { source, eventType, target } = transition;
   const to = target?.[0];
   return {
-    id: wayId(transition) ?? '',
-    from: dotted(source),
-    ...(to ? { to: dotted(to) } : {}),
-    label: wayLabel(transition, tried),
+    id: transitionId(transition) ?? '',
+    from: dottedPath(source),
+    ...(to ? { to: dottedPath(to) } : {}),
+    label: transitionLabel(transition, candidates),
     event: eventType,
   };
 }
 
 /** Returns all transitions of a machine, outer states first. */
-export const waysOf = (machine: AnyStateMachine): Way[] =>
+export const describeTransitions = (machine: AnyStateMachine): NamedTransition[] =>
   nodesOf(machine.root).flatMap((node) =>
-    transitionsOf(node).flatMap((tried) => tried.map((transition) => wayOf(transition, tried))),
+    transitionsOf(node).flatMap((tried) => tried.map((transition) => describeTransition(transition, tried))),
   );

@@ -4,10 +4,17 @@
  */
 import { assign } from 'xstate';
 import { failureOf } from '../shared/failure.ts';
-import type { Seen } from '../shared/stateMeta.ts';
-import { FAILURE_SHOWN_MS } from '../shared/waitingReason.ts';
+import type { ActorInfo } from '../shared/stateMeta.ts';
+import { FAILURE_DISPLAY_MS } from '../shared/waitingReason.ts';
 import { after } from '../shared/waits.ts';
-import { imageError, imageMissing, pullBacksOff, pullBegins, pullDone, pullFailed } from './recordedEvents.ts';
+import {
+  imageErrorEvent,
+  imageMissingEvent,
+  pullBackOffEvent,
+  pulledEvent,
+  pullFailedEvents,
+  pullingEvent,
+} from './recordedEvents.ts';
 import { type ImageContext, imageSetup } from './setup.ts';
 
 /** Interval in milliseconds between two checks for an image that must not be pulled. */
@@ -17,13 +24,13 @@ export const imageMachine = imageSetup.createMachine({
   id: 'image',
   description: 'One image needed by a container or a volume: checked, and pulled by its pull policy.',
   meta: {
-    moments: ({ since, snapshot: { context } }: Seen<ImageContext>) => ({
+    moments: ({ since, snapshot: { context } }: ActorInfo<ImageContext>) => ({
       pullBy: context.limitMs === undefined ? undefined : since + context.limitMs,
       retryAt: since + context.waitMs,
     }),
-    named: (waitsFor: string, { snapshot: { context } }: Seen<ImageContext>) =>
+    named: (waitsFor: string, { snapshot: { context } }: ActorInfo<ImageContext>) =>
       waitsFor.replace('its image', () => `image ${context.image}`),
-    facts: ({ snapshot: { context } }: Seen<ImageContext>) => ({ name: context.image }),
+    facts: ({ snapshot: { context } }: ActorInfo<ImageContext>) => ({ name: context.image }),
   },
   context: ({ input }) => ({ ...input, imageRef: '', foundAbsentAt: 0, waitMs: 0 }),
   initial: 'checking',
@@ -68,7 +75,10 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'waiting',
       meta: { waitsFor: 'a pull slot', layout: { column: 2 } },
       entry: [
-        { type: 'recordEvent', params: ({ context }) => (context.followsSameImage ? [] : pullBegins(context.image)) },
+        {
+          type: 'recordEvent',
+          params: ({ context }) => (context.sharesEarlierImage ? [] : pullingEvent(context.image)),
+        },
         'requestSlot',
       ],
       on: {
@@ -105,7 +115,7 @@ export const imageMachine = imageSetup.createMachine({
       meta: { waitsFor: 'the pull of its image', until: 'pullBy', layout: { column: 3 } },
       entry: {
         type: 'recordEvent',
-        params: ({ context }) => (context.followsSameImage ? pullBegins(context.image) : []),
+        params: ({ context }) => (context.sharesEarlierImage ? pullingEvent(context.image) : []),
       },
       exit: 'releaseSlot',
       invoke: {
@@ -117,7 +127,7 @@ export const imageMachine = imageSetup.createMachine({
             assign(({ event }) => ({ imageRef: event.output.imageRef })),
             {
               type: 'recordEvent',
-              params: ({ context, event }) => pullDone(context.image, context.foundAbsentAt, event.output),
+              params: ({ context, event }) => pulledEvent(context.image, context.foundAbsentAt, event.output),
             },
           ],
         },
@@ -127,8 +137,11 @@ export const imageMachine = imageSetup.createMachine({
             target: 'failed',
             actions: [
               'recordPullFailure',
-              { type: 'recordEvent', params: ({ context, event }) => pullFailed(context.image, failureOf(event)) },
-              { type: 'recordEventOfBlocked', params: ({ event }) => imageError(failureOf(event).reason) },
+              {
+                type: 'recordEvent',
+                params: ({ context, event }) => pullFailedEvents(context.image, failureOf(event)),
+              },
+              { type: 'recordEventOfBlocked', params: ({ event }) => imageErrorEvent(failureOf(event).reason) },
             ],
           },
         ],
@@ -140,7 +153,7 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: { type: 'report', params: { isDelayed: true } },
-      invoke: after(({ waitMs }: ImageContext) => Math.min(FAILURE_SHOWN_MS, waitMs)),
+      invoke: after(({ waitMs }: ImageContext) => Math.min(FAILURE_DISPLAY_MS, waitMs)),
       on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' } },
     },
     backingOff: {
@@ -150,8 +163,8 @@ export const imageMachine = imageSetup.createMachine({
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: [
         'showBackOff',
-        { type: 'recordEvent', params: ({ context }) => pullBacksOff(context.image) },
-        { type: 'recordEventOfBlocked', params: imageError('ImagePullBackOff') },
+        { type: 'recordEvent', params: ({ context }) => pullBackOffEvent(context.image) },
+        { type: 'recordEventOfBlocked', params: imageErrorEvent('ImagePullBackOff') },
         { type: 'report', params: { isDelayed: true } },
       ],
       invoke: after(({ waitMs }: ImageContext) => waitMs),
@@ -169,8 +182,8 @@ export const imageMachine = imageSetup.createMachine({
       },
       entry: [
         'showAbsence',
-        { type: 'recordEvent', params: ({ context }) => imageMissing(context.image) },
-        { type: 'recordEventOfBlocked', params: imageError('ErrImageNeverPull') },
+        { type: 'recordEvent', params: ({ context }) => imageMissingEvent(context.image) },
+        { type: 'recordEventOfBlocked', params: imageErrorEvent('ErrImageNeverPull') },
         { type: 'report', params: { isDelayed: true } },
       ],
       invoke: after(RECHECK_MS),

@@ -25,14 +25,14 @@ export const imageProgress = ({ delayMs, failure, waitingReason }: ImageFact): I
 export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'waitingReason'>): ImageProgress => ({
   imageDelayMs: 0,
   failure: undefined,
-  waitingReason: waitingReason?.with === 'image' ? undefined : waitingReason,
+  waitingReason: waitingReason?.failedStep === 'image' ? undefined : waitingReason,
 });
 
 /**
  * The state that waits for the image. Its exit releases the pull slot, because a stopped image actor does not release
  * it.
  */
-export const gettingImage = {
+export const gettingImageState = {
   tags: ['working', 'gettingImage'],
   meta: { waitsFor: 'its image' },
   exit: 'releasePull',

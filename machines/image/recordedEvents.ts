@@ -2,56 +2,63 @@
 import { goDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { failureEvent } from '../shared/failureEvents.ts';
+import { failureEvents } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
 /**
  * Returns the event for an image that is present and used. The kubelet's wording adds that the pod needs no proof of
  * access to the registry.
  */
-export const imagePresent = (image: string): EventMessage => ({
+export const imagePresentEvent = (image: string): EventMessage => ({
   reason: 'Pulled',
   message: `Container image "${image}" already present on machine and can be accessed by the pod`,
 });
 
-export const imageMissing = (image: string): EventMessage =>
+export const imageMissingEvent = (image: string): EventMessage =>
   warning('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);
 
 /** Returns the additional event that the kubelet records for a container whose image is not available. */
-export const imageError = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
+export const imageErrorEvent = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
 /** Returns the additional event for a failed image check. */
-export const inspectionError = (failure: Failure): EventMessage[] =>
-  failureEvent(
+export const inspectionErrorEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(
     failure,
     'Failed',
     `Error: ${failure.reason === 'InvalidImageName' ? failure.reason : 'ImageInspectError'}`,
   );
 
-export const pullBegins = (image: string): EventMessage => ({ reason: 'Pulling', message: `Pulling image "${image}"` });
+export const pullingEvent = (image: string): EventMessage => ({
+  reason: 'Pulling',
+  message: `Pulling image "${image}"`,
+});
 
 /**
  * Returns the events of a completed pull. `foundAbsentAt` is when the image was found to be absent, which is when the
  * wait for a pull slot started.
  */
-export function pullDone(image: string, foundAbsentAt: number, pulled: PortTypes['pullImage']['output']): EventMessage {
-  const took = goDuration(pulled.finishedAt - pulled.startedAt);
-  const waited = goDuration(pulled.finishedAt - foundAbsentAt);
-  const message = `Successfully pulled image "${image}" in ${took} (${waited} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
+export function pulledEvent(
+  image: string,
+  foundAbsentAt: number,
+  pulled: PortTypes['pullImage']['output'],
+): EventMessage {
+  const pullDuration = goDuration(pulled.finishedAt - pulled.startedAt);
+  const totalDuration = goDuration(pulled.finishedAt - foundAbsentAt);
+  const message = `Successfully pulled image "${image}" in ${pullDuration} (${totalDuration} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
   return { reason: 'Pulled', message };
 }
 
 /** Returns the event for a failed image check. The message of an invalid name needs no prefix. */
-export function inspectionFailed(image: string, failure: Failure): EventMessage[] {
+export function inspectionFailedEvents(image: string, failure: Failure): EventMessage[] {
   const { reason, message } = failure;
-  const words = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;
-  return failureEvent(failure, 'InspectFailed', words);
+  const eventMessage = reason === 'InvalidImageName' ? message : `Failed to inspect image "${image}": ${message}`;
+  return failureEvents(failure, 'InspectFailed', eventMessage);
 }
 
-export const pullFailed = (image: string, failure: Failure): EventMessage[] =>
-  failureEvent(failure, 'Failed', `Failed to pull image "${image}": ${failure.message}`);
+export const pullFailedEvents = (image: string, failure: Failure): EventMessage[] =>
+  failureEvents(failure, 'Failed', `Failed to pull image "${image}": ${failure.message}`);
 
-export const pullBacksOff = (image: string): EventMessage => ({
+export const pullBackOffEvent = (image: string): EventMessage => ({
   reason: 'BackOff',
   message: `Back-off pulling image "${image}"`,
 });

@@ -12,14 +12,14 @@ import {
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { nextBackOff, pullBackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import { parent, pathOf, served } from '../shared/actorRefs.ts';
+import { actorPath, parent, sharedActor } from '../shared/actorRefs.ts';
 import type { ImageEvent, ImageFact } from '../shared/events.ts';
-import { failureOf, isRuntimeAway, RUNTIME_AWAY_MS } from '../shared/failure.ts';
+import { failureOf, isRuntimeUnavailable, RUNTIME_RETRY_MS } from '../shared/failure.ts';
 import type { ImageCheck } from '../shared/imageCheck.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { FAILURE_SHOWN_MS, type WaitingReason } from '../shared/waitingReason.ts';
-import { imagePresent, inspectionError, inspectionFailed } from './recordedEvents.ts';
+import { FAILURE_DISPLAY_MS, type WaitingReason } from '../shared/waitingReason.ts';
+import { imagePresentEvent, inspectionErrorEvents, inspectionFailedEvents } from './recordedEvents.ts';
 import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
 
 export interface ImageInput {
@@ -29,18 +29,18 @@ export interface ImageInput {
   /** The pull policy. Undefined is treated as IfNotPresent. */
   readonly policy: string | undefined;
   /** The object that events of the check and the pull refer to. */
-  readonly involved: InvolvedObject;
+  readonly involvedObject: InvolvedObject;
   /** The containers that cannot start without the image. An error is recorded for each. */
-  readonly heldUp: readonly InvolvedObject[];
+  readonly blockedObjects: readonly InvolvedObject[];
   /** The key of the request at the pull limiter. The parent that stops this actor releases the slot. */
   readonly key: string;
   /**
    * Whether an earlier container of the pod needs the same image. A kubelet would not process this container until the
    * image of the earlier one is present.
    */
-  readonly followsSameImage: boolean;
+  readonly sharesEarlierImage: boolean;
   /** The pod's number in order of arrival. The pod that arrived first pulls first. */
-  readonly ticket: number;
+  readonly arrivalOrder: number;
   /** Back-off delay after the last failed attempt, in milliseconds. 0 if none failed. */
   readonly delayMs: number;
   readonly waitingReason: WaitingReason | undefined;
@@ -67,8 +67,8 @@ function registryOf(image: string): string {
  * Returns the context after a failure. An unavailable runtime says nothing about the image, so the waiting reason and
  * the back-off remain unchanged. The wait ends when the runtime is available again.
  */
-function setback(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
-  if (isRuntimeAway(failure)) return { failure, waitMs: RUNTIME_AWAY_MS };
+function afterFailure(context: ImageContext, failure: Failure, reason: WaitingReason): Partial<ImageContext> {
+  if (isRuntimeUnavailable(failure)) return { failure, waitMs: RUNTIME_RETRY_MS };
   const delayMs = nextBackOff(context.delayMs, pullBackOff);
   return { failure, delayMs, waitMs: delayMs, waitingReason: reason };
 }
@@ -92,24 +92,24 @@ export const imageSetup = setup({
     /** Whether another container may have pulled the image while this one waited for its slot. */
     mayBePresent: ({ context, event }) => {
       assertEvent(event, 'slot.granted');
-      return event.waited === true && context.policy !== 'Always';
+      return event.hasWaited === true && context.policy !== 'Always';
     },
     /**
      * Whether the runtime became unavailable during the pull, in which case the failure says nothing about the image.
      */
-    wasInterrupted: ({ event }) => isRuntimeAway(failureOf(event)),
-    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+    wasInterrupted: ({ event }) => isRuntimeUnavailable(failureOf(event)),
+    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
   },
   actions: {
-    recordEvent: enqueueActions(({ context: { involved }, enqueue }, messages: EventMessages) => {
-      for (const event of recordedEvents(involved, messages)) enqueue.emit(event);
+    recordEvent: enqueueActions(({ context: { involvedObject }, enqueue }, messages: EventMessages) => {
+      for (const event of recordedEvents(involvedObject, messages)) enqueue.emit(event);
     }),
     /** Records problems with image pull secrets as events about the pod, because they concern all of its containers. */
     warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: ImageCheck) => {
       for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
     }),
-    recordEventOfBlocked: enqueueActions(({ context: { heldUp }, enqueue }, messages: EventMessages) => {
-      for (const event of heldUp.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
+    recordEventOfBlocked: enqueueActions(({ context: { blockedObjects }, enqueue }, messages: EventMessages) => {
+      for (const event of blockedObjects.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
     }),
     report: sendTo(
       parent<ImageFact>(),
@@ -121,9 +121,9 @@ export const imageSetup = setup({
         waitingReason,
       }),
     ),
-    recordPresentImage: enqueueActions(({ context: { image, involved }, enqueue }, { imageRef }: ImageCheck) => {
+    recordPresentImage: enqueueActions(({ context: { image, involvedObject }, enqueue }, { imageRef }: ImageCheck) => {
       enqueue.assign({ imageRef: imageRef ?? '' });
-      for (const recordedEvent of recordedEvents(involved, imagePresent(image))) enqueue.emit(recordedEvent);
+      for (const recordedEvent of recordedEvents(involvedObject, imagePresentEvent(image))) enqueue.emit(recordedEvent);
     }),
     update: assign(({ event }) => {
       assertEvent(event, 'image.update');
@@ -131,39 +131,41 @@ export const imageSetup = setup({
     }),
     recordCheckFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return setback(context, failure, inspectReason(context.image, failure));
+      return afterFailure(context, failure, inspectReason(context.image, failure));
     }),
-    recordCheckFailureEvents: enqueueActions(({ context: { image, involved, heldUp }, event, enqueue }) => {
-      const failure = failureOf(event);
-      for (const recordedEvent of recordedEvents(involved, inspectionFailed(image, failure)))
-        enqueue.emit(recordedEvent);
-      for (const each of heldUp)
-        for (const recordedEvent of recordedEvents(each, inspectionError(failure))) enqueue.emit(recordedEvent);
-    }),
+    recordCheckFailureEvents: enqueueActions(
+      ({ context: { image, involvedObject, blockedObjects }, event, enqueue }) => {
+        const failure = failureOf(event);
+        for (const recordedEvent of recordedEvents(involvedObject, inspectionFailedEvents(image, failure)))
+          enqueue.emit(recordedEvent);
+        for (const each of blockedObjects)
+          for (const recordedEvent of recordedEvents(each, inspectionErrorEvents(failure))) enqueue.emit(recordedEvent);
+      },
+    ),
     recordPullFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return setback(context, failure, pullReason(failure));
+      return afterFailure(context, failure, pullReason(failure));
     }),
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
-    deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_SHOWN_MS) })),
+    deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_DISPLAY_MS) })),
     showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /**
      * Requests a pull slot. A retry is queued behind all other requests. Otherwise a registry that never responds would
      * get the slot each time.
      */
-    requestSlot: sendTo(served('pullLimiter'), ({ context, self }) => ({
+    requestSlot: sendTo(sharedActor('pullLimiter'), ({ context, self }) => ({
       type: 'slot.request',
       key: context.key,
-      ticket: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.ticket,
+      arrivalOrder: context.delayMs > 0 ? Number.MAX_SAFE_INTEGER : context.arrivalOrder,
       purpose: `the pull of ${context.image} for ${namespacedName(context.pod)}`,
       origin: registryOf(context.image),
       subject: `${context.pod.metadata.uid} ${context.image}`,
-      holder: pathOf(self),
+      holder: actorPath(self),
     })),
     recordLimit: assign(({ event }) => {
       assertEvent(event, 'slot.granted');
       return { limitMs: event.limitMs };
     }),
-    releaseSlot: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: context.key })),
+    releaseSlot: sendTo(sharedActor('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: context.key })),
   },
 });

@@ -3,7 +3,7 @@ import type { Failure } from '../../base/failure.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
-const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ with: 'image', reason, message });
+const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ failedStep: 'image', reason, message });
 
 /** Returns the reason of a failed image check. The message of an invalid name needs no prefix. */
 export const inspectReason = (image: string, { reason, message }: Failure): WaitingReason =>

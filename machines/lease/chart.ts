@@ -6,14 +6,14 @@ import type { LeaseEvent } from '../shared/clusterFacts.ts';
 import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NODE_RARELY_LEAVES } from '../shared/unreached.ts';
-import { after, awaitingAttempt } from '../shared/waits.ts';
+import { after, retryWaitState } from '../shared/waits.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
 export type LeaseInput = {
   /** Renewal interval in milliseconds, a quarter of the lease's duration. */
-  readonly everyMs: number;
+  readonly renewalIntervalMs: number;
 };
 
 /** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
@@ -22,11 +22,11 @@ const INITIAL_RETRY_MS = 200;
 const MAX_RETRY_MS = 7_000;
 
 /** Maximum jitter as a fraction of the interval, so that nodes do not all renew at the same time. */
-const LATENESS = 0.04;
+const MAX_JITTER = 0.04;
 
 export type LeaseContext = LeaseInput & {
   /** Time until the next renewal, in milliseconds. */
-  readonly restMs: number;
+  readonly untilRenewalMs: number;
   /** Whether the Node was registered while the renewal was in flight. */
   readonly wasNodeRegistered: boolean;
   readonly waitMs: number;
@@ -34,7 +34,7 @@ export type LeaseContext = LeaseInput & {
   readonly failure?: Failure | undefined;
 };
 
-const answerIn = (event: object): PortTypes['renewLease']['output'] =>
+const leaseOutput = (event: object): PortTypes['renewLease']['output'] =>
   // `renewLease` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['renewLease']['output']) : { isHeld: false, chance: 0 };
 
@@ -48,7 +48,7 @@ export const leaseMachine = setup({
   },
   actors: { renewLease: port('renewLease'), timer: timerPort() },
   guards: {
-    isHeld: ({ event }) => answerIn(event).isHeld,
+    isHeld: ({ event }) => leaseOutput(event).isHeld,
     wasNodeRegistered: ({ context }) => context.wasNodeRegistered,
   },
   actions: {
@@ -58,9 +58,9 @@ export const leaseMachine = setup({
     reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),
-    recordAnswer: assign(({ context: { everyMs }, event }) => {
-      const restMs = everyMs * (1 + LATENESS * answerIn(event).chance);
-      return { restMs, waitMs: INITIAL_RETRY_MS, failure: undefined };
+    recordAnswer: assign(({ context: { renewalIntervalMs }, event }) => {
+      const untilRenewalMs = renewalIntervalMs * (1 + MAX_JITTER * leaseOutput(event).chance);
+      return { untilRenewalMs, waitMs: INITIAL_RETRY_MS, failure: undefined };
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
@@ -71,11 +71,11 @@ export const leaseMachine = setup({
   id: 'lease',
   description: 'The lease by which the cluster knows that the node is alive.',
   meta: {
-    moments: ({ since, snapshot: { context } }: Seen<LeaseContext>) => ({ dueAt: since + context.restMs }),
+    moments: ({ since, snapshot: { context } }: ActorInfo<LeaseContext>) => ({ dueAt: since + context.untilRenewalMs }),
   },
   context: ({ input }) => ({
     ...input,
-    restMs: input.everyMs,
+    untilRenewalMs: input.renewalIntervalMs,
     wasNodeRegistered: false,
     waitMs: INITIAL_RETRY_MS,
     retryAt: 0,
@@ -109,7 +109,7 @@ export const leaseMachine = setup({
       description: 'The lease is valid. It is renewed four times per lease duration.',
       tags: 'steady',
       meta: { waitsFor: 'the next renewal of the lease', until: 'dueAt' },
-      invoke: after(({ restMs }: LeaseContext) => restMs),
+      invoke: after(({ untilRenewalMs }: LeaseContext) => untilRenewalMs),
       on: { 'timer.elapsed': 'renewing', 'node.registered': {} },
     },
     awaitingNode: {
@@ -117,14 +117,14 @@ export const leaseMachine = setup({
         'The cluster has no Node object, without which the node needs no lease. The next check follows after the renewal interval.',
       tags: 'waiting',
       meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
-      invoke: after(({ restMs }: LeaseContext) => restMs),
+      invoke: after(({ untilRenewalMs }: LeaseContext) => untilRenewalMs),
       on: {
         'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_LEAVES } },
         'node.registered': 'renewing',
       },
     },
     awaitingRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description:
           'The lease could not be renewed. Another attempt follows after a delay that grows up to 7 s, before the cluster considers the node unreachable.',
         waitsFor: 'another attempt to renew the lease',

@@ -6,12 +6,12 @@ import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import { actorAt } from '../shared/actorRefs.ts';
 import { timerPort } from '../shared/ports.ts';
 import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after } from '../shared/waits.ts';
 
 interface HeldSlot extends SlotRequest {
   /** Whether the slot has been held so long that it no longer blocks requests of other origins. */
-  readonly slow?: true;
+  readonly isSlow?: true;
 }
 
 export interface LimiterContext {
@@ -20,73 +20,79 @@ export interface LimiterContext {
   readonly limitMs?: number;
   /** Time in milliseconds after which the holders of all slots count as slow. Undefined if they never do. */
   readonly slowAfterMs?: number;
-  readonly held: readonly HeldSlot[];
+  readonly heldSlots: readonly HeldSlot[];
   readonly queue: readonly SlotRequest[];
 }
 
 export type LimiterInput = Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>;
 
 /** Inserts a request after those with the same or an earlier ticket. */
-function enqueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
-  const behind = queue.findIndex((other) => other.ticket > request.ticket);
-  return behind < 0 ? [...queue, request] : [...queue.slice(0, behind), request, ...queue.slice(behind)];
+function withQueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
+  const insertIndex = queue.findIndex((other) => other.arrivalOrder > request.arrivalOrder);
+  return insertIndex < 0 ? [...queue, request] : [...queue.slice(0, insertIndex), request, ...queue.slice(insertIndex)];
 }
 
-const without = <C extends SlotRequest>(requests: readonly C[], drop: (request: SlotRequest) => boolean): C[] =>
+const withoutMatching = <C extends SlotRequest>(requests: readonly C[], drop: (request: SlotRequest) => boolean): C[] =>
   requests.filter((request) => !drop(request));
 
-const inTime = ({ held }: LimiterContext): readonly HeldSlot[] => held.filter(({ slow }) => slow === undefined);
+const slotsInTime = ({ heldSlots }: LimiterContext): readonly HeldSlot[] =>
+  heldSlots.filter(({ isSlow }) => isSlow === undefined);
 
-const hasSlots = (context: LimiterContext): boolean => inTime(context).length < context.capacity;
+const hasFreeSlots = (context: LimiterContext): boolean => slotsInTime(context).length < context.capacity;
 
-const isOfSame = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
+const hasSameSubject = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
   subject !== undefined && subject === other.subject;
 
 /**
  * Whether a request may get a slot. Requests of one origin hold at most `capacity` slots, including slow ones, and
  * requests for one subject hold at most one.
  */
-const isOpenTo = ({ capacity, held }: LimiterContext, request: SlotRequest): boolean =>
-  held.filter((each) => each.origin === request.origin).length < capacity &&
-  !held.some((each) => isOfSame(each, request));
+const isEligible = ({ capacity, heldSlots }: LimiterContext, request: SlotRequest): boolean =>
+  heldSlots.filter((each) => each.origin === request.origin).length < capacity &&
+  !heldSlots.some((each) => hasSameSubject(each, request));
 
-const nextOf = (context: LimiterContext): SlotRequest | undefined =>
-  hasSlots(context) ? context.queue.find((request) => isOpenTo(context, request)) : undefined;
+const nextRequest = (context: LimiterContext): SlotRequest | undefined =>
+  hasFreeSlots(context) ? context.queue.find((request) => isEligible(context, request)) : undefined;
 
 /**
  * Returns the waiting requests in the order in which they will be granted. Requests that are blocked by slow holders of
  * their own origin, or by a holder with their subject, come last.
  */
 export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] => {
-  const isHeldUp = (request: SlotRequest) =>
-    !isOpenTo({ ...context, held: context.held.filter((each) => each.slow || isOfSame(each, request)) }, request);
-  return [...without(context.queue, isHeldUp), ...context.queue.filter(isHeldUp)];
+  const isBlocked = (request: SlotRequest) =>
+    !isEligible(
+      { ...context, heldSlots: context.heldSlots.filter((each) => each.isSlow || hasSameSubject(each, request)) },
+      request,
+    );
+  return [...withoutMatching(context.queue, isBlocked), ...context.queue.filter(isBlocked)];
 };
 
 /** Returns the holders that block a request. */
-export function blockingHolders({ held }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
-  const ofSame = held.filter((each) => isOfSame(each, request));
-  return ofSame.length > 0 ? ofSame : held.filter((each) => each.slow === undefined || each.origin === request.origin);
+export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequest): readonly HeldSlot[] {
+  const sameSubjectHolders = heldSlots.filter((each) => hasSameSubject(each, request));
+  return sameSubjectHolders.length > 0
+    ? sameSubjectHolders
+    : heldSlots.filter((each) => each.isSlow === undefined || each.origin === request.origin);
 }
 
 const meta: StateMeta = {
   // The timer restarts when a released slot is granted again, which the limiter's state does not reflect.
-  moments({ snapshot: { context, children }, sinceOf }: Seen<LimiterContext>) {
+  moments({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
-    return timer && context.slowAfterMs !== undefined ? { dueAt: sinceOf(timer) + context.slowAfterMs } : {};
+    return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};
   },
-  facts({ id, snapshot: { context } }: Seen<LimiterContext>) {
-    const { capacity, held } = context;
-    const slow = held.length - inTime(context).length;
+  facts({ id, snapshot: { context } }: ActorInfo<LimiterContext>) {
+    const { capacity, heldSlots } = context;
+    const slowCount = heldSlots.length - slotsInTime(context).length;
     const keysOf = (requests: readonly SlotRequest[]) => requests.map(({ key }) => key);
     return {
       kind: 'limiter',
       name: id.replace(/Limiter$/, ''),
       facts: [
-        `${held.length - slow}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
-        ...(slow > 0 ? [`plus ${slow} slow`] : []),
+        `${heldSlots.length - slowCount}${Number.isFinite(capacity) ? ` of ${capacity}` : ''} held`,
+        ...(slowCount > 0 ? [`plus ${slowCount} slow`] : []),
       ],
-      lists: { 'held by': keysOf(held), queued: keysOf(waitingOrder(context)) },
+      lists: { 'held by': keysOf(heldSlots), queued: keysOf(waitingOrder(context)) },
     };
   },
 };
@@ -103,39 +109,45 @@ export const limiterMachine = setup({
   guards: {
     isKnown: ({ context, event }) => {
       assertEvent(event, 'slot.request');
-      return [...context.held, ...context.queue].some(({ key }) => key === event.key);
+      return [...context.heldSlots, ...context.queue].some(({ key }) => key === event.key);
     },
-    hasRoom: ({ context }) => hasSlots(context),
-    canGrant: ({ context }) => nextOf(context) !== undefined,
-    isFull: ({ context }) => !hasSlots(context),
-    isFullForNow: ({ context }) => !hasSlots(context) && context.slowAfterMs !== undefined,
+    hasRoom: ({ context }) => hasFreeSlots(context),
+    canGrant: ({ context }) => nextRequest(context) !== undefined,
+    isFull: ({ context }) => !hasFreeSlots(context),
+    isFullForNow: ({ context }) => !hasFreeSlots(context) && context.slowAfterMs !== undefined,
   },
   actions: {
     enqueue: assign(({ context, event }) => {
       assertEvent(event, 'slot.request');
-      return { queue: enqueued(context.queue, event) };
+      return { queue: withQueued(context.queue, event) };
     }),
     release: assign(({ context, event }) => {
       assertEvent(event, ['slot.release', 'slot.forget']);
-      const drop = ({ key }: SlotRequest) =>
+      const shouldDrop = ({ key }: SlotRequest) =>
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
-      return { held: without(context.held, drop), queue: without(context.queue, drop) };
+      return {
+        heldSlots: withoutMatching(context.heldSlots, shouldDrop),
+        queue: withoutMatching(context.queue, shouldDrop),
+      };
     }),
-    markHoldersSlow: assign(({ context: { held } }) => ({
-      held: held.map((each): HeldSlot => ({ ...each, slow: true })),
+    markHoldersSlow: assign(({ context: { heldSlots } }) => ({
+      heldSlots: heldSlots.map((each): HeldSlot => ({ ...each, isSlow: true })),
     })),
     grant: enqueueActions(({ context, event, enqueue, self }) => {
-      const next = nextOf(context);
-      if (next === undefined) return;
-      enqueue.assign({ held: [...context.held, next], queue: context.queue.filter((each) => each !== next) });
+      const grantedRequest = nextRequest(context);
+      if (grantedRequest === undefined) return;
+      enqueue.assign({
+        heldSlots: [...context.heldSlots, grantedRequest],
+        queue: context.queue.filter((each) => each !== grantedRequest),
+      });
       const { limitMs } = context;
-      const holder = actorAt<SlotGranted>(self, next.holder);
+      const holder = actorAt<SlotGranted>(self, grantedRequest.holder);
       if (holder === undefined) return;
       enqueue.sendTo(holder, {
         type: 'slot.granted',
-        key: next.key,
+        key: grantedRequest.key,
         ...(limitMs === undefined ? {} : { limitMs }),
-        ...(event.type === 'slot.request' && event.key === next.key ? {} : { waited: true }),
+        ...(event.type === 'slot.request' && event.key === grantedRequest.key ? {} : { hasWaited: true }),
       });
     }),
   },
@@ -143,7 +155,7 @@ export const limiterMachine = setup({
   id: 'limiter',
   description: 'A limiter of the node: a fixed number of slots, first come, first served.',
   meta,
-  context: ({ input }) => ({ ...input, held: [], queue: [] }),
+  context: ({ input }) => ({ ...input, heldSlots: [], queue: [] }),
   initial: 'open',
   on: {
     'slot.request': [

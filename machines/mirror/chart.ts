@@ -11,19 +11,19 @@ import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
-import { after, retrying } from '../shared/waits.ts';
+import { after, retryState } from '../shared/waits.ts';
 
 /** The node's data about one pod name. All of it is sent whenever any of it changes. */
 export interface MirrorFacts {
   /** The static pod to mirror. Null if no static pod has the name. */
   readonly pod: Pod | null;
   /** The mirror pod at the API server. Null if it does not exist. */
-  readonly seen: ObservedMirror | null;
+  readonly observedMirror: ObservedMirror | null;
   /**
    * Whether the mirror pod remains unchanged for now, because containers of this static pod are still running, or
    * because it is not known yet whether the static pod exists.
    */
-  readonly isHeld: boolean;
+  readonly isUpdateDeferred: boolean;
   /** UID of the Node object. Empty until the Node is registered, and while it is being deleted. */
   readonly nodeUid: string;
 }
@@ -36,8 +36,8 @@ type MirrorInput = { readonly namespace: string; readonly name: string; readonly
 type MirrorContext = MirrorInput & {
   /** UID of the mirror pod that is being removed. */
   /** UID of the mirror pod that was removed last. The watch may still contain it for a while. */
-  readonly removing: string;
-  readonly removed: string;
+  readonly removingUid: string;
+  readonly removedUid: string;
   readonly waitMs: number;
   readonly retryAt: number;
   readonly failure?: Failure | undefined;
@@ -55,15 +55,15 @@ const MAX_RETRY_MS = 60_000;
  */
 const WATCH_LAG_MS = 60_000;
 
-interface Args {
+interface GuardArgs {
   readonly context: MirrorContext;
 }
 
-const seenNow = ({ facts: { seen }, removed }: MirrorContext): ObservedMirror | null =>
-  seen === null || seen.uid === removed ? null : seen;
+const currentMirror = ({ facts: { observedMirror }, removedUid }: MirrorContext): ObservedMirror | null =>
+  observedMirror === null || observedMirror.uid === removedUid ? null : observedMirror;
 
 /** Returns the static pod to mirror. Called only in states in which there is one. */
-function podOf({ facts: { pod } }: MirrorContext): Pod {
+function requireStaticPod({ facts: { pod } }: MirrorContext): Pod {
   if (pod === null) throw new Error('there is no static pod to make a mirror of');
   return pod;
 }
@@ -78,15 +78,15 @@ const mirrorSetup = setup({
   },
   actors: { createMirror: port('createMirror'), removeMirror: port('removeMirror'), timer: timerPort() },
   guards: {
-    isHeld: ({ context }: Args) => context.facts.isHeld,
-    isSeen: ({ context }: Args) => seenNow(context) !== null,
+    isHeld: ({ context }: GuardArgs) => context.facts.isUpdateDeferred,
+    isSeen: ({ context }: GuardArgs) => currentMirror(context) !== null,
     /** Whether the mirror pod belongs to a different pod or version, or is being deleted. */
-    isWrong: ({ context }: Args) => {
-      const [seen, { pod }] = [seenNow(context), context.facts];
+    isWrong: ({ context }: GuardArgs) => {
+      const [seen, { pod }] = [currentMirror(context), context.facts];
       return seen !== null && (pod === null || !isMirrorOf(seen, pod));
     },
-    hasNode: ({ context }: Args) => context.facts.nodeUid !== '',
-    isWanted: ({ context }: Args) => context.facts.pod !== null,
+    hasNode: ({ context }: GuardArgs) => context.facts.nodeUid !== '',
+    isWanted: ({ context }: GuardArgs) => context.facts.pod !== null,
   },
   actions: {
     record: assign(({ event }) => {
@@ -94,8 +94,8 @@ const mirrorSetup = setup({
       return { facts: event.facts };
     }),
     recordDone: assign({ failure: undefined, waitMs: INITIAL_RETRY_MS }),
-    startRemoval: assign(({ context }) => ({ removing: seenNow(context)?.uid ?? '' })),
-    recordRemoved: assign(({ context: { removing } }) => ({ removed: removing })),
+    startRemoval: assign(({ context }) => ({ removingUid: currentMirror(context)?.uid ?? '' })),
+    recordRemoved: assign(({ context: { removingUid } }) => ({ removedUid: removingUid })),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
       return { failure, retryAt: failure.at + waitMs, waitMs: Math.min(waitMs * 2, MAX_RETRY_MS) };
@@ -106,7 +106,7 @@ const mirrorSetup = setup({
 export const mirrorMachine = mirrorSetup.createMachine({
   id: 'mirror',
   description: 'The mirror pod by which the cluster sees a static pod.',
-  context: ({ input }) => ({ ...input, removing: '', removed: '', waitMs: INITIAL_RETRY_MS, retryAt: 0 }),
+  context: ({ input }) => ({ ...input, removingUid: '', removedUid: '', waitMs: INITIAL_RETRY_MS, retryAt: 0 }),
   initial: 'deciding',
   on: { 'mirror.changed': { target: '.deciding', actions: 'record' } },
   states: {
@@ -139,7 +139,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
       meta: { waitsFor: 'the mirror pod to be created' },
       invoke: {
         src: 'createMirror',
-        input: ({ context }) => ({ pod: podOf(context), nodeUid: context.facts.nodeUid }),
+        input: ({ context }) => ({ pod: requireStaticPod(context), nodeUid: context.facts.nodeUid }),
         onDone: { target: 'awaitingWatch', actions: 'recordDone' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
@@ -168,7 +168,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
       entry: 'startRemoval',
       invoke: {
         src: 'removeMirror',
-        input: ({ context: { namespace, name, removing } }) => ({ namespace, name, uid: removing }),
+        input: ({ context: { namespace, name, removingUid } }) => ({ namespace, name, uid: removingUid }),
         onDone: { target: 'deciding', actions: ['recordDone', 'recordRemoved'] },
         onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { unreached: RARE } },
       },
@@ -179,7 +179,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         'No static pod and no mirror pod has this name any longer. The node stops the actor once the watch shows that.',
       tags: 'done',
     },
-    awaitingRetry: retrying('deciding', {
+    awaitingRetry: retryState('deciding', {
       description:
         'The API server has refused, or is unreachable. Another attempt follows after a delay that grows up to a minute; the static pod continues to run.',
       waitsFor: 'another attempt to bring the mirror pod up to date',

@@ -6,11 +6,11 @@ export type NamedMirror = MirrorFacts & { readonly namespace: string; readonly n
 
 export interface MirrorRecords {
   /** The mirror pods at the API server. */
-  readonly seen: readonly ObservedMirror[];
+  readonly observedMirrors: readonly ObservedMirror[];
   /** The facts last sent to each actor, by `NAMESPACE/NAME`. */
-  readonly told: Readonly<Record<string, NamedMirror>>;
+  readonly sentFacts: Readonly<Record<string, NamedMirror>>;
   /** Whether mirror pods are managed. They are not until the node has determined which pods are running. */
-  readonly isKept: boolean;
+  readonly isManaged: boolean;
 }
 
-export const noMirrors: MirrorRecords = { seen: [], told: {}, isKept: false };
+export const noMirrors: MirrorRecords = { observedMirrors: [], sentFacts: {}, isManaged: false };

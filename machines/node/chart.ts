@@ -14,19 +14,19 @@ import { after } from '../shared/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { preemptionOf } from './endings.ts';
-import { facts, moments } from './facts.ts';
-import { newPleg } from './pleg.ts';
+import { deadlines, facts } from './facts.ts';
+import { initialPleg } from './pleg.ts';
 import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
 import { haveSourcesAnswered } from './wanted.ts';
 
 /** Time limit in milliseconds for listing the runtime if the node has to stop before the first list. */
-const RUNTIME_LIST_MS = 5_000;
+const RUNTIME_LIST_TIMEOUT_MS = 5_000;
 /** Number of renewals per lease duration. */
-const RENEWALS = 4;
+const RENEWALS_PER_LEASE = 4;
 /** Interval in milliseconds between two checks of log sizes, as in a kubelet. */
-const LOG_CHECK_MS = 10_000;
+const LOG_CHECK_INTERVAL_MS = 10_000;
 /**
  * Maximum time in milliseconds for which a start that hangs, e.g. on an unresponsive volume, blocks the starts of other
  * pods.
@@ -34,7 +34,7 @@ const LOG_CHECK_MS = 10_000;
 const SLOW_START_MS = 10_000;
 
 /** Feeds that the node cannot work without. They run until they are stopped. */
-const NEEDED: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
+const REQUIRED_FEEDS: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
 /** Implementations for events that are handled in every state. */
 const chartSetup = nodeSetup
@@ -50,7 +50,7 @@ const chartSetup = nodeSetup
        */
       needsFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
-        return NEEDED.includes(event.feed);
+        return REQUIRED_FEEDS.includes(event.feed);
       },
       hasReturned: ({ context, event }) => {
         assertEvent(event, 'runtime.healthChanged');
@@ -68,8 +68,8 @@ const chartSetup = nodeSetup
       forwardFacts: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'node.factsChanged');
         const { allocatable = context.allocatable, admissionNode: own } = event;
-        const changed = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
-        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
+        const nodeChanges = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...nodeChanges });
       }),
       recordHealth: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.healthChanged');
@@ -89,24 +89,24 @@ const chartSetup = nodeSetup
         for (const uid of event.uids) {
           const pod = lookUp(context.pods, uid)?.pod;
           if (pod === undefined) continue;
-          enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.heardAt) });
+          enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: preemptionOf(pod, context.lastFactAt) });
           enqueue.emit({ type: 'decision.counted', decision: 'preempted', uid, resource: event.resource });
         }
       }),
       recordUnread: assign(({ context, event }) => {
         assertEvent(event, 'config.sourceUnread');
         return {
-          unread: [...context.unread, event.source],
+          unreadSources: [...context.unreadSources, event.source],
           problems: { ...context.problems, [event.source]: event.problems },
         };
       }),
       routeContainer: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
-        const seen = lookUp(context.observed, container.podUid);
+        const observedPod = lookUp(context.observed, container.podUid);
         // If another agent has a sandbox of the pod, the container may belong to that agent. The next list resolves
         // this.
-        if (seen?.others && !seen.containers.some(({ id }) => id === container.id)) return;
+        if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
       routeObjects: enqueueActions(({ context, event, enqueue }) => {
@@ -118,18 +118,18 @@ const chartSetup = nodeSetup
         if (!isClusterFact(event)) return;
         enqueue.assign(clusterChanges(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
-        const known = { ownNode: event.node };
-        const changed = {
-          capacity: podCapacity(known, context.allocatable),
-          node: admissionLabels(known, admissionNode(context)),
+        const clusterState = { ownNode: event.node };
+        const nodeChanges = {
+          capacity: podCapacity(clusterState, context.allocatable),
+          node: admissionLabels(clusterState, admissionNode(context)),
         };
-        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...changed });
+        enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...nodeChanges });
         const names = alternativeNamesOf(event.node?.addresses ?? []);
         if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
           enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
         // The status is reported before the next check is due, because the cluster considers the node unreachable.
         const { isReady } = context.readiness;
-        if (event.node?.isDoubted) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
+        if (event.node?.isUnreachable) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
       recordRegistration: enqueueActions(({ context: { registration }, event, enqueue }) => {
         if (event.type === 'node.registered') {
@@ -158,12 +158,12 @@ const chartSetup = nodeSetup
 export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
-  meta: { moments, facts },
+  meta: { moments: deadlines, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
-    const serve = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
+    const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
       spawn('limiter', { id: name, systemId: name, input: limits });
-    serve('startLimiter', { capacity: startSlots, slowAfterMs: SLOW_START_MS });
-    serve('pullLimiter', {
+    spawnLimiter('startLimiter', { capacity: startSlots, slowAfterMs: SLOW_START_MS });
+    spawnLimiter('pullLimiter', {
       capacity: pullSlots,
       ...(pullLimitMs === undefined ? {} : { limitMs: pullLimitMs }),
       ...(slowPullMs === undefined ? {} : { slowAfterMs: slowPullMs }),
@@ -180,7 +180,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       spawn('nodeStatus', { id: 'nodeStatus', input: { nodeName, checkMs: cluster.statusCheckMs } });
       for (const certificate of cluster.certificates ?? [])
         spawn('certificate', { id: `certificate/${certificate.name}`, input: { nodeName, ...certificate } });
-      spawn('lease', { id: 'lease', input: { everyMs: cluster.leaseMs / RENEWALS } });
+      spawn('lease', { id: 'lease', input: { renewalIntervalMs: cluster.leaseMs / RENEWALS_PER_LEASE } });
     }
     return {
       ...input,
@@ -189,19 +189,19 @@ export const nodeAgentMachine = chartSetup.createMachine({
       sourceStates: {},
       problems: {},
       warnings: {},
-      unread: [],
-      pleg: newPleg,
+      unreadSources: [],
+      pleg: initialPleg,
       readiness: { isReady: false },
       brokenFeeds: {},
       watches: {},
       mirrors: noMirrors,
-      taken: input.left.flatMap(({ uid, isTaken }) => (isTaken ? [uid] : [])),
+      takenOverUids: input.left.flatMap(({ uid, isTakenOver }) => (isTakenOver ? [uid] : [])),
       pods: {},
-      tickets: 0,
-      drainAt: 0,
-      drained: [],
-      heardAt: 0,
-      broken: [],
+      arrivalCount: 0,
+      drainStartedAt: 0,
+      drainedUids: [],
+      lastFactAt: 0,
+      brokenPods: [],
       health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
     };
   },
@@ -222,7 +222,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     {
       src: 'logRotation',
       id: 'logRotation',
-      input: ({ context }) => ({ everyMs: context.logCheckMs ?? LOG_CHECK_MS }),
+      input: ({ context }) => ({ intervalMs: context.logCheckMs ?? LOG_CHECK_INTERVAL_MS }),
       // If the rotation fails, the node continues without it.
       onError: { meta: { unreached: NO_ACTOR_FAILS } },
     },
@@ -304,8 +304,8 @@ export const nodeAgentMachine = chartSetup.createMachine({
       description:
         'The agent has to stop before the runtime was listed. Pods that are not listed within a few seconds are not stopped.',
       tags: ['working', 'ending'],
-      meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_MS },
-      invoke: after(RUNTIME_LIST_MS),
+      meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_TIMEOUT_MS },
+      invoke: after(RUNTIME_LIST_TIMEOUT_MS),
       always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },

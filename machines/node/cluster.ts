@@ -16,10 +16,10 @@ export interface ClusterAccess {
   /** Name of the user entry in the kubeconfig. Empty for anonymous access. */
   readonly user: string;
   /** Kind of credentials, such as `client certificate`. */
-  readonly means: string;
+  readonly credentialKind: string;
 }
 
-export interface ClusterKnowledge {
+export interface ClusterState {
   /**
    * The registered Node. Undefined until the Node is registered. `isInitialized` is set once its CSINode exists as
    * well.
@@ -34,12 +34,12 @@ export interface ClusterKnowledge {
 }
 
 /** Returns the changes of the context that result from a fact about the cluster. */
-export function clusterChanges({ watches }: ClusterKnowledge, event: ClusterFact): Partial<ClusterKnowledge> {
+export function clusterChanges({ watches }: ClusterState, event: ClusterFact): Partial<ClusterState> {
   if (event.type === 'cluster.objectsChanged') return {};
   if (event.type === 'cluster.eventsChanged') return { eventQueue: event.state };
   if (event.type === 'cluster.nodeSeen') return { ownNode: event.node };
-  const others = Object.entries(watches).filter(([watch]) => watch !== event.watch || event.state !== null);
-  return { watches: { ...Object.fromEntries(others), ...(event.state ? { [event.watch]: event.state } : {}) } };
+  const otherWatches = Object.entries(watches).filter(([watch]) => watch !== event.watch || event.state !== null);
+  return { watches: { ...Object.fromEntries(otherWatches), ...(event.state ? { [event.watch]: event.state } : {}) } };
 }
 
 export const isClusterFact = (event: NodeEvent): event is ClusterFact => event.type.startsWith('cluster.');
@@ -48,8 +48,8 @@ export const isClusterFact = (event: NodeEvent): event is ClusterFact => event.t
  * Returns the node's capacity for pods, including extended resources that other components, such as device plugins,
  * have added to the Node.
  */
-export function podCapacity({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own: Capacity): Capacity {
-  return ownNode?.extended ? { ...own, extra: { ...ownNode.extended, ...own.extra } } : own;
+export function podCapacity({ ownNode }: Pick<ClusterState, 'ownNode'>, own: Capacity): Capacity {
+  return ownNode?.extendedResources ? { ...own, extra: { ...ownNode.extendedResources, ...own.extra } } : own;
 }
 
 /**
@@ -57,7 +57,7 @@ export function podCapacity({ ownNode }: Pick<ClusterKnowledge, 'ownNode'>, own:
  * own if the Node does not exist.
  */
 export function admissionLabels(
-  { ownNode }: Pick<ClusterKnowledge, 'ownNode'>,
+  { ownNode }: Pick<ClusterState, 'ownNode'>,
   own: Partial<Pick<AdmissionNode, 'labels' | 'taints'>> = {},
 ): Partial<Pick<AdmissionNode, 'labels' | 'taints'>> {
   return ownNode ? { labels: ownNode.labels, taints: ownNode.taints } : own;

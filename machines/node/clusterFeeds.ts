@@ -2,24 +2,24 @@
 import type { FeedView } from '../../show/actors/actorNode.ts';
 import type { ClusterAccess } from './cluster.ts';
 import type { NodeContext } from './context.ts';
-import { eventQueueView, quietQueue } from './eventQueue.ts';
+import { eventQueueView, idleQueue } from './eventQueue.ts';
 import { watchView } from './source.ts';
 
-type Known = Pick<NodeContext, 'cluster' | 'watches' | 'eventQueue'>;
+type ClusterFeedInput = Pick<NodeContext, 'cluster' | 'watches' | 'eventQueue'>;
 
-/** Returns the credentials, the watches and the event queue as feeds. `begun` is when the node started. */
-export function clusterFeeds({ cluster, watches, eventQueue }: Known, begun: number): FeedView[] {
+/** Returns the credentials, the watches and the event queue as feeds. `startedAt` is when the node started. */
+export function clusterFeeds({ cluster, watches, eventQueue }: ClusterFeedInput, startedAt: number): FeedView[] {
   if (cluster === undefined) return [];
   const { access } = cluster;
   return [
-    ...(access ? [accessView(access, begun)] : []),
+    ...(access ? [accessView(access, startedAt)] : []),
     ...Object.entries(watches).map(([kind, state]) => watchView(kind, state)),
-    eventQueueView(eventQueue ?? quietQueue(begun)),
+    eventQueueView(eventQueue ?? idleQueue(startedAt)),
   ];
 }
 
 /** Returns the view of the node's access to the cluster. It contains user-defined names only, no secrets. */
-const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess, since: number): FeedView => ({
+const accessView = ({ server, kubeconfig, context, user, credentialKind }: ClusterAccess, since: number): FeedView => ({
   kind: 'credentials',
   name: context,
   path: 'watches/credentials',
@@ -27,7 +27,7 @@ const accessView = ({ server, kubeconfig, context, user, means }: ClusterAccess,
   tags: ['steady'],
   since,
   facts: [
-    `connects to ${server}${user === '' ? '' : ` as ${user}`} with ${means}`,
+    `connects to ${server}${user === '' ? '' : ` as ${user}`} with ${credentialKind}`,
     `context ${context} of ${kubeconfig}`,
   ],
 });

@@ -18,7 +18,7 @@ import {
   type ContainerRun,
   containerRunOf,
   type ForeignPod,
-  type LeftPod,
+  type LeftoverPod,
   type ObservedPod,
   type PodIdentity,
   separateForeignSandboxes,
@@ -28,12 +28,12 @@ import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { CertificateInput } from '../certificate/chart.ts';
-import type { Probed } from '../container/context.ts';
+import type { ProbeResults } from '../container/context.ts';
 import type { MirrorRecords } from '../mirror/mirrorRecords.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
-import type { GarbageFound } from '../shared/upkeepEvents.ts';
+import type { NodeGarbage } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
-import type { ClusterAccess, ClusterKnowledge } from './cluster.ts';
+import type { ClusterAccess, ClusterState } from './cluster.ts';
 import type { PlegState } from './pleg.ts';
 import type { PodCidrState } from './podCidr.ts';
 import type { SourceState } from './source.ts';
@@ -82,7 +82,7 @@ export interface NodeInput {
   /** Allocations from before a restart of the agent, or from before a pod's actor failed, by UID of the pod. */
   readonly allocations: Readonly<Record<string, Allocation>>;
   /** Probe results of running containers from before a restart of the agent, by UID of the pod. */
-  readonly probed?: Readonly<Record<string, readonly Probed[]>>;
+  readonly probed?: Readonly<Record<string, readonly ProbeResults[]>>;
   /** Terminated container statuses reported before a restart of the agent, by UID, for pods that no API server has. */
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
@@ -90,7 +90,7 @@ export interface NodeInput {
   /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;
   /** Pods whose files an earlier run of the agent left on disk. */
-  readonly left: readonly LeftPod[];
+  readonly left: readonly LeftoverPod[];
   /**
    * UIDs of the pods that have logs from before the start of this agent. Undefined if there are none, `unknown` if any
    * pod may have logs.
@@ -114,7 +114,7 @@ export interface NodeInput {
 
 export interface NodeContext
   extends Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
-    ClusterKnowledge {
+    ClusterState {
   /** Names of the status sinks. */
   readonly sinks: readonly string[];
   readonly mirrors: MirrorRecords;
@@ -125,19 +125,19 @@ export interface NodeContext
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
   /** Sources that could not be read and have not listed their pods yet. */
-  readonly unread: readonly string[];
+  readonly unreadSources: readonly string[];
   /** The runtime's pods, by UID. Undefined until the runtime has been listed once. */
   readonly observed?: Readonly<Record<string, ObservedPod>>;
   /**
    * UIDs of the pods taken over from another agent. All of their sandboxes count as this agent's, regardless of their
    * owner mark.
    */
-  readonly taken: readonly string[];
+  readonly takenOverUids: readonly string[];
   /**
-   * The pods with an actor, by UID, in the version last sent to it. `ending` is set once the actor has been told to
-   * terminate.
+   * The pods with an actor, by UID, in the version last sent to it. `isTerminating` is set once the actor has been told
+   * to terminate.
    */
-  readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly ending: boolean }>>;
+  readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly isTerminating: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
   /** Whether the runtime has the addresses of pods. Undefined if the node has none. */
@@ -150,15 +150,15 @@ export interface NodeContext
   /** Failures of stopped feeds that the node can do without. */
   readonly brokenFeeds: Readonly<Partial<Record<FeedName, Failure>>>;
   /** Time of the latest fact that the node received, in milliseconds since the epoch. */
-  readonly heardAt: number;
+  readonly lastFactAt: number;
   /** Pods whose actors failed during termination. They are terminated again at the next tick. */
-  readonly broken: readonly Pod[];
+  readonly brokenPods: readonly Pod[];
   /** Number of pods that have arrived. */
-  readonly tickets: number;
+  readonly arrivalCount: number;
   /** When the drain started, in milliseconds since the epoch. 0 if the node is not draining. */
-  readonly drainAt: number;
+  readonly drainStartedAt: number;
   /** UIDs of the pods that have terminated since the drain started. */
-  readonly drained: readonly string[];
+  readonly drainedUids: readonly string[];
   /** Why the node agent cannot continue. */
   readonly failure?: Failure;
 }
@@ -176,7 +176,7 @@ export const changeableFacts = ({
   admissionNode = {},
 }: NodeContext): ChangeableFacts => ({ hostIps, capacity, allocatable, conditions, admissionNode });
 
-export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
+export const emptyObservedPod = ({ uid, namespace, name }: PodIdentity): ObservedPod => ({
   uid,
   namespace,
   name,
@@ -184,8 +184,8 @@ export const nothingOf = ({ uid, namespace, name }: PodIdentity): ObservedPod =>
   containers: [],
 });
 
-export const observedOf = (context: NodeContext, pod: Pod): ObservedPod =>
-  lookUp(context.observed, pod.metadata.uid) ?? nothingOf(pod.metadata);
+export const observedPodOf = (context: NodeContext, pod: Pod): ObservedPod =>
+  lookUp(context.observed, pod.metadata.uid) ?? emptyObservedPod(pod.metadata);
 
 /** Returns the state of the runtime's network in the form that is sent to pods. */
 export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): { networkNotReady?: NetworkNotReady } =>
@@ -195,18 +195,20 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
  * Returns the garbage that running pods have left. Terminating pods remove their own objects. No garbage is returned
  * while the runtime is not ready.
  */
-export function garbageOf({
+export function collectableGarbage({
   observed = {},
   pods,
   health,
   garbage = defaultGarbagePolicy,
   foreign = [],
-}: NodeContext): GarbageFound {
-  const live = Object.values(observed).filter(({ uid }) => health.ready && lookUp(pods, uid)?.ending === false);
+}: NodeContext): NodeGarbage {
+  const livePods = Object.values(observed).filter(
+    ({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false,
+  );
   return {
-    containers: deadContainers(live, garbage),
-    sandboxes: emptySandboxes(live),
-    known: Object.keys(pods),
+    containers: deadContainers(livePods, garbage),
+    sandboxes: emptySandboxes(livePods),
+    activePodUids: Object.keys(pods),
     foreign,
   };
 }
@@ -219,12 +221,12 @@ export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[
       : [],
   );
 
-const isShown = ({ sandboxes, containers, others = [] }: ObservedPod): boolean =>
-  sandboxes.length + containers.length + others.length > 0;
+const hasObjects = ({ sandboxes, containers, foreignSandboxes = [] }: ObservedPod): boolean =>
+  sandboxes.length + containers.length + foreignSandboxes.length > 0;
 
 /** Returns the part of the pod in the runtime that belongs to this agent. */
-export const ownPartOf = ({ owner, taken }: NodeContext, pod: ObservedPod): ObservedPod =>
-  taken.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
+export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod: ObservedPod): ObservedPod =>
+  takenOverUids.includes(pod.uid) ? pod : separateForeignSandboxes(pod, owner);
 
 /** Returns the node properties that admission checks, with defaults. */
 export const admissionNode = ({
@@ -245,10 +247,13 @@ export function withObserved(
   context: NodeContext,
   pods: readonly ObservedPod[],
 ): Readonly<Record<string, ObservedPod>> {
-  const own = pods.map((shown) => ownPartOf(context, shown));
-  const shown = own.filter(isShown).map((pod) => [pod.uid, pod] as const);
-  const gone = own.filter((pod) => !isShown(pod));
-  return gone.reduce((left, { uid }) => withoutEntry(left, uid), withEntries(context.observed ?? {}, shown));
+  const own = pods.map((shown) => withoutForeignObjects(context, shown));
+  const presentPods = own.filter(hasObjects).map((pod) => [pod.uid, pod] as const);
+  const absentPods = own.filter((pod) => !hasObjects(pod));
+  return absentPods.reduce(
+    (left, { uid }) => withoutEntry(left, uid),
+    withEntries(context.observed ?? {}, presentPods),
+  );
 }
 
 /** Drops the observations of a terminated pod, except for objects of another agent. */
@@ -256,7 +261,11 @@ export function withoutObserved({ observed: all }: NodeContext, uid = ''): Pick<
   if (all === undefined) return {};
   const { [uid]: _, ...observed } = all;
   const old = lookUp(all, uid);
-  return { observed: old?.others ? { ...observed, [uid]: { ...nothingOf(old), others: old.others } } : observed };
+  return {
+    observed: old?.foreignSandboxes
+      ? { ...observed, [uid]: { ...emptyObservedPod(old), foreignSandboxes: old.foreignSandboxes } }
+      : observed,
+  };
 }
 
 /**
@@ -266,12 +275,12 @@ export function withoutRestored(context: NodeContext, uid = ''): Partial<NodeCon
   const { statuses, allocations, probed = {}, containerEnds = {}, logged = [] } = context;
   const isRestored = [statuses, allocations, probed, containerEnds].some((restored) => Object.hasOwn(restored, uid));
   if (!isRestored && !mayHaveLogs(context, uid)) return {};
-  const without = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
+  const withoutPod = <T>({ [uid]: _, ...others }: Readonly<Record<string, T>>) => others;
   return {
-    statuses: without(statuses),
-    allocations: without(allocations),
-    probed: without(probed),
-    containerEnds: without(containerEnds),
+    statuses: withoutPod(statuses),
+    allocations: withoutPod(allocations),
+    probed: withoutPod(probed),
+    containerEnds: withoutPod(containerEnds),
     logged: logged === 'unknown' ? logged : logged.filter((each) => each !== uid),
   };
 }
@@ -280,17 +289,17 @@ export const mayHaveLogs = ({ logged = [] }: Pick<NodeContext, 'logged'>, uid: s
   logged === 'unknown' || logged.includes(uid);
 
 /** Updates the foreign pods after a survey of the disk. The survey reports only changes. */
-function foreignAfter(
+function nextForeignPods(
   { foreign = [] }: NodeContext,
-  { foreign: changed, gone }: Extract<NodeEvent, { type: 'garbage.podsFound' }>,
+  { foreign: changed, removedUids }: Extract<NodeEvent, { type: 'garbage.podsFound' }>,
 ): readonly ForeignPod[] {
-  if (changed.length + gone.length === 0) return foreign;
-  const others = new Set([...gone, ...changed.map(({ uid }) => uid)]);
-  return [...foreign.filter(({ uid }) => !others.has(uid)), ...changed];
+  if (changed.length + removedUids.length === 0) return foreign;
+  const changedUids = new Set([...removedUids, ...changed.map(({ uid }) => uid)]);
+  return [...foreign.filter(({ uid }) => !changedUids.has(uid)), ...changed];
 }
 
 /** Merges the pods with leftover files, one per UID. */
-export function mergeLeftovers(left: readonly LeftPod[], found: readonly LeftPod[]): readonly LeftPod[] {
+export function mergeLeftovers(left: readonly LeftoverPod[], found: readonly LeftoverPod[]): readonly LeftoverPod[] {
   return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
 }
 
@@ -298,13 +307,13 @@ export function mergeLeftovers(left: readonly LeftPod[], found: readonly LeftPod
 export function factChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   switch (event.type) {
     case 'node.ticked':
-      return { heardAt: event.at };
+      return { lastFactAt: event.at };
     case 'node.drain':
-      return { drainAt: event.at };
+      return { drainStartedAt: event.at };
     case 'node.factsChanged': {
-      const { type: _, at: heardAt, admissionNode, ...changed } = event;
-      const known = admissionNode && { admissionNode: { ...context.admissionNode, ...admissionNode } };
-      return { ...changed, heardAt, ...known };
+      const { type: _, at: lastFactAt, admissionNode, ...changedFacts } = event;
+      const mergedNode = admissionNode && { admissionNode: { ...context.admissionNode, ...admissionNode } };
+      return { ...changedFacts, lastFactAt, ...mergedNode };
     }
     case 'runtime.plegChanged':
       return { pleg: event.pleg };
@@ -314,7 +323,7 @@ export function factChanges(context: NodeContext, event: NodeEvent): Partial<Nod
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // Pods with leftover files get an actor that terminates them and removes the files.
     case 'garbage.podsFound':
-      return { left: mergeLeftovers(context.left, event.left), foreign: foreignAfter(context, event) };
+      return { left: mergeLeftovers(context.left, event.left), foreign: nextForeignPods(context, event) };
     default:
       return {};
   }

@@ -14,12 +14,12 @@ export interface CountedPod {
   /** Whether the pod may run, is terminating or has terminated, as in a kubelet's pod workers. */
   readonly lifecycle: 'sync' | 'terminating' | 'terminated';
   /** Whether a source wants the pod. */
-  readonly isWanted: boolean;
-  readonly volumes: Volumes;
+  readonly isDesired: boolean;
+  readonly volumes: MountedVolumeNames;
 }
 
 /** Volume names, and whether each volume is mounted. */
-type Volumes = ReadonlyMap<string, boolean>;
+type MountedVolumeNames = ReadonlyMap<string, boolean>;
 
 export interface NodeCounts {
   /** Number of actors by machine ID, then by top-level state. */
@@ -41,9 +41,9 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
   return {
     actors,
     pods: childrenOf<PodRef>(snapshot, 'pod/').map((ref) => countedPod(ref, snapshot.context)),
-    ...seenAtRuntime(snapshot.context),
-    mirrors: snapshot.context.mirrors.seen.length,
-    certificates: certificatesOf(childrenOf(snapshot, 'certificate/')),
+    ...runtimeCounts(snapshot.context),
+    mirrors: snapshot.context.mirrors.observedMirrors.length,
+    certificates: certificateExpiries(childrenOf(snapshot, 'certificate/')),
   };
 }
 
@@ -54,13 +54,13 @@ export function nodeCounts(root: ActorRefFrom<typeof nodeAgentMachine>): NodeCou
 function countActors(ref: AnyActorRef, into: Map<string, Map<string, number>>): void {
   const snapshot: AnyMachineSnapshot = ref.getSnapshot();
   if (snapshot.value === undefined) return;
-  const ofMachine = into.get(snapshot.machine.id) ?? new Map<string, number>();
-  into.set(snapshot.machine.id, ofMachine);
-  add(ofMachine, outermost(snapshot));
+  const stateCounts = into.get(snapshot.machine.id) ?? new Map<string, number>();
+  into.set(snapshot.machine.id, stateCounts);
+  add(stateCounts, topLevelState(snapshot));
   for (const child of childrenOf(snapshot)) countActors(child, into);
 }
 
-function outermost({ value, status }: AnyMachineSnapshot): string {
+function topLevelState({ value, status }: AnyMachineSnapshot): string {
   if (status === 'error') return 'broken';
   return typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
 }
@@ -71,20 +71,20 @@ function countedPod(ref: PodRef, { pods }: NodeContext): CountedPod {
   const snapshot = ref.getSnapshot();
   const { allocated: pod, termination } = snapshot.context;
   const { uid } = pod.metadata;
-  const ends = termination === undefined ? 'sync' : 'terminating';
+  const activeLifecycle = termination === undefined ? 'sync' : 'terminating';
   const volumes = childrenOf(snapshot, 'volume/').map(
     (volume) => [volume.id.slice('volume/'.length), volume.getSnapshot().hasTag('mounted')] as const,
   );
   return {
     uid,
     isStatic: isStaticPod(pod),
-    isWanted: lookUp(pods, uid)?.ending === false,
+    isDesired: lookUp(pods, uid)?.isTerminating === false,
     volumes: new Map(volumes),
-    lifecycle: snapshot.hasTag('ended') ? 'terminated' : ends,
+    lifecycle: snapshot.hasTag('ended') ? 'terminated' : activeLifecycle,
   };
 }
 
-function seenAtRuntime({ observed = {} }: NodeContext): Pick<NodeCounts, 'runningPods' | 'containers'> {
+function runtimeCounts({ observed = {} }: NodeContext): Pick<NodeCounts, 'runningPods' | 'containers'> {
   const containers = new Map<string, number>();
   let runningPods = 0;
   for (const pod of Object.values(observed)) {
@@ -94,7 +94,7 @@ function seenAtRuntime({ observed = {} }: NodeContext): Pick<NodeCounts, 'runnin
   return { runningPods, containers };
 }
 
-const certificatesOf = (refs: readonly AnyActorRef[]): Map<string, number> =>
+const certificateExpiries = (refs: readonly AnyActorRef[]): Map<string, number> =>
   new Map(
     refs.flatMap((ref) => {
       // Only actors of the certificate machine are passed in.

@@ -17,7 +17,7 @@ import type { NodeContext } from './context.ts';
 const ORPHAN_GRACE_SECONDS = 1;
 
 /** The requests of a pod whose allocation was not persisted. */
-const NOTHING_KNOWN: PodResourceRequests = {
+const UNKNOWN_REQUESTS: PodResourceRequests = {
   cpuMillis: 0,
   memoryBytes: 0,
   extra: {},
@@ -31,30 +31,33 @@ const NOTHING_KNOWN: PodResourceRequests = {
  * Returns a pod that is known only from the runtime but is not an orphan. It terminates within its own grace period.
  */
 const podWithOwnGrace = (observed: ObservedPod): Pod => {
-  const pod = podOfOrphan(observed);
+  const pod = orphanPod(observed);
   const { terminationGracePeriodSeconds: _short, ...spec } = pod.spec;
-  const graces = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
+  const gracePeriods = observed.containers.flatMap(({ podGraceSeconds = [] }) => podGraceSeconds);
   // If the runtime has no record of the grace period, the default applies.
-  return { ...pod, spec: graces.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...graces) } };
+  return {
+    ...pod,
+    spec: gracePeriods.length === 0 ? spec : { ...spec, terminationGracePeriodSeconds: Math.max(...gracePeriods) },
+  };
 };
 
 /**
  * Returns a pod that is known only from the runtime, with the fields required to terminate it, including preStop hooks
  * (C10).
  */
-export const podOfOrphan = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
+export const orphanPod = ({ uid, namespace, name, containers }: ObservedPod): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { uid, namespace, name },
   spec: {
     terminationGracePeriodSeconds: ORPHAN_GRACE_SECONDS,
     containers: [...Map.groupBy(containers, ({ name: of }) => of).values()].flatMap(([newest]) =>
-      newest ? [containerOfOrphan(newest)] : [],
+      newest ? [orphanContainer(newest)] : [],
     ),
   },
 });
 
-function containerOfOrphan({ name, image, ports, preStop }: ObservedContainer): Container {
+function orphanContainer({ name, image, ports, preStop }: ObservedContainer): Container {
   const hook = preStop === undefined ? undefined : readHandler(preStop);
   return {
     name,
@@ -77,13 +80,13 @@ export function terminatingEntry(
   const { uid } = pod.metadata;
   const hasSandbox = observed.sandboxes.some(({ state }) => state === 'ready');
   const hasProcess = observed.containers.some(({ state }) => state === 'running' || state === 'unknown');
-  const admitted = lookUp(allocations, uid);
+  const allocation = lookUp(allocations, uid);
   // If nothing was persisted for the pod, its ports are read from the runtime.
-  const hostPorts = admitted?.hostPorts ?? hostPortsOf(podOfOrphan(observed).spec);
-  const requests = hasProcess && admitted ? admitted : { ...NOTHING_KNOWN, hostPorts };
+  const hostPorts = allocation?.hostPorts ?? hostPortsOf(orphanPod(observed).spec);
+  const requests = hasProcess && allocation ? allocation : { ...UNKNOWN_REQUESTS, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
-  const holdsAny = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
-  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsAny ? reservation : null };
+  const holdsResources = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
+  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsResources ? reservation : null };
 }
 
 /** Returns the termination of a pod within its own grace period (at least 1 s, C10). */
@@ -98,9 +101,9 @@ export function terminationOfUnlisted(
   observed: ObservedPod,
   { isOrphan, at }: { readonly isOrphan: boolean; readonly at: number },
 ): { readonly pod: Pod; readonly termination: Termination } {
-  const pod = isOrphan ? podOfOrphan(observed) : podWithOwnGrace(observed);
+  const pod = isOrphan ? orphanPod(observed) : podWithOwnGrace(observed);
   const termination = terminationOf(pod, isOrphan ? 'Orphaned' : 'NodeShutdown', at);
-  return { pod, termination: { ...termination, isUnheard: true } };
+  return { pod, termination: { ...termination, isUnreported: true } };
 }
 
 /**
@@ -112,17 +115,21 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
   if (deletionTimestamp === undefined) return undefined;
   const termination = terminationOf(pod, 'Deleted', at);
   // As in a kubelet, 0 counts as unset.
-  return { ...termination, graceSeconds: deletionGracePeriodSeconds || termination.graceSeconds, stays: true };
+  return {
+    ...termination,
+    graceSeconds: deletionGracePeriodSeconds || termination.graceSeconds,
+    staysUntilUnlisted: true,
+  };
 }
 
 /**
  * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. It
  * terminates within its own grace period and gets that phase (C2). Returns undefined for any other pod.
  */
-export function terminationElsewhere(pod: Pod, at: number): Termination | undefined {
+export function externalTermination(pod: Pod, at: number): Termination | undefined {
   const phase = pod.status?.phase;
   if (sourceOf(pod) !== 'api' || !isTerminalPhase(phase)) return undefined;
-  return { ...terminationOf(pod, 'EndedElsewhere', at), phase, stays: true };
+  return { ...terminationOf(pod, 'EndedElsewhere', at), phase, staysUntilUnlisted: true };
 }
 
 /**
@@ -133,6 +140,6 @@ export const preemptionOf = (pod: Pod, at: number): Termination => ({
   ...terminationOf(pod, 'Preempting', at),
   message: 'Preempted in order to admit critical pod',
   phase: 'Failed',
-  stays: true,
+  staysUntilUnlisted: true,
   disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 });

@@ -6,9 +6,9 @@ export interface EventQueueState {
   /** When the queue entered its current state, in milliseconds since the epoch. */
   readonly since: number;
   /** Number of waiting events. */
-  readonly waiting: number;
+  readonly waitingCount: number;
   /** Number of events dropped because the queue was full or the API server never accepted them. */
-  readonly dropped: number;
+  readonly droppedCount: number;
   /**
    * When the first event is retried or, if it yields to pod starts, the latest time at which it is sent, in
    * milliseconds since the epoch. Undefined while events are being sent.
@@ -18,39 +18,39 @@ export interface EventQueueState {
   readonly failure?: Failure;
 }
 
-function stateOf({
-  waiting,
+function queueState({
+  waitingCount,
   until,
   failure,
 }: Omit<EventQueueState, 'since' | 'failure'> & { readonly failure?: unknown }) {
   if (failure !== undefined) return 'failing';
   if (until !== undefined) return 'yielding';
-  return waiting > 0 ? 'sending' : 'idle';
+  return waitingCount > 0 ? 'sending' : 'idle';
 }
 
-export const quietQueue = (since: number): EventQueueState => ({ since, waiting: 0, dropped: 0 });
+export const idleQueue = (since: number): EventQueueState => ({ since, waitingCount: 0, droppedCount: 0 });
 
 /** Returns the state of the queue after a change. `since` changes only with the state itself. */
-export function nextQueue(
-  before: EventQueueState,
+export function nextQueueState(
+  previous: EventQueueState,
   { now, ...change }: Omit<EventQueueState, 'since' | 'failure'> & { readonly now: number; readonly failure?: string },
 ): EventQueueState {
   const { failure: message, ...counts } = change;
-  const since = stateOf(before) === stateOf({ ...counts, failure: message }) ? before.since : now;
+  const since = queueState(previous) === queueState({ ...counts, failure: message }) ? previous.since : now;
   const failure = message === undefined ? {} : { failure: { reason: 'EventNotSent', message, at: now } as const };
   return { since, ...counts, ...failure };
 }
 
 /** Returns the state of the queue during an attempt to send, whose duration is unknown. */
-export const whileTrying = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
+export const sendingState = ({ until: _, ...state }: EventQueueState): EventQueueState => state;
 
 /** Returns the queue as a feed in the actor tree. */
 export function eventQueueView(queue: EventQueueState): FeedView {
-  const { since, waiting, dropped, until, failure } = queue;
-  const own = { kind: 'event queue', name: 'api', path: 'watches/events', state: stateOf(queue), since };
+  const { since, waitingCount, droppedCount, until, failure } = queue;
+  const own = { kind: 'event queue', name: 'api', path: 'watches/events', state: queueState(queue), since };
   const facts = [
-    ...(waiting > 0 ? [`${waiting} ${waiting === 1 ? 'event' : 'events'} to send`] : []),
-    ...(dropped > 0 ? [`${dropped} dropped`] : []),
+    ...(waitingCount > 0 ? [`${waitingCount} ${waitingCount === 1 ? 'event' : 'events'} to send`] : []),
+    ...(droppedCount > 0 ? [`${droppedCount} dropped`] : []),
   ];
   const due = until === undefined ? {} : { until };
   if (failure !== undefined) {

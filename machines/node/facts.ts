@@ -5,7 +5,7 @@ import type { FeedView, ReportedDetails } from '../../show/actors/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
-import type { Moments, Seen } from '../shared/stateMeta.ts';
+import type { ActorInfo, Deadlines } from '../shared/stateMeta.ts';
 import type { PodRef } from '../shared/views.ts';
 import { clusterFeeds } from './clusterFeeds.ts';
 import type { NodeContext } from './context.ts';
@@ -17,33 +17,33 @@ import { sourceView } from './source.ts';
  * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period has passed. The
  * runtime then kills the remaining processes.
  */
-export function moments({ snapshot }: Seen<NodeContext>): Moments {
-  const ends = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
+export function deadlines({ snapshot }: ActorInfo<NodeContext>): Deadlines {
+  const podDeadlines = childrenOf<PodRef>(snapshot, 'pod/').flatMap((child) => {
     const pod = child.getSnapshot();
     const { termination } = pod.context;
     return termination && pod.hasTag('inGrace') ? [deadlineOf(termination)] : [];
   });
-  return ends.length > 0 ? { deadline: Math.max(...ends) } : {};
+  return podDeadlines.length > 0 ? { deadline: Math.max(...podDeadlines) } : {};
 }
 
-export function facts({ since, snapshot: { context } }: Seen<NodeContext>): ReportedDetails {
+export function facts({ since, snapshot: { context } }: ActorInfo<NodeContext>): ReportedDetails {
   const { nodeName, health, pleg, sources, sourceStates, desired, brokenFeeds } = context;
   const sourceViews = sources.map((source) =>
-    sourceView(source, lookUp(sourceStates, source), { begun: since, hasListed: Object.hasOwn(desired, source) }),
+    sourceView(source, lookUp(sourceStates, source), { startedAt: since, hasListed: Object.hasOwn(desired, source) }),
   );
   const feedViews = {
-    runtimeHealth: [runtimeFeed(health, since)],
+    runtimeHealth: [runtimeFeedView(health, since)],
     pleg: [plegView(pleg, since)],
     sources: sourceViews,
     watches: clusterFeeds(context, since),
     podCidr: podCidrViews(context.podCidr),
   };
-  const broken = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeed(feed, failure)]]);
-  const feeds = { ...feedViews, ...Object.fromEntries(broken) };
-  return { kind: 'node', name: nodeName, feeds };
+  const brokenFeedViews = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeedView(feed, failure)]]);
+  const feeds = { ...feedViews, ...Object.fromEntries(brokenFeedViews) };
+  return { kind: 'node', name: nodeName, feedViews: feeds };
 }
 
-const brokenFeed = (name: string, failure: Failure): FeedView => ({
+const brokenFeedView = (name: string, failure: Failure): FeedView => ({
   name,
   path: `nodeAgent/${name}`,
   state: 'broken',
@@ -56,18 +56,18 @@ const brokenFeed = (name: string, failure: Failure): FeedView => ({
 const NO_REASON = 'no reason given';
 
 /** Returns the container runtime as a feed, from its last health report. */
-function runtimeFeed(
+function runtimeFeedView(
   { name, version, ready, since, message = NO_REASON, networkNotReady }: RuntimeHealth,
-  begun: number,
+  startedAt: number,
 ): FeedView {
-  const waits = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${message}`;
+  const awaitedCondition = ready ? networkNotReady && `its network: ${networkNotReady}` : `it to be ready: ${message}`;
   return {
     kind: 'runtime',
     name: name || 'unknown',
     path: 'runtimeHealth',
-    since: since || begun,
+    since: since || startedAt,
     ...(ready ? { state: 'ready', tags: ['steady'] } : { state: 'not ready', tags: ['retrying'] }),
-    ...(waits === undefined ? {} : { waitingFor: waits }),
+    ...(awaitedCondition === undefined ? {} : { waitingFor: awaitedCondition }),
     facts: version === '' ? [] : [version],
   };
 }

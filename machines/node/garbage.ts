@@ -14,10 +14,10 @@ import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import type { GarbageEvent, GarbageFound, GarbageReport } from '../shared/upkeepEvents.ts';
+import type { GarbageEvent, GarbageReport, NodeGarbage } from '../shared/upkeepEvents.ts';
 import { after } from '../shared/waits.ts';
 
-const EVERY_MS = 60_000;
+const COLLECTION_INTERVAL_MS = 60_000;
 
 export interface GarbageInput {
   readonly nodeName: string;
@@ -25,12 +25,12 @@ export interface GarbageInput {
 
 export interface GarbageContext extends GarbageInput {
   /** The garbage in the node's last reply. */
-  readonly found: GarbageFound;
+  readonly garbage: NodeGarbage;
   readonly failure?: Failure;
 }
 
 /** Empty garbage, before the node has replied and after a collection. */
-const NOTHING = { containers: [], sandboxes: [], known: [], foreign: [] } as const;
+const NO_GARBAGE = { containers: [], sandboxes: [], activePodUids: [], foreign: [] } as const;
 
 export const garbageMachine = setup({
   types: {
@@ -42,21 +42,21 @@ export const garbageMachine = setup({
     tags: {} as StateTag,
   },
   actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
-  guards: { isClean: ({ context: { found } }) => found.containers.length + found.sandboxes.length === 0 },
+  guards: { isClean: ({ context: { garbage } }) => garbage.containers.length + garbage.sandboxes.length === 0 },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
     ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
     record: assign(({ event }) => {
       assertEvent(event, 'garbage.found');
-      return { found: event.found };
+      return { garbage: event.garbage };
     }),
-    forgetFound: assign({ found: NOTHING }),
+    forgetFound: assign({ garbage: NO_GARBAGE }),
   },
 }).createMachine({
   id: 'garbage',
   description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
-  context: ({ input }) => ({ ...input, found: NOTHING }),
+  context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
   // The first collection runs at once, because an earlier run of the agent may have left garbage. Later ones run once a
   // minute.
   initial: 'asking',
@@ -64,9 +64,9 @@ export const garbageMachine = setup({
     waiting: {
       description: 'The next collection starts a minute after the last one.',
       tags: 'steady',
-      meta: { waitsFor: 'the next garbage collection', afterMs: EVERY_MS },
+      meta: { waitsFor: 'the next garbage collection', afterMs: COLLECTION_INTERVAL_MS },
       entry: 'forgetFound',
-      invoke: after(EVERY_MS),
+      invoke: after(COLLECTION_INTERVAL_MS),
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {
@@ -85,7 +85,7 @@ export const garbageMachine = setup({
       always: { guard: 'isClean', target: 'surveying' },
       invoke: {
         src: 'removeGarbage',
-        input: ({ context: { found } }) => ({ containers: found.containers, sandboxes: found.sandboxes }),
+        input: ({ context: { garbage } }) => ({ containers: garbage.containers, sandboxes: garbage.sandboxes }),
         onDone: 'surveying',
         // Objects that could not be removed are retried in the next collection.
         onError: {
@@ -110,7 +110,7 @@ export const garbageMachine = setup({
       meta: { waitsFor: 'the scan for leftover pod files' },
       invoke: {
         src: 'surveyDisk',
-        input: ({ context: { found } }) => ({ known: found.known, foreign: found.foreign }),
+        input: ({ context: { garbage } }) => ({ activePodUids: garbage.activePodUids, foreign: garbage.foreign }),
         onDone: {
           target: 'waiting',
           actions: [
@@ -119,7 +119,7 @@ export const garbageMachine = setup({
               type: 'garbage.podsFound' as const,
               left: output.left,
               foreign: output.foreign,
-              gone: output.gone ?? [],
+              removedUids: output.removedUids ?? [],
             })),
           ],
         },

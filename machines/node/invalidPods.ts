@@ -13,11 +13,11 @@ const MAX_REASONS_LENGTH = 1_024;
  * Returns one event for each pod of an API server that has become unreadable, or is now unreadable for different
  * reasons.
  */
-export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
+export function invalidPodEvents({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
   if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];
-  const before = reasonsByUid(lookUp(problems, event.source));
+  const previousReasons = reasonsByUid(lookUp(problems, event.source));
   return [...reasonsByUid(event.problems)].flatMap(([uid, { pod, reasons }]) => {
-    if (before.get(uid)?.reasons === reasons) return [];
+    if (previousReasons.get(uid)?.reasons === reasons) return [];
     const [namespace = '', name = ''] = pod.split('/');
     const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${truncate(reasons, MAX_REASONS_LENGTH)}`;
     return recordedEvents(
@@ -28,12 +28,12 @@ export function invalidPods({ problems }: Pick<NodeContext, 'problems'>, event: 
 }
 
 function reasonsByUid(problems: readonly SourceProblem[] = []) {
-  const ofPods = problems.flatMap(({ uid, pod = '', path, message }) =>
+  const podProblems = problems.flatMap(({ uid, pod = '', path, message }) =>
     uid === undefined ? [] : [{ uid, pod, reason: path === '' ? message : `${path}: ${message}` }],
   );
   return new Map(
     Array.from(
-      Map.groupBy(ofPods, ({ uid }) => uid),
+      Map.groupBy(podProblems, ({ uid }) => uid),
       ([uid, all]) => [uid, { pod: all[0]?.pod ?? '', reasons: all.map(({ reason }) => reason).join('; ') }],
     ),
   );

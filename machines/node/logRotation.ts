@@ -5,13 +5,13 @@ import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NO_FAILURE } from '../shared/unreached.ts';
 import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
 import { after } from '../shared/waits.ts';
 
 export interface LogRotationInput {
-  readonly everyMs: number;
+  readonly intervalMs: number;
 }
 
 export interface LogRotationContext extends LogRotationInput {
@@ -41,7 +41,9 @@ export const logRotationMachine = setup({
   id: 'logRotation',
   description: 'Log rotation of running containers.',
   meta: {
-    moments: ({ since, snapshot: { context } }: Seen<LogRotationContext>) => ({ retryAt: since + context.everyMs }),
+    moments: ({ since, snapshot: { context } }: ActorInfo<LogRotationContext>) => ({
+      retryAt: since + context.intervalMs,
+    }),
   },
   context: ({ input }) => ({ ...input, logs: [] }),
   initial: 'waiting',
@@ -50,7 +52,7 @@ export const logRotationMachine = setup({
       description: 'The next check of the log sizes follows after an interval.',
       tags: 'steady',
       meta: { waitsFor: 'the next check of log sizes', until: 'retryAt' },
-      invoke: after(({ everyMs }: LogRotationContext) => everyMs),
+      invoke: after(({ intervalMs }: LogRotationContext) => intervalMs),
       on: { 'timer.elapsed': 'asking' },
     },
     asking: {

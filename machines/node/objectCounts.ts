@@ -4,15 +4,15 @@ import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 export interface ObjectCounts {
   /** The kubelet's `configMapAndSecretChangeDetectionStrategy`. Undefined for objects to which it does not apply. */
   readonly strategy?: 'Watch' | 'Cache' | 'Get';
-  readonly total: number;
+  readonly objectCount: number;
   /** Objects that cannot be read or watched, grouped by reason, the oldest failure first. */
-  readonly lacking: readonly Lack[];
+  readonly unavailableObjects: readonly UnavailableObjects[];
 }
 
 /** Objects that cannot be read or watched for the same reason. */
-export interface Lack {
+export interface UnavailableObjects {
   /** The reason in one word, e.g. `forbidden`. */
-  readonly why: string;
+  readonly cause: string;
   readonly count: number;
   /** Some of the objects' names, the oldest failure first. */
   readonly names: readonly string[];
@@ -20,17 +20,17 @@ export interface Lack {
   readonly since: number;
 }
 
-export function countFacts({ strategy, total, lacking }: ObjectCounts): string[] {
+export function countFacts({ strategy, objectCount, unavailableObjects }: ObjectCounts): string[] {
   return [
-    `${total} ${total === 1 ? 'object' : 'objects'}`,
+    `${objectCount} ${objectCount === 1 ? 'object' : 'objects'}`,
     ...(strategy === undefined ? [] : [`strategy ${strategy}`]),
-    ...lacking.map(lackText),
+    ...unavailableObjects.map(formatUnavailable),
   ];
 }
 
 /** Formats missing objects, e.g. `3 forbidden since 2026-11-27 13:05:06 UTC (default/a, default/b and 1 more)`. */
-function lackText({ why, count, names, since }: Lack): string {
-  const more = count > names.length ? ` and ${count - names.length} more` : '';
-  const moment = isoTime(since).slice(0, 19).replace('T', ' ');
-  return `${count} ${why} since ${moment} UTC (${names.join(', ')}${more})`;
+function formatUnavailable({ cause, count, names, since }: UnavailableObjects): string {
+  const omittedNote = count > names.length ? ` and ${count - names.length} more` : '';
+  const timestamp = isoTime(since).slice(0, 19).replace('T', ' ');
+  return `${count} ${cause} since ${timestamp} UTC (${names.join(', ')}${omittedNote})`;
 }

@@ -3,58 +3,62 @@
 import { lookUp } from '../../base/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { PodInput } from '../pod/context.ts';
-import { type NodeContext, nothingOf, observedOf } from './context.ts';
+import { emptyObservedPod, type NodeContext, observedPodOf } from './context.ts';
 import { terminationOf, terminationOfUnlisted } from './endings.ts';
-import { admittedBefore, haveSourcesSpoken, isUnreadable, isWanted, podInput, wantedPod } from './wanted.ts';
+import { desiredPod, haveSourcesSpoken, isDesired, isUnreadable, persistedAllocation, podInput } from './wanted.ts';
 
 /**
  * Returns the pods in the runtime that have no actor and belong to this agent. The owner is inferred from the owner
  * mark of a sandbox or, if no sandbox has a mark, of the pod's directory.
  */
 export function markedPods(
-  { observed = {}, owner, pods, left, taken }: NodeContext,
+  { observed = {}, owner, pods, left, takenOverUids }: NodeContext,
   uids: readonly string[] = Object.keys(observed),
 ): ObservedPod[] {
-  const marked = new Set(left.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
-  const isOurs = ({ uid, sandboxes, others = [] }: ObservedPod) =>
-    taken.includes(uid) ||
+  const markedUids = new Set(left.filter(({ isMarked }) => isMarked).map(({ uid }) => uid));
+  const isOurs = ({ uid, sandboxes, foreignSandboxes = [] }: ObservedPod) =>
+    takenOverUids.includes(uid) ||
     sandboxes.some((sandbox) => sandbox.owner === owner) ||
-    (marked.has(uid) && others.length === 0);
-  const unmet = uids.filter((uid) => !Object.hasOwn(pods, uid));
-  return unmet.flatMap((uid) => lookUp(observed, uid) ?? []).filter(isOurs);
+    (markedUids.has(uid) && foreignSandboxes.length === 0);
+  const uidsWithoutActor = uids.filter((uid) => !Object.hasOwn(pods, uid));
+  return uidsWithoutActor.flatMap((uid) => lookUp(observed, uid) ?? []).filter(isOurs);
 }
 
 /** Returns this agent's pods that exist in the runtime without an actor. The node terminates them when it stops. */
-export function stranded(context: NodeContext): PodInput[] {
-  const { broken, drainAt, drained } = context;
-  const isBroken = ({ uid }: ObservedPod) => broken.some(({ metadata }) => metadata.uid === uid);
-  const brokenPods = broken.map((pod) => {
-    const termination = terminationOf(pod, 'NodeShutdown', drainAt);
-    return { ...podInput(context, pod, observedOf(context, pod)), ...admittedBefore(context, pod), termination };
-  });
-  const at = Math.max(drainAt, context.heardAt);
-  const remaining = markedPods(context).filter((observed) => !isBroken(observed));
-  const unmet = remaining.map((observed) => {
-    const wanted = wantedPod(context, observed.uid);
-    const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
-    const { pod, termination } = wanted
-      ? { pod: wanted, termination: terminationOf(wanted, 'NodeShutdown', at) }
-      : terminationOfUnlisted(observed, { isOrphan, at });
-    // The pod's termination was already reported. A list that contains the pod again is outdated or contains leftovers.
-    const isUnheard = drained.includes(observed.uid) || termination.isUnheard === true;
+export function strandedPods(context: NodeContext): PodInput[] {
+  const { brokenPods, drainStartedAt, drainedUids } = context;
+  const isBroken = ({ uid }: ObservedPod) => brokenPods.some(({ metadata }) => metadata.uid === uid);
+  const brokenInputs = brokenPods.map((pod) => {
+    const termination = terminationOf(pod, 'NodeShutdown', drainStartedAt);
     return {
-      ...podInput(context, pod, observed),
-      ...(wanted ? admittedBefore(context, wanted) : {}),
-      termination: { ...termination, ...(isUnheard ? { isUnheard } : {}) },
+      ...podInput(context, pod, observedPodOf(context, pod)),
+      ...persistedAllocation(context, pod),
+      termination,
     };
   });
-  return [...brokenPods, ...unmet];
+  const at = Math.max(drainStartedAt, context.lastFactAt);
+  const remainingPods = markedPods(context).filter((observed) => !isBroken(observed));
+  const remainingInputs = remainingPods.map((observed) => {
+    const desired = desiredPod(context, observed.uid);
+    const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
+    const { pod, termination } = desired
+      ? { pod: desired, termination: terminationOf(desired, 'NodeShutdown', at) }
+      : terminationOfUnlisted(observed, { isOrphan, at });
+    // The pod's termination was already reported. A list that contains the pod again is outdated or contains leftovers.
+    const isUnreported = drainedUids.includes(observed.uid) || termination.isUnreported === true;
+    return {
+      ...podInput(context, pod, observed),
+      ...(desired ? persistedAllocation(context, desired) : {}),
+      termination: { ...termination, ...(isUnreported ? { isUnreported } : {}) },
+    };
+  });
+  return [...brokenInputs, ...remainingInputs];
 }
 
 /** Whether the pod with this UID in the runtime belongs to another agent and is not wanted by any source here. */
-export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
-  const { others = [] } = lookUp(context.observed ?? {}, uid) ?? {};
-  return others.length > 0 && !Object.hasOwn(context.pods, uid) && !isWanted(context, uid);
+export function isForeignOnly(context: NodeContext, uid: string): boolean {
+  const { foreignSandboxes = [] } = lookUp(context.observed ?? {}, uid) ?? {};
+  return foreignSandboxes.length > 0 && !Object.hasOwn(context.pods, uid) && !isDesired(context, uid);
 }
 
 /**
@@ -64,12 +68,15 @@ export function isOfOthersAlone(context: NodeContext, uid: string): boolean {
  */
 export function orphans(context: NodeContext, uids?: readonly string[]): PodInput[] {
   const isKnown = (uid: string) => Object.hasOwn(context.observed ?? {}, uid) || Object.hasOwn(context.pods, uid);
-  const onDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);
-  const unwanted = [...markedPods(context, uids), ...onDisk.map(nothingOf)].filter(
-    ({ uid }) => !isWanted(context, uid) && !isUnreadable(context, uid),
+  const podsOnDisk = context.left.filter(({ uid }) => !isKnown(uid) && uids?.includes(uid) !== false);
+  const unwantedPods = [...markedPods(context, uids), ...podsOnDisk.map(emptyObservedPod)].filter(
+    ({ uid }) => !isDesired(context, uid) && !isUnreadable(context, uid),
   );
-  return unwanted.map((observed) => {
-    const { pod, termination } = terminationOfUnlisted(observed, { isOrphan: !context.endsAll, at: context.heardAt });
+  return unwantedPods.map((observed) => {
+    const { pod, termination } = terminationOfUnlisted(observed, {
+      isOrphan: !context.endsAll,
+      at: context.lastFactAt,
+    });
     return { ...podInput(context, pod, observed), termination };
   });
 }
@@ -79,17 +86,17 @@ export function orphans(context: NodeContext, uids?: readonly string[]): PodInpu
  * lists them and does not touch them.
  */
 export function foreignPods(context: NodeContext): ForeignPod[] {
-  const { observed = {}, foreign = [], owner, pods } = context;
-  const directories = new Map(foreign.map((pod) => [pod.uid, pod]));
-  const foreignByUid = new Map(foreign.map((pod) => [pod.uid, pod]));
-  for (const { uid, namespace, name, sandboxes, others = [] } of Object.values(observed)) {
+  const { observed = {}, foreign: podDirectories = [], owner, pods } = context;
+  const directoryByUid = new Map(podDirectories.map((pod) => [pod.uid, pod]));
+  const foreignByUid = new Map(podDirectories.map((pod) => [pod.uid, pod]));
+  for (const { uid, namespace, name, sandboxes, foreignSandboxes: others = [] } of Object.values(observed)) {
     const foreignSandboxes = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
     if (foreignSandboxes.length === 0) continue;
     const [creator] = foreignSandboxes.flatMap((sandbox) => sandbox.owner ?? []);
     const why =
       creator === undefined ? "its sandbox does not have this agent's mark" : `its sandbox was created by ${creator}`;
     const sandboxIds = foreignSandboxes.map(({ id }) => id);
-    foreignByUid.set(uid, { why, ...directories.get(uid), uid, namespace, name, sandboxes: sandboxIds });
+    foreignByUid.set(uid, { why, ...directoryByUid.get(uid), uid, namespace, name, sandboxes: sandboxIds });
   }
-  return [...foreignByUid.values()].filter(({ uid }) => !isWanted(context, uid) && !Object.hasOwn(pods, uid));
+  return [...foreignByUid.values()].filter(({ uid }) => !isDesired(context, uid) && !Object.hasOwn(pods, uid));
 }

@@ -19,19 +19,19 @@ export type PlegChange =
   | { readonly type: 'streamBroke'; readonly failure: Failure }
   | { readonly type: 'listFailed'; readonly failure: Failure; readonly staleSince?: number | undefined };
 
-export const newPleg: PlegState = { since: 0, stream: 'opening' };
+export const initialPleg: PlegState = { since: 0, stream: 'opening' };
 
 /**
  * Returns the state after a change. Returns the same object if nothing has changed, e.g. if a retry fails in the same
  * way.
  */
-export function nextPleg(state: PlegState, change: PlegChange, since: number): PlegState {
+export function nextPlegState(state: PlegState, change: PlegChange, since: number): PlegState {
   const { stream, streamFailure, listFailure, staleSince } = state;
   switch (change.type) {
     case 'streamOpened':
-      return stream === 'open' ? state : { since, stream: 'open', ...listTrouble(listFailure, staleSince) };
+      return stream === 'open' ? state : { since, stream: 'open', ...listFailureFields(listFailure, staleSince) };
     case 'streamBroke':
-      if (stream === 'broken' && isSame(streamFailure, change.failure)) return state;
+      if (stream === 'broken' && isSameFailure(streamFailure, change.failure)) return state;
       return {
         ...state,
         since: stream === 'broken' ? state.since : since,
@@ -41,38 +41,38 @@ export function nextPleg(state: PlegState, change: PlegChange, since: number): P
     case 'listed':
       return listFailure === undefined ? state : { since, stream, ...(streamFailure ? { streamFailure } : {}) };
     case 'listFailed':
-      if (isSame(listFailure, change.failure) && staleSince === change.staleSince) return state;
+      if (isSameFailure(listFailure, change.failure) && staleSince === change.staleSince) return state;
       return {
         since: listFailure ? state.since : since,
         stream,
         ...(streamFailure ? { streamFailure } : {}),
-        ...listTrouble(change.failure, change.staleSince),
+        ...listFailureFields(change.failure, change.staleSince),
       };
   }
 }
 
-const listTrouble = (listFailure?: Failure, staleSince?: number) => ({
+const listFailureFields = (listFailure?: Failure, staleSince?: number) => ({
   ...(listFailure ? { listFailure } : {}),
   ...(staleSince === undefined ? {} : { staleSince }),
 });
 
-const isSame = (one: Failure | undefined, other: Failure): boolean =>
+const isSameFailure = (one: Failure | undefined, other: Failure): boolean =>
   one?.reason === other.reason && one.message === other.message;
 
 /** Returns the interval of lists in words. */
-const listed = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
+const listInterval = ({ stream }: PlegState): string => (stream === 'open' ? 'every 10s' : 'every second');
 
-/** Returns the PLEG as a feed in the actor tree. `begun` is when the node started. */
-export function plegView(pleg: PlegState, begun: number): FeedView {
+/** Returns the PLEG as a feed in the actor tree. `startedAt` is when the node started. */
+export function plegView(pleg: PlegState, startedAt: number): FeedView {
   const { since, listFailure, streamFailure } = pleg;
   const own = {
     name: 'pleg',
     path: 'pleg',
-    since: since || begun,
-    facts: [`lists the runtime ${listed(pleg)}`],
+    since: since || startedAt,
+    facts: [`lists the runtime ${listInterval(pleg)}`],
   };
   if (listFailure) {
-    const waitingFor = `the runtime to list its pods, retried ${listed(pleg)}`;
+    const waitingFor = `the runtime to list its pods, retried ${listInterval(pleg)}`;
     return { ...own, state: 'failing', tags: ['retrying'], waitingFor, facts: [], lastFailure: listFailure };
   }
   if (pleg.stream === 'open') return { ...own, state: 'streaming', tags: ['steady'] };

@@ -14,7 +14,7 @@ export interface PodCidrState {
   readonly failure?: Failure;
 }
 
-/** Returns the state after an attempt to send the addresses. Returns the same object if nothing has changed. */
+/** Returns the state after an attempt to send the pod CIDRs to the runtime. Returns the same object if nothing has changed. */
 export function nextPodCidr(
   state: PodCidrState | undefined,
   { podCidr, failure }: Pick<PodCidrState, 'podCidr' | 'failure'>,

@@ -4,20 +4,20 @@ import type { NodeEvent, RuntimeHealth } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';
 
 /** Returns the state that the readiness depends on. A node without a cluster needs no CSINode. */
-export const healthOf = (
+export const nodeHealth = (
   { health: runtime, observed, pleg, cluster, registration }: NodeContext,
-  drains: boolean,
+  isDraining: boolean,
 ): NodeHealth & { readonly runtime: RuntimeHealth } => ({
   runtime,
   pleg: { hasListed: observed !== undefined, staleSince: pleg.staleSince },
   isInitialized: cluster === undefined || registration?.isInitialized === true,
-  drains,
+  isDraining,
 });
 
 /** Returns the readiness after an event, or the same object if nothing has changed. Draining is reported separately. */
-export function readinessAfter(context: NodeContext, event: NodeEvent): NodeContext['readiness'] {
-  const { since: told = context.heardAt } = event.type === 'runtime.healthChanged' ? event.health : {};
+export function nextReadiness(context: NodeContext, event: NodeEvent): NodeContext['readiness'] {
+  const { since: told = context.lastFactAt } = event.type === 'runtime.healthChanged' ? event.health : {};
   const now = 'at' in event ? event.at : told;
-  const isReady = notReadyReasons(healthOf(context, false), now).length === 0;
+  const isReady = notReadyReasons(nodeHealth(context, false), now).length === 0;
   return isReady === context.readiness.isReady ? context.readiness : { isReady, since: now };
 }

@@ -27,17 +27,17 @@ import {
   mergeLeftovers,
   type NodeContext,
   type NodeInput,
-  ownPartOf,
   uidOf,
   withObserved,
+  withoutForeignObjects,
   withoutObserved,
   withoutRestored,
 } from './context.ts';
 import { terminatingEntry } from './endings.ts';
 import { garbageMachine } from './garbage.ts';
-import { invalidPods } from './invalidPods.ts';
+import { invalidPodEvents } from './invalidPods.ts';
 import { logRotationMachine } from './logRotation.ts';
-import { readinessAfter } from './readiness.ts';
+import { nextReadiness } from './readiness.ts';
 import { brokenPod, haveSourcesSpoken, sourceChanges } from './wanted.ts';
 
 export const podId = (uid: string) => `pod/${uid}` as const;
@@ -49,9 +49,9 @@ export interface NodeArgs {
 }
 
 /** Pods that get an actor. Either all of them are wanted, or all of them only terminate. */
-type Beginning = {
+type PodsToSpawn = {
   readonly inputs: readonly PodInput[];
-  readonly ending: boolean;
+  readonly isTerminating: boolean;
 };
 
 export const nodeSetup = setup({
@@ -106,23 +106,23 @@ export const nodeSetup = setup({
      * Spawns the actors of pods, which no other action does. Terminating pods first take the resources and the name
      * that they still hold (C24).
      */
-    spawnPods: enqueueActions(({ context, enqueue }, { inputs, ending }: Beginning) => {
+    spawnPods: enqueueActions(({ context, enqueue }, { inputs, isTerminating }: PodsToSpawn) => {
       if (inputs.length === 0) return;
-      const begun = inputs.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const);
+      const newEntries = inputs.map(({ pod }) => [pod.metadata.uid, { pod, isTerminating }] as const);
       for (const input of inputs) {
         const { pod, observed, termination } = input;
         if (termination) enqueue.sendTo('admission', terminatingEntry(context, pod, observed));
         enqueue.spawnChild('pod', { id: podId(pod.metadata.uid), input });
       }
-      const tickets = Math.max(context.tickets, ...inputs.map(({ ticket }) => ticket));
-      enqueue.assign({ pods: withEntries(context.pods, begun), tickets });
+      const arrivalCount = Math.max(context.arrivalCount, ...inputs.map(({ arrivalOrder }) => arrivalOrder));
+      enqueue.assign({ pods: withEntries(context.pods, newEntries), arrivalCount });
     }),
     /**
      * Records that the readiness has changed. In a cluster, the node status reports readiness instead, because the
      * change counts from the condition in the Node.
      */
     recordReadiness: enqueueActions(({ context, event, enqueue }) => {
-      const readiness = readinessAfter(context, event);
+      const readiness = nextReadiness(context, event);
       if (readiness === context.readiness) return;
       enqueue.assign({ readiness });
       if (context.cluster !== undefined) return;
@@ -131,18 +131,18 @@ export const nodeSetup = setup({
       for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
     }),
     recordSource: enqueueActions(({ context, event, enqueue }) => {
-      for (const each of invalidPods(context, event)) enqueue.emit(each);
+      for (const each of invalidPodEvents(context, event)) enqueue.emit(each);
       enqueue.assign(sourceChanges(context, event));
     }),
     recordObserved: assign(({ context, event }) => {
       assertEvent(event, 'runtime.podsObserved');
-      return { observed: withObserved(context, event.pods), heardAt: event.at };
+      return { observed: withObserved(context, event.pods), lastFactAt: event.at };
     }),
     recordFact: assign(({ context, event }) => factChanges(context, event)),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podsObserved');
-      for (const shown of event.pods) {
-        const pod = ownPartOf(context, shown);
+      for (const observed of event.pods) {
+        const pod = withoutForeignObjects(context, observed);
         if (Object.hasOwn(context.pods, pod.uid)) enqueue.sendTo(podId(pod.uid), { type: 'runtime.podObserved', pod });
       }
     }),
@@ -160,16 +160,16 @@ export const nodeSetup = setup({
     saveAllocation: assign(({ context, event, self }) => {
       const uid = uidOf(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
-      const allocation = pod && lastAllocation(pod);
-      return allocation ? { allocations: { ...context.allocations, [uid]: allocation } } : {};
+      const savedAllocation = pod && lastAllocation(pod);
+      return savedAllocation ? { allocations: { ...context.allocations, [uid]: savedAllocation } } : {};
     }),
     /**
      * Records an unwanted pod whose actor failed as leftover, because the runtime may have no object left from which it
      * could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
-      const broken = brokenPod(context, uidOf(event));
-      return broken ? { left: mergeLeftovers(context.left, [{ ...broken, isMarked: true }]) } : {};
+      const leftover = brokenPod(context, uidOf(event));
+      return leftover ? { left: mergeLeftovers(context.left, [{ ...leftover, isMarked: true }]) } : {};
     }),
     /**
      * Drops the observations of a terminated pod, which are older than its termination. Any remaining object is
@@ -188,14 +188,14 @@ export const nodeSetup = setup({
     }),
     /** Records the failure of a part of the node, which is fatal. */
     recordFault: assign(({ event }) => {
-      const { part, failure } = faultIn(event);
+      const { part, failure } = fatalFailure(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
     }),
   },
 });
 
 /** Returns the failed part of the node agent and its failure. */
-function faultIn(event: NodeEvent): { readonly part: string; readonly failure: Failure } {
+function fatalFailure(event: NodeEvent): { readonly part: string; readonly failure: Failure } {
   if (event.type !== 'feed.ended') {
     return { part: 'actorId' in event ? String(event.actorId) : 'a part', failure: failureOf(event) };
   }
@@ -204,4 +204,4 @@ function faultIn(event: NodeEvent): { readonly part: string; readonly failure: F
 }
 
 /** The argument that the node's actions receive. */
-export type NodeActs = Parameters<Parameters<typeof nodeSetup.enqueueActions>[0]>[0];
+export type NodeActionArgs = Parameters<Parameters<typeof nodeSetup.enqueueActions>[0]>[0];

@@ -25,17 +25,17 @@ export interface SourceState {
 }
 
 /** A change of state, as the source reports it. */
-export type SourceStep = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
+export type SourceChange = Pick<SourceState, 'state' | 'until' | 'counts'> & { readonly failure?: string };
 
 /** Returns the state after a step. Returns the same object if nothing has changed. */
 export function nextSourceState(
-  before: SourceState | undefined,
-  { state, until, failure: message, counts }: SourceStep,
+  previous: SourceState | undefined,
+  { state, until, failure: message, counts }: SourceChange,
   { now, ...own }: Pick<SourceState, 'place' | 'everyMs'> & { readonly now: number },
 ): SourceState {
-  const isSame = before?.state === state && before.until === until && before.failure?.message === message;
-  if (isSame && JSON.stringify(before.counts) === JSON.stringify(counts)) return before;
-  const since = before?.state === state ? before.since : now;
+  const isUnchanged = previous?.state === state && previous.until === until && previous.failure?.message === message;
+  if (isUnchanged && JSON.stringify(previous.counts) === JSON.stringify(counts)) return previous;
+  const since = previous?.state === state ? previous.since : now;
   return {
     state,
     since,
@@ -43,24 +43,24 @@ export function nextSourceState(
     ...(until === undefined ? {} : { until }),
     ...(message === undefined
       ? {}
-      : { failure: isSame && before.failure ? before.failure : { reason: 'FailedRead', message, at: now } }),
+      : { failure: isUnchanged && previous.failure ? previous.failure : { reason: 'FailedRead', message, at: now } }),
     ...(counts === undefined ? {} : { counts }),
   };
 }
 
 /** Returns the state during a read, whose duration is unknown. */
-export const whileLooking = ({ until: _, ...state }: SourceState): SourceState => state;
+export const readingState = ({ until: _, ...state }: SourceState): SourceState => state;
 
-type SourceWaits = Readonly<Partial<Record<SourceState['state'], string>>>;
+type WaitDescriptions = Readonly<Partial<Record<SourceState['state'], string>>>;
 
-const WAITS: SourceWaits = {
+const SOURCE_WAITS: WaitDescriptions = {
   reading: 'its pods to be read',
   settling: 'empty files to be written',
   absent: 'the path to exist',
   failing: 'another attempt to read it',
   broken: 'a restart of the agent',
 };
-const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
+const TAG_BY_STATE: Readonly<Record<SourceState['state'], StateTag>> = {
   reading: 'working',
   watching: 'steady',
   polling: 'steady',
@@ -69,22 +69,22 @@ const TAGS: Readonly<Record<SourceState['state'], StateTag>> = {
   failing: 'retrying',
   broken: 'broken',
 };
-const INOTIFY = 'inotify, retried at each poll';
+const INOTIFY_WAIT = 'inotify, retried at each poll';
 
-type Shown = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
+type SourceSummary = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
 
-function waitOf({ state, until, failure }: Shown, waits: SourceWaits): string | undefined {
-  if (state === 'polling' && failure) return INOTIFY;
+function waitDescription({ state, until, failure }: SourceSummary, waits: WaitDescriptions): string | undefined {
+  if (state === 'polling' && failure) return INOTIFY_WAIT;
   // The retry is in progress.
   return state === 'failing' && until === undefined ? waits.reading : waits[state];
 }
 
-function viewOf(shown: Shown, waits: SourceWaits) {
-  const { state, since, until, failure } = shown;
-  const waitingFor = waitOf(shown, waits);
+function viewFields(summary: SourceSummary, waits: WaitDescriptions) {
+  const { state, since, until, failure } = summary;
+  const waitingFor = waitDescription(summary, waits);
   return {
     state,
-    tags: [TAGS[state]],
+    tags: [TAG_BY_STATE[state]],
     since,
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(until === undefined ? {} : { until }),
@@ -92,7 +92,7 @@ function viewOf(shown: Shown, waits: SourceWaits) {
   };
 }
 
-const readsOf = ({ place, everyMs }: SourceState): string =>
+const describeAccess = ({ place, everyMs }: SourceState): string =>
   everyMs === undefined ? `follows ${place}` : `reads ${place} every ${goDuration(everyMs)}`;
 
 /**
@@ -101,29 +101,29 @@ const readsOf = ({ place, everyMs }: SourceState): string =>
  */
 export function sourceView(
   source: string,
-  told: SourceState | undefined,
-  node: { readonly begun: number; readonly hasListed: boolean },
+  state: SourceState | undefined,
+  node: { readonly startedAt: number; readonly hasListed: boolean },
 ): FeedView {
-  const known: Shown = told ?? { state: node.hasListed ? 'watching' : 'reading', since: node.begun };
+  const summary: SourceSummary = state ?? { state: node.hasListed ? 'watching' : 'reading', since: node.startedAt };
   return {
     name: `${source} source`,
     path: `sources/${source}`,
-    ...viewOf(known, WAITS),
-    ...(told ? { facts: [readsOf(told)] } : {}),
+    ...viewFields(summary, SOURCE_WAITS),
+    ...(state ? { facts: [describeAccess(state)] } : {}),
   };
 }
 
-const WATCH_WAITS: SourceWaits = {
+const WATCH_WAITS: WaitDescriptions = {
   reading: 'its objects to be read',
   failing: 'another attempt to watch its objects',
   broken: 'a restart of the agent',
 };
 
 /** Returns a watch on objects at the API server, as a feed in the actor tree. */
-export const watchView = (kind: string, told: SourceState): FeedView => ({
+export const watchView = (kind: string, state: SourceState): FeedView => ({
   kind: 'watch',
   name: kind,
   path: `watches/${kind}`,
-  ...viewOf(told, WATCH_WAITS),
-  facts: [readsOf(told), ...(told.counts ? countFacts(told.counts) : [])],
+  ...viewFields(state, WATCH_WAITS),
+  facts: [describeAccess(state), ...(state.counts ? countFacts(state.counts) : [])],
 });

@@ -3,7 +3,7 @@ import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeView, RuntimeView } from '../../show/actors/actorNode.ts';
 import { actorTree, childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
-import type { SinceOf } from '../shared/stateMeta.ts';
+import type { GetStateSince } from '../shared/stateMeta.ts';
 import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './own.ts';
@@ -21,11 +21,11 @@ export const runtimeView = ({ name, version, ready, since, message, networkNotRe
 const isPod = ({ id }: AnyActorRef): boolean => id.startsWith('pod/');
 
 /** Returns the view of the node agent, with all its actors except pods. */
-export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, sinceOf: SinceOf): NodeView {
+export function nodeView(ref: ActorRefFrom<typeof nodeAgentMachine>, getStateSince: GetStateSince): NodeView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
   return {
-    tree: actorTree(ref, { sinceOf, leavesOut: isPod }),
+    tree: actorTree(ref, { getStateSince, isExcluded: isPod }),
     pods: Object.fromEntries(Object.entries(context.pods).map(([uid, { pod }]) => [uid, namespacedName(pod)])),
     ended: childrenOf<PodRef>(snapshot, 'pod/').filter((pod) => pod.getSnapshot().hasTag('ended')).length,
     runtime: runtimeView(context.health),

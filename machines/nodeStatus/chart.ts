@@ -5,7 +5,7 @@ import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernet
 import type { NodeStatusEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after } from '../shared/waits.ts';
 
 // A type alias, because the package's declaration files would have to name an interface.
@@ -23,9 +23,9 @@ export type NodeStatusContext = NodeStatusInput & {
 };
 
 /** Time in milliseconds for a starting node to become ready before it is reported as not ready. */
-const SETTLING_MS = 5_000;
+const STARTUP_GRACE_MS = 5_000;
 
-const toldIn = (event: object): PortTypes['putNodeStatus']['output']['events'] =>
+const statusEvents = (event: object): PortTypes['putNodeStatus']['output']['events'] =>
   // `putNodeStatus` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['putNodeStatus']['output']).events : [];
 
@@ -51,7 +51,7 @@ export const nodeStatusMachine = setup({
     begin: assign({ isStale: false }),
     recordReported: assign({ failure: undefined }),
     recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
-      for (const each of recordedEvents(involvedNode(nodeName), toldIn(event))) enqueue.emit(each);
+      for (const each of recordedEvents(involvedNode(nodeName), statusEvents(event))) enqueue.emit(each);
     }),
     recordFailure: assign(({ context: { checkMs }, event }) => {
       const failure = failureOf(event);
@@ -62,7 +62,7 @@ export const nodeStatusMachine = setup({
   id: 'nodeStatus',
   description: 'The status of the Node object: reported on change and at regular intervals.',
   meta: {
-    moments: ({ since, snapshot: { context } }: Seen<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
+    moments: ({ since, snapshot: { context } }: ActorInfo<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
   },
   context: ({ input }) => ({ ...input, isStale: false, retryAt: 0 }),
   initial: 'awaitingRegistration',
@@ -77,8 +77,8 @@ export const nodeStatusMachine = setup({
       description:
         'The first checks finish before the status is reported, so that a restart of the agent makes no node NotReady.',
       tags: 'waiting',
-      meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: SETTLING_MS },
-      invoke: after(SETTLING_MS),
+      meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: STARTUP_GRACE_MS },
+      invoke: after(STARTUP_GRACE_MS),
       on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isReady', target: 'reporting' } },
     },
     reporting: {

@@ -15,7 +15,7 @@ export interface ActiveDeadline {
   /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
   /** Whether this is the time limit of the termination. */
-  readonly ends: boolean;
+  readonly isTerminationLimit: boolean;
 }
 
 export const activeDeadlineMachine = setup({
@@ -28,7 +28,7 @@ export const activeDeadlineMachine = setup({
     tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickTime: port('pickTime'), timer: timerPort() },
-  guards: { limitsTermination: ({ context }) => context.ends },
+  guards: { limitsTermination: ({ context }) => context.isTerminationLimit },
   actions: {
     tell: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
       return { type: 'pod.deadlineExceeded', deadline, at };

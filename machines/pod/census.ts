@@ -15,101 +15,102 @@ type Lifecycles = PodContext['containers'];
 
 export interface Census {
   /** Number of containers in the spec that have no actor. */
-  readonly withoutActor: number;
+  readonly missingActorCount: number;
   /** Number of init containers that have failed permanently. */
-  readonly failedInits: number;
+  readonly failedInitCount: number;
   /** Number of regular containers in the spec that are neither `succeeded` nor `failed`. */
-  readonly unfinishedRegulars: number;
+  readonly unfinishedRegularCount: number;
   /** Number of regular containers that have, or may get, a process. */
-  readonly activeRegulars: number;
+  readonly activeRegularCount: number;
   /** Number of containers that have, or may get, a process. */
-  readonly active: number;
+  readonly activeCount: number;
   /** Returns the names of the containers in a lifecycle, in no particular order. */
-  of(lifecycle: ContainerLifecycle): ReadonlySet<string>;
+  namesIn(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
    * Iterates over the names of a list, in the order of the spec, from the first container on its way. Consecutive calls
    * with the same list visit each name about once in total.
    */
-  fromFirstOnItsWay(names: readonly string[]): IterableIterator<string>;
+  fromFirstStarting(names: readonly string[]): IterableIterator<string>;
 }
 
 /** The lifecycles of a container that waits for its image or can be launched. */
-export const ON_ITS_WAY = ['coming', 'readyToCreate'] as const;
+export const STARTING_LIFECYCLES = ['coming', 'readyToCreate'] as const;
 
-export const isOnItsWay = (lifecycle: ContainerLifecycle | undefined): boolean =>
-  ON_ITS_WAY.some((each) => each === lifecycle);
+export const isStarting = (lifecycle: ContainerLifecycle | undefined): boolean =>
+  STARTING_LIFECYCLES.some((each) => each === lifecycle);
 
 /** The lifecycles in which a container has no process and gets none on its own. */
-const WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
+const LIFECYCLES_WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
 
 /**
  * Whether a container in this lifecycle has no process and gets none on its own. Undefined if the container has no
  * actor.
  */
 export const isWithoutProcess = (lifecycle: ContainerLifecycle | undefined): boolean =>
-  lifecycle === undefined || WITHOUT_PROCESS.includes(lifecycle);
+  lifecycle === undefined || LIFECYCLES_WITHOUT_PROCESS.includes(lifecycle);
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_NAMES: ReadonlySet<string> = new Set();
 
-class Count implements Census {
+class ContainerCensus implements Census {
   readonly spec: PodSpec;
-  withoutActor: number;
-  failedInits = 0;
-  unfinishedRegulars: number;
-  activeRegulars = 0;
-  active = 0;
+  missingActorCount: number;
+  failedInitCount = 0;
+  unfinishedRegularCount: number;
+  activeRegularCount = 0;
+  activeCount = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
   /** A list of names, and the number of names at its start that are not on their way. */
-  #passed: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
+  #skipped: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {
     this.spec = spec;
-    this.withoutActor = containersOf(spec).length;
-    this.unfinishedRegulars = namesOf(spec, 'regular').length;
+    this.missingActorCount = containersOf(spec).length;
+    this.unfinishedRegularCount = containerNames(spec, 'regular').length;
     for (const [name, lifecycle] of Object.entries(lifecycles)) this.move(name, undefined, lifecycle);
   }
 
-  of(lifecycle: ContainerLifecycle): ReadonlySet<string> {
-    return this.#names.get(lifecycle) ?? NONE;
+  namesIn(lifecycle: ContainerLifecycle): ReadonlySet<string> {
+    return this.#names.get(lifecycle) ?? NO_NAMES;
   }
 
-  *fromFirstOnItsWay(names: readonly string[]): IterableIterator<string> {
-    if (this.#passed.names !== names) this.#passed = { names, count: 0 };
-    const passed = this.#passed;
-    for (let name = names[passed.count]; name !== undefined && !this.#isOnItsWay(name); name = names[passed.count])
-      passed.count += 1;
-    for (let index = passed.count; index < names.length; index += 1) yield names[index] ?? '';
+  *fromFirstStarting(names: readonly string[]): IterableIterator<string> {
+    if (this.#skipped.names !== names) this.#skipped = { names, count: 0 };
+    const skipped = this.#skipped;
+    for (let name = names[skipped.count]; name !== undefined && !this.#isStarting(name); name = names[skipped.count])
+      skipped.count += 1;
+    for (let index = skipped.count; index < names.length; index += 1) yield names[index] ?? '';
   }
 
-  #isOnItsWay(name: string): boolean {
-    return ON_ITS_WAY.some((lifecycle) => this.of(lifecycle).has(name));
+  #isStarting(name: string): boolean {
+    return STARTING_LIFECYCLES.some((lifecycle) => this.namesIn(lifecycle).has(name));
   }
 
   /** Restarts the iteration if a container before the first one on its way is now on its way. */
-  #comeOnItsWay(name: string): void {
-    const { names, count } = this.#passed;
-    const next = names[count];
-    const position = positions(this.spec);
-    if (next === undefined || (position.get(name) ?? 0) < (position.get(next) ?? 0)) this.#passed = { names, count: 0 };
+  #resetIteration(name: string): void {
+    const { names, count } = this.#skipped;
+    const nextName = names[count];
+    const positionByName = specPositions(this.spec);
+    if (nextName === undefined || (positionByName.get(name) ?? 0) < (positionByName.get(nextName) ?? 0))
+      this.#skipped = { names, count: 0 };
   }
 
-  move(name: string, before: ContainerLifecycle | undefined, after: ContainerLifecycle | undefined): void {
-    if (before !== undefined) this.#names.get(before)?.delete(name);
-    if (after !== undefined) {
-      const names = this.#names.get(after) ?? new Set();
-      this.#names.set(after, names.add(name));
-      if (isOnItsWay(after)) this.#comeOnItsWay(name);
+  move(name: string, previous: ContainerLifecycle | undefined, next: ContainerLifecycle | undefined): void {
+    if (previous !== undefined) this.#names.get(previous)?.delete(name);
+    if (next !== undefined) {
+      const names = this.#names.get(next) ?? new Set();
+      this.#names.set(next, names.add(name));
+      if (isStarting(next)) this.#resetIteration(name);
     }
-    const activity = Number(!isWithoutProcess(after)) - Number(!isWithoutProcess(before));
-    this.active += activity;
+    const activeDelta = Number(!isWithoutProcess(next)) - Number(!isWithoutProcess(previous));
+    this.activeCount += activeDelta;
     const role = containerNamed(this.spec, name)?.role;
     if (role === undefined) return;
-    this.withoutActor += Number(before !== undefined) - Number(after !== undefined);
+    this.missingActorCount += Number(previous !== undefined) - Number(next !== undefined);
     if (role === 'regular') {
-      this.activeRegulars += activity;
-      this.unfinishedRegulars += Number(isFinished(before)) - Number(isFinished(after));
+      this.activeRegularCount += activeDelta;
+      this.unfinishedRegularCount += Number(isFinished(previous)) - Number(isFinished(next));
     }
-    if (isInit(role)) this.failedInits += Number(after === 'failed') - Number(before === 'failed');
+    if (isInit(role)) this.failedInitCount += Number(next === 'failed') - Number(previous === 'failed');
   }
 }
 
@@ -122,17 +123,20 @@ const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'si
  * Censuses by the latest lifecycles of each pod. A census is updated in place when the lifecycles change. Earlier
  * lifecycles, which only tests inspect, are counted on request.
  */
-const counts = new WeakMap<Lifecycles, Count>();
+const censuses = new WeakMap<Lifecycles, ContainerCensus>();
 
-function countOf({ containers, allocated: { spec } }: Pick<PodContext, 'containers' | 'allocated'>): Count {
-  const known = counts.get(containers);
-  if (known?.spec === spec) return known;
-  const count = new Count(spec, containers);
-  counts.set(containers, count);
-  return count;
+function updatableCensus({
+  containers,
+  allocated: { spec },
+}: Pick<PodContext, 'containers' | 'allocated'>): ContainerCensus {
+  const cached = censuses.get(containers);
+  if (cached?.spec === spec) return cached;
+  const census = new ContainerCensus(spec, containers);
+  censuses.set(containers, census);
+  return census;
 }
 
-export const censusOf = (context: Pick<PodContext, 'containers' | 'allocated'>): Census => countOf(context);
+export const censusOf = (context: Pick<PodContext, 'containers' | 'allocated'>): Census => updatableCensus(context);
 
 /** Replaces the lifecycles of some containers, all of which have an actor. */
 export function withLifecycles(
@@ -140,14 +144,14 @@ export function withLifecycles(
   changes: ReadonlyMap<string, ContainerLifecycle>,
 ): Lifecycles {
   const { containers } = context;
-  const changed = [...changes].filter(([name, lifecycle]) => lookUp(containers, name) !== lifecycle);
-  if (changed.length === 0) return containers;
-  const count = countOf(context);
-  counts.delete(containers);
-  const next = { ...containers, ...Object.fromEntries(changed) };
-  for (const [name, lifecycle] of changed) count.move(name, lookUp(containers, name), lifecycle);
-  counts.set(next, count);
-  return next;
+  const changedEntries = [...changes].filter(([name, lifecycle]) => lookUp(containers, name) !== lifecycle);
+  if (changedEntries.length === 0) return containers;
+  const census = updatableCensus(context);
+  censuses.delete(containers);
+  const nextLifecycles = { ...containers, ...Object.fromEntries(changedEntries) };
+  for (const [name, lifecycle] of changedEntries) census.move(name, lookUp(containers, name), lifecycle);
+  censuses.set(nextLifecycles, census);
+  return nextLifecycles;
 }
 
 const namesByRole = memoize((spec: PodSpec) => {
@@ -157,22 +161,22 @@ const namesByRole = memoize((spec: PodSpec) => {
 });
 
 /** Returns the names of the containers with a role, in spec order. */
-export const namesOf = (spec: PodSpec, role: ContainerRole): readonly string[] => namesByRole(spec)[role];
+export const containerNames = (spec: PodSpec, role: ContainerRole): readonly string[] => namesByRole(spec)[role];
 
 /** Returns the names of the init containers and sidecars, in spec order. */
-export const initNamesOf = memoize((spec: PodSpec): readonly string[] =>
+export const initContainerNames = memoize((spec: PodSpec): readonly string[] =>
   containersOf(spec).flatMap(({ container, role }) => (isInit(role) ? [container.name] : [])),
 );
 
-const positions = memoize(
+const specPositions = memoize(
   (spec: PodSpec): ReadonlyMap<string, number> =>
     new Map(containersOf(spec).map(({ container }, index) => [container.name, index])),
 );
 
 /** Sorts names in spec order and drops those that the spec does not contain. */
-export function inOrderOf(spec: PodSpec, names: Iterable<string>): string[] {
-  const position = positions(spec);
+export function sortInSpecOrder(spec: PodSpec, names: Iterable<string>): string[] {
+  const positionByName = specPositions(spec);
   return [...names]
-    .filter((name) => position.has(name))
-    .sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
+    .filter((name) => positionByName.has(name))
+    .sort((a, b) => (positionByName.get(a) ?? 0) - (positionByName.get(b) ?? 0));
 }

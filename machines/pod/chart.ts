@@ -3,13 +3,13 @@ import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { affectedByChange } from '../../kubernetes/lifecycle/update.ts';
-import { served } from '../shared/actorRefs.ts';
+import { sharedActor } from '../shared/actorRefs.ts';
 import type { ContainerEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
-import type { Seen } from '../shared/stateMeta.ts';
+import type { ActorInfo } from '../shared/stateMeta.ts';
 import { NO_ACTOR_FAILS, NO_STALE_DEADLINE } from '../shared/unreached.ts';
 import { withLifecycles } from './census.ts';
-import { command, containerId, sendBatch, volumeId } from './commands.ts';
+import { containerId, sendBatch, sendCommands, volumeId } from './commands.ts';
 import { initialPodContext, mountedVolumes, type PodContext, withContainer } from './context.ts';
 import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
@@ -22,7 +22,7 @@ import { resetting, resettingImplementations } from './states/resetting.ts';
 import { resizingImplementations } from './states/resizing.ts';
 import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
 import { terminating, terminatingImplementations } from './states/terminating.ts';
-import { activeUntil, deadlineOf, killUntil } from './termination.ts';
+import { computeActiveDeadline, computeKillDeadline, deadlineOf } from './termination.ts';
 
 /** Implementations for events that are handled in every state. */
 const chartSetup = podSetup
@@ -41,32 +41,32 @@ const chartSetup = podSetup
         assertEvent(event, 'pod.terminate');
         return event.termination.reason === 'EndedElsewhere';
       },
-      isDeadlineStale: ({ context }) => activeUntil(context) !== context.activeUntil,
-      isKillLimitStale: ({ context }) => killUntil(context) !== context.killUntil,
+      isDeadlineStale: ({ context }) => computeActiveDeadline(context) !== context.activeDeadline,
+      isKillLimitStale: ({ context }) => computeKillDeadline(context) !== context.killDeadline,
     },
     actions: {
-      releaseAdmission: sendTo(served('admission'), ({ context }) => ({
+      releaseAdmission: sendTo(sharedActor('admission'), ({ context }) => ({
         type: 'admission.release',
         uid: context.allocated.metadata.uid,
       })),
       leaveLimiters: enqueueActions(({ context, enqueue }) => {
         const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
-        enqueue.sendTo(served('startLimiter'), event);
-        enqueue.sendTo(served('pullLimiter'), event);
+        enqueue.sendTo(sharedActor('startLimiter'), event);
+        enqueue.sendTo(sharedActor('pullLimiter'), event);
       }),
       countDeadline: enqueueActions(({ context, enqueue }) => {
-        const deadline = activeUntil(context);
+        const deadline = computeActiveDeadline(context);
         enqueue.stopChild('activeDeadline');
-        enqueue.assign({ activeUntil: deadline });
+        enqueue.assign({ activeDeadline: deadline });
         if (deadline === undefined) return;
-        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, ends: false } });
+        enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, isTerminationLimit: false } });
       }),
       countKillLimit: enqueueActions(({ context, enqueue }) => {
-        const deadline = killUntil(context);
+        const deadline = computeKillDeadline(context);
         enqueue.stopChild('killLimit');
-        enqueue.assign({ killUntil: deadline });
+        enqueue.assign({ killDeadline: deadline });
         if (deadline === undefined) return;
-        enqueue.spawnChild('activeDeadline', { id: 'killLimit', input: { deadline, ends: true } });
+        enqueue.spawnChild('activeDeadline', { id: 'killLimit', input: { deadline, isTerminationLimit: true } });
       }),
       sendBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
       recordRewanted: assign({ isRewanted: true }),
@@ -76,8 +76,8 @@ const chartSetup = podSetup
       }),
       recordVolume: assign(({ context, event }) => {
         assertEvent(event, 'volume.changed');
-        const { name, lifecycle, mounted } = event;
-        return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mounted ? { mounted } : {}) } } };
+        const { name, lifecycle, mountedVolume } = event;
+        return { volumes: { ...context.volumes, [name]: { lifecycle, ...(mountedVolume ? { mountedVolume } : {}) } } };
       }),
       recordContainer: assign(({ context, event }) => {
         assertEvent(event, 'container.changed');
@@ -101,11 +101,11 @@ const chartSetup = podSetup
         if (event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
         const names = containersOf(pod.spec).map(({ container }) => container.name);
-        const present = names.filter((name) => Object.hasOwn(containers, name));
+        const existingNames = names.filter((name) => Object.hasOwn(containers, name));
         // Returns early, because a thousand volumes may be mounted before there is any container.
-        if (present.length === 0) return;
+        if (existingNames.length === 0) return;
         const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-        command(enqueue, context, [{ names: present, event: update }]);
+        sendCommands(enqueue, context, [{ names: existingNames, event: update }]);
       }),
       /** Sends the new metadata to the volumes and containers that expose a changed part of it. */
       showMetadata: enqueueActions(({ context, event, enqueue }) => {
@@ -113,9 +113,9 @@ const chartSetup = podSetup
         const pod = { ...context.allocated, metadata: event.metadata };
         const { volumes, containers } = affectedByChange(context.allocated, pod);
         const names = containers.filter((each) => Object.hasOwn(context.containers, each));
-        const shown = volumes.filter((each) => Object.hasOwn(context.volumes, each));
-        command(enqueue, context, [
-          { to: 'volumes', names: shown, event: { type: 'volume.update', pod } },
+        const volumeNames = volumes.filter((each) => Object.hasOwn(context.volumes, each));
+        sendCommands(enqueue, context, [
+          { to: 'volumes', names: volumeNames, event: { type: 'volume.update', pod } },
           { names, event: { type: 'container.update', pod, volumes: mountedVolumes(context) } },
         ]);
       }),
@@ -129,7 +129,7 @@ const chartSetup = podSetup
       }),
       /** Tells volumes and containers that objects to which they refer may have changed or may have been created. */
       forwardObjectChange: enqueueActions(({ context, enqueue }) => {
-        command(enqueue, context, [
+        sendCommands(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },
           { names: Object.keys(context.containers), event: { type: 'container.objectsChanged' } },
         ]);
@@ -140,8 +140,8 @@ const chartSetup = podSetup
         const { container } = event;
         enqueue.assign({ observed: withContainer(context.observed, container) });
         if (!Object.hasOwn(context.containers, container.name)) return;
-        const observed: ContainerEvent = { type: 'runtime.containerObserved', id: container.id, container };
-        command(enqueue, context, [{ names: [container.name], event: observed }]);
+        const observedEvent: ContainerEvent = { type: 'runtime.containerObserved', id: container.id, container };
+        sendCommands(enqueue, context, [{ names: [container.name], event: observedEvent }]);
       }),
     },
   });
@@ -150,7 +150,7 @@ export const podMachine = chartSetup.createMachine({
   id: 'pod',
   description: 'One pod: volumes, sandbox and containers come up in this order and are torn down again.',
   meta: {
-    moments: ({ snapshot: { context } }: Seen<PodContext>) =>
+    moments: ({ snapshot: { context } }: ActorInfo<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},
     facts,
     regions: [

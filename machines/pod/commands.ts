@@ -19,26 +19,28 @@ export const containerId = (name: string) => `container/${name}` as const;
 export const volumeId = (name: string) => `volume/${name}` as const;
 
 /** Maximum number of commands in a batch. A pod with fewer containers and volumes sends each command at once. */
-export const BATCH = 20;
+export const BATCH_SIZE = 20;
 
-const sizeOf = (commands: readonly Command[]): number => commands.reduce((sum, { names }) => sum + names.length, 0);
+const commandCount = (commands: readonly Command[]): number =>
+  commands.reduce((sum, { names }) => sum + names.length, 0);
 
 /** Splits commands into the first batch and the rest. */
 function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining: Command[] } {
   const batch: Command[] = [];
   const remaining: Command[] = [];
-  let room = BATCH;
+  let remainingCapacity = BATCH_SIZE;
   for (const command of commands) {
     const { names } = command;
-    if (room > 0) batch.push({ ...command, names: names.slice(0, room) });
-    if (names.length > room) remaining.push(room > 0 ? { ...command, names: names.slice(room) } : command);
-    room = Math.max(0, room - names.length);
+    if (remainingCapacity > 0) batch.push({ ...command, names: names.slice(0, remainingCapacity) });
+    if (names.length > remainingCapacity)
+      remaining.push(remainingCapacity > 0 ? { ...command, names: names.slice(remainingCapacity) } : command);
+    remainingCapacity = Math.max(0, remainingCapacity - names.length);
   }
   return { batch, remaining };
 }
 
 /** The part of the `spawn` of XState's `assign` that commands need. */
-interface Spawn {
+interface SpawnActor {
   (machine: 'container', options: { readonly id: string; readonly input: ContainerInput }): unknown;
   (machine: 'volume', options: { readonly id: string; readonly input: VolumeInput }): unknown;
 }
@@ -47,7 +49,7 @@ interface Spawn {
 interface Enqueue {
   sendTo(target: string, event: ContainerEvent | VolumeEvent): void;
   assign(
-    changes: Partial<Pick<PodContext, 'queued' | 'containers' | 'volumes'>> | ((args: { spawn: Spawn }) => object),
+    changes: Partial<Pick<PodContext, 'queued' | 'containers' | 'volumes'>> | ((args: { spawn: SpawnActor }) => object),
   ): void;
   spawnChild(machine: 'pace', options: { readonly id: 'pace' }): void;
   stopChild(id: string): void;
@@ -57,10 +59,10 @@ interface Enqueue {
  * Sends commands to containers and volumes: at once if they fit into one batch and the queue is empty, otherwise in
  * batches. `enqueue` is the argument of an action of the pod's machine. An action may call this function only once.
  */
-export function command(enqueue: object, context: PodContext, commands: readonly Command[]): void {
+export function sendCommands(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);
   if (context.queued !== undefined) actions.assign({ queued: withCommands(context.queued, commands) });
-  else if (sizeOf(commands) <= BATCH) send(actions, context, commands);
+  else if (commandCount(commands) <= BATCH_SIZE) send(actions, context, commands);
   else sendBatch(actions, { ...context, queued: withCommands([], commands) });
 }
 
@@ -105,7 +107,7 @@ function sendToVolumes(enqueue: Enqueue, { names, event }: CommandTo<'volumes'>)
 function sendToContainers(enqueue: Enqueue, context: PodContext, { names, event }: CommandTo<undefined>): void {
   if (event.type === 'spawn') {
     spawnAll(enqueue, names, (spawn, name) =>
-      spawn('container', { id: containerId(name), input: inputOf(context, name, event) }),
+      spawn('container', { id: containerId(name), input: containerInput(context, name, event) }),
     );
     return;
   }
@@ -116,7 +118,11 @@ function sendToContainers(enqueue: Enqueue, context: PodContext, { names, event 
 }
 
 /** Spawns actors in one action, because XState copies the pod's map of children for each action that spawns. */
-function spawnAll(enqueue: Enqueue, names: readonly string[], spawnActor: (spawn: Spawn, name: string) => void): void {
+function spawnAll(
+  enqueue: Enqueue,
+  names: readonly string[],
+  spawnActor: (spawn: SpawnActor, name: string) => void,
+): void {
   if (names.length === 0) return;
   enqueue.assign(({ spawn }) => {
     for (const name of names) spawnActor(spawn, name);
@@ -124,36 +130,39 @@ function spawnAll(enqueue: Enqueue, names: readonly string[], spawnActor: (spawn
   });
 }
 
-function inputOf(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
-  const { ticket, crashLoop, sandbox } = context;
-  const observed = knownRuns(context, name);
+function containerInput(context: PodContext, name: string, { pod, restarts }: SpawnContainers): ContainerInput {
+  const { arrivalOrder, crashLoop, sandbox } = context;
+  const observedContainers = knownRuns(context, name);
   return {
     pod,
-    ticket,
+    arrivalOrder,
     crashLoop,
     sandbox,
     volumes: mountedVolumes(context),
     name,
-    observed,
+    observed: observedContainers,
     role: containerNamed(pod.spec, name)?.role ?? 'regular',
-    size: observed.length > 0 ? persistedSizes(context)(name) : undefined,
-    probed: context.probed?.find(({ id }) => id === observed[0]?.id),
+    size: observedContainers.length > 0 ? persistedSizes(context)(name) : undefined,
+    probed: context.probed?.find(({ id }) => id === observedContainers[0]?.id),
     restarts: restarts && lookUp(restarts, name),
     reportedRestarts: reportedRestarts(pod.status ?? context.containerEnds ?? {}).get(name),
   };
 }
 
-/** Returns the restart counts in a status by container name. */
-const reportedRestarts = memoize(
-  (status: ContainerEnds): ReadonlyMap<string, number> =>
-    new Map(allStatuses(status).map(({ name, restartCount }) => [name, restartCount])),
-);
+/**
+ * Returns the reported restart counts of the containers that were removed for a restart of all containers (C5), by name.
+ * Such a container waits without an ID, and its restart count already includes the next run.
+ */
+const reportedRestarts = memoize((status: ContainerEnds): ReadonlyMap<string, number> => {
+  const removed = allStatuses(status).filter(({ state, containerID }) => state?.waiting && containerID === undefined);
+  return new Map(removed.map(({ name, restartCount }) => [name, restartCount]));
+});
 
 /** Appends commands to the queue. A later observation of a container replaces an earlier one that is still queued. */
-function withCommands(queued: readonly Command[], commands: readonly Command[]): Command[] {
-  const observed = new Set(commands.flatMap(({ event }) => observedId(event) ?? []));
-  const current = queued.filter(({ event }) => !observed.has(observedId(event) ?? ''));
-  return [...current, ...commands.filter(({ names }) => names.length > 0)];
+function withCommands(queuedCommands: readonly Command[], commands: readonly Command[]): Command[] {
+  const observedIds = new Set(commands.flatMap(({ event }) => observedId(event) ?? []));
+  const retainedCommands = queuedCommands.filter(({ event }) => !observedIds.has(observedId(event) ?? ''));
+  return [...retainedCommands, ...commands.filter(({ names }) => names.length > 0)];
 }
 
 const observedId = (event: Command['event']): string | undefined =>
@@ -161,17 +170,17 @@ const observedId = (event: Command['event']): string | undefined =>
 
 /** Removes commands to containers whose actors are gone. */
 export function withoutCommandsTo(
-  queued: readonly Command[] | undefined,
-  gone: ReadonlySet<string>,
+  queuedCommands: readonly Command[] | undefined,
+  removedNames: ReadonlySet<string>,
 ): readonly Command[] | undefined {
-  return queued?.map((each) =>
-    each.to === 'volumes' ? each : { ...each, names: each.names.filter((name) => !gone.has(name)) },
+  return queuedCommands?.map((each) =>
+    each.to === 'volumes' ? each : { ...each, names: each.names.filter((name) => !removedNames.has(name)) },
   );
 }
 
 /** Whether containers in the runtime have yet to get an actor, in which case their state is unknown. */
-export const awaitsAdoption = ({ queued = [], observed }: PodContext): boolean =>
-  observed.containers.length > 0 && queued.some(({ to, event }) => to === undefined && event.type === 'spawn');
+export const awaitsAdoption = ({ queued: queuedCommands = [], observed }: PodContext): boolean =>
+  observed.containers.length > 0 && queuedCommands.some(({ to, event }) => to === undefined && event.type === 'spawn');
 
 /**
  * Stops the actors of a terminated pod, the last one first. V8 removes the last property of an object in constant time,
@@ -179,7 +188,7 @@ export const awaitsAdoption = ({ queued = [], observed }: PodContext): boolean =
  */
 export function stopActors(enqueue: object, context: PodContext): void {
   const [containers, volumes] = [Object.keys(context.containers).reverse(), Object.keys(context.volumes).reverse()];
-  command(enqueue, context, [
+  sendCommands(enqueue, context, [
     { names: containers, event: { type: 'stop' } },
     { to: 'volumes', names: volumes, event: { type: 'stop' } },
   ]);

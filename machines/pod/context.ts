@@ -13,7 +13,7 @@ import type { Allocation } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import { type PodResources, resizeErrorOf, withResources } from '../../kubernetes/resources/resize.ts';
 import type { ContainerEnds, Termination } from '../../kubernetes/status/view.ts';
-import type { Probed } from '../container/context.ts';
+import type { ProbeResults } from '../container/context.ts';
 import type {
   ContainerEvent,
   ContainerLifecycle,
@@ -28,9 +28,9 @@ export interface PodInput {
   /** The pod's objects in the runtime, initially those at the start of the actor. */
   readonly observed: ObservedPod;
   /** When the node spawned the pod's actor, in milliseconds since the epoch. */
-  readonly bornAt: number;
+  readonly spawnedAt: number;
   /** The pod's number in order of arrival. The pod that arrived first goes first. */
-  readonly ticket: number;
+  readonly arrivalOrder: number;
   readonly crashLoop: BackOff;
   /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface PodInput {
   /** The allocation from before a restart of the agent, or from before a rebuild of the actor. */
   readonly allocation?: Allocation;
   /** Probe results of the pod's containers from before a restart of the agent. */
-  readonly probed?: readonly Probed[];
+  readonly probed?: readonly ProbeResults[];
   /** Terminated container statuses persisted by an earlier agent. The runtime may have lost these containers since. */
   readonly containerEnds?: ContainerEnds;
   /** Set for a pod that must terminate from the start, because no source wants it or because it had finished before. */
@@ -60,7 +60,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * The version that the node was last requested to admit. It equals `desired` except for resources that cannot be
    * changed.
    */
-  readonly asked: Pod;
+  readonly requestedPod: Pod;
   /**
    * The version that the node has admitted and that the actors implement. It differs from `desired` while an update is
    * not admitted.
@@ -71,9 +71,9 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** When the pod became active on the node, under this agent or an earlier one, in milliseconds since the epoch. */
   readonly startedAt: number;
   /** The active deadline being counted down, in milliseconds since the epoch. */
-  readonly activeUntil?: number | undefined;
+  readonly activeDeadline?: number | undefined;
   /** The deadline of the termination being counted down, in milliseconds since the epoch. */
-  readonly killUntil?: number | undefined;
+  readonly killDeadline?: number | undefined;
   readonly networkNotReady?: NetworkNotReady | undefined;
   /**
    * Restart counts of containers whose runs the runtime has lost, including the next run. They are dropped once the
@@ -81,7 +81,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * containers.
    */
   readonly restarts?: Readonly<Record<string, number>> | undefined;
-  readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mounted?: MountedVolume }>>;
+  readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mountedVolume?: MountedVolume }>>;
   readonly containers: Readonly<Record<string, ContainerLifecycle>>;
   /** Commands to containers and volumes that have not been sent yet, in order. Undefined if there are none. */
   readonly queued?: readonly Command[] | undefined;
@@ -90,7 +90,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The actual sizes of the containers in the runtime, as reported by their actors. */
   readonly sizes: Readonly<Record<string, ContainerSize>>;
   /** The version of the pod whose limits have been applied to its cgroup. Undefined if unknown. */
-  readonly fitted?: Pod | undefined;
+  readonly appliedPod?: Pod | undefined;
   readonly sandbox?: ObservedSandbox | undefined;
   /** The attempt of the current sandbox or, if none exists, of the next one. */
   readonly attempt: number;
@@ -102,28 +102,28 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
    * Number of times that sandboxes could not be removed because the runtime had lost track of a container. Undefined if
    * never.
    */
-  readonly lostTasks?: number;
+  readonly lostTaskCount?: number;
   /** The init and ephemeral containers that have had their turn in the current sandbox. */
   readonly turnsTaken: readonly string[];
   /** The containers to be launched in the current round, in order (C9). */
-  readonly round: readonly string[];
+  readonly launchRound: readonly string[];
   /**
    * Whether all containers are being stopped in order to restart in the current sandbox (C5), including while the
    * sandbox is being verified.
    */
-  readonly restartsAll?: boolean | undefined;
+  readonly isRestartingAll?: boolean | undefined;
   /** Whether all init containers have completed for the current sandbox. */
-  readonly initialized: boolean;
+  readonly isInitialized: boolean;
   /** The sidecars whose turn to stop has come (C11). */
-  readonly released: readonly string[];
+  readonly releasedSidecars: readonly string[];
   /** When the last container terminated, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
   /** Whether a source wants the pod again. If so, the pod restarts once this actor is done. */
   readonly isRewanted?: boolean;
-  readonly refused?: Refusal | undefined;
+  readonly refusal?: Refusal | undefined;
   /** Why the node does not admit the update that the source wants. */
-  readonly unadmitted?: Refusal | undefined;
+  readonly updateRefusal?: Refusal | undefined;
   /**
    * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, even if an earlier agent
    * recorded it.
@@ -186,13 +186,15 @@ interface AdmittedResize {
  * is sent again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
-  const pending = status?.conditions?.find(({ type }) => type === 'PodResizePending');
-  const inProgress = status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
+  const pendingCondition = status?.conditions?.find(({ type }) => type === 'PodResizePending');
+  const inProgressCondition = status?.conditions?.find(({ type }) => type === 'PodResizeInProgress');
   return {
-    ...(pending && {
-      pendingResize: { reason: pending.reason ?? '', generation: pending.observedGeneration ?? 0 },
+    ...(pendingCondition && {
+      pendingResize: { reason: pendingCondition.reason ?? '', generation: pendingCondition.observedGeneration ?? 0 },
     }),
-    ...(inProgress && { resize: { generation: inProgress.observedGeneration, error: resizeErrorOf(inProgress) } }),
+    ...(inProgressCondition && {
+      resize: { generation: inProgressCondition.observedGeneration, error: resizeErrorOf(inProgressCondition) },
+    }),
   };
 }
 
@@ -203,23 +205,23 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
   return {
     desired: pod,
     conditions: pod.status?.conditions,
-    asked: allocated,
+    requestedPod: allocated,
     allocated,
     ...reportedResize(pod),
     sizes: {},
-    ...(input.allocation?.sizes ? {} : { fitted: allocated }),
+    ...(input.allocation?.sizes ? {} : { appliedPod: allocated }),
     ...input,
     restarts: reportedRestarts(allocated, input),
-    startedAt: reportedStart(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.bornAt,
+    startedAt: reportedStart(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.spawnedAt,
     volumes: {},
     containers: {},
     containerIds: {},
     attempt: input.observed.sandboxes[0]?.attempt ?? 0,
     stale: [],
     turnsTaken: [],
-    round: [],
-    initialized: false,
-    released: [],
+    launchRound: [],
+    isInitialized: false,
+    releasedSidecars: [],
     endedAt: 0,
     retryAt: 0,
   };
@@ -238,11 +240,11 @@ function reportedStart({ status }: Pod): number | undefined {
  * Returns the names of the containers whose latest runs the runtime may have lost. It has either no run of them, or
  * only runs in a sandbox that is not ready.
  */
-export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
-  const ready = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
-  const latest = observed.containers.filter((each) => mayRun(each) || ready.has(each.sandboxId));
-  const known = new Set(latest.map(({ name }) => name));
-  return containersOf(pod.spec).flatMap(({ container: { name } }) => (known.has(name) ? [] : [name]));
+export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
+  const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
+  const latestContainers = observed.containers.filter((each) => mayRun(each) || readySandboxIds.has(each.sandboxId));
+  const knownNames = new Set(latestContainers.map(({ name }) => name));
+  return containersOf(pod.spec).flatMap(({ container: { name } }) => (knownNames.has(name) ? [] : [name]));
 }
 
 /**
@@ -252,25 +254,26 @@ export function forgottenContainers(pod: Pod, observed: ObservedPod): string[] {
  */
 function reportedRestarts(
   pod: Pod,
-  { observed, containerEnds, restored }: Omit<PodInput, 'pod'>,
+  { observed, containerEnds, restored: restoredStatus }: Omit<PodInput, 'pod'>,
 ): PodContext['restarts'] {
   const status: ContainerEnds | undefined = pod.status ?? containerEnds;
-  if (status === undefined || restored !== undefined) return undefined;
-  const forgotten = new Set(forgottenContainers(pod, observed));
-  const reported = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
+  if (status === undefined || restoredStatus !== undefined) return undefined;
+  const lostNames = new Set(containersWithLostRuns(pod, observed));
+  const reportedStatuses = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
   // A container without an ID never ran, even though it has a terminated state if its pod has terminated.
-  const ran = reported.filter(({ name, containerID }) => containerID !== undefined && forgotten.has(name));
+  const ran = reportedStatuses.filter(({ name, containerID }) => containerID !== undefined && lostNames.has(name));
   return ran.length === 0 ? undefined : Object.fromEntries(ran.map((each) => [each.name, each.restartCount + 1]));
 }
 
 /** Merges two records of restart counts. For each container, the higher count wins. */
 export function mergedRestarts(
-  one: PodContext['restarts'] = {},
-  other: PodContext['restarts'] = {},
+  first: PodContext['restarts'] = {},
+  second: PodContext['restarts'] = {},
 ): NonNullable<PodContext['restarts']> {
-  const merged = new Map(Object.entries(one));
-  for (const [name, count] of Object.entries(other)) merged.set(name, Math.max(merged.get(name) ?? 0, count));
-  return Object.fromEntries(merged);
+  const mergedCounts = new Map(Object.entries(first));
+  for (const [name, count] of Object.entries(second))
+    mergedCounts.set(name, Math.max(mergedCounts.get(name) ?? 0, count));
+  return Object.fromEntries(mergedCounts);
 }
 
 /**
@@ -301,7 +304,9 @@ const volumeCounts = memoize((volumes: PodContext['volumes']) => {
 });
 
 export const mountedVolumes = ({ volumes }: PodContext): MountedVolumes =>
-  Object.fromEntries(Object.entries(volumes).flatMap(([name, { mounted }]) => (mounted ? [[name, mounted]] : [])));
+  Object.fromEntries(
+    Object.entries(volumes).flatMap(([name, { mountedVolume }]) => (mountedVolume ? [[name, mountedVolume]] : [])),
+  );
 
 const runsByName = memoize(
   (observed: ObservedPod): ReadonlyMap<string, readonly ObservedContainer[]> =>
@@ -320,42 +325,56 @@ export const mayRun = ({ state }: ObservedContainer): boolean => state === 'runn
  * runs without a process are included only up to the run in the terminal status, and none if the runtime has lost that
  * run, because earlier runs do not explain the status.
  */
-export function knownRuns({ observed, restored }: PodContext, name: string): readonly ObservedContainer[] {
-  const shown = runsOf(observed, name);
-  const told = [...(restored?.initContainerStatuses ?? []), ...(restored?.containerStatuses ?? [])];
-  const restarts = told.find((each) => each.name === name)?.restartCount;
-  if (restarts === undefined || shown.some(mayRun)) return shown;
-  const upToEnd = shown.filter(({ attempt }) => attempt <= restarts);
-  return upToEnd.some(({ attempt }) => attempt === restarts) ? upToEnd : [];
+export function knownRuns(
+  { observed, restored: restoredStatus }: PodContext,
+  name: string,
+): readonly ObservedContainer[] {
+  const observedRuns = runsOf(observed, name);
+  const restoredStatuses = [
+    ...(restoredStatus?.initContainerStatuses ?? []),
+    ...(restoredStatus?.containerStatuses ?? []),
+  ];
+  const restarts = restoredStatuses.find((each) => each.name === name)?.restartCount;
+  if (restarts === undefined || observedRuns.some(mayRun)) return observedRuns;
+  const terminalRuns = observedRuns.filter(({ attempt }) => attempt <= restarts);
+  return terminalRuns.some(({ attempt }) => attempt === restarts) ? terminalRuns : [];
 }
 
 /** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
-  const known = observed.containers.find(({ id }) => id === container.id);
+  const listedContainer = observed.containers.find(({ id }) => id === container.id);
   // A container's status does not name its sandbox, but the list did.
-  const merged = { ...container, sandboxId: container.sandboxId || (known?.sandboxId ?? '') };
-  const rest = observed.containers.filter(({ id }) => id !== container.id);
+  const mergedContainer = { ...container, sandboxId: container.sandboxId || (listedContainer?.sandboxId ?? '') };
+  const otherContainers = observed.containers.filter(({ id }) => id !== container.id);
   return {
     ...observed,
-    containers: [merged, ...rest].sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt),
+    containers: [mergedContainer, ...otherContainers].sort(
+      (a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt,
+    ),
   };
 }
 
 /** Returns the containers that the runtime or their actors had reported and that the runtime no longer has. */
-export function vanished({ observed, containerIds }: PodContext, shown: ObservedPod): { name: string; id: string }[] {
-  const reported = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
-  const known = new Map([...observed.containers, ...reported].map(({ name, id }) => [id, { name, id }]));
-  for (const { id } of shown.containers) known.delete(id);
-  return [...known.values()];
+export function vanishedContainers(
+  { observed, containerIds }: PodContext,
+  newlyObserved: ObservedPod,
+): { name: string; id: string }[] {
+  const reportedContainers = Object.entries(containerIds).map(([name, id]) => ({ name, id }));
+  const missingById = new Map(
+    [...observed.containers, ...reportedContainers].map(({ name, id }) => [id, { name, id }]),
+  );
+  for (const { id } of newlyObserved.containers) missingById.delete(id);
+  return [...missingById.values()];
 }
 
 /** Returns the restart counts of containers without an actor whose latest run the runtime no longer has. */
-export function rememberedRestarts(context: PodContext, shown: ObservedPod): PodContext['restarts'] {
+export function restartsWithLostRuns(context: PodContext, newlyObserved: ObservedPod): PodContext['restarts'] {
   const { containers, observed, restarts } = context;
-  const ids = new Set(shown.containers.map(({ id }) => id));
-  const lost = observed.containers.filter(({ id, name }) => !Object.hasOwn(containers, name) && !ids.has(id));
-  if (lost.length === 0) return restarts;
-  const counted = new Map(Object.entries(restarts ?? {}));
-  for (const { name, attempt } of lost) counted.set(name, Math.max(counted.get(name) ?? 0, attempt + 1));
-  return Object.fromEntries(counted);
+  const ids = new Set(newlyObserved.containers.map(({ id }) => id));
+  const lostContainers = observed.containers.filter(({ id, name }) => !Object.hasOwn(containers, name) && !ids.has(id));
+  if (lostContainers.length === 0) return restarts;
+  const restartCounts = new Map(Object.entries(restarts ?? {}));
+  for (const { name, attempt } of lostContainers)
+    restartCounts.set(name, Math.max(restartCounts.get(name) ?? 0, attempt + 1));
+  return Object.fromEntries(restartCounts);
 }

@@ -5,29 +5,31 @@
  */
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
-import { censusOf, inOrderOf, isOnItsWay, namesOf, ON_ITS_WAY } from './census.ts';
+import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOrder } from './census.ts';
 import type { PodContext } from './context.ts';
 
 /**
  * Whether a pod gives a container a turn in its rounds. Ephemeral containers do not wait for the hooks of other
  * containers.
  */
-const hasTurn = ({ initialized, turnsTaken }: PodContext, name: string): boolean =>
-  initialized || turnsTaken.includes(name);
+const hasTurn = ({ isInitialized, turnsTaken }: PodContext, name: string): boolean =>
+  isInitialized || turnsTaken.includes(name);
 
 const isEphemeral = ({ allocated }: PodContext, name: string): boolean =>
-  namesOf(allocated.spec, 'ephemeral').includes(name);
+  containerNames(allocated.spec, 'ephemeral').includes(name);
 
-const launching = (context: PodContext): string | undefined =>
-  inOrderOf(context.allocated.spec, censusOf(context).of('launching')).find((name) => !isEphemeral(context, name));
+const launchingContainer = (context: PodContext): string | undefined =>
+  sortInSpecOrder(context.allocated.spec, censusOf(context).namesIn('launching')).find(
+    (name) => !isEphemeral(context, name),
+  );
 
 /**
  * Returns the first container that has yet to be launched in the current round. A failure defers its container to a
  * later round.
  */
-function nextOfRound(context: PodContext): string | undefined {
-  for (const name of censusOf(context).fromFirstOnItsWay(context.round)) {
-    if (isOnItsWay(lookUp(context.containers, name)) && hasTurn(context, name)) return name;
+function nextInRound(context: PodContext): string | undefined {
+  for (const name of censusOf(context).fromFirstStarting(context.launchRound)) {
+    if (isStarting(lookUp(context.containers, name)) && hasTurn(context, name)) return name;
   }
   return undefined;
 }
@@ -35,8 +37,8 @@ function nextOfRound(context: PodContext): string | undefined {
 /** Whether a round that starts now would launch any container. */
 function hasNewRound(context: PodContext): boolean {
   const census = censusOf(context);
-  for (const lifecycle of ON_ITS_WAY) {
-    for (const name of census.of(lifecycle))
+  for (const lifecycle of STARTING_LIFECYCLES) {
+    for (const name of census.namesIn(lifecycle))
       if (hasTurn(context, name) && isLaunchedInOrder(context, name)) return true;
   }
   return false;
@@ -49,23 +51,26 @@ const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
 /** Returns the containers that a round starting now would launch, in spec order. */
 export function newRound(context: PodContext): string[] {
   const census = censusOf(context);
-  const names = ON_ITS_WAY.flatMap((lifecycle) => [...census.of(lifecycle)]);
+  const names = STARTING_LIFECYCLES.flatMap((lifecycle) => [...census.namesIn(lifecycle)]);
   const due = names.filter((name) => hasTurn(context, name) && !isEphemeral(context, name));
-  return inOrderOf(context.allocated.spec, due);
+  return sortInSpecOrder(context.allocated.spec, due);
 }
 
 /** Whether all containers of the current round have been launched or have failed, and other containers wait. */
 export const isRoundOver = (context: PodContext): boolean =>
-  nextOfRound(context) === undefined && launching(context) === undefined && hasNewRound(context);
+  nextInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
 
 /** Returns the container to launch now: the first one of the round, once its image is present. */
 export function nextLaunch(context: PodContext): string | undefined {
   const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
-  const ephemeral = namesOf(context.allocated.spec, 'ephemeral').find(isReady);
+  const ephemeral = containerNames(context.allocated.spec, 'ephemeral').find(isReady);
   if (ephemeral !== undefined) return ephemeral;
-  const first = nextOfRound(context);
-  return first !== undefined && isReady(first) && launching(context) === undefined ? first : undefined;
+  const nextName = nextInRound(context);
+  return nextName !== undefined && isReady(nextName) && launchingContainer(context) === undefined
+    ? nextName
+    : undefined;
 }
 
 /** Returns the container that the launchable containers wait for, if any. */
-export const blockedBy = (context: PodContext): string | undefined => launching(context) ?? nextOfRound(context);
+export const blockingContainer = (context: PodContext): string | undefined =>
+  launchingContainer(context) ?? nextInRound(context);

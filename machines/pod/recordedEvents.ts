@@ -6,18 +6,19 @@ import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
 import type { PodEvent } from '../shared/events.ts';
-import { failureEvent } from '../shared/failureEvents.ts';
+import { failureEvents } from '../shared/failureEvents.ts';
 
-export const directoryFailed = (failure: Failure): EventMessage[] =>
-  failureEvent(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
+export const directoryFailedEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);
 
 /** Returns the event about a failure. Failures of the sandbox and the cgroup already have the kubelet's wording. */
-export const asFailed = (failure: Failure): EventMessage[] => failureEvent(failure, failure.reason, failure.message);
+export const podFailureEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(failure, failure.reason, failure.message);
 
-export const sandboxUnreadable = (failure: Failure): EventMessage[] =>
-  failureEvent(failure, 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${failure.message}`);
+export const sandboxUnreadableEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(failure, 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${failure.message}`);
 
-export const refusal = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
+export const refusalEvents = ({ reason, message }: Refusal): EventMessage[] => [warning(reason, message)];
 
 /** Records the message of a termination. Only terminations that the node or the cluster initiated have one. */
 export const recordTerminationEvent = {

@@ -3,7 +3,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -23,13 +23,13 @@ import type { PodContext } from './context.ts';
  * Returns the version of the pod for which to request admission. If the pod cannot be resized, that version has the
  * pod's current resources.
  */
-export function wish(
+export function requestedVersion(
   { allocated, limitedSwap }: Pick<PodContext, 'allocated' | 'limitedSwap'>,
   desired: Pod,
-): { desired: Pod; asked: Pod; unadmitted: Refusal | undefined } {
-  const unadmitted = resizeRefusal(allocated, desired, limitedSwap);
-  const asked = unadmitted === undefined ? desired : withResources(desired, resourcesOf(allocated));
-  return { desired, asked, unadmitted };
+): { desired: Pod; requestedPod: Pod; updateRefusal: Refusal | undefined } {
+  const updateRefusal = resizeRefusal(allocated, desired, limitedSwap);
+  const requestedPod = updateRefusal === undefined ? desired : withResources(desired, resourcesOf(allocated));
+  return { desired, requestedPod, updateRefusal };
 }
 
 /**
@@ -41,10 +41,12 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
   const { sizes, resources } = allocation ?? {};
   const spec = resources && withResources(allocated, resources).spec;
   return (name) => {
-    const persisted = lookUp(sizes, name);
-    if (persisted !== undefined || spec === undefined) return persisted;
-    const placed = containerNamed(spec, name);
-    return placed === undefined || placed.role === 'ephemeral' ? undefined : containerSize(spec, placed.container);
+    const persistedSize = lookUp(sizes, name);
+    if (persistedSize !== undefined || spec === undefined) return persistedSize;
+    const placedContainer = containerNamed(spec, name);
+    return placedContainer === undefined || placedContainer.role === 'ephemeral'
+      ? undefined
+      : containerSize(spec, placedContainer.container);
   };
 }
 
@@ -52,7 +54,7 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
  * Returns the last admitted resources and the actual sizes of the containers, from which a replacement of this actor
  * continues.
  */
-export const presentAllocation = (context: PodContext): Allocation =>
+export const currentAllocation = (context: PodContext): Allocation =>
   allocationOf(context.allocated, isResizing(context) ? context.sizes : undefined);
 
 /** Whether a container that has a process has a size other than the admitted one. */
@@ -61,19 +63,19 @@ const hasContainerWithWrongSize = ({ allocated, containers, sizes }: PodContext)
   return [...(spec.initContainers ?? []), ...spec.containers].some((container) => {
     const size = lookUp(sizes, container.name);
     const lifecycle = lookUp(containers, container.name);
-    const lives = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
-    return lives && size !== undefined && !hasSameSize(size, containerSize(spec, container));
+    const hasProcess = lifecycle === 'running' || lifecycle === 'live' || lifecycle === 'launching';
+    return hasProcess && size !== undefined && !hasSameSize(size, containerSize(spec, container));
   });
 };
 
 /** Whether the decision on an update is pending, because other pods are terminating to make room (C24). */
-export const awaitsResources = ({ asked, allocated, unadmitted }: PodContext): boolean =>
-  unadmitted === undefined && !sameValue(asked.spec, allocated.spec);
+export const awaitsResources = ({ requestedPod, allocated, updateRefusal }: PodContext): boolean =>
+  updateRefusal === undefined && !isJsonEqual(requestedPod.spec, allocated.spec);
 
 /** Whether the pod's own cgroup does not have the admitted resources yet. */
-export const isCgroupOutdated = ({ fitted, allocated }: PodContext): boolean =>
-  fitted?.spec !== allocated.spec &&
-  (fitted === undefined || !hasSameResources(resourcesOf(fitted), resourcesOf(allocated)));
+export const isCgroupOutdated = ({ appliedPod, allocated }: PodContext): boolean =>
+  appliedPod?.spec !== allocated.spec &&
+  (appliedPod === undefined || !hasSameResources(resourcesOf(appliedPod), resourcesOf(allocated)));
 
 /** Whether the pod's cgroup can be resized, because all containers have the admitted sizes. */
 export const mustResizeCgroup = (context: PodContext): boolean =>

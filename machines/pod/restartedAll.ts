@@ -6,7 +6,7 @@
  */
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { restartsAll } from '../../kubernetes/lifecycle/restart.ts';
+import { restartsAllContainers } from '../../kubernetes/lifecycle/restart.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
 
 /** Returns the last run of each container that restarts with its pod, if the runtime has any. */
@@ -18,42 +18,42 @@ function lastRuns({ allocated, observed }: PodContext) {
 }
 
 /** Returns the container whose exit restarts all containers, if there is one (`ShouldAllContainersRestart`). */
-export const exitThatRestartsAll = (context: PodContext): ObservedContainer | undefined =>
+export const podRestartingExit = (context: PodContext): ObservedContainer | undefined =>
   lastRuns(context).find(
-    ({ container, shown: { exitCode } }) => exitCode !== undefined && restartsAll(container, exitCode),
+    ({ container, shown: { exitCode } }) => exitCode !== undefined && restartsAllContainers(container, exitCode),
   )?.shown;
 
 /**
  * Returns the exit that restarts all containers, the last runs created before it, and whether any container was created
  * after it.
  */
-function restartOfAll(context: PodContext) {
+function wholePodRestart(context: PodContext) {
   const runs = lastRuns(context);
-  const cause = exitThatRestartsAll(context);
+  const cause = podRestartingExit(context);
   if (cause === undefined) return undefined;
-  const isBefore = (shown: ObservedContainer) =>
+  const isBeforeRestart = (shown: ObservedContainer) =>
     shown.sandboxId === cause.sandboxId
       ? shown.createdAt <= (cause.finishedAt ?? Infinity)
       : shown.sandboxId !== context.sandbox?.id;
-  const before = runs.flatMap(({ shown }) => (isBefore(shown) ? [shown] : []));
-  return { cause, before, isHandled: before.length < runs.length };
+  const earlierRuns = runs.flatMap(({ shown }) => (isBeforeRestart(shown) ? [shown] : []));
+  return { cause, before: earlierRuns, isHandled: earlierRuns.length < runs.length };
 }
 
 /**
  * Returns the containers that have to be reset, because they were created before an exit that restarts all. Returns an
  * empty list while any of them may be running.
  */
-export function beforeRestartOfAll(context: PodContext): string[] {
-  const { cause, before, isHandled } = restartOfAll(context) ?? { before: [] };
-  const isBegun = isHandled || cause?.sandboxId !== context.sandbox?.id;
-  return isBegun && !before.some(mayRun) ? before.map(({ name }) => name) : [];
+export function containersToReset(context: PodContext): string[] {
+  const { cause, before, isHandled } = wholePodRestart(context) ?? { before: [] };
+  const hasRestartStarted = isHandled || cause?.sandboxId !== context.sandbox?.id;
+  return hasRestartStarted && !before.some(mayRun) ? before.map(({ name }) => name) : [];
 }
 
 /**
  * Returns the containers to be restarted because of an exit that has not been handled yet, in a sandbox that has to be
  * replaced. Some of them may still be running and are stopped at once.
  */
-export function stoppedByRestartOfAll(context: PodContext): string[] {
-  const { before, isHandled } = restartOfAll(context) ?? { before: [] };
+export function containersStoppedByRestart(context: PodContext): string[] {
+  const { before, isHandled } = wholePodRestart(context) ?? { before: [] };
   return isHandled ? [] : before.map(({ name }) => name);
 }

@@ -4,29 +4,34 @@ import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type AttemptIdentity, hasChangedId } from '../../kubernetes/lifecycle/changedId.ts';
 import { foreignSandboxReason, type ObservedPod, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
-import { couldRestartAll, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
+import { couldRestartAllContainers, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import { sandboxDecision } from '../../kubernetes/lifecycle/sandboxDecision.ts';
-import { retryAfter } from '../shared/failure.ts';
+import { retryFields } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
-import { exitThatRestartsAll } from './restartedAll.ts';
-import { staysAfterwards } from './termination.ts';
+import { podRestartingExit } from './restartedAll.ts';
+import { remainsAfterTermination } from './termination.ts';
 
 /** Decides about the sandbox based on the runtime's state when the actor starts (C8). */
 export const decideSandbox = (context: PodContext) => {
   const { allocated: pod, observed } = context;
-  const restartsAll = exitThatRestartsAll(context) !== undefined;
-  return sandboxDecision({ pod, observed, hasContainersToStart: hasSomethingToStart(pod, observed), restartsAll });
+  const mustRestartAll = podRestartingExit(context) !== undefined;
+  return sandboxDecision({
+    pod,
+    observed,
+    hasContainersToStart: hasContainersToStart(pod, observed),
+    restartsAll: mustRestartAll,
+  });
 };
 
 /**
  * Whether no container of the pod runs or will run, in which case its admitted resources are about to be released (C9).
  */
-export function isOver(context: PodContext): boolean {
+export function isFinished(context: PodContext): boolean {
   if (decideSandbox(context) === 'none') return true;
   const { allocated: pod, observed } = context;
   if (observed.containers.length === 0 || observed.containers.some(mayRun)) return false;
-  return !hasSomethingToStart(pod, observed) && exitThatRestartsAll(context) === undefined;
+  return !hasContainersToStart(pod, observed) && podRestartingExit(context) === undefined;
 }
 
 /** Whether the runtime has a sandbox that the pod can use and that contains containers unknown to this agent. */
@@ -38,22 +43,23 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
 };
 
 /** Returns why an inspected sandbox is unusable for the pod: its readiness, network mode or addresses (C8). */
-function flawOf({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
+function sandboxFlaw({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
   const decision = sandboxDecision({ pod, observed, hasContainersToStart: true });
   return typeof decision === 'object' ? decision.reason : undefined;
 }
 
-export const fits = (context: PodContext, sandbox: ObservedSandbox): boolean => flawOf(context, sandbox) === undefined;
+export const isSandboxUsable = (context: PodContext, sandbox: ObservedSandbox): boolean =>
+  sandboxFlaw(context, sandbox) === undefined;
 
 /** Returns the failure for an unusable new sandbox, which counts as a failed attempt with the usual back-off (C8). */
-export const unfit = (
+export const unusableSandboxFailure = (
   context: PodContext,
   sandbox: PortTypes['runSandbox']['output'],
 ): Pick<PodContext, 'failure' | 'retryAt'> =>
-  retryAfter({
+  retryFields({
     reason: 'FailedCreatePodSandBox',
-    message: `the new sandbox is unusable: ${flawOf(context, sandbox)}`,
+    message: `the new sandbox is unusable: ${sandboxFlaw(context, sandbox)}`,
     at: sandbox.madeAt,
   });
 
@@ -61,40 +67,40 @@ export const unfit = (
  * Whether the pod gets no other sandbox (C8), because its containers run once, none of them restarts all (C5), and a
  * container has been created already, even if it has not started.
  */
-export const isSandboxLast = ({ allocated, observed, containerIds }: PodContext): boolean =>
+export const isLastSandbox = ({ allocated, observed, containerIds }: PodContext): boolean =>
   allocated.spec.restartPolicy === 'Never' &&
-  !couldRestartAll(allocated) &&
+  !couldRestartAllContainers(allocated) &&
   (Object.keys(containerIds).length > 0 || observed.containers.length > 0);
 
 /**
  * Whether any regular container has yet to run, or would run again after its last exit. A running container dies with
  * its sandbox. Init containers and sidecars run only for the sake of regular containers.
  */
-function hasSomethingToStart(pod: Pod, observed: ObservedPod): boolean {
+function hasContainersToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
     const [newest] = runsOf(observed, container.name);
     return newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, podEnding: false });
   });
 }
 
-const readySandboxes = ({ sandboxes }: ObservedPod): string[] =>
+const readySandboxIds = ({ sandboxes }: ObservedPod): string[] =>
   sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : []));
 
 /**
  * Returns the new ID of a sandbox that the runtime no longer has under its known ID, or undefined if its ID has not
  * changed.
  */
-const otherIdOf = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
+const changedSandboxId = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
   sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => hasChangedId(known, shown))?.id;
 
 /** Updates the IDs of the pod's sandboxes if the runtime reports them under new IDs. */
-export function knownAgain(
-  { sandbox, stale, stopped, observed, termination }: PodContext,
+export function withObservedSandboxIds(
+  { sandbox, stale: staleSandboxes, stopped: stoppedSandboxes, observed, termination }: PodContext,
   shown: ObservedPod,
 ): Partial<Pick<PodContext, 'sandbox' | 'stale' | 'stopped'>> {
   const ids = new Map(
     [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].flatMap((known) => {
-      const id = otherIdOf(known, shown);
+      const id = changedSandboxId(known, shown);
       return id === undefined ? [] : [[known.id, id]];
     }),
   );
@@ -102,12 +108,12 @@ export function knownAgain(
   const now = (id: string): string => ids.get(id) ?? id;
   // A ready sandbox cannot have been stopped under its former ID. A sandbox that is to be removed has to be recorded
   // under its new ID.
-  const hasStopped = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
+  const stoppedIds = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
   return {
     ...(sandbox ? { sandbox: { ...sandbox, id: now(sandbox.id) } } : {}),
-    stale: stale.map(now),
-    ...(stopped && staysAfterwards(termination)
-      ? { stopped: stopped.map((id) => (hasStopped.has(now(id)) ? now(id) : id)) }
+    stale: staleSandboxes.map(now),
+    ...(stoppedSandboxes && remainsAfterTermination(termination)
+      ? { stopped: stoppedSandboxes.map((id) => (stoppedIds.has(now(id)) ? now(id) : id)) }
       : {}),
   };
 }
@@ -115,46 +121,46 @@ export function knownAgain(
 /**
  * Whether the pod's sandbox is not ready, not listed or without an address, or another sandbox is ready beside it (C8).
  */
-export function doubtsSandbox(before: PodContext, observed: ObservedPod): boolean {
-  const context = { ...before, ...knownAgain(before, observed) };
+export function shouldVerifySandbox(previousContext: PodContext, observed: ObservedPod): boolean {
+  const context = { ...previousContext, ...withObservedSandboxIds(previousContext, observed) };
   const { sandbox } = context;
   if (sandbox === undefined) return false;
-  return readySandboxes(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
+  return readySandboxIds(observed).join() !== sandbox.id || observed.sandboxes.some((each) => isFlawed(context, each));
 }
 
 const isFlawed = (context: PodContext, shown: ObservedSandbox): boolean =>
-  shown.id === context.sandbox?.id && !fits(context, shown);
+  shown.id === context.sandbox?.id && !isSandboxUsable(context, shown);
 
 /**
  * Whether an inspection shows that the pod can continue in its sandbox. A list that does not contain the sandbox is
  * older, and does not prove that another sandbox exists.
  */
-export function isStillSound(context: PodContext, sandbox: ObservedSandbox): boolean {
-  const ready = readySandboxes(context.observed);
-  return fits(context, sandbox) && (ready.length <= 1 || !ready.includes(sandbox.id));
+export function isSandboxStillUsable(context: PodContext, sandbox: ObservedSandbox): boolean {
+  const readyIds = readySandboxIds(context.observed);
+  return isSandboxUsable(context, sandbox) && (readyIds.length <= 1 || !readyIds.includes(sandbox.id));
 }
 
 /** Returns the attempt after that of the latest sandbox (C8). */
-export const nextSandbox = ({ attempt, sandbox, observed }: PodContext): number => {
-  const known = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
-  return known.length === 0 ? attempt : Math.max(...known) + 1;
+export const nextSandboxAttempt = ({ attempt, sandbox, observed }: PodContext): number => {
+  const knownAttempts = [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].map((each) => each.attempt);
+  return knownAttempts.length === 0 ? attempt : Math.max(...knownAttempts) + 1;
 };
 
 /** Returns every sandbox of the pod that may exist in the runtime. */
-export const allSandboxes = ({ sandbox, stale, observed }: PodContext): string[] => [
-  ...new Set([...(sandbox ? [sandbox.id] : []), ...stale, ...observed.sandboxes.map(({ id }) => id)]),
+export const allSandboxIds = ({ sandbox, stale: staleSandboxes, observed }: PodContext): string[] => [
+  ...new Set([...(sandbox ? [sandbox.id] : []), ...staleSandboxes, ...observed.sandboxes.map(({ id }) => id)]),
 ];
 
 /** Whether the runtime has a sandbox that did not exist when the sandboxes of the terminating pod were stopped. */
-export const hasLateSandbox = ({ stopped, observed }: PodContext): boolean =>
-  stopped !== undefined && observed.sandboxes.some(({ id }) => !stopped.includes(id));
+export const hasLateSandbox = ({ stopped: stoppedSandboxes, observed }: PodContext): boolean =>
+  stoppedSandboxes !== undefined && observed.sandboxes.some(({ id }) => !stoppedSandboxes.includes(id));
 
 /** Whether another agent has a sandbox of the pod while this agent has no ready one. */
-export const isRunByOthers = ({ observed }: PodContext): boolean =>
-  (observed.others ?? []).length > 0 && readySandboxes(observed).length === 0;
+export const isRunByOtherAgent = ({ observed }: PodContext): boolean =>
+  (observed.foreignSandboxes ?? []).length > 0 && readySandboxIds(observed).length === 0;
 
 /** Returns a failure that names the agent whose sandbox the pod waits for. */
-export function othersFailure({ observed: { others = [] }, bornAt: at }: PodContext): Failure {
-  const [owner = ''] = others.flatMap((sandbox) => sandbox.owner ?? []);
+export function otherAgentFailure({ observed: { foreignSandboxes = [] }, spawnedAt: at }: PodContext): Failure {
+  const [owner = ''] = foreignSandboxes.flatMap((sandbox) => sandbox.owner ?? []);
   return { reason: 'FailedCreatePodSandBox', message: foreignSandboxReason(owner), at };
 }

@@ -1,6 +1,6 @@
 /** Defines types, ports, guards and actions that several regions of the pod's chart share. */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { fullName } from '../../kubernetes/api/staticPod.ts';
 import {
@@ -15,16 +15,16 @@ import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts'
 import { requestsOf } from '../../kubernetes/resources/requests.ts';
 import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
-import { pathOf, served } from '../shared/actorRefs.ts';
+import { actorPath, sharedActor } from '../shared/actorRefs.ts';
 import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
-import { failureOf, isRuntimeAway, retryAfter } from '../shared/failure.ts';
+import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorPath } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { withLifecycles } from './census.ts';
-import { command } from './commands.ts';
+import { sendCommands } from './commands.ts';
 import {
   type Command,
   knownRuns,
@@ -32,15 +32,22 @@ import {
   mountedVolumes,
   type PodContext,
   type PodInput,
-  rememberedRestarts,
-  vanished,
+  restartsWithLostRuns,
+  vanishedContainers,
 } from './context.ts';
 import { paceMachine } from './pace.ts';
-import { persistedSizes, wish } from './resizing.ts';
-import { beforeRestartOfAll } from './restartedAll.ts';
-import { allSandboxes, decideSandbox, isOver, isStillSound, knownAgain, nextSandbox } from './sandbox.ts';
-import { hasBegun, isComplete, resetInits } from './startOrder.ts';
-import { afterDeadline, mergeTermination, staysAfterwards } from './termination.ts';
+import { persistedSizes, requestedVersion } from './resizing.ts';
+import { containersToReset } from './restartedAll.ts';
+import {
+  allSandboxIds,
+  decideSandbox,
+  isFinished,
+  isSandboxStillUsable,
+  nextSandboxAttempt,
+  withObservedSandboxIds,
+} from './sandbox.ts';
+import { hasRegularContainer, isComplete, resetInits } from './startOrder.ts';
+import { mergeTermination, remainsAfterTermination, withExceededDeadline } from './termination.ts';
 
 export interface PodArgs {
   readonly context: PodContext;
@@ -53,13 +60,13 @@ export const admittedUpdateActions = ['applyUpdate', 'updateVolumes', 'spawnVolu
 /** Returns a request for admission of the pod's current version. */
 export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
   type: 'admission.request',
-  uid: context.asked.metadata.uid,
-  fullName: fullName(context.asked),
-  pod: context.asked,
-  requests: requestsOf(context.asked),
+  uid: context.requestedPod.metadata.uid,
+  fullName: fullName(context.requestedPod),
+  pod: context.requestedPod,
+  requests: requestsOf(context.requestedPod),
   ...(context.allocation ? { allocated: context.allocation } : {}),
-  adopted: context.observed.sandboxes.length > 0 && sameValue(context.asked.spec, context.allocated.spec),
-  isOver: isOver(context),
+  isAdopted: context.observed.sandboxes.length > 0 && isJsonEqual(context.requestedPod.spec, context.allocated.spec),
+  isFinished: isFinished(context),
   holder,
 });
 
@@ -124,36 +131,39 @@ export const podSetup = setup({
     mustTerminate: ({ context }) => context.termination !== undefined,
     isDeadlineOver: ({ context, event }) => {
       assertEvent(event, 'pod.deadlineExceeded');
-      return event.deadline === context.activeUntil;
+      return event.deadline === context.activeDeadline;
     },
     isKillLimitOver: ({ context, event }) => {
       assertEvent(event, 'pod.killLimitExceeded');
-      return event.deadline === context.killUntil;
+      return event.deadline === context.killDeadline;
     },
     needsNoSandbox: ({ context }) => decideSandbox(context) === 'none',
     isComplete: ({ context }) => isComplete(context),
-    changesNetworkMode: ({ context: { asked, allocated } }) =>
-      (asked.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
-    isStillSound: ({ context }, sandbox: ObservedSandbox | null) => sandbox !== null && isStillSound(context, sandbox),
-    failedForRuntime: ({ context }) => isRuntimeAway(context.failure),
+    changesNetworkMode: ({ context: { requestedPod, allocated } }) =>
+      (requestedPod.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
+    isStillSound: ({ context }, sandbox: ObservedSandbox | null) =>
+      sandbox !== null && isSandboxStillUsable(context, sandbox),
+    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involvedPod(context.allocated), messages)) enqueue.emit(event);
     }),
-    requestAdmission: sendTo(served('admission'), ({ context, self }) => admissionRequest(context, pathOf(self))),
+    requestAdmission: sendTo(sharedActor('admission'), ({ context, self }) =>
+      admissionRequest(context, actorPath(self)),
+    ),
     desire: assign(({ context, event }) => {
       assertEvent(event, 'pod.update');
-      return wish(context, event.pod);
+      return requestedVersion(context, event.pod);
     }),
     /** Records changed metadata. Other components read it, but no decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
       assertEvent(event, 'pod.metadataChanged');
       const { metadata } = event;
-      const { desired, asked, allocated } = context;
+      const { desired, requestedPod, allocated } = context;
       return {
         desired: { ...desired, metadata },
-        asked: { ...asked, metadata },
+        requestedPod: { ...requestedPod, metadata },
         allocated: { ...allocated, metadata },
       };
     }),
@@ -163,76 +173,84 @@ export const podSetup = setup({
     }),
     recordExceededDeadline: assign(({ context, event }) => {
       assertEvent(event, 'pod.deadlineExceeded');
-      return { termination: afterDeadline(context, event.at) };
+      return { termination: withExceededDeadline(context, event.at) };
     }),
-    recordFailure: assign(({ event }) => retryAfter(failureOf(event))),
+    recordFailure: assign(({ event }) => retryFields(failureOf(event))),
     complete: assign(({ context }) => ({
       termination: {
         reason: 'Completed' as const,
         graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
         // Containers may have terminated before this agent started, in which case the pod completes now.
-        at: Math.max(context.endedAt, context.bornAt),
+        at: Math.max(context.endedAt, context.spawnedAt),
       },
     })),
     loseSandbox: assign(({ context }) => ({
       sandbox: undefined,
-      attempt: nextSandbox(context),
-      stale: allSandboxes(context),
+      attempt: nextSandboxAttempt(context),
+      stale: allSandboxIds(context),
       turnsTaken: [],
-      round: [],
-      restartsAll: undefined,
-      initialized: false,
+      launchRound: [],
+      isRestartingAll: undefined,
+      isInitialized: false,
       containers: resetInits(context),
     })),
     /** Marks the pod as initialized if any regular container has run, because no more containers will start. */
-    recordPastInitialization: assign(({ context }) => ({ initialized: hasBegun(context) })),
+    recordPastInitialization: assign(({ context }) => ({ isInitialized: hasRegularContainer(context) })),
     /**
      * Sends the current pod to each volume. A failed volume is retried with its new definition, and a volume that
      * exposes pod fields is updated.
      */
     updateVolumes: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.volumes);
-      command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.update', pod: context.allocated } }]);
+      sendCommands(enqueue, context, [
+        { to: 'volumes', names, event: { type: 'volume.update', pod: context.allocated } },
+      ]);
     }),
     /**
      * Spawns an actor for each volume in the spec that has none. The actor mounts the volume or, if the pod has
      * terminated, unmounts it.
      */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
-      const { allocated: pod, ticket, termination } = context;
+      const { allocated: pod, arrivalOrder, termination } = context;
       // The removal of a pod finds an earlier agent's volumes on disk.
-      if (termination !== undefined && !staysAfterwards(termination)) return;
+      if (termination !== undefined && !remainsAfterTermination(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const names = (pod.spec.volumes ?? []).map(({ name }) => name);
-      const missing = names.filter((name) => !Object.hasOwn(context.volumes, name));
-      const pending = missing.map((name) => [name, { lifecycle: 'pending' as const }]);
-      enqueue.assign({ volumes: { ...context.volumes, ...Object.fromEntries(pending) } });
-      const event = { type: 'spawn' as const, pod, ticket, isLeft: termination !== undefined, isInUse };
-      command(enqueue, context, [{ to: 'volumes', names: missing, event }]);
+      const missingNames = names.filter((name) => !Object.hasOwn(context.volumes, name));
+      const pendingVolumes = missingNames.map((name) => [name, { lifecycle: 'pending' as const }]);
+      enqueue.assign({ volumes: { ...context.volumes, ...Object.fromEntries(pendingVolumes) } });
+      const event = {
+        type: 'spawn' as const,
+        pod,
+        arrivalOrder,
+        isLeftover: termination !== undefined,
+        isInUse,
+      };
+      sendCommands(enqueue, context, [{ to: 'volumes', names: missingNames, event }]);
     }),
     /** Spawns an actor for each container in the spec that has none. */
     spawnContainers: enqueueActions(({ context, enqueue }) => {
       const { allocated, restarts, termination } = context;
-      const missing = containersOf(allocated.spec)
+      const missingNames = containersOf(allocated.spec)
         .map(({ container }) => container.name)
         .filter((name) => !Object.hasOwn(context.containers, name));
-      const sizeOf = persistedSizes(context);
+      const persistedSize = persistedSizes(context);
       const lifecycles = new Map<string, ContainerLifecycle>();
       const sizes: [string, ContainerSize][] = [];
-      for (const name of missing) {
-        const seen = knownRuns(context, name);
-        const size = seen.length > 0 ? sizeOf(name) : undefined;
-        lifecycles.set(name, seen[0] && mayRun(seen[0]) ? 'live' : 'pending');
+      for (const name of missingNames) {
+        const observedRuns = knownRuns(context, name);
+        const size = observedRuns.length > 0 ? persistedSize(name) : undefined;
+        lifecycles.set(name, observedRuns[0] && mayRun(observedRuns[0]) ? 'live' : 'pending');
         if (size) sizes.push([name, size]);
       }
       enqueue.assign(({ context: now }) => ({
         containers: withLifecycles(now, lifecycles),
         sizes: { ...now.sizes, ...Object.fromEntries(sizes) },
       }));
-      const reset = beforeRestartOfAll(context).filter((name) => lifecycles.has(name));
-      command(enqueue, context, [
-        { names: missing, event: { type: 'spawn', pod: allocated, restarts } },
-        { names: reset, event: { type: 'container.reset' } },
+      const namesToReset = containersToReset(context).filter((name) => lifecycles.has(name));
+      sendCommands(enqueue, context, [
+        { names: missingNames, event: { type: 'spawn', pod: allocated, restarts } },
+        { names: namesToReset, event: { type: 'container.reset' } },
       ]);
       // The last status of a terminating pod is computed without the actors of its containers.
       if (restarts && termination === undefined) enqueue.assign({ restarts: undefined });
@@ -240,16 +258,16 @@ export const podSetup = setup({
     announceSandbox: enqueueActions(({ context, enqueue }) => {
       if (context.sandbox === undefined) return;
       const event: ContainerEvent = { type: 'sandbox.ready', sandbox: context.sandbox };
-      command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
+      sendCommands(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
      * Stops the containers in the sandbox. Hooks and grace periods apply only if an inspection has shown that the
      * sandbox is still ready.
      */
     revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
-      const still = sandbox?.state === 'ready' ? { still: sandbox } : {};
-      const event: ContainerEvent = { type: 'sandbox.lost', ...still };
-      command(enqueue, context, [{ names: Object.keys(context.containers), event }]);
+      const revocation = sandbox?.state === 'ready' ? { readySandbox: sandbox } : {};
+      const event: ContainerEvent = { type: 'sandbox.lost', ...revocation };
+      sendCommands(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
      * Distributes a full observation of the pod. If a known container is missing from it, its actor is told that the
@@ -257,35 +275,43 @@ export const podSetup = setup({
      */
     observe: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podObserved');
-      const again = knownAgain(context, event.pod);
-      enqueue.assign({ observed: event.pod, restarts: rememberedRestarts(context, event.pod), ...again });
+      const idChanges = withObservedSandboxIds(context, event.pod);
+      enqueue.assign({ observed: event.pod, restarts: restartsWithLostRuns(context, event.pod), ...idChanges });
       const commands: Command[] = [];
-      if (again.sandbox && again.sandbox.id !== context.sandbox?.id) {
-        const ready: ContainerEvent = { type: 'sandbox.ready', sandbox: again.sandbox };
-        commands.push({ names: Object.keys(context.containers), event: ready });
+      if (idChanges.sandbox && idChanges.sandbox.id !== context.sandbox?.id) {
+        const sandboxReady: ContainerEvent = { type: 'sandbox.ready', sandbox: idChanges.sandbox };
+        commands.push({ names: Object.keys(context.containers), event: sandboxReady });
       }
-      const shown = event.pod.containers.map((container) => ({ name: container.name, id: container.id, container }));
-      const gone = vanished(context, event.pod).map(({ name, id }) => ({ name, id, container: null }));
-      for (const { name, id, container } of [...shown, ...gone]) {
+      const presentContainers = event.pod.containers.map((container) => ({
+        name: container.name,
+        id: container.id,
+        container,
+      }));
+      const missingContainers = vanishedContainers(context, event.pod).map(({ name, id }) => ({
+        name,
+        id,
+        container: null,
+      }));
+      for (const { name, id, container } of [...presentContainers, ...missingContainers]) {
         if (!Object.hasOwn(context.containers, name)) continue;
         commands.push({ names: [name], event: { type: 'runtime.containerObserved', id, container } });
       }
-      command(enqueue, context, commands);
+      sendCommands(enqueue, context, commands);
     }),
     forwardRuntimeReturn: enqueueActions(({ context, enqueue }) => {
       const names = Object.keys(context.containers);
-      command(enqueue, context, [
+      sendCommands(enqueue, context, [
         { names, event: { type: 'runtime.returned' } },
         { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'runtime.returned' } },
       ]);
     }),
     /** Applies an admitted update: stops containers that the spec no longer has, and sends the update to the others. */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
-      const { asked: pod, allocated, desired, limitedSwap } = context;
-      const wanted = new Set(containersOf(pod.spec).map(({ container }) => container.name));
-      const unadmitted = resizeRefusal(pod, desired, limitedSwap);
-      enqueue.assign({ allocated: pod, unadmitted });
-      if (unadmitted === undefined && hasSameResources(resourcesOf(pod), resourcesOf(desired))) {
+      const { requestedPod: pod, allocated, desired, limitedSwap } = context;
+      const desiredNames = new Set(containersOf(pod.spec).map(({ container }) => container.name));
+      const updateRefusal = resizeRefusal(pod, desired, limitedSwap);
+      enqueue.assign({ allocated: pod, updateRefusal });
+      if (updateRefusal === undefined && hasSameResources(resourcesOf(pod), resourcesOf(desired))) {
         enqueue.assign({ pendingResize: undefined });
       }
       if (!hasSameResources(resourcesOf(pod), resourcesOf(allocated))) {
@@ -293,13 +319,13 @@ export const podSetup = setup({
         const message = resizeMessage('Pod resize started', pod);
         enqueue.emit(recordedEvent(involvedPod(pod), { reason: 'ResizeStarted', message }));
       }
-      const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-      const stop: ContainerEvent = { type: 'container.stop', removesContainer: true };
+      const updateEvent: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
+      const stopEvent: ContainerEvent = { type: 'container.stop', removesContainer: true };
       const commands = Object.keys(context.containers).map((name) => ({
         names: [name],
-        event: wanted.has(name) ? update : stop,
+        event: desiredNames.has(name) ? updateEvent : stopEvent,
       }));
-      command(enqueue, context, commands);
+      sendCommands(enqueue, context, commands);
     }),
   },
 });

@@ -6,39 +6,39 @@
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
-import { censusOf, initNamesOf, namesOf, withLifecycles } from './census.ts';
+import { censusOf, containerNames, initContainerNames, withLifecycles } from './census.ts';
 import { type PodContext, runsOf } from './context.ts';
 
-export const initNames = ({ allocated }: PodContext): readonly string[] => initNamesOf(allocated.spec);
-const regularNames = ({ allocated }: PodContext): readonly string[] => namesOf(allocated.spec, 'regular');
-const ephemeralNames = ({ allocated }: PodContext): readonly string[] => namesOf(allocated.spec, 'ephemeral');
+export const initNames = ({ allocated }: PodContext): readonly string[] => initContainerNames(allocated.spec);
+const regularNames = ({ allocated }: PodContext): readonly string[] => containerNames(allocated.spec, 'regular');
+const ephemeralNames = ({ allocated }: PodContext): readonly string[] => containerNames(allocated.spec, 'ephemeral');
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
   containerNamed(allocated.spec, name)?.role;
 
 /** Returns the names of all containers except those with certain roles, in spec order. */
-const namesBut = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>
+const namesExcept = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>
   containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
 /**
  * Returns the containers that start first in a sandbox: the first init container or, without init containers, all
  * regular ones.
  */
-export const firstTurn = (context: PodContext): readonly string[] => {
+export const firstContainers = (context: PodContext): readonly string[] => {
   const inits = initNames(context);
   return inits.length > 0 ? inits.slice(0, 1) : regularNames(context);
 };
 
 /** Returns the sidecars and regular containers that have an actor. */
-export const afterInits = (context: PodContext): string[] =>
-  namesBut(context, 'init', 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
+export const containersAfterInits = (context: PodContext): string[] =>
+  namesExcept(context, 'init', 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
 /**
  * Returns the lifecycles of a pod's containers after some of them got their turn. The actors report their own progress
  * later.
  */
-export function onTheirWay(context: PodContext, names: readonly string[]): PodContext['containers'] {
-  const pending = names.filter((name) => lookUp(context.containers, name) === 'pending');
-  return withLifecycles(context, new Map(pending.map((name) => [name, 'coming' as const])));
+export function withStarting(context: PodContext, names: readonly string[]): PodContext['containers'] {
+  const pendingNames = names.filter((name) => lookUp(context.containers, name) === 'pending');
+  return withLifecycles(context, new Map(pendingNames.map((name) => [name, 'coming' as const])));
 }
 
 /**
@@ -47,24 +47,24 @@ export function onTheirWay(context: PodContext, names: readonly string[]): PodCo
  * no container (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
-  const last = initNames(context).findLast((name) => context.turnsTaken.includes(name));
-  if (last === undefined) return true;
-  const lifecycle = lookUp(context.containers, last);
-  return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, last) === 'sidecar');
+  const lastInit = initNames(context).findLast((name) => context.turnsTaken.includes(name));
+  if (lastInit === undefined) return true;
+  const lifecycle = lookUp(context.containers, lastInit);
+  return lifecycle === 'succeeded' || (lifecycle === 'running' && roleOf(context, lastInit) === 'sidecar');
 }
 
 /** Whether every init container has had its turn. */
-export const isLastTurn = (context: PodContext): boolean =>
+export const haveAllInitsStarted = (context: PodContext): boolean =>
   initNames(context).every((name) => context.turnsTaken.includes(name));
 
 /** Returns the containers' lifecycles in a new sandbox. Completed init containers have to run again (C3). */
 export function resetInits(context: PodContext): PodContext['containers'] {
-  const again = initNames(context).filter((name) => lookUp(context.containers, name) === 'succeeded');
-  return withLifecycles(context, new Map(again.map((name) => [name, 'pending' as const])));
+  const completedInits = initNames(context).filter((name) => lookUp(context.containers, name) === 'succeeded');
+  return withLifecycles(context, new Map(completedInits.map((name) => [name, 'pending' as const])));
 }
 
 /** Whether an init container has failed permanently (C1). */
-const hasInitFailed = (context: PodContext): boolean => censusOf(context).failedInits > 0;
+const hasInitFailed = (context: PodContext): boolean => censusOf(context).failedInitCount > 0;
 
 /**
  * Whether a regular container was already created in this sandbox, which proves that the init containers had completed
@@ -72,20 +72,20 @@ const hasInitFailed = (context: PodContext): boolean => censusOf(context).failed
  * before it.
  */
 export function wasInitialized(context: PodContext): boolean {
-  const lastMade = (role: ContainerRole) =>
-    namesOf(context.allocated.spec, role).reduce(
+  const lastCreatedAt = (role: ContainerRole) =>
+    containerNames(context.allocated.spec, role).reduce(
       (latest, name) => Math.max(latest, newestCreatedAt(context, name)),
       -1,
     );
-  const regular = lastMade('regular');
-  return regular >= 0 && regular >= lastMade('init');
+  const lastRegularAt = lastCreatedAt('regular');
+  return lastRegularAt >= 0 && lastRegularAt >= lastCreatedAt('init');
 }
 
 /**
  * Whether the runtime shows that any regular container was ever created, which proves that the init containers had
  * completed.
  */
-export const hasBegun = (context: PodContext): boolean =>
+export const hasRegularContainer = (context: PodContext): boolean =>
   regularNames(context).some((name) => runsOf(context.observed, name).length > 0);
 
 /**
@@ -94,14 +94,14 @@ export const hasBegun = (context: PodContext): boolean =>
  * turn (C4). An init container created before one that precedes it in the spec does not count, because in that case
  * they all run again.
  */
-export function earlierTurns(context: PodContext): string[] {
+export function earlierTurnNames(context: PodContext): string[] {
   const inits = initNames(context);
-  const last = inits.findLastIndex((name, index) => {
-    const previous = inits.slice(0, index).filter((each) => roleOf(context, each) === 'init');
+  const lastIndex = inits.findLastIndex((name, index) => {
+    const precedingInits = inits.slice(0, index).filter((each) => roleOf(context, each) === 'init');
     const createdAt = newestCreatedAt(context, name);
-    return createdAt >= 0 && previous.every((each) => createdAt >= newestCreatedAt(context, each));
+    return createdAt >= 0 && precedingInits.every((each) => createdAt >= newestCreatedAt(context, each));
   });
-  return inits.slice(0, last + 1);
+  return inits.slice(0, lastIndex + 1);
 }
 
 /** Returns when the newest container with this name was created in the current sandbox, or -1 if there is none. */
@@ -114,28 +114,28 @@ const newestCreatedAt = ({ observed, sandbox }: PodContext, name: string): numbe
   );
 
 /** Returns the init container whose turn is next, or undefined if there is none or if it has no actor yet. */
-export function nextInit(context: PodContext): string | undefined {
+export function nextInitName(context: PodContext): string | undefined {
   const name = initNames(context).find((each) => !context.turnsTaken.includes(each));
   return name !== undefined && Object.hasOwn(context.containers, name) ? name : undefined;
 }
 
 /** Returns the ephemeral containers to start in the current sandbox. Includes only those that have an actor. */
-export const newEphemeral = (context: PodContext): string[] =>
+export const newEphemeralContainers = (context: PodContext): string[] =>
   ephemeralNames(context).filter(
     (name) => Object.hasOwn(context.containers, name) && !context.turnsTaken.includes(name),
   );
 
 /** Returns the ephemeral containers that had their turn. They are exempt from a restart of all containers. */
-export const ephemeralTurnsGiven = (context: PodContext): string[] =>
+export const startedEphemeral = (context: PodContext): string[] =>
   context.turnsTaken.filter((name) => roleOf(context, name) === 'ephemeral');
 
 /** Returns the containers that restart with their pod, which are all but the ephemeral ones. */
-export const lastingNames = (context: PodContext): string[] =>
-  namesBut(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
+export const restartableNames = (context: PodContext): string[] =>
+  namesExcept(context, 'ephemeral').filter((name) => Object.hasOwn(context.containers, name));
 
 /** Whether all containers that restart have stopped and wait for their turn again. */
-export const isAllReset = (context: PodContext): boolean =>
-  lastingNames(context).every((name) =>
+export const areAllReset = (context: PodContext): boolean =>
+  restartableNames(context).every((name) =>
     ['pending', 'stopped', 'removed'].includes(lookUp(context.containers, name) ?? ''),
   );
 
@@ -143,10 +143,10 @@ export const isAllReset = (context: PodContext): boolean =>
  * Whether all regular containers have completed and none will run again (C9). A container that was stopped by an update
  * may be wanted again.
  */
-const hasNothingLeft = (context: PodContext): boolean => censusOf(context).unfinishedRegulars === 0;
+const haveRegularsFinished = (context: PodContext): boolean => censusOf(context).unfinishedRegularCount === 0;
 
 /**
  * Whether the pod completes, because all regular containers have completed or an init container has failed permanently
  * (C9).
  */
-export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || hasNothingLeft(context);
+export const isComplete = (context: PodContext): boolean => hasInitFailed(context) || haveRegularsFinished(context);

@@ -5,12 +5,12 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
-import { censusOf, isWithoutProcess, namesOf } from './census.ts';
+import { censusOf, containerNames, isWithoutProcess } from './census.ts';
 import type { PodContext } from './context.ts';
 import { deadlineOf } from './termination.ts';
 
 /** Whether no container has a process or will get one on its own. */
-export const hasNoProcess = (context: PodContext): boolean => censusOf(context).active === 0;
+export const hasNoProcess = (context: PodContext): boolean => censusOf(context).activeCount === 0;
 
 const isSidecar = ({ allocated }: PodContext, name: string): boolean =>
   containerNamed(allocated.spec, name)?.role === 'sidecar';
@@ -18,20 +18,22 @@ const isSidecar = ({ allocated }: PodContext, name: string): boolean =>
 /**
  * Returns the sidecar whose turn to stop has come and that has not been released yet, or undefined if there is none.
  */
-export function nextToStop(context: PodContext): string | undefined {
-  if (censusOf(context).activeRegulars > 0) return undefined;
-  const last = namesOf(context.allocated.spec, 'sidecar').findLast(
+export function nextSidecarToStop(context: PodContext): string | undefined {
+  if (censusOf(context).activeRegularCount > 0) return undefined;
+  const lastActiveSidecar = containerNames(context.allocated.spec, 'sidecar').findLast(
     (name) => !isWithoutProcess(lookUp(context.containers, name)),
   );
-  return last === undefined || context.released.includes(last) ? undefined : last;
+  return lastActiveSidecar === undefined || context.releasedSidecars.includes(lastActiveSidecar)
+    ? undefined
+    : lastActiveSidecar;
 }
 
 /** Returns the command that stops one container of a terminating pod. */
 export function stopCommand(context: PodContext, name: string) {
-  const { termination, released } = context;
+  const { termination, releasedSidecars } = context;
   return {
     type: 'container.stop' as const,
     ...(termination ? { deadline: deadlineOf(termination), graceSeconds: termination.graceSeconds } : {}),
-    waits: isSidecar(context, name) && !released.includes(name),
+    awaitsOtherContainers: isSidecar(context, name) && !releasedSidecars.includes(name),
   };
 }

@@ -13,76 +13,79 @@ export const deadlineOf = ({ at, graceSeconds }: Termination): number => at + gr
  * Whether the terminated pod remains until no source wants it, because it has completed or the node terminated it for
  * reasons of its own.
  */
-export const staysAfterwards = (termination: Termination | undefined): boolean =>
-  termination?.reason === 'Completed' || termination?.stays === true;
+export const remainsAfterTermination = (termination: Termination | undefined): boolean =>
+  termination?.reason === 'Completed' || termination?.staysUntilUnlisted === true;
 
 /**
  * Merges a later termination into the current one. It may shorten the grace period but never extend it (C10). A later
  * termination replaces a completion, and a termination that removes the pod takes precedence over any other. Comparing
  * deadlines is not enough, because setting the clock back makes every later deadline look earlier.
  */
-export function mergeTermination(present: Termination | undefined, next: Termination): Termination {
-  if (present === undefined) return next;
+export function mergeTermination(current: Termination | undefined, later: Termination): Termination {
+  if (current === undefined) return later;
   // The API server's phase of a terminating pod is usually the one that this node reported.
-  if (next.reason === 'EndedElsewhere') return present;
-  if (present.reason === 'Completed') return present.exceedsDeadline ? { ...next, exceedsDeadline: true } : next;
-  const { stays = false, ...cause } = present;
-  const isSooner = next.graceSeconds < present.graceSeconds && deadlineOf(next) < deadlineOf(present);
-  const nearer = isSooner ? { at: next.at, graceSeconds: next.graceSeconds } : {};
-  return { ...cause, ...nearer, ...(stays && next.stays ? { stays } : {}) };
+  if (later.reason === 'EndedElsewhere') return current;
+  if (current.reason === 'Completed') return current.exceedsDeadline ? { ...later, exceedsDeadline: true } : later;
+  const { staysUntilUnlisted = false, ...cause } = current;
+  const isSooner = later.graceSeconds < current.graceSeconds && deadlineOf(later) < deadlineOf(current);
+  const earlierEnd = isSooner ? { at: later.at, graceSeconds: later.graceSeconds } : {};
+  return { ...cause, ...earlierEnd, ...(staysUntilUnlisted && later.staysUntilUnlisted ? { staysUntilUnlisted } : {}) };
 }
 
 /**
  * Returns the termination of a pod whose active deadline has passed. Its grace period counts from `at`, when the node
  * detects that, however long ago the deadline was (C10).
  */
-const deadlineExceeded = ({ allocated }: PodContext, at: number): Termination => ({
+const deadlineExceededTermination = ({ allocated }: PodContext, at: number): Termination => ({
   reason: 'DeadlineExceeded',
   message: DEADLINE_EXCEEDED,
   graceSeconds: allocated.spec.terminationGracePeriodSeconds ?? 30,
   phase: 'Failed',
   at,
-  stays: true,
+  staysUntilUnlisted: true,
 });
 
 /**
  * Returns the termination of a pod whose active deadline has passed. A pod that is already terminating retains its
  * grace period and its cause, but its failure is attributed to the deadline.
  */
-export const afterDeadline = (context: PodContext, at: number): Termination =>
-  context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceeded(context, at);
+export const withExceededDeadline = (context: PodContext, at: number): Termination =>
+  context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);
 
 /**
  * Returns the time limit of a termination for the node's own reasons: one and a half times the grace period, at least
  * 10 s.
  */
-const killLimitOf = ({ at, graceSeconds }: Termination): number =>
+const killDeadlineOf = ({ at, graceSeconds }: Termination): number =>
   at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;
 
 /**
  * Returns the time limit of the termination of a pod that the node terminates for its own reasons, in milliseconds
  * since the epoch. Undefined for any other pod.
  */
-export const killUntil = ({ termination }: PodContext): number | undefined =>
-  termination?.disruption === undefined ? undefined : killLimitOf(termination);
+export const computeKillDeadline = ({ termination }: PodContext): number | undefined =>
+  termination?.disruption === undefined ? undefined : killDeadlineOf(termination);
 
 /**
  * Returns the time after which the pod counts as DeadlineExceeded, until its containers and its sandbox have stopped.
  * This also applies while it terminates for another reason (the calls of `generateAPIPodStatus` in `SyncTerminatingPod`
  * of `pkg/kubelet/kubelet.go`).
  */
-export function activeUntil(context: PodContext): number | undefined {
-  const { allocated, restored, startedAt } = context;
+export function computeActiveDeadline(context: PodContext): number | undefined {
+  const { allocated, restored: restoredStatus, startedAt } = context;
   const seconds = allocated.spec.activeDeadlineSeconds;
-  if (seconds === undefined || restored !== undefined || hasStopped(context)) return undefined;
+  if (seconds === undefined || restoredStatus !== undefined || hasSandboxStopped(context)) return undefined;
   return isPhaseFixed(context.termination) ? undefined : startedAt + seconds * 1_000;
 }
 
-const hasStopped = ({ sandbox, stopped }: PodContext): boolean => stopped !== undefined && sandbox?.state !== 'ready';
+const hasSandboxStopped = ({ sandbox, stopped: stoppedSandboxes }: PodContext): boolean =>
+  stoppedSandboxes !== undefined && sandbox?.state !== 'ready';
 
 /** Whether an exceeded deadline no longer changes the status of the pod, or its status is no longer read. */
 function isPhaseFixed(termination: Termination | undefined): boolean {
   if (termination === undefined) return false;
-  const { exceedsDeadline, isUnheard, reason } = termination;
-  return exceedsDeadline === true || isUnheard === true || reason === 'DeadlineExceeded' || reason === 'EndedElsewhere';
+  const { exceedsDeadline, isUnreported, reason } = termination;
+  return (
+    exceedsDeadline === true || isUnreported === true || reason === 'DeadlineExceeded' || reason === 'EndedElsewhere'
+  );
 }

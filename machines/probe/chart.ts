@@ -7,19 +7,19 @@ import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NO_FAILURE } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
-  afterAnswer,
-  eventOf,
-  failuresOf,
+  afterAttempt,
+  consecutiveFailures,
   initialProbeContext,
-  isEnough,
-  longestWaitMs,
+  maxWaitMs,
   type ProbeContext,
   type ProbeInput,
   periodMs,
+  probeEvent,
+  reachesThreshold,
 } from './context.ts';
 
 const probeSetup = setup({
@@ -33,16 +33,16 @@ const probeSetup = setup({
   },
   actors: { runProbe: port('runProbe'), pickTime: port('pickTime'), timer: timerPort() },
   guards: {
-    mustSpread: ({ context }) => context.adopted && context.last === undefined,
+    mustSpread: ({ context }) => context.adopted && context.lastResult === undefined,
     startsPassing: ({ context }) => context.kind === 'liveness' || context.passed,
     startsUnknown: ({ context }) => context.kind === 'startup',
-    isEnoughSuccess: ({ context }, answer: ProbeResult) => isEnough(context, answer, 'success'),
-    isEnoughFailure: ({ context }, answer: ProbeResult) => isEnough(context, answer, 'failure'),
+    isEnoughSuccess: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'success'),
+    isEnoughFailure: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'failure'),
   },
   actions: {
-    count: assign(({ context }, answer: ProbeResult) => afterAnswer(context, answer)),
-    recordEvent: enqueueActions(({ context, enqueue }, answer: ProbeResult) => {
-      const message = eventOf(context, answer);
+    count: assign(({ context }, result: ProbeResult) => afterAttempt(context, result)),
+    recordEvent: enqueueActions(({ context, enqueue }, result: ProbeResult) => {
+      const message = probeEvent(context, result);
       if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));
     }),
     tellSuccess: sendTo(
@@ -51,7 +51,7 @@ const probeSetup = setup({
     ),
     tellFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeResult): ProbeFact => {
       const { kind, id, failure } = context;
-      return { type: 'probe.failed', kind, id, at, said: failure?.message ?? message };
+      return { type: 'probe.failed', kind, id, at, output: failure?.message ?? message };
     }),
     recordFault: assign(({ context, event }) => {
       const failure = failureOf(event);
@@ -61,32 +61,32 @@ const probeSetup = setup({
 });
 
 /** Returns the number of consecutive failures, for the actor tree. */
-function facts({ snapshot }: Seen<ProbeContext>): ReportedDetails {
-  const { count, limit } = failuresOf(snapshot.context) ?? { count: 0, limit: 0 };
+function facts({ snapshot }: ActorInfo<ProbeContext>): ReportedDetails {
+  const { count, limit } = consecutiveFailures(snapshot.context) ?? { count: 0, limit: 0 };
   if (count === 0) return {};
   return { facts: [count <= limit ? `${count} of ${limit} failures` : `${count} failures in a row`] };
 }
 
-type Answered = { event: { output: ProbeResult } };
-const answer = ({ event }: Answered): ProbeResult => event.output;
+type ProbeDoneEvent = { event: { output: ProbeResult } };
+const attemptResult = ({ event }: ProbeDoneEvent): ProbeResult => event.output;
 
 /** Transitions that change the result. The first one whose guard holds is taken. */
-const toPassing = {
-  guard: { type: 'isEnoughSuccess', params: answer },
+const passTransition = {
+  guard: { type: 'isEnoughSuccess', params: attemptResult },
   target: '#probe.passing',
   actions: [
-    { type: 'count', params: answer },
-    { type: 'recordEvent', params: answer },
-    { type: 'tellSuccess', params: answer },
+    { type: 'count', params: attemptResult },
+    { type: 'recordEvent', params: attemptResult },
+    { type: 'tellSuccess', params: attemptResult },
   ],
 } as const;
-const toFailing = {
-  guard: { type: 'isEnoughFailure', params: answer },
+const failTransition = {
+  guard: { type: 'isEnoughFailure', params: attemptResult },
   target: '#probe.failing',
   actions: [
-    { type: 'count', params: answer },
-    { type: 'recordEvent', params: answer },
-    { type: 'tellFailure', params: answer },
+    { type: 'count', params: attemptResult },
+    { type: 'recordEvent', params: attemptResult },
+    { type: 'tellFailure', params: attemptResult },
   ],
 } as const;
 
@@ -107,16 +107,16 @@ const spreading = probeSetup.createStateConfig({
   },
 });
 
-const waiting = (tag: StateTag) =>
+const waitingState = (tag: StateTag) =>
   probeSetup.createStateConfig({
     description: 'The next attempt is due when the initial delay or the period has passed.',
     tags: tag,
     meta: { waitsFor: 'its next attempt', until: 'dueAt' },
-    invoke: after((context: ProbeContext) => ({ until: context.dueAt, within: longestWaitMs(context) })),
+    invoke: after((context: ProbeContext) => ({ until: context.dueAt, within: maxWaitMs(context) })),
     on: { 'timer.elapsed': 'probing' },
   });
 
-const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
+const probingState = (resultTransitions: readonly (typeof passTransition | typeof failTransition)[]) =>
   probeSetup.createStateConfig({
     description: 'An attempt is in flight. It fails when its timeout is over.',
     tags: 'working',
@@ -125,12 +125,12 @@ const probing = (changes: readonly (typeof toPassing | typeof toFailing)[]) =>
       src: 'runProbe',
       input: ({ context: { pod, name, kind, id, podIp } }) => ({ pod, container: name, kind, id, podIp }),
       onDone: [
-        ...changes,
+        ...resultTransitions,
         {
           target: 'waiting',
           actions: [
-            { type: 'count', params: answer },
-            { type: 'recordEvent', params: answer },
+            { type: 'count', params: attemptResult },
+            { type: 'recordEvent', params: attemptResult },
           ],
         },
       ],
@@ -165,20 +165,25 @@ export const probeMachine = probeSetup.createMachine({
       description: 'There is no result yet.',
       tags: 'unknown',
       initial: 'choosing',
-      states: { choosing, spreading, waiting: waiting('waiting'), probing: probing([toPassing, toFailing]) },
+      states: {
+        choosing,
+        spreading,
+        waiting: waitingState('waiting'),
+        probing: probingState([passTransition, failTransition]),
+      },
     },
     passing: {
       description: 'The last result is success.',
       tags: 'passing',
       initial: 'choosing',
-      states: { choosing, spreading, waiting: waiting('steady'), probing: probing([toFailing]) },
+      states: { choosing, spreading, waiting: waitingState('steady'), probing: probingState([failTransition]) },
     },
     failing: {
       description:
         'The last result is failure. The container is not ready, or is killed, depending on the kind of probe.',
       tags: 'failing',
       initial: 'choosing',
-      states: { choosing, spreading, waiting: waiting('retrying'), probing: probing([toPassing]) },
+      states: { choosing, spreading, waiting: waitingState('retrying'), probing: probingState([passTransition]) },
     },
   },
 });

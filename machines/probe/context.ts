@@ -30,19 +30,19 @@ export interface ProbeInput {
 
 export interface ProbeContext extends ProbeInput {
   /** Result of the last attempt. */
-  readonly last?: 'success' | 'failure';
-  /** Number of consecutive attempts with the result `last`. */
-  readonly inARow: number;
+  readonly lastResult?: 'success' | 'failure';
+  /** Number of consecutive attempts with the result `lastResult`. */
+  readonly consecutiveCount: number;
   /** When the next attempt is due, in milliseconds since the epoch. */
   readonly dueAt: number;
   readonly failure?: Failure;
 }
 
-const FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
+const PROBE_FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readiness: 'readinessProbe' } as const;
 
 /** Returns the probe in the pod's spec. Undefined if the container has none of this kind. */
 export function probeOf(pod: Pod, name: string, kind: ProbeKind): Probe | undefined {
-  return containerNamed(pod.spec, name)?.container[FIELDS[kind]];
+  return containerNamed(pod.spec, name)?.container[PROBE_FIELDS[kind]];
 }
 
 const specOfProbe = ({ pod, name, kind }: ProbeInput): Probe => probeOf(pod, name, kind) ?? {};
@@ -53,59 +53,65 @@ const initialDelayMs = (input: ProbeInput): number => (specOfProbe(input).initia
 
 export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   ...input,
-  inARow: 0,
+  consecutiveCount: 0,
   dueAt: input.startedAt + initialDelayMs(input),
 });
 
 /** Returns the upper limit of a wait in milliseconds, in case the clock was set back after the container's start. */
-export const longestWaitMs = (context: ProbeContext): number => {
-  const isFirst = context.last === undefined && context.failure === undefined && !context.adopted;
-  return isFirst ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));
+export const maxWaitMs = (context: ProbeContext): number => {
+  const isFirstAttempt = context.lastResult === undefined && context.failure === undefined && !context.adopted;
+  return isFirstAttempt ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));
 };
 
 /** Returns the result of an attempt. Undefined if the probe itself could not be run. */
-const verdictOf = ({ result }: ProbeResult): 'success' | 'failure' | undefined =>
+const outcomeOf = ({ result }: ProbeResult): 'success' | 'failure' | undefined =>
   result === 'error' ? undefined : result === 'failure' ? 'failure' : 'success';
 
 /** Returns the number of consecutive attempts with the same result, including this one. */
-const countWith = ({ last, inARow }: ProbeContext, verdict: 'success' | 'failure'): number =>
-  verdict === last ? inARow + 1 : 1;
+const nextCount = ({ lastResult, consecutiveCount }: ProbeContext, outcome: 'success' | 'failure'): number =>
+  outcome === lastResult ? consecutiveCount + 1 : 1;
 
 /** Whether this attempt reaches the threshold. */
-export function isEnough(context: ProbeContext, answer: ProbeResult, wanted: 'success' | 'failure'): boolean {
-  if (verdictOf(answer) !== wanted) return false;
+export function reachesThreshold(
+  context: ProbeContext,
+  probeResult: ProbeResult,
+  outcome: 'success' | 'failure',
+): boolean {
+  if (outcomeOf(probeResult) !== outcome) return false;
   const { successThreshold, failureThreshold } = specOfProbe(context);
-  const threshold = wanted === 'success' ? successThreshold || 1 : failureThreshold || 3;
-  return countWith(context, wanted) >= threshold;
+  const threshold = outcome === 'success' ? successThreshold || 1 : failureThreshold || 3;
+  return nextCount(context, outcome) >= threshold;
 }
 
 /**
  * Returns the number of consecutive failures and the failure threshold. Undefined if the last attempt has not failed.
  */
-export const failuresOf = (context: ProbeContext): { count: number; limit: number } | undefined =>
-  context.last === 'failure' ? { count: context.inARow, limit: specOfProbe(context).failureThreshold || 3 } : undefined;
+export const consecutiveFailures = (context: ProbeContext): { count: number; limit: number } | undefined =>
+  context.lastResult === 'failure'
+    ? { count: context.consecutiveCount, limit: specOfProbe(context).failureThreshold || 3 }
+    : undefined;
 
 /**
  * Records an attempt and schedules the next one, one period after the start of this attempt but not before its end. An
  * attempt that appears to end before its start indicates that the clock was set back.
  */
-export function afterAnswer(context: ProbeContext, answer: ProbeResult): Partial<ProbeContext> {
-  const verdict = verdictOf(answer);
-  const { result, message, beganAt, at } = answer;
+export function afterAttempt(context: ProbeContext, probeResult: ProbeResult): Partial<ProbeContext> {
+  const outcome = outcomeOf(probeResult);
+  const { result, message, startedAt, at } = probeResult;
   return {
-    dueAt: Math.max(at, Math.min(beganAt, at) + periodMs(context)),
-    ...(verdict ? { last: verdict, inARow: countWith(context, verdict) } : {}),
+    dueAt: Math.max(at, Math.min(startedAt, at) + periodMs(context)),
+    ...(outcome ? { lastResult: outcome, consecutiveCount: nextCount(context, outcome) } : {}),
     ...(result === 'failure' || result === 'error'
-      ? { failure: { reason: 'Unhealthy', message: eventOf(context, answer)?.message ?? message, at } }
+      ? { failure: { reason: 'Unhealthy', message: probeEvent(context, probeResult)?.message ?? message, at } }
       : {}),
   };
 }
 
-const TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
+const PROBE_TITLES = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
 /** Returns the event about an attempt, in the kubelet's wording. */
-export function eventOf({ kind }: ProbeInput, { result, message }: ProbeResult): EventMessage | undefined {
-  const title = TITLES[kind];
+export function probeEvent({ kind }: ProbeInput, { result, message }: ProbeResult): EventMessage | undefined {
+  const title = PROBE_TITLES[kind];
   switch (result) {
     case 'success':
       return undefined;
@@ -114,8 +120,8 @@ export function eventOf({ kind }: ProbeInput, { result, message }: ProbeResult):
     case 'failure':
       return { eventType: 'Warning', reason: 'Unhealthy', message: `${title} probe failed: ${message}` };
     case 'error': {
-      const words = `${title} probe errored and resulted in unknown state: ${message}`;
-      return { eventType: 'Warning', reason: 'Unhealthy', message: words };
+      const eventMessage = `${title} probe errored and resulted in unknown state: ${message}`;
+      return { eventType: 'Warning', reason: 'Unhealthy', message: eventMessage };
     }
   }
 }

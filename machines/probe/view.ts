@@ -7,7 +7,7 @@ export type ProbeRef = ActorRefFrom<typeof probeMachine>;
 
 export const probeRefs = (snapshot: { children: object }): ProbeRef[] => childrenOf<ProbeRef>(snapshot, 'probe/');
 
-export const resultOf = (probe: ProbeRef): 'unknown' | 'passing' | 'failing' => {
+export const probeState = (probe: ProbeRef): 'unknown' | 'passing' | 'failing' => {
   const snapshot = probe.getSnapshot();
   return snapshot.hasTag('passing') ? 'passing' : snapshot.hasTag('failing') ? 'failing' : 'unknown';
 };

@@ -8,7 +8,7 @@ import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retrying } from '../shared/waits.ts';
+import { after, retryState } from '../shared/waits.ts';
 
 /** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;
@@ -20,7 +20,7 @@ const MAX_RETRY_MS = 7_000;
  * runtime from the start. A kubelet queries its runtime once before it registers. A node whose runtime does not respond
  * has to register nevertheless.
  */
-const RUNTIME_ANSWER_MS = 5_000;
+const RUNTIME_RESPONSE_TIMEOUT_MS = 5_000;
 
 // A type alias, because the package's declaration files would have to name an interface.
 type RegistrationInput = {
@@ -35,7 +35,7 @@ type RegistrationContext = RegistrationInput & {
   readonly failure?: Failure | undefined;
 };
 
-const registeredIn = (event: object): PortTypes['registerNode']['output'] =>
+const registerOutput = (event: object): PortTypes['registerNode']['output'] =>
   // `registerNode` is the only actor whose output arrives here.
   'output' in event ? (event.output as PortTypes['registerNode']['output']) : { uid: '', events: [] };
 
@@ -50,14 +50,18 @@ const registrationSetup = setup({
   },
   actors: { registerNode: port('registerNode'), ensureCsiNode: port('ensureCsiNode'), timer: timerPort() },
   actions: {
-    recordNode: assign(({ event }) => ({ uid: registeredIn(event).uid, waitMs: INITIAL_RETRY_MS, failure: undefined })),
+    recordNode: assign(({ event }) => ({
+      uid: registerOutput(event).uid,
+      waitMs: INITIAL_RETRY_MS,
+      failure: undefined,
+    })),
     recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
-      for (const each of recordedEvents(involvedNode(nodeName), registeredIn(event).events)) enqueue.emit(each);
+      for (const each of recordedEvents(involvedNode(nodeName), registerOutput(event).events)) enqueue.emit(each);
     }),
     recordFailure: assign(({ context: { waitMs }, event }) => {
       const failure = failureOf(event);
-      const next = Math.min(waitMs * 2, MAX_RETRY_MS);
-      return { failure, retryAt: failure.at + waitMs, waitMs: next };
+      const nextWaitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
+      return { failure, retryAt: failure.at + waitMs, waitMs: nextWaitMs };
     }),
     recordCreated: assign({ failure: undefined }),
     reportRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({
@@ -78,8 +82,8 @@ export const registrationMachine = registrationSetup.createMachine({
       description:
         'The Node object has to describe the runtime from the start. If the runtime does not respond within 5 s, it is created nevertheless.',
       tags: 'waiting',
-      meta: { waitsFor: 'the runtime to respond, before the node is registered', afterMs: RUNTIME_ANSWER_MS },
-      invoke: after(RUNTIME_ANSWER_MS),
+      meta: { waitsFor: 'the runtime to respond, before the node is registered', afterMs: RUNTIME_RESPONSE_TIMEOUT_MS },
+      invoke: after(RUNTIME_RESPONSE_TIMEOUT_MS),
       on: { 'runtime.seen': 'registering', 'timer.elapsed': 'registering' },
     },
     registering: {
@@ -93,7 +97,7 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },
-    awaitingRegistration: retrying('registering', {
+    awaitingRegistration: retryState('registering', {
       description: 'The node could not be registered. Another attempt follows after a delay that grows up to 7 s.',
       waitsFor: 'another attempt to register the node',
       withinMs: MAX_RETRY_MS,
@@ -110,7 +114,7 @@ export const registrationMachine = registrationSetup.createMachine({
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },
-    awaitingCsiNode: retrying('creatingCsiNode', {
+    awaitingCsiNode: retryState('creatingCsiNode', {
       description: 'The CSINode could not be created. Until another attempt succeeds, the node is not ready.',
       waitsFor: 'another attempt to create the CSINode object',
       withinMs: MAX_RETRY_MS,

@@ -8,18 +8,18 @@ import type { AdmissionEvent, Ref } from './events.ts';
 import type { ActorPath, LimiterEvent } from './slots.ts';
 
 /** Actors that serve all pods, by their system IDs. */
-interface Served {
+interface SharedActors {
   readonly admission: AdmissionEvent;
   readonly startLimiter: LimiterEvent;
   readonly pullLimiter: LimiterEvent;
 }
 
 /** Returns a `sendTo` target: an actor that serves all pods. */
-export const served =
-  <K extends keyof Served>(name: K) =>
-  ({ system }: { system: ActorSystem<ActorSystemInfo> }): Ref<Served[K]> =>
+export const sharedActor =
+  <K extends keyof SharedActors>(name: K) =>
+  ({ system }: { system: ActorSystem<ActorSystemInfo> }): Ref<SharedActors[K]> =>
     // The actor always exists, because the node stops when one of them fails.
-    system.get(name) as unknown as Ref<Served[K]>;
+    system.get(name) as unknown as Ref<SharedActors[K]>;
 
 /** Returns a `sendTo` target: the parent, typed by the events that it accepts. */
 export const parent =
@@ -29,7 +29,7 @@ export const parent =
     self._parent as unknown as Ref<E>;
 
 /** Returns the path of an actor in its system. */
-export function pathOf(ref: AnyActorRef): ActorPath {
+export function actorPath(ref: AnyActorRef): ActorPath {
   const ids: string[] = [];
   for (let actor: AnyActorRef | undefined = ref; actor?._parent !== undefined; actor = actor._parent) {
     ids.unshift(actor.id);

@@ -2,27 +2,27 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { type ActorNode, type ActorView, CALL, type ReportedDetails } from '../../show/actors/actorNode.ts';
+import { type ActorNode, type ActorView, CALL_KIND, type ReportedDetails } from '../../show/actors/actorNode.ts';
 import { findCategory } from '../../show/category.ts';
-import { pathOf } from './actorRefs.ts';
-import { latestViews } from './latestViews.ts';
-import { isFacet, type Moments, type Seen, type SinceOf, type StateMeta, statePath } from './stateMeta.ts';
+import { actorPath } from './actorRefs.ts';
+import { createViewCache } from './latestViews.ts';
+import { type ActorInfo, type Deadlines, type GetStateSince, isFacet, type StateMeta, statePath } from './stateMeta.ts';
 
 /** Fields that contexts may have: the last failure, and deadlines by name. */
-interface CommonContext extends Moments {
+interface CommonContext extends Deadlines {
   readonly failure?: Failure | undefined;
 }
 
-interface MachineActor extends Seen<CommonContext> {
-  readonly snapshot: Seen<CommonContext>['snapshot'] &
+interface MachineActor extends ActorInfo<CommonContext> {
+  readonly snapshot: ActorInfo<CommonContext>['snapshot'] &
     Pick<AnyMachineSnapshot, 'value' | 'status' | 'tags' | 'machine' | 'getMeta'>;
 }
 
-const machineActor = (ref: AnyActorRef, sinceOf: SinceOf): MachineActor => ({
+const machineActor = (ref: AnyActorRef, getStateSince: GetStateSince): MachineActor => ({
   id: ref.id,
-  since: sinceOf(ref),
+  since: getStateSince(ref),
   snapshot: ref.getSnapshot(),
-  sinceOf,
+  getStateSince,
 });
 
 /**
@@ -31,27 +31,28 @@ const machineActor = (ref: AnyActorRef, sinceOf: SinceOf): MachineActor => ({
  */
 const rootMeta = ({ snapshot }: MachineActor) =>
   (snapshot.machine.root.meta ?? {}) as {
-    readonly moments?: (actor: MachineActor) => Moments;
+    readonly moments?: (actor: MachineActor) => Deadlines;
     readonly named?: (waitsFor: string, actor: MachineActor) => string;
     readonly facts?: (actor: MachineActor) => ReportedDetails;
   };
 
 /** Returns the view of one actor, without its children. */
-export const actorView = (ref: AnyActorRef, sinceOf: SinceOf): ActorView => viewOf(ref, machineActor(ref, sinceOf));
+export const actorView = (ref: AnyActorRef, getStateSince: GetStateSince): ActorView =>
+  createView(ref, machineActor(ref, getStateSince));
 
-function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
+function createView(ref: AnyActorRef, actor: MachineActor): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
   const { waitsFor, until: ends, afterMs } = innermostWait(snapshot) ?? {};
   const { moments, named } = rootMeta(actor);
-  const moment = ends && (moments?.(actor)[ends] ?? snapshot.context[ends]);
-  const until = moment ?? (afterMs && since + afterMs);
+  const deadline = ends && (moments?.(actor)[ends] ?? snapshot.context[ends]);
+  const until = deadline ?? (afterMs && since + afterMs);
   return {
-    path: pathOf(ref).join('/'),
+    path: actorPath(ref).join('/'),
     // A failed actor remains a child if its parent continues without it.
     ...(snapshot.status === 'error'
       ? { state: 'broken', tags: ['broken'] }
-      : { state: statePath(snapshot.value), tags: worstFirst(snapshot.tags) }),
+      : { state: statePath(snapshot.value), tags: sortedTags(snapshot.tags) }),
     since,
     ...(waitsFor === undefined ? {} : { waitingFor: named?.(waitsFor, actor) ?? waitsFor }),
     ...(until ? { until } : {}),
@@ -61,38 +62,43 @@ function viewOf(ref: AnyActorRef, actor: MachineActor): ActorView {
 
 /** Returns the `meta` of the innermost state that declares a wait, which is the one with the longest ID. */
 function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefined {
-  const waits = Object.entries<StateMeta | undefined>(snapshot.getMeta()).filter(([, meta]) => meta?.waitsFor);
-  return waits.sort(([a], [b]) => b.length - a.length)[0]?.[1];
+  const waitMetas = Object.entries<StateMeta | undefined>(snapshot.getMeta()).filter(([, meta]) => meta?.waitsFor);
+  return waitMetas.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
 /** Sorts tags. Parallel regions have several categories, of which the worst comes first. Other tags follow. */
-function worstFirst(tags: ReadonlySet<string>): string[] {
-  const worst = findCategory(tags);
-  const facets = [...tags].filter(isFacet);
-  return [...(worst ? [worst] : []), ...facets];
+function sortedTags(tags: ReadonlySet<string>): string[] {
+  const worstCategory = findCategory(tags);
+  const otherTags = [...tags].filter(isFacet);
+  return [...(worstCategory ? [worstCategory] : []), ...otherTags];
 }
 
 /** Selects the actors of a tree. The descendants of an excluded actor are excluded as well. */
 export interface TreeScope {
-  readonly sinceOf: SinceOf;
-  readonly leavesOut?: (ref: AnyActorRef) => boolean;
+  readonly getStateSince: GetStateSince;
+  readonly isExcluded?: (ref: AnyActorRef) => boolean;
 }
 
-const nodes = latestViews<ActorNode>();
+const treeNodes = createViewCache<ActorNode>();
 
 /** Returns the tree of an actor and its descendants. Nodes that have not changed since the last call are reused. */
 export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
-  const actor = machineActor(ref, scope.sinceOf);
+  const actor = machineActor(ref, scope.getStateSince);
   const { snapshot, since } = actor;
   // A timer is part of its parent's state.
   const allChildren = childrenOf(snapshot).filter((child) => child.src !== 'timer');
-  const children = allChildren.filter((child) => !scope.leavesOut?.(child));
+  const children = allChildren.filter((child) => !scope.isExcluded?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
-  const others = children.filter((child) => !isMachine(child));
+  const nonMachines = children.filter((child) => !isMachine(child));
   // The actor's own deadlines may depend on excluded children.
-  const excluded = allChildren.filter((child) => scope.leavesOut?.(child));
-  const shows = [snapshot, since, ...[...others, ...excluded].map((child) => child.getSnapshot()), ...machines];
-  return nodes(ref, shows, () => nodeOf(ref, actor, { machines, others }));
+  const excludedChildren = allChildren.filter((child) => scope.isExcluded?.(child));
+  const dependencies = [
+    snapshot,
+    since,
+    ...[...nonMachines, ...excludedChildren].map((child) => child.getSnapshot()),
+    ...machines,
+  ];
+  return treeNodes(ref, dependencies, () => createNode(ref, actor, { machines, nonMachines }));
 }
 
 /** Whether the actor or one of its descendants has a failure. Cheaper than building the tree. */
@@ -104,27 +110,27 @@ export function hasFailureInTree(ref: AnyActorRef): boolean {
 
 const isMachine = (ref: AnyActorRef): boolean => 'value' in ref.getSnapshot();
 
-interface Family {
+interface ActorChildren {
   readonly machines: readonly ActorNode[];
   /** Feeds and calls in flight. */
-  readonly others: readonly AnyActorRef[];
+  readonly nonMachines: readonly AnyActorRef[];
 }
 
-function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Family): ActorNode {
-  const { feeds, waits, ...base } = rootMeta(actor).facts?.(actor) ?? {};
+function createNode(ref: AnyActorRef, actor: MachineActor, { machines, nonMachines }: ActorChildren): ActorNode {
+  const { feedViews, waitDescriptions, ...base } = rootMeta(actor).facts?.(actor) ?? {};
   const machine = actor.snapshot.machine.id;
   return {
     id: ref.id,
     machine,
     kind: machine,
     name: ref.id.slice(ref.id.indexOf('/') + 1),
-    ...viewOf(ref, actor),
+    ...createView(ref, actor),
     facts: [],
     ...base,
     children: [
-      ...others.flatMap((child) => othersOf(child, actor.sinceOf, feeds)),
+      ...nonMachines.flatMap((child) => feedAndCallNodes(child, actor.getStateSince, feedViews)),
       ...machines.map((child) => {
-        const waitingFor = lookUp(waits, child.id);
+        const waitingFor = lookUp(waitDescriptions, child.id);
         return waitingFor === undefined ? child : { ...child, waitingFor };
       }),
     ],
@@ -132,7 +138,11 @@ function nodeOf(ref: AnyActorRef, actor: MachineActor, { machines, others }: Fam
 }
 
 /** Returns the nodes of a child that is not a machine. A feed may have several nodes, and a completed call has none. */
-function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['feeds']): ActorNode[] {
+function feedAndCallNodes(
+  ref: AnyActorRef,
+  getStateSince: GetStateSince,
+  feeds: ReportedDetails['feedViews'],
+): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
   const feedViews = lookUp(feeds, machine);
@@ -141,11 +151,11 @@ function othersOf(ref: AnyActorRef, sinceOf: SinceOf, feeds: ReportedDetails['fe
   if (snapshot.status !== 'active') return [];
   // A call has an input, whereas a feed has none.
   const isCall = 'input' in snapshot && snapshot.input !== undefined;
-  const shown = { path: pathOf(ref).join('/'), since: sinceOf(ref) };
+  const commonFields = { path: actorPath(ref).join('/'), since: getStateSince(ref) };
   return [
     isCall
-      ? { ...base, ...shown, kind: CALL, name: machine, state: 'called', tags: ['working'] }
-      : { ...base, ...shown, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
+      ? { ...base, ...commonFields, kind: CALL_KIND, name: machine, state: 'called', tags: ['working'] }
+      : { ...base, ...commonFields, kind: 'feed', name: machine, state: 'active', tags: ['steady'] },
   ];
 }
 

@@ -14,9 +14,9 @@ export interface OwnNodeState extends Pick<AdmissionNode, 'labels' | 'taints'> {
    * Extended resources in whole units that other components, such as device plugins, have added to the Node. Undefined
    * if there are none.
    */
-  readonly extended?: Readonly<Record<string, number>>;
+  readonly extendedResources?: Readonly<Record<string, number>>;
   /** Whether the cluster has marked the node as unreachable. */
-  readonly isDoubted: boolean;
+  readonly isUnreachable: boolean;
   /** Addresses of the node. Absent from older recordings. */
   readonly addresses?: readonly NodeAddress[];
 }

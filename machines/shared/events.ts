@@ -30,10 +30,10 @@ import type { WaitingReason } from './waitingReason.ts';
  */
 export type Ref<E extends { type: string }> = ActorRef<Snapshot<unknown>, E>;
 
-export type AdmissionAnswer = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
+export type AdmissionResult = { type: 'admission.admitted' } | ({ type: 'admission.refused' } & Refusal);
 
 export type AdmissionEvent =
-  /** Requests admission. `adopted` marks a pod that is already running in the runtime, which is never refused. */
+  /** Requests admission. `isAdopted` marks a pod that is already running in the runtime, which is never refused. */
   | {
       type: 'admission.request';
       uid: string;
@@ -42,9 +42,9 @@ export type AdmissionEvent =
       requests: PodRequests;
       /** The resources that were admitted before a restart of the agent. */
       allocated?: PodResourceRequests;
-      adopted: boolean;
+      isAdopted: boolean;
       /** Whether none of the pod's containers will run again, in which case its resources are about to be released. */
-      isOver?: boolean;
+      isFinished?: boolean;
       holder: ActorPath;
     }
   /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
@@ -127,11 +127,11 @@ export type ContainerLifecycle =
 
 /**
  * The result of a probe of the container with this ID has changed according to its thresholds. `at` is the time and
- * `said` is the output of the last attempt.
+ * `output` is the output of the last attempt.
  */
 export type ProbeFact =
   | { type: 'probe.succeeded'; kind: ProbeKind; id: string; at: number }
-  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; said: string };
+  | { type: 'probe.failed'; kind: ProbeKind; id: string; at: number; output: string };
 
 export type ContainerEvent =
   /** The container's turn has come. The sandbox follows with `sandbox.ready`. A completed init container runs again. */
@@ -140,11 +140,17 @@ export type ContainerEvent =
   | { type: 'container.launch' }
   /**
    * Stops the container permanently, by the deadline (ms since the epoch, which can only become earlier, C10) or,
-   * without one, within the pod's own grace period. With `waits`, its process keeps running until other containers have
-   * stopped (C11) or the deadline has passed. With `removesContainer` it is also removed from the runtime, because its
-   * pod continues without it.
+   * without one, within the pod's own grace period. With `awaitsOtherContainers`, its process keeps running until other
+   * containers have stopped (C11) or the deadline has passed. With `removesContainer` it is also removed from the
+   * runtime, because its pod continues without it.
    */
-  | { type: 'container.stop'; deadline?: number; graceSeconds?: number; waits?: boolean; removesContainer?: boolean }
+  | {
+      type: 'container.stop';
+      deadline?: number;
+      graceSeconds?: number;
+      awaitsOtherContainers?: boolean;
+      removesContainer?: boolean;
+    }
   /** All containers of the pod restart in place. The container is killed at once and then waits for its turn again. */
   | { type: 'container.reset' }
   /** The pod was updated in place. A changed name or image makes it a new container (C6). */
@@ -153,9 +159,10 @@ export type ContainerEvent =
   | { type: 'container.objectsChanged' }
   | { type: 'sandbox.ready'; sandbox: ObservedSandbox }
   /**
-   * The sandbox can no longer be used. `still` is set if the sandbox is still ready, in which case hooks can run in it.
+   * The sandbox can no longer be used. `readySandbox` is set if the sandbox is still ready, in which case hooks can run
+   * in it.
    */
-  | { type: 'sandbox.lost'; still?: ObservedSandbox }
+  | { type: 'sandbox.lost'; readySandbox?: ObservedSandbox }
   /** The current state of the container in the runtime. Null if it is no longer listed. */
   | { type: 'runtime.containerObserved'; id: string; container: ObservedContainer | null }
   /** The runtime is available again, so calls that failed because of it can be retried at once. */
@@ -166,7 +173,7 @@ export type ContainerEvent =
   | TimerEvent;
 
 export type PodEvent =
-  | AdmissionAnswer
+  | AdmissionResult
   /** The pod has a new spec, which requires admission first. */
   | { type: 'pod.update'; pod: Pod }
   /** Only metadata has changed, which the pod may expose to its containers. */
@@ -183,7 +190,7 @@ export type PodEvent =
   | { type: 'pod.terminate'; termination: Termination }
   /** A ConfigMap or Secret of the pod has changed or been created. */
   | { type: 'pod.objectsChanged' }
-  | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mounted?: MountedVolume }
+  | { type: 'volume.changed'; name: string; lifecycle: VolumeLifecycle; mountedVolume?: MountedVolume }
   /**
    * `id` is the runtime's ID of the container. `endedAt` is when the last run terminated, in milliseconds since the
    * epoch.

@@ -5,18 +5,18 @@
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { isRuntimeAway } from './failure.ts';
+import { isRuntimeUnavailable } from './failure.ts';
 
-export const failureEvent = (failure: Failure, reason: string, message: string): EventMessage[] =>
-  isRuntimeAway(failure) ? [] : [warning(reason, message)];
+export const failureEvents = (failure: Failure, reason: string, message: string): EventMessage[] =>
+  isRuntimeUnavailable(failure) ? [] : [warning(reason, message)];
 
 /**
  * Returns the event about a container that could not be stopped, or another resource of its pod that could not be
  * removed.
  */
-export const killFailed = (failure: Failure): EventMessage[] =>
-  failureEvent(failure, 'FailedKillPod', `error killing pod: ${failure.message}`);
+export const killFailedEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(failure, 'FailedKillPod', `error killing pod: ${failure.message}`);
 
 /** Returns the event about a runtime that does not report the state of a pod or of one of its containers. */
-export const statusUnknown = (failure: Failure): EventMessage[] =>
-  failureEvent(failure, 'FailedSync', `error determining status: ${failure.message}`);
+export const statusUnknownEvents = (failure: Failure): EventMessage[] =>
+  failureEvents(failure, 'FailedSync', `error determining status: ${failure.message}`);

@@ -4,7 +4,7 @@ export type MachineDecision = { readonly type: 'decision.counted' } & (
       /** The pod has to terminate for a critical pod. */
       readonly decision: 'preempted';
       readonly uid: string;
-      /** The first resource of which the critical pod needs more than is free. */
+      /** The first resource that is insufficient for the critical pod. */
       readonly resource: string;
     }
   /** The runtime had a running pod that no source wants. */

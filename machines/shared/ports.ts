@@ -22,7 +22,7 @@ import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type {
   ContainerRun,
   ForeignPod,
-  LeftPod,
+  LeftoverPod,
   ObservedContainer,
   ObservedSandbox,
 } from '../../kubernetes/lifecycle/observed.ts';
@@ -199,15 +199,15 @@ export interface PortTypes extends CertificatePorts {
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**
    * Finds unknown pods that have a directory below this agent's root: leftover pods of this agent, and changes of other
-   * agents' pods compared to the input. `gone` contains the UIDs of foreign pods that no longer have a directory.
-   * `failure` says why partially created or removed files remain.
+   * agents' pods compared to the input. `removedUids` contains the UIDs of foreign pods that no longer have a
+   * directory. `failure` says why partially created or removed files remain.
    */
   surveyDisk: {
-    input: { known: readonly string[]; foreign: readonly ForeignPod[] };
+    input: { activePodUids: readonly string[]; foreign: readonly ForeignPod[] };
     output: {
-      left: readonly LeftPod[];
+      left: readonly LeftoverPod[];
       foreign: readonly ForeignPod[];
-      gone?: readonly string[];
+      removedUids?: readonly string[];
       failure?: Failure;
     };
   };
@@ -252,11 +252,11 @@ export interface ProbeRun {
   readonly podIp: string | undefined;
 }
 
-/** The result of an attempt. `beganAt` and `at` are in milliseconds since the epoch. */
+/** The result of an attempt. `startedAt` and `at` are in milliseconds since the epoch. */
 export interface ProbeResult {
   readonly result: 'success' | 'warning' | 'failure' | 'error';
   readonly message: string;
-  readonly beganAt: number;
+  readonly startedAt: number;
   readonly at: number;
 }
 
@@ -289,33 +289,34 @@ function placeholder<L extends AnyActorLogic>(logic: L, provide: (provider: Prov
 
 /** Declares a port in a machine. The placeholder rejects until `provided` replaces it. */
 export function port<K extends PortName>(name: K): Port<K> {
-  const missing = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
+  const rejectingLogic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
     Promise.reject(new Error(`the port ${name} is not provided`)),
   );
-  return placeholder(missing as Port<K>, (provider) => provider.port(name));
+  return placeholder(rejectingLogic as Port<K>, (provider) => provider.port(name));
 }
 
 /** Declares the timer in a machine. Its implementation uses the injected clock. */
 export function timerPort(): TimerLogic {
-  const missing = fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
+  const rejectingLogic = fromCallback<{ type: 'timer.never' }, TimerInput>(() => {
     throw new Error('the timer is not provided');
   });
-  return placeholder(missing, ({ timer }) => timer);
+  return placeholder(rejectingLogic, ({ timer }) => timer);
 }
 
 /** Declares a feed in a machine. */
 export function feedPort(name: FeedName): FeedLogic {
-  const missing = fromCallback<{ type: 'feed.never' }>(() => {
+  const rejectingLogic = fromCallback<{ type: 'feed.never' }>(() => {
     throw new Error(`the feed ${name} is not provided`);
   });
-  return placeholder(missing, (provider) => provider.feed(name));
+  return placeholder(rejectingLogic, (provider) => provider.feed(name));
 }
 
 /** Returns a machine in which every placeholder is replaced, also in the machines that it can spawn or invoke. */
-export function provided<M extends AnyStateMachine>(machine: M, provider: Provider): M {
+export function provideActors<M extends AnyStateMachine>(machine: M, provider: Provider): M {
   const actors = Object.entries(machine.implementations.actors).map(([name, logic]) => {
-    const real = logic instanceof StateMachine ? provided(logic, provider) : placeholders.get(logic)?.(provider);
-    return [name, real ?? logic];
+    const implementation =
+      logic instanceof StateMachine ? provideActors(logic, provider) : placeholders.get(logic)?.(provider);
+    return [name, implementation ?? logic];
   });
   // Each implementation has the type of its placeholder.
   return machine.provide({ actors: Object.fromEntries(actors) }) as M;

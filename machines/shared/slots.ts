@@ -10,7 +10,7 @@ export interface SlotRequest {
   /** Identifies the request. Starts with the UID of the pod. */
   readonly key: string;
   /** The pod's number in order of arrival. All requests of a pod are served before those of later pods. */
-  readonly ticket: number;
+  readonly arrivalOrder: number;
   /** The actor that is notified when the slot is granted. */
   readonly holder: ActorPath;
   /** The purpose of the slot in messages about the requests that wait for it, e.g. `the sandbox of default/web`. */
@@ -31,7 +31,7 @@ export interface SlotGranted {
   /** Maximum time for which the slot may be held, in milliseconds. Undefined if unlimited. */
   readonly limitMs?: number;
   /** Whether the slot was not free when it was requested. */
-  readonly waited?: true;
+  readonly hasWaited?: true;
 }
 
 export type LimiterEvent =

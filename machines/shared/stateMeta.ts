@@ -1,13 +1,13 @@
 import type { AnyActorRef } from 'xstate';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
-import type { Unreached } from './unreached.ts';
+import type { CoverageGap } from './unreached.ts';
 
 /** When an actor entered its current state, in milliseconds since the epoch. */
-export type SinceOf = (ref: AnyActorRef) => number;
+export type GetStateSince = (ref: AnyActorRef) => number;
 
 /** The actor of a machine in the form that is passed to the functions in the `meta` of the machine's root. */
-export interface Seen<Context, Tag extends string = string> {
+export interface ActorInfo<Context, Tag extends string = string> {
   readonly id: string;
   readonly since: number;
   readonly snapshot: {
@@ -15,11 +15,11 @@ export interface Seen<Context, Tag extends string = string> {
     readonly children: Readonly<Record<string, AnyActorRef | undefined>>;
     hasTag(tag: Tag): boolean;
   };
-  readonly sinceOf: SinceOf;
+  readonly getStateSince: GetStateSince;
 }
 
 /** The deadlines that `StateMeta.until` can name, in milliseconds since the epoch. */
-export type Moments = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
+export type Deadlines = Readonly<Partial<Record<NonNullable<StateMeta['until']>, number | undefined>>>;
 
 /** A part of a large machine that is drawn separately. */
 export interface Region {
@@ -63,15 +63,15 @@ export interface StateMeta {
   /**
    * Why no simulation takes the transition. On a state, it applies to every transition of the state and its substates.
    */
-  readonly unreached?: Unreached;
+  readonly unreached?: CoverageGap;
   /** On a machine's root: its regions. Each state belongs to one. */
   readonly regions?: readonly Region[];
   /** On a machine's root: returns deadlines that the context does not have under their names. */
-  readonly moments?: (actor: Seen<never>) => Moments;
+  readonly moments?: (actor: ActorInfo<never>) => Deadlines;
   /** On a machine's root: inserts names that only the actor knows into `waitsFor`. */
-  readonly named?: (waitsFor: string, actor: Seen<never>) => string;
+  readonly named?: (waitsFor: string, actor: ActorInfo<never>) => string;
   /** On a machine's root: returns additional details for actor trees. */
-  readonly facts?: (actor: Seen<never>) => ReportedDetails;
+  readonly facts?: (actor: ActorInfo<never>) => ReportedDetails;
 }
 
 /**

@@ -1,15 +1,15 @@
 /** Defines the events between the node and its garbage collection and log rotation. */
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
-import type { ContainerRun, ForeignPod, LeftPod } from '../../kubernetes/lifecycle/observed.ts';
+import type { ContainerRun, ForeignPod, LeftoverPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** The node's data for its garbage collection. */
-export interface GarbageFound {
+export interface NodeGarbage {
   readonly containers: readonly DeadContainer[];
   /** IDs of old sandboxes. */
   readonly sandboxes: readonly string[];
   /** UIDs of the pods that have an actor. */
-  readonly known: readonly string[];
+  readonly activePodUids: readonly string[];
   /**
    * The pods of other agents that have a directory below this agent's root, according to the last survey of the disk.
    */
@@ -23,9 +23,14 @@ export type GarbageReport =
    * Pods that have files on this node but no actor. Leftover pods of this agent have to terminate. For pods of other
    * agents, only changes are listed.
    */
-  | { type: 'garbage.podsFound'; left: readonly LeftPod[]; foreign: readonly ForeignPod[]; gone: readonly string[] };
+  | {
+      type: 'garbage.podsFound';
+      left: readonly LeftoverPod[];
+      foreign: readonly ForeignPod[];
+      removedUids: readonly string[];
+    };
 
-export type GarbageEvent = { type: 'garbage.found'; found: GarbageFound } | TimerEvent;
+export type GarbageEvent = { type: 'garbage.found'; garbage: NodeGarbage } | TimerEvent;
 
 /** The request of the log rotation to the node. */
 export type LogsReport = { type: 'logs.asked' };

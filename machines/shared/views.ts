@@ -12,12 +12,12 @@ import type { NodeContext } from '../node/context.ts';
 import { newPods } from '../node/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { awaitsAdoption } from '../pod/commands.ts';
-import { isCgroupOutdated, isResizing, presentAllocation } from '../pod/resizing.ts';
-import { probeRefs, resultOf } from '../probe/view.ts';
+import { currentAllocation, isCgroupOutdated, isResizing } from '../pod/resizing.ts';
+import { probeRefs, probeState } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
 import { childrenOf, hasFailureInTree } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
-import { latestViews } from './latestViews.ts';
+import { createViewCache } from './latestViews.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
 type ContainerRef = ActorRefFrom<typeof containerMachine>;
@@ -27,66 +27,76 @@ type VolumeRef = ActorRefFrom<typeof volumeMachine>;
  * Views of containers. A view is rebuilt only if a value that it contains has changed. Every change of a container
  * causes the status of its whole pod to be computed, and the pod may have hundreds of containers.
  */
-const containerViews = latestViews<ContainerView>();
+const containerViews = createViewCache<ContainerView>();
 
 export function podView(ref: PodRef): PodView {
   const snapshot = ref.getSnapshot();
   const { context } = snapshot;
-  const { sandbox, refused, unadmitted, termination, restored, initialized } = context;
-  const restartsAll = context.restartsAll === true && termination === undefined;
+  const { sandbox, refusal, updateRefusal, termination, restored: restoredStatus, isInitialized } = context;
+  const isRestartingAll = context.isRestartingAll === true && termination === undefined;
   const volumes = childrenOf<VolumeRef>(snapshot, 'volume/').map(volumeView);
-  const ends = termination !== undefined;
+  const isTerminating = termination !== undefined;
   const isDeleted = termination?.reason === 'Deleted' || context.desired.metadata.deletionTimestamp !== undefined;
-  const side = { ends, endsUndeleted: ends && !isDeleted, restartsAll, volumes };
+  const podState = {
+    isPodTerminating: isTerminating,
+    endsUndeleted: isTerminating && !isDeleted,
+    restartsAll: isRestartingAll,
+    volumes,
+  };
   return {
     pod: context.allocated,
     tags: [...snapshot.tags],
     conditions: context.conditions,
     ...(sandbox ? { sandbox } : {}),
     startedAt: context.startedAt,
-    ...(refused ? { refused } : {}),
-    ...(unadmitted ? { unadmitted, pendingGeneration: context.pendingResize?.generation } : {}),
+    ...(refusal ? { refusal } : {}),
+    ...(updateRefusal ? { updateRefusal, pendingGeneration: context.pendingResize?.generation } : {}),
     ...(isResizing(context)
-      ? { resizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
+      ? { isResizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
-    ...(context.fitted && isCgroupOutdated(context) ? { applied: context.fitted.spec } : {}),
+    ...(context.appliedPod && isCgroupOutdated(context) ? { appliedSpec: context.appliedPod.spec } : {}),
     // A pod that completed was not terminated by a command.
-    ...(termination?.reason === 'Completed' ? { completes: true } : {}),
+    ...(termination?.reason === 'Completed' ? { isCompleting: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
-    ...(restored ? { restored } : {}),
+    ...(restoredStatus ? { restoredStatus } : {}),
     ...(context.containerEnds ? { containerEnds: context.containerEnds } : {}),
     ...(context.restarts ? { restarts: context.restarts } : {}),
-    initialized,
-    ...(restartsAll ? { restartsAll } : {}),
-    ...(isUnsettled(ref) ? { unsettled: true } : {}),
-    ended: snapshot.hasTag('ended'),
-    reclaimed: snapshot.hasTag('reclaimed'),
+    isInitialized,
+    ...(isRestartingAll ? { isRestartingAll } : {}),
+    ...(isUnsettled(ref) ? { isUnsettled: true } : {}),
+    hasEnded: snapshot.hasTag('ended'),
+    isReclaimed: snapshot.hasTag('reclaimed'),
     volumes,
-    containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => viewOfContainer(child, side)),
+    containers: childrenOf<ContainerRef>(snapshot, 'container/').map((child) => createContainerView(child, podState)),
   };
 }
 
-interface Around {
-  readonly ends: boolean;
+interface ContainerPodState {
+  readonly isPodTerminating: boolean;
   readonly endsUndeleted: boolean;
   readonly restartsAll: boolean;
   readonly volumes: readonly VolumeView[];
 }
 
-function viewOfContainer(ref: ContainerRef, { ends, endsUndeleted, restartsAll, volumes }: Around): ContainerView {
+function createContainerView(
+  ref: ContainerRef,
+  { isPodTerminating, endsUndeleted, restartsAll, volumes }: ContainerPodState,
+): ContainerView {
   const own = ref.getSnapshot();
   const volumeReason = volumeWaitingReason(volumes, specOf(own.context));
-  const shows = [
+  const dependencies = [
     own,
-    ends,
+    isPodTerminating,
     endsUndeleted,
     restartsAll,
     volumeReason?.reason,
     volumeReason?.message,
-    ...probeRefs(own).map(resultOf),
+    ...probeRefs(own).map(probeState),
   ];
-  return containerViews(ref, shows, () => containerView(own, { ends, endsUndeleted, restartsAll, volumeReason }));
+  return containerViews(ref, dependencies, () =>
+    containerView(own, { isPodTerminating, endsUndeleted, restartsAll, volumeReason }),
+  );
 }
 
 function volumeView(ref: VolumeRef): VolumeView {
@@ -102,9 +112,9 @@ export function isBeingAdopted(ref: PodRef): boolean {
   if (snapshot.hasTag('recalling') || awaitsAdoption(snapshot.context)) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
-  const isFirst = containers.length === 0 && snapshot.context.observed.containers.length > 0;
+  const hasNoActors = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   // A failure may last, so the status is then reported with the available data.
-  return isFirst && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
+  return hasNoActors && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
 }
 
 /**
@@ -115,17 +125,17 @@ function isUnsettled(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
   if (snapshot.context.restored) return false;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
-  const isUnasked = containers.length === 0 && snapshot.context.observed.containers.length > 0;
+  const hasUnqueriedContainers = containers.length === 0 && snapshot.context.observed.containers.length > 0;
   return (
     snapshot.hasTag('ofOthers') ||
     awaitsAdoption(snapshot.context) ||
-    (isUnasked && snapshot.hasTag('settingUp')) ||
+    (hasUnqueriedContainers && snapshot.hasTag('settingUp')) ||
     containers.some((child) => child.getSnapshot().hasTag('unadopted'))
   );
 }
 
 /** Tags of the states in which the admission of the pod has not been decided yet. */
-const UNADMITTED = ['recalling', 'ofOthers', 'admitting'] as const;
+const UNADMITTED_TAGS = ['recalling', 'ofOthers', 'admitting'] as const;
 
 /**
  * Returns the last admitted allocation of a pod, even if its actor has failed. Returns undefined if there is none or it
@@ -133,19 +143,21 @@ const UNADMITTED = ['recalling', 'ofOthers', 'admitting'] as const;
  */
 export function lastAllocation(ref: PodRef): Allocation | undefined {
   const snapshot = ref.getSnapshot();
-  const { refused, termination } = snapshot.context;
-  const isUnknown = refused !== undefined || termination?.isUnheard === true;
-  return isUnknown || UNADMITTED.some((tag) => snapshot.hasTag(tag)) ? undefined : presentAllocation(snapshot.context);
+  const { refusal, termination } = snapshot.context;
+  const isUnknown = refusal !== undefined || termination?.isUnreported === true;
+  return isUnknown || UNADMITTED_TAGS.some((tag) => snapshot.hasTag(tag))
+    ? undefined
+    : currentAllocation(snapshot.context);
 }
 
 /** A pod's view, from which its status is computed, and its actor tree. */
-export interface ShownPod {
+export interface PodViewWithTree {
   readonly view: PodView;
   readonly tree: ActorNode;
 }
 
 /** Returns the wanted pods that have no actor yet, because the node waits for its runtime. */
-export function podsAwaitingNode(context: NodeContext): ShownPod[] {
+export function podsAwaitingNode(context: NodeContext): PodViewWithTree[] {
   const { health } = context;
   if (health.ready || health.since === 0) return [];
   const tags = ['waiting', 'awaitingNode'];
@@ -153,24 +165,29 @@ export function podsAwaitingNode(context: NodeContext): ShownPod[] {
   return newPods(context).map((pod) => {
     const { uid, name } = pod.metadata;
     const id = `pod/${uid}`;
-    const shown = { state: 'awaitingNode', tags, since: health.since, waitingFor, facts: [], children: [] };
-    const nothing = {
+    const treeFields = { state: 'awaitingNode', tags, since: health.since, waitingFor, facts: [], children: [] };
+    const emptyView = {
       containers: [],
       volumes: [],
-      initialized: false,
-      unsettled: true,
-      ended: false,
-      reclaimed: false,
+      isInitialized: false,
+      isUnsettled: true,
+      hasEnded: false,
+      isReclaimed: false,
     };
     return {
-      view: { pod, tags, conditions: pod.status?.conditions, ...nothing },
-      tree: { id, machine: 'pod', kind: 'pod', name, path: id, ...shown },
+      view: { pod, tags, conditions: pod.status?.conditions, ...emptyView },
+      tree: { id, machine: 'pod', kind: 'pod', name, path: id, ...treeFields },
     };
   });
 }
 
 /** Returns why the runtime is not ready, or undefined if it is ready or its state is not known yet. */
-export const runtimeNotReadyOf = ({ ready, since, lacksOnlyNetwork, message }: RuntimeHealth): string | undefined =>
+export const runtimeNotReadyReason = ({
+  ready,
+  since,
+  lacksOnlyNetwork,
+  message,
+}: RuntimeHealth): string | undefined =>
   ready || lacksOnlyNetwork || since === 0 ? undefined : (message ?? 'no reason given');
 
 export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined): LimiterView {
@@ -178,14 +195,14 @@ export function limiterView(ref: ActorRefFrom<typeof limiterMachine> | undefined
   if (ref === undefined) return { capacity: 0, held: [], queue: [] };
   const { context } = ref.getSnapshot();
   const keysOf = (requests: readonly { readonly key: string }[]) => requests.map(({ key }) => key);
-  const slow = context.held.filter((each) => each.slow);
-  const line = waitingOrder(context);
-  const behind = line.map((request) => blockingHolders(context, request).map(({ purpose }) => purpose));
+  const slowSlots = context.heldSlots.filter((each) => each.isSlow);
+  const waitingRequests = waitingOrder(context);
+  const blockers = waitingRequests.map((request) => blockingHolders(context, request).map(({ purpose }) => purpose));
   return {
     capacity: context.capacity,
-    held: keysOf(context.held),
-    ...(slow.length > 0 ? { slow: keysOf(slow) } : {}),
-    queue: keysOf(line),
-    ...(behind.some((purposes) => purposes.length > 0) ? { behind } : {}),
+    held: keysOf(context.heldSlots),
+    ...(slowSlots.length > 0 ? { slow: keysOf(slowSlots) } : {}),
+    queue: keysOf(waitingRequests),
+    ...(blockers.some((purposes) => purposes.length > 0) ? { behind: blockers } : {}),
   };
 }

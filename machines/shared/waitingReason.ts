@@ -3,7 +3,7 @@ import type { WaitReason } from '../../kubernetes/status/view.ts';
 /** Why a container is not running, in terms of ContainerStateWaiting (C16). */
 export interface WaitingReason {
   /** The step that failed. `image` is cleared once the image is present, `start` once the container has started. */
-  readonly with: 'image' | 'start';
+  readonly failedStep: 'image' | 'start';
   readonly reason: WaitReason;
   readonly message: string;
 }
@@ -12,4 +12,4 @@ export interface WaitingReason {
  * Time in milliseconds for which a failure is reported before its back-off is reported instead. In a kubelet, the next
  * sync of the pod changes it.
  */
-export const FAILURE_SHOWN_MS = 3_000;
+export const FAILURE_DISPLAY_MS = 3_000;

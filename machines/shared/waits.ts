@@ -2,15 +2,15 @@
 import type { TimerInput } from './timerInput.ts';
 
 /**
- * Invokes a timer. The delay is a number of milliseconds or any other input of a timer, possibly computed from the context
- * when the state is entered.
+ * Invokes a timer. The delay is a number of milliseconds or any other input of a timer, possibly computed from the
+ * context when the state is entered.
  */
 export function after<Context>(delay: number | ((context: Context) => number | TimerInput)) {
-  const inputFrom = (context: Context): TimerInput => {
+  const timerInput = (context: Context): TimerInput => {
     const input = typeof delay === 'number' ? delay : delay(context);
     return typeof input === 'number' ? { after: input } : input;
   };
-  return { src: 'timer', input: ({ context }: { readonly context: Context }) => inputFrom(context) } as const;
+  return { src: 'timer', input: ({ context }: { readonly context: Context }) => timerInput(context) } as const;
 }
 
 interface RetryWait {
@@ -20,33 +20,33 @@ interface RetryWait {
   readonly withinMs?: number;
 }
 
-export interface Retrying {
+export interface RetryContext {
   /** When the next attempt is due, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
 /** Returns a state that waits for another attempt. The caller adds the transitions to that attempt. */
-export const awaitingAttempt = ({ description, waitsFor, withinMs = Infinity }: RetryWait) =>
+export const retryWaitState = ({ description, waitsFor, withinMs = Infinity }: RetryWait) =>
   ({
     description,
     tags: 'retrying',
     meta: { waitsFor, until: 'retryAt' },
-    invoke: after(({ retryAt }: Retrying) =>
+    invoke: after(({ retryAt }: RetryContext) =>
       withinMs === Infinity ? { until: retryAt } : { until: retryAt, within: withinMs },
     ),
   }) as const;
 
 /** Returns a state that returns to `attempt` when the next attempt is due. */
-export const retrying = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
-  ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt } }) as const;
+export const retryState = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+  ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt } }) as const;
 
 /** Like `retrying`, but the state also returns to `attempt` as soon as the runtime is available again. */
-export const retryingOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
-  ({ ...awaitingAttempt(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
+export const retryStateOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+  ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
 
-/** Like `retryingOnReturn`, but only if the last attempt failed because the runtime was unavailable. */
-export const retryingCall = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
+/** Like `retryStateOnReturn`, but only if the last attempt failed because the runtime was unavailable. */
+export const retryCallState = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({
-    ...awaitingAttempt(wait),
+    ...retryWaitState(wait),
     on: { 'timer.elapsed': attempt, 'runtime.returned': { guard: 'failedForRuntime', target: attempt } },
   }) as const;

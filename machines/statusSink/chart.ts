@@ -9,7 +9,7 @@ import type { Failure } from '../../base/failure.ts';
 import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
 
 /**
@@ -17,20 +17,20 @@ import { RARE } from '../shared/unreached.ts';
  * this limit, seven statuses that hang until their timeout of 10 s leave a slot for the others, and the burst of a
  * whole node is spread out.
  */
-const MAX_CONCURRENT = 8;
+const MAX_CONCURRENT_SENDS = 8;
 
 /** The interval at which a kubelet retries unsent statuses. */
-const RETRY_MS = 10_000;
+const RETRY_INTERVAL_MS = 10_000;
 
 /**
- * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT` others wait. That status says only
- * that the pod exists. Pods in such a burst are queued to start, and most of them are running by the end of the wait,
- * so one status is enough instead of two.
+ * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` others wait. That status says
+ * only that the pod exists. Pods in such a burst are queued to start, and most of them are running by the end of the
+ * wait, so one status is enough instead of two.
  */
-const FIRST_OF_MANY_MS = 10_000;
+const BURST_DEFERRAL_MS = 10_000;
 
 /** A pod's status by version, which increases with each change. Only the latest version is sent. */
-export interface DueStatus {
+export interface PendingStatus {
   readonly uid: string;
   readonly version: number;
   /** Whether no other component reacts to the change. */
@@ -39,15 +39,15 @@ export interface DueStatus {
   readonly isFirst?: boolean;
 }
 
-interface GatheredStatus extends DueStatus {
-  /** Whether the status waits for up to `FIRST_OF_MANY_MS`. */
-  readonly isFirstOfMany: boolean;
+interface DeferredStatus extends PendingStatus {
+  /** Whether the status waits for up to `BURST_DEFERRAL_MS`. */
+  readonly isInBurst: boolean;
 }
 
 export interface StatusSinkInput {
   readonly name: string;
   /** Statuses that the sink had not acknowledged when an earlier run of the agent stopped. */
-  readonly due: readonly DueStatus[];
+  readonly due: readonly PendingStatus[];
   /**
    * Waiting time in milliseconds of a deferrable status, except for the first statuses of many pods. Undefined if no
    * status waits.
@@ -56,25 +56,28 @@ export interface StatusSinkInput {
 }
 
 export interface StatusSinkContext extends StatusSinkInput {
-  /** Statuses to be sent in the order of `inOrder`. If a status of the pod is being sent, this one follows it. */
-  readonly due: readonly DueStatus[];
+  /** Statuses to be sent in the order of `sendOrder`. If a status of the pod is being sent, this one follows it. */
+  readonly due: readonly PendingStatus[];
   /** Statuses that wait for the next change, the latest of each pod. */
-  readonly gathering: readonly GatheredStatus[];
+  readonly deferredStatuses: readonly DeferredStatus[];
   /** Statuses being sent, at most one per pod. */
-  readonly sending: readonly DueStatus[];
+  readonly statusesInFlight: readonly PendingStatus[];
   /** Rejected statuses. */
-  readonly failed: readonly DueStatus[];
+  readonly failedStatuses: readonly PendingStatus[];
   /** Why the last status was rejected. It also determines when rejected statuses are retried. */
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }
 
-const without = <Status extends DueStatus>(statuses: readonly Status[], uid: string | undefined) =>
+const withoutPod = <Status extends PendingStatus>(statuses: readonly Status[], uid: string | undefined) =>
   statuses.filter((each) => each.uid !== uid);
 
 /** Adds a status, replacing an earlier version. The result may wait only if both versions may. */
-const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: DueStatus): readonly DueStatus[] =>
-  isAmong(due, uid)
+const withPendingStatus = (
+  due: readonly PendingStatus[],
+  { uid, version, mayWait = false }: PendingStatus,
+): readonly PendingStatus[] =>
+  includesPod(due, uid)
     ? due.map((each) => (each.uid === uid ? { uid, version, mayWait: mayWait && each.mayWait === true } : each))
     : [...due, { uid, version, mayWait }];
 
@@ -82,29 +85,31 @@ const withDue = (due: readonly DueStatus[], { uid, version, mayWait = false }: D
  * Sorts the statuses to send. Changes to which other components react come first, because deferrable ones come in
  * bursts.
  */
-const inOrder = (due: readonly DueStatus[]): readonly DueStatus[] => [
+const sendOrder = (due: readonly PendingStatus[]): readonly PendingStatus[] => [
   ...due.filter(({ mayWait }) => !mayWait),
   ...due.filter(({ mayWait }) => mayWait),
 ];
 
-const isAmong = (all: readonly DueStatus[], uid: string): boolean => all.some((each) => each.uid === uid);
+const includesPod = (statuses: readonly PendingStatus[], uid: string): boolean =>
+  statuses.some((each) => each.uid === uid);
 
 /** Returns the ID of the timer for a waiting status. */
-const gatherId = (uid: string): string => `gather/${uid}`;
+const deferralTimerId = (uid: string): string => `gather/${uid}`;
 
 /** Returns the ID of the call that sends a pod's status. */
 const callId = (uid: string): string => `put/${uid}`;
-const uidIn = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
+const sentUid = (event: object): string => ('actorId' in event ? String(event.actorId) : '').replace(/^put\//, '');
 
 /** Returns the version that the sink has acknowledged. */
-const sentIn = (event: object): number =>
+const acknowledgedVersion = (event: object): number =>
   // `putStatus` is the only actor whose output arrives here.
   'output' in event ? (event.output as { version: number }).version : 0;
 
 /** Returns the number of statuses to send. */
-function facts({ snapshot: { context } }: Seen<StatusSinkContext>) {
-  const { due, gathering, sending, failed } = context;
-  const count = new Set([...due, ...gathering, ...sending, ...failed].map(({ uid }) => uid)).size;
+function facts({ snapshot: { context } }: ActorInfo<StatusSinkContext>) {
+  const { due, deferredStatuses, statusesInFlight, failedStatuses } = context;
+  const count = new Set([...due, ...deferredStatuses, ...statusesInFlight, ...failedStatuses].map(({ uid }) => uid))
+    .size;
   return { facts: count === 0 ? [] : [`${count} ${count === 1 ? 'status' : 'statuses'} to send`] };
 }
 
@@ -118,12 +123,12 @@ export const statusSinkMachine = setup({
   },
   actors: { putStatus: port('putStatus'), timer: timerPort() },
   guards: {
-    isSending: ({ context }) => context.sending.length > 0,
-    hasFailed: ({ context }) => context.failed.length > 0,
-    isGathering: ({ context }) => context.gathering.length > 0,
+    isSending: ({ context }) => context.statusesInFlight.length > 0,
+    hasFailed: ({ context }) => context.failedStatuses.length > 0,
+    isGathering: ({ context }) => context.deferredStatuses.length > 0,
     mayWait: ({ context: { due, patienceMs = 0 }, event }) => {
       assertEvent(event, 'status.changed');
-      return event.mayWait === true && patienceMs > 0 && !isAmong(due, event.uid);
+      return event.mayWait === true && patienceMs > 0 && !includesPod(due, event.uid);
     },
     hasDeferralElapsed: ({ event }) => {
       assertEvent(event, 'timer.elapsed');
@@ -131,84 +136,105 @@ export const statusSinkMachine = setup({
     },
   },
   actions: {
-    gather: enqueueActions(({ context: { gathering, failed, patienceMs = 0 }, event, enqueue }) => {
+    gather: enqueueActions(({ context: { deferredStatuses, failedStatuses, patienceMs = 0 }, event, enqueue }) => {
       assertEvent(event, 'status.changed');
       const { uid, version, isFirst = false } = event;
-      const before = gathering.find((each) => each.uid === uid);
-      const isFirstOfMany = isFirst && gathering.filter((each) => each.isFirst).length >= MAX_CONCURRENT;
-      const gathered = [...without(gathering, uid), { uid, version, mayWait: true, isFirst, isFirstOfMany }];
-      enqueue.assign({ gathering: gathered, failed: without(failed, uid) });
+      const previousStatus = deferredStatuses.find((each) => each.uid === uid);
+      const isInBurst = isFirst && deferredStatuses.filter((each) => each.isFirst).length >= MAX_CONCURRENT_SENDS;
+      const nextDeferred = [...withoutPod(deferredStatuses, uid), { uid, version, mayWait: true, isFirst, isInBurst }];
+      enqueue.assign({ deferredStatuses: nextDeferred, failedStatuses: withoutPod(failedStatuses, uid) });
       // A later status does not extend the wait, and a status other than the pod's first one never waits longer than
       // usual.
-      if (before?.isFirstOfMany === false) return;
-      if (before !== undefined) enqueue.stopChild(gatherId(uid));
-      const after = isFirstOfMany ? FIRST_OF_MANY_MS : patienceMs;
-      enqueue.spawnChild('timer', { id: gatherId(uid), input: { after, wait: uid } });
+      if (previousStatus?.isInBurst === false) return;
+      if (previousStatus !== undefined) enqueue.stopChild(deferralTimerId(uid));
+      const delayMs = isInBurst ? BURST_DEFERRAL_MS : patienceMs;
+      enqueue.spawnChild('timer', { id: deferralTimerId(uid), input: { after: delayMs, wait: uid } });
     }),
-    queueDeferred: enqueueActions(({ context: { due, gathering }, event, enqueue }) => {
+    queueDeferred: enqueueActions(({ context: { due, deferredStatuses }, event, enqueue }) => {
       assertEvent(event, 'timer.elapsed');
       if (event.wait === undefined) return;
       const { wait: uid } = event;
-      enqueue.stopChild(gatherId(uid));
-      const gathered = gathering.filter((each) => each.uid === uid);
-      enqueue.assign({ due: gathered.reduce(withDue, due), gathering: without(gathering, uid) });
+      enqueue.stopChild(deferralTimerId(uid));
+      const elapsedStatuses = deferredStatuses.filter((each) => each.uid === uid);
+      enqueue.assign({
+        due: elapsedStatuses.reduce(withPendingStatus, due),
+        deferredStatuses: withoutPod(deferredStatuses, uid),
+      });
     }),
-    queue: enqueueActions(({ context: { due, gathering, failed }, event, enqueue }) => {
+    queue: enqueueActions(({ context: { due, deferredStatuses, failedStatuses }, event, enqueue }) => {
       assertEvent(event, 'status.changed');
       const { uid } = event;
-      if (isAmong(gathering, uid)) enqueue.stopChild(gatherId(uid));
+      if (includesPod(deferredStatuses, uid)) enqueue.stopChild(deferralTimerId(uid));
       enqueue.assign({
-        due: withDue(due, event),
-        gathering: without(gathering, uid),
-        failed: without(failed, uid),
+        due: withPendingStatus(due, event),
+        deferredStatuses: withoutPod(deferredStatuses, uid),
+        failedStatuses: withoutPod(failedStatuses, uid),
       });
     }),
     queueFailed: enqueueActions(({ context, enqueue }) => {
       // A timer that has elapsed is not removed automatically.
       enqueue.stopChild('retry');
-      enqueue.assign({ due: [...context.due, ...context.failed], failed: [] });
+      enqueue.assign({ due: [...context.due, ...context.failedStatuses], failedStatuses: [] });
     }),
-    send: enqueueActions(({ context: { name, due, sending }, enqueue }) => {
-      const isFree = ({ uid }: DueStatus) => sending.every((each) => each.uid !== uid);
-      const next = inOrder(due)
-        .filter(isFree)
-        .slice(0, MAX_CONCURRENT - sending.length);
-      enqueue.assign({ due: due.filter((each) => !next.includes(each)), sending: [...sending, ...next] });
-      for (const { uid } of next) enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
-    }),
-    recordSent: enqueueActions(({ context: { due, gathering, sending, failed, failure }, event, enqueue }) => {
-      const [uid, version] = [uidIn(event), sentIn(event)];
-      enqueue.stopChild(callId(uid));
-      const isNews = (each: DueStatus) => each.uid !== uid || each.version > version;
-      if (!gathering.every(isNews)) enqueue.stopChild(gatherId(uid));
+    send: enqueueActions(({ context: { name, due, statusesInFlight }, enqueue }) => {
+      const isPodIdle = ({ uid }: PendingStatus) => statusesInFlight.every((each) => each.uid !== uid);
+      const statusesToSend = sendOrder(due)
+        .filter(isPodIdle)
+        .slice(0, MAX_CONCURRENT_SENDS - statusesInFlight.length);
       enqueue.assign({
-        sending: without(sending, uid),
-        // A later status is sent next, unless the response already covers it.
-        due: due.filter(isNews),
-        gathering: gathering.filter(isNews),
-        failure: failed.length > 0 ? failure : undefined,
+        due: due.filter((each) => !statusesToSend.includes(each)),
+        statusesInFlight: [...statusesInFlight, ...statusesToSend],
       });
+      for (const { uid } of statusesToSend)
+        enqueue.spawnChild('putStatus', { id: callId(uid), input: { sink: name, uid } });
     }),
-    recordFailed: enqueueActions(({ context: { due, gathering, sending, failed, retryAt }, event, enqueue }) => {
-      const [uid, failure] = [uidIn(event), failureOf(event)];
-      const isLater = isAmong([...due, ...gathering], uid);
-      const sent = isLater ? [] : sending.filter((each) => each.uid === uid);
-      enqueue.stopChild(callId(uid));
-      if (failed.length > 0 || sent.length === 0) {
-        enqueue.assign({ sending: without(sending, uid), failed: [...failed, ...sent], failure, retryAt });
-        return;
-      }
-      const until = failure.at + RETRY_MS;
-      enqueue.assign({ sending: without(sending, uid), failed: sent, failure, retryAt: until });
-      enqueue.stopChild('retry');
-      enqueue.spawnChild('timer', { id: 'retry', input: { until } });
-    }),
+    recordSent: enqueueActions(
+      ({ context: { due, deferredStatuses, statusesInFlight, failedStatuses, failure }, event, enqueue }) => {
+        const [uid, version] = [sentUid(event), acknowledgedVersion(event)];
+        enqueue.stopChild(callId(uid));
+        const isNewer = (each: PendingStatus) => each.uid !== uid || each.version > version;
+        if (!deferredStatuses.every(isNewer)) enqueue.stopChild(deferralTimerId(uid));
+        enqueue.assign({
+          statusesInFlight: withoutPod(statusesInFlight, uid),
+          // A later status is sent next, unless the response already covers it.
+          due: due.filter(isNewer),
+          deferredStatuses: deferredStatuses.filter(isNewer),
+          failure: failedStatuses.length > 0 ? failure : undefined,
+        });
+      },
+    ),
+    recordFailed: enqueueActions(
+      ({ context: { due, deferredStatuses, statusesInFlight, failedStatuses, retryAt }, event, enqueue }) => {
+        const [uid, failure] = [sentUid(event), failureOf(event)];
+        const hasLaterStatus = includesPod([...due, ...deferredStatuses], uid);
+        const rejectedStatuses = hasLaterStatus ? [] : statusesInFlight.filter((each) => each.uid === uid);
+        enqueue.stopChild(callId(uid));
+        if (failedStatuses.length > 0 || rejectedStatuses.length === 0) {
+          enqueue.assign({
+            statusesInFlight: withoutPod(statusesInFlight, uid),
+            failedStatuses: [...failedStatuses, ...rejectedStatuses],
+            failure,
+            retryAt,
+          });
+          return;
+        }
+        const until = failure.at + RETRY_INTERVAL_MS;
+        enqueue.assign({
+          statusesInFlight: withoutPod(statusesInFlight, uid),
+          failedStatuses: rejectedStatuses,
+          failure,
+          retryAt: until,
+        });
+        enqueue.stopChild('retry');
+        enqueue.spawnChild('timer', { id: 'retry', input: { until } });
+      },
+    ),
   },
 }).createMachine({
   id: 'statusSink',
   description: 'A status sink: receives the latest status of each pod, with retries.',
   meta: { facts },
-  context: ({ input }) => ({ ...input, gathering: [], sending: [], failed: [], retryAt: 0 }),
+  context: ({ input }) => ({ ...input, deferredStatuses: [], statusesInFlight: [], failedStatuses: [], retryAt: 0 }),
   entry: 'send',
   initial: 'idle',
   on: {

@@ -1,18 +1,18 @@
 /** Manages one volume of one pod, from its mount to its unmount. */
 import { assign, forwardTo } from 'xstate';
-import { clearedImageProgress, gettingImage } from '../image/imageProgress.ts';
-import { CHANGED_MS } from '../shared/failure.ts';
+import { clearedImageProgress, gettingImageState } from '../image/imageProgress.ts';
+import { CHANGE_RETRY_MS } from '../shared/failure.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
+  deadlines,
   facts,
   imageInput,
-  MOUNT_LIMIT_MS,
-  moments,
+  MOUNT_TIMEOUT_MS,
   renewAt,
-  UNMOUNT_LIMIT_MS,
-  untilRetry,
+  retryWait,
+  UNMOUNT_TIMEOUT_MS,
   type VolumeContext,
   volumeSetup,
 } from './setup.ts';
@@ -21,15 +21,15 @@ import {
  * Returns the transition to a state that retries a failed mount. The retry comes sooner if the volume's objects have
  * changed in the meantime.
  */
-const onFailure = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>
+const failureTransitions = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>
   [
     { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'], meta: metaIfOutdated },
     { target, actions: ['recordFailure', 'tellFailure'] },
   ] as const;
 
 /** Returns substates that track whether the objects change while they are being read. */
-const whileReading = (waitsFor: string) => {
-  const meta = { waitsFor, afterMs: MOUNT_LIMIT_MS };
+const readingStates = (waitsFor: string) => {
+  const meta = { waitsFor, afterMs: MOUNT_TIMEOUT_MS };
   return {
     initial: 'current',
     states: {
@@ -50,7 +50,7 @@ const whileReading = (waitsFor: string) => {
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   description: 'One volume of one pod, from its mount to its unmount.',
-  meta: { moments, facts },
+  meta: { moments: deadlines, facts },
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {
@@ -64,10 +64,10 @@ export const volumeMachine = volumeSetup.createMachine({
       description: 'The volume is mounted below the directory of the pod.',
       tags: 'working',
       meta: { layout: { column: 1 } },
-      ...whileReading('its mount to complete'),
+      ...readingStates('its mount to complete'),
       invoke: {
         src: 'mountVolume',
-        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
+        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_TIMEOUT_MS }),
         onDone: [
           { guard: 'isImage', target: 'gettingImage', actions: assign({ delayMs: 0 }) },
           {
@@ -77,7 +77,7 @@ export const volumeMachine = volumeSetup.createMachine({
           },
           { target: 'mounted', actions: { type: 'recordMount', params: ({ event }) => event.output } },
         ],
-        onError: onFailure('awaitingRetry'),
+        onError: failureTransitions('awaitingRetry'),
       },
       // The unmount removes the leftovers of an aborted mount.
       on: {
@@ -91,7 +91,7 @@ export const volumeMachine = volumeSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to mount it', until: 'retryAt', layout: { column: 1 } },
       entry: 'reportDelay',
-      invoke: after(untilRetry),
+      invoke: after(retryWait),
       on: {
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
@@ -102,8 +102,8 @@ export const volumeMachine = volumeSetup.createMachine({
     },
     gettingImage: {
       description: 'The image of the volume is looked up, and pulled if its pull policy requires it.',
-      ...gettingImage,
-      meta: { ...gettingImage.meta, layout: { column: 2 } },
+      ...gettingImageState,
+      meta: { ...gettingImageState.meta, layout: { column: 2 } },
       invoke: {
         src: 'image',
         id: 'image',
@@ -112,7 +112,7 @@ export const volumeMachine = volumeSetup.createMachine({
           target: 'mounted',
           actions: assign(({ context, event }) => ({
             ...clearedImageProgress(context),
-            mounted: { kind: 'image' as const, imageRef: event.output.imageRef },
+            mountedVolume: { kind: 'image' as const, imageRef: event.output.imageRef },
           })),
         },
       },
@@ -155,10 +155,10 @@ export const volumeMachine = volumeSetup.createMachine({
         refreshing: {
           description: 'Its files are rewritten in place. Containers see either the old or the new content.',
           tags: 'working',
-          ...whileReading('its files to be updated'),
+          ...readingStates('its files to be updated'),
           invoke: {
             src: 'mountVolume',
-            input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_LIMIT_MS }),
+            input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_TIMEOUT_MS }),
             onDone: [
               {
                 guard: 'isOutdated',
@@ -172,13 +172,13 @@ export const volumeMachine = volumeSetup.createMachine({
               },
               { target: 'steady', actions: { type: 'recordMount', params: ({ event }) => event.output } },
             ],
-            onError: onFailure('awaitingRefresh', { unreached: RARE }),
+            onError: failureTransitions('awaitingRefresh', { unreached: RARE }),
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },
         settling: {
           description: 'Files are rewritten at most once a second, however often objects change.',
-          invoke: after(CHANGED_MS),
+          invoke: after(CHANGE_RETRY_MS),
           initial: 'current',
           states: {
             current: {
@@ -196,7 +196,7 @@ export const volumeMachine = volumeSetup.createMachine({
             outdated: {
               description: 'The content has changed again. The files are updated when the second is over.',
               tags: 'waiting',
-              meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGED_MS },
+              meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGE_RETRY_MS },
               on: {
                 'timer.elapsed': '#volume.mounted.refreshing',
                 'volume.update': { actions: 'update', meta: { unreached: RARE } },
@@ -209,7 +209,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'The files could not be updated. The old ones remain, and another attempt follows after a delay.',
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
-          invoke: after(untilRetry),
+          invoke: after(retryWait),
           on: {
             'timer.elapsed': 'refreshing',
             'volume.update': { actions: 'update' },
@@ -226,10 +226,10 @@ export const volumeMachine = volumeSetup.createMachine({
     unmounting: {
       description: 'The pod terminates. The volume is unmounted, and what this agent created there is removed.',
       tags: ['working', 'leaving'],
-      meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_LIMIT_MS, layout: { column: 3 } },
+      meta: { waitsFor: 'its unmount to complete', afterMs: UNMOUNT_TIMEOUT_MS, layout: { column: 3 } },
       invoke: {
         src: 'unmountVolume',
-        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: UNMOUNT_LIMIT_MS }),
+        input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: UNMOUNT_TIMEOUT_MS }),
         onDone: 'unmounted',
         onError: { target: 'awaitingUnmountRetry', actions: 'recordFailure' },
       },

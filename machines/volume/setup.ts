@@ -20,38 +20,38 @@ import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { imageMachine } from '../image/chart.ts';
 import { type ImageProgress, imageProgress } from '../image/imageProgress.ts';
 import type { ImageInput } from '../image/setup.ts';
-import { parent, served } from '../shared/actorRefs.ts';
+import { parent, sharedActor } from '../shared/actorRefs.ts';
 import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
-import { afterChange, failureOf, isRuntimeAway } from '../shared/failure.ts';
-import { failureEvent } from '../shared/failureEvents.ts';
+import { failureOf, isRuntimeUnavailable, retryAtAfterChange } from '../shared/failure.ts';
+import { failureEvents } from '../shared/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { Seen, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 
 /**
  * Time limit of a mount in milliseconds, a little shorter than the time for which a kubelet lets a pod wait for its
  * volumes. The mount fails when it is exceeded.
  */
-export const MOUNT_LIMIT_MS = 2 * 60_000;
+export const MOUNT_TIMEOUT_MS = 2 * 60_000;
 /**
  * Time limit of an unmount in milliseconds, because deleting a large emptyDir can take long. The unmount fails when it
  * is exceeded.
  */
-export const UNMOUNT_LIMIT_MS = 20 * 60_000;
+export const UNMOUNT_TIMEOUT_MS = 20 * 60_000;
 
 export interface VolumeInput {
   readonly pod: Pod;
   readonly name: string;
   /** Whether the pod terminated under an earlier agent, in which case the volume is only unmounted. */
-  readonly isLeft?: boolean;
+  readonly isLeftover?: boolean;
   /** Whether containers that an earlier agent started already use the volume. */
   readonly isInUse?: boolean;
   /** The pod's number in order of arrival. The pod that arrived first pulls first. */
-  readonly ticket: number;
+  readonly arrivalOrder: number;
 }
 
 export interface VolumeContext extends VolumeInput, ImageProgress {
   /** The mounted volume. Undefined until it has been mounted. */
-  readonly mounted?: MountedVolume;
+  readonly mountedVolume?: MountedVolume;
   /** Back-off delay before the next attempt to mount the volume, in milliseconds. */
   readonly delayMs: number;
   /** When the next attempt is due, in milliseconds since the epoch. */
@@ -61,62 +61,62 @@ export interface VolumeContext extends VolumeInput, ImageProgress {
 const volumeOf = ({ pod, name }: VolumeContext): Volume | undefined =>
   pod.spec.volumes?.find((volume) => volume.name === name);
 
-const showsCluster = (context: VolumeContext): boolean => {
+const exposesClusterObjects = (context: VolumeContext): boolean => {
   const volume = volumeOf(context);
   return volume !== undefined && dependsOnObjects(volume);
 };
 
 /** Returns the image of an image volume, or undefined for any other kind of volume. */
-const imageOf = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
+const imageSource = (context: VolumeContext): Volume['image'] => volumeOf(context)?.image;
 
-const referenceOf = (context: VolumeContext): string => imageOf(context)?.reference ?? '';
+const imageReference = (context: VolumeContext): string => imageSource(context)?.reference ?? '';
 
 const pullKey = ({ pod, name }: VolumeContext): string => `${pod.metadata.uid}/volume:${name}/pull`;
 
-function withBackOff(context: VolumeContext, failure: Failure) {
+function backOffFields(context: VolumeContext, failure: Failure) {
   const delayMs = nextBackOff(context.delayMs, volumeBackOff);
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
 /** Returns when the token has to be renewed, in milliseconds since the epoch, or undefined without a token. */
-export const renewAt = ({ mounted }: VolumeContext): number | undefined =>
-  mounted?.kind === 'path' ? mounted.renewAt : undefined;
+export const renewAt = ({ mountedVolume }: VolumeContext): number | undefined =>
+  mountedVolume?.kind === 'path' ? mountedVolume.renewAt : undefined;
 
 /** Returns the expiry of the volume's tokens, for the actor tree. */
-export function facts({ snapshot: { context } }: Seen<VolumeContext>): ReportedDetails {
-  const goodUntil = context.mounted?.kind === 'path' ? context.mounted.goodUntil : undefined;
-  return { facts: goodUntil === undefined ? [] : [`token good until ${rfc3339(goodUntil)}`] };
+export function facts({ snapshot: { context } }: ActorInfo<VolumeContext>): ReportedDetails {
+  const tokensExpireAt = context.mountedVolume?.kind === 'path' ? context.mountedVolume.goodUntil : undefined;
+  return { facts: tokensExpireAt === undefined ? [] : [`token good until ${rfc3339(tokensExpireAt)}`] };
 }
 
-export const moments = ({ snapshot: { context } }: Seen<VolumeContext>) => ({ dueAt: renewAt(context) });
+export const deadlines = ({ snapshot: { context } }: ActorInfo<VolumeContext>) => ({ dueAt: renewAt(context) });
 
-function mountFailed({ name }: VolumeContext, event: { type: string }): EventMessage[] {
+function mountFailedEvents({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
-  return failureEvent(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
+  return failureEvents(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
 /** Returns the wait for the next attempt, which is at most as long as computed when the last attempt failed. */
-export const untilRetry = ({ retryAt, failure }: VolumeContext) => ({
+export const retryWait = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
 });
 
 /** Returns the input of the image machine. Errors are recorded for each container that the volume blocks. */
 export function imageInput(context: VolumeContext): ImageInput {
-  const { pod, name, ticket, imageDelayMs: delayMs, waitingReason } = context;
-  const held = containersMounting(pod.spec, [name]);
+  const { pod, name, arrivalOrder, imageDelayMs: delayMs, waitingReason } = context;
+  const blockedContainers = containersMounting(pod.spec, [name]);
   return {
     pod,
-    ticket,
+    arrivalOrder,
     delayMs,
     waitingReason,
-    image: referenceOf(context),
-    policy: imageOf(context)?.pullPolicy,
-    involved: involvedPod(pod),
-    heldUp: held.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
+    image: imageReference(context),
+    policy: imageSource(context)?.pullPolicy,
+    involvedObject: involvedPod(pod),
+    blockedObjects: blockedContainers.map(({ container, role }) => involvedPod(pod, { name: container.name, role })),
     key: pullKey(context),
     // Volumes are processed before all containers.
-    followsSameImage: false,
+    sharesEarlierImage: false,
   };
 }
 
@@ -137,18 +137,18 @@ export const volumeSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    isLeft: ({ context }) => context.isLeft === true,
+    isLeft: ({ context }) => context.isLeftover === true,
     followsPod: ({ context }) => {
       const volume = volumeOf(context);
       return volume !== undefined && dependsOnPod(volume);
     },
     hasToken: ({ context }) => renewAt(context) !== undefined,
-    showsObjects: ({ context }) => showsCluster(context),
+    showsObjects: ({ context }) => exposesClusterObjects(context),
     /** Whether to retry early, because a missing ConfigMap or Secret may exist by now. */
-    canShortenWait: ({ context }) => showsCluster(context) && afterChange(context) < context.retryAt,
+    canShortenWait: ({ context }) => exposesClusterObjects(context) && retryAtAfterChange(context) < context.retryAt,
     /** Whether the objects have changed since they were requested, in which case the files may have the old content. */
     isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
-    isImage: ({ context }) => imageOf(context) !== undefined,
+    isImage: ({ context }) => imageSource(context) !== undefined,
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
@@ -158,7 +158,7 @@ export const volumeSetup = setup({
       type: 'volume.changed' as const,
       name: context.name,
       lifecycle: params.lifecycle,
-      ...(context.mounted === undefined ? {} : { mounted: context.mounted }),
+      ...(context.mountedVolume === undefined ? {} : { mountedVolume: context.mountedVolume }),
     })),
     /**
      * Reports whether the volume is delayed. A missing image blocks only the containers that mount it, and a failed
@@ -166,8 +166,8 @@ export const volumeSetup = setup({
      * can start anyway.
      */
     reportDelay: enqueueActions(({ context, event, enqueue }) => {
-      const holdsUpAll = imageOf(context) === undefined && context.isInUse !== true;
-      if (holdsUpAll || isRuntimeAway(context.failure)) return;
+      const blocksAllContainers = imageSource(context) === undefined && context.isInUse !== true;
+      if (blocksAllContainers || isRuntimeUnavailable(context.failure)) return;
       if (event.type === 'image.changed' && !event.isDelayed) return;
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
@@ -177,22 +177,22 @@ export const volumeSetup = setup({
     }),
     /** Records the failure, before the next state records its own events. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
-      for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailed(context, event)))
+      for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailedEvents(context, event)))
         enqueue.emit(recordedEvent);
     }),
-    recordFailure: assign(({ context, event }) => withBackOff(context, failureOf(event))),
-    hurry: assign(({ context }) => ({ retryAt: afterChange(context) })),
-    recordMount: assign((_, mounted: MountedVolume | null) => ({
-      ...(mounted ? { mounted } : {}),
+    recordFailure: assign(({ context, event }) => backOffFields(context, failureOf(event))),
+    hurry: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
+    recordMount: assign((_, mountedVolume: MountedVolume | null) => ({
+      ...(mountedVolume ? { mountedVolume } : {}),
       // The files still contain the old tokens if those could not be renewed.
       delayMs: 0,
-      failure: mounted?.kind === 'path' ? mounted.failure : undefined,
+      failure: mountedVolume?.kind === 'path' ? mountedVolume.failure : undefined,
     })),
     recordImage: assign(({ event }) => {
       assertEvent(event, 'image.changed');
       return imageProgress(event);
     }),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-    releasePull: sendTo(served('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
+    releasePull: sendTo(sharedActor('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
   },
 });

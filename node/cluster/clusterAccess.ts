@@ -11,7 +11,7 @@ export const clusterAccess = (
   server: cluster.server,
   kubeconfig,
   ...names,
-  means: describeCredentials(user),
+  credentialKind: describeCredentials(user),
 });
 
 function describeCredentials(user: Kubeconfig['user']): string {
@@ -23,7 +23,7 @@ function describeCredentials(user: Kubeconfig['user']): string {
     ...(has(user.tokenFile) ? ['token of a file'] : has(user.token) ? ['token'] : []),
   ];
   const execProgram = user.exec ? [`program ${printableLine(basename(user.exec.command))}`] : [];
-  const used = credentials.length > 0 ? credentials : execProgram;
-  const impersonated = has(user.as) ? `, for ${printableLine(user.as ?? '')}` : '';
-  return `${used.join(' and ') || 'no credentials'}${impersonated}`;
+  const usedCredentials = credentials.length > 0 ? credentials : execProgram;
+  const impersonationText = has(user.as) ? `, for ${printableLine(user.as ?? '')}` : '';
+  return `${usedCredentials.join(' and ') || 'no credentials'}${impersonationText}`;
 }

@@ -10,7 +10,7 @@ import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
 import { writeBootstrappedKubeconfig } from '../credentials/bootstrap.ts';
-import { type CredentialParts, KubeconfigCredentials } from '../credentials/kubeconfigCredentials.ts';
+import { type CredentialDependencies, KubeconfigCredentials } from '../credentials/kubeconfigCredentials.ts';
 import { createNodeCredentials, currentCertificatePath, managedCertificates } from '../credentials/nodeCertificates.ts';
 import { packageVersion } from '../host/paths.ts';
 import { clusterAccess } from './clusterAccess.ts';
@@ -33,7 +33,7 @@ const CERTIFICATE_RATE = { qps: 5, burst: 10 };
 
 interface ClusterObserver {
   /** Creates the observer of the requests to a host. */
-  readonly requestsTo: (host: string) => RequestObserver;
+  readonly createRequestObserver: (host: string) => RequestObserver;
   readonly credentials: CredentialObserver;
 }
 
@@ -56,35 +56,35 @@ export async function joinCluster(
   host: HostIdentity,
   { onProblem = () => {}, keptDirectory: cacheDirectory, observer }: JoinOptions = {},
 ): Promise<JoinedCluster> {
-  const { rate, eventRate } = config;
+  const { rateLimit, eventRate } = config;
   const servingListeners = createListeners();
   const { connect, reconnect, abortController } = createConnections();
-  const access = await readAccess(config, {
+  const clusterConnection = await readAccess(config, {
     clock: systemClock,
     onProblem,
     onRenewed: reconnect,
     signal: abortController.signal,
     observer: observer?.credentials,
   });
-  const { kubeconfig, endpoint, certificates, bootstrapEndpoint } = access;
+  const { kubeconfig, endpoint, certificates, bootstrapEndpoint } = clusterConnection;
   const userAgent = `statelet/v${packageVersion()} (linux/${host.architecture})`;
-  const observerOf = ({ origin }: KubeEndpoint) => observer?.requestsTo(new URL(origin).host);
-  const common = { clock: systemClock, userAgent, observer: observerOf(endpoint) };
-  const transport = connect(endpoint);
+  const createObserver = ({ origin }: KubeEndpoint) => observer?.createRequestObserver(new URL(origin).host);
+  const commonOptions = { clock: systemClock, userAgent, observer: createObserver(endpoint) };
+  const clusterTransport = connect(endpoint);
   const bootstrapClient =
     bootstrapEndpoint &&
     new KubeClient({
       transport: connect(bootstrapEndpoint),
-      ...common,
-      observer: observerOf(bootstrapEndpoint),
-      rate: CERTIFICATE_RATE,
+      ...commonOptions,
+      observer: createObserver(bootstrapEndpoint),
+      rateLimit: CERTIFICATE_RATE,
     });
   return {
-    client: new KubeClient({ transport, ...common, rate }),
-    eventClient: new KubeClient({ transport, ...common, rate: eventRate }),
-    reviewClient: new KubeClient({ transport, ...common }),
+    client: new KubeClient({ transport: clusterTransport, ...commonOptions, rateLimit }),
+    eventClient: new KubeClient({ transport: clusterTransport, ...commonOptions, rateLimit: eventRate }),
+    reviewClient: new KubeClient({ transport: clusterTransport, ...commonOptions }),
     followServing: servingListeners.add,
-    leaseClient: new KubeClient({ transport: connect(endpoint), ...common }),
+    leaseClient: new KubeClient({ transport: connect(endpoint), ...commonOptions }),
     pods: new PodCache(),
     ...createNodeUidListeners(),
     access: clusterAccess(config.kubeconfig, kubeconfig),
@@ -110,7 +110,7 @@ export async function joinCluster(
 function createConnections() {
   const transports: Http2Transport[] = [];
   const abortController = new AbortController();
-  const connect = (endpoint: KubeEndpoint) => {
+  const createTransport = (endpoint: KubeEndpoint) => {
     const transport = new Http2Transport(endpoint, systemClock);
     transports.push(transport);
     abortController.signal.addEventListener('abort', () => transport.close(), { once: true });
@@ -119,7 +119,7 @@ function createConnections() {
   const reconnect = () => {
     for (const transport of transports) transport.reconnect();
   };
-  return { connect, reconnect, abortController };
+  return { connect: createTransport, reconnect, abortController };
 }
 
 /**
@@ -128,26 +128,26 @@ function createConnections() {
  */
 function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
   const listeners: ((uid: string) => void)[] = [];
-  let latest: string | undefined;
+  let lastNodeUid: string | undefined;
   return {
     onNodeUid: (uid) => {
-      latest = uid;
+      lastNodeUid = uid;
       for (const listener of listeners) listener(uid);
     },
     followNodeUid: (listener) => {
       listeners.push(listener);
-      if (latest !== undefined) listener(latest);
+      if (lastNodeUid !== undefined) listener(lastNodeUid);
     },
   };
 }
 
 /** Maps the settings for the Node object to the names of the agent's configuration. */
 function nodeSettings(config: ClusterConfig) {
-  const { leaseSeconds, registersNode: registers, attachesByController, providerId, cloud, hasTrustBundles } = config;
+  const { leaseSeconds, registersNode: createsNode, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;
   return {
     leaseSeconds,
-    registers,
+    createsNode,
     attachesByController,
     providerId,
     cloud,
@@ -168,7 +168,7 @@ function createListeners() {
   };
 }
 
-interface Access {
+interface ClusterConnection {
   readonly kubeconfig: Kubeconfig;
   readonly endpoint: KubeEndpoint;
   readonly certificates: ReturnType<typeof managedCertificates>;
@@ -176,17 +176,27 @@ interface Access {
   readonly bootstrapEndpoint: KubeEndpoint | undefined;
 }
 
-async function readAccess(config: ClusterConfig, parts: CredentialParts): Promise<Access> {
+async function readAccess(config: ClusterConfig, dependencies: CredentialDependencies): Promise<ClusterConnection> {
   const { kubeconfig: path, bootstrapKubeconfig, certificates: certificateConfig } = config;
-  const current = currentCertificatePath(certificateConfig);
-  const paths = bootstrapKubeconfig && { kubeconfig: path, bootstrapKubeconfig, certificate: current };
-  const written = paths ? await writeBootstrappedKubeconfig(paths, parts) : undefined;
+  const currentCertificate = currentCertificatePath(certificateConfig);
+  const credentialPaths = bootstrapKubeconfig && {
+    kubeconfig: path,
+    bootstrapKubeconfig,
+    certificate: currentCertificate,
+  };
+  const writtenKubeconfig = credentialPaths
+    ? await writeBootstrappedKubeconfig(credentialPaths, dependencies)
+    : undefined;
   const kubeconfig = await readKubeconfig(path);
   const certificates = managedCertificates(config, kubeconfig);
   const managesClient = certificates.some(({ name }) => name === 'client');
-  const credentials = await createNodeCredentials(kubeconfig, { managesClient, current }, parts);
+  const credentials = await createNodeCredentials(
+    kubeconfig,
+    { managesClient, current: currentCertificate },
+    dependencies,
+  );
   const bootstrapEndpoint = managesClient
-    ? await readBootstrapEndpoint(written, bootstrapKubeconfig, parts)
+    ? await readBootstrapEndpoint(writtenKubeconfig, bootstrapKubeconfig, dependencies)
     : undefined;
   return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, bootstrapEndpoint };
 }
@@ -196,14 +206,14 @@ async function readAccess(config: ClusterConfig, parts: CredentialParts): Promis
  * Returns undefined if the file is missing, which does not prevent the node from starting.
  */
 async function readBootstrapEndpoint(
-  written: Kubeconfig | undefined,
+  writtenKubeconfig: Kubeconfig | undefined,
   path: string | undefined,
-  parts: CredentialParts,
+  dependencies: CredentialDependencies,
 ): Promise<KubeEndpoint | undefined> {
   if (path === undefined) return undefined;
-  const kubeconfig = written ?? (await readKubeconfig(path, '--bootstrap-kubeconfig').catch(() => undefined));
+  const kubeconfig = writtenKubeconfig ?? (await readKubeconfig(path, '--bootstrap-kubeconfig').catch(() => undefined));
   if (kubeconfig === undefined) return undefined;
-  const credentials = new KubeconfigCredentials(kubeconfig, parts);
-  if (written !== undefined) await credentials.load();
+  const credentials = new KubeconfigCredentials(kubeconfig, dependencies);
+  if (writtenKubeconfig !== undefined) await credentials.load();
   return kubeEndpoint(kubeconfig, credentials);
 }

@@ -10,14 +10,14 @@ export function kubeEndpoint(
 ): KubeEndpoint {
   const { origin, pathname } = new URL(cluster.server);
   const serverName = cluster['tls-server-name'];
-  const proxy = cluster['proxy-url'] || environmentProxy(cluster.server, environment);
+  const proxyUrl = cluster['proxy-url'] || environmentProxy(cluster.server, environment);
   const headers = userHeaders(user);
   return {
     origin,
     basePath: pathname.replace(/\/+$/, ''),
     ...(serverName ? { serverName } : {}),
     isInsecure: cluster['insecure-skip-tls-verify'] ?? false,
-    ...(proxy ? { proxy: new URL(proxy) } : {}),
+    ...(proxyUrl ? { proxy: new URL(proxyUrl) } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     credentials,
   };
@@ -26,9 +26,9 @@ export function kubeEndpoint(
 /** Returns the headers for impersonation and basic authentication (`transport/round_trippers.go` of client-go). */
 function userHeaders({ username, password = '', ...user }: Kubeconfig['user']): NonNullable<KubeEndpoint['headers']> {
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
-  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  const basicCredentials = Buffer.from(`${username}:${password}`).toString('base64');
   return {
-    ...(username ? { authorization: `Basic ${basic}` } : {}),
+    ...(username ? { authorization: `Basic ${basicCredentials}` } : {}),
     ...(as ? { 'impersonate-user': as } : {}),
     ...(uid ? { 'impersonate-uid': uid } : {}),
     ...(groups?.length ? { 'impersonate-group': groups } : {}),

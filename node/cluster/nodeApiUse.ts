@@ -14,15 +14,15 @@ export class NodeApiUse {
   readonly scrapes: Scrapes;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #config: AccessConfig;
-  #since: number;
+  #servingSince: number;
   #port = 0;
-  #failure: Failure | undefined;
-  #access: Pick<Access, 'counts'> | undefined;
+  #lastFailure: Failure | undefined;
+  #apiAccess: Pick<Access, 'counts'> | undefined;
 
   constructor(clock: Pick<Clock, 'now'>, config: AccessConfig) {
     this.#clock = clock;
     this.#config = config;
-    this.#since = clock.now();
+    this.#servingSince = clock.now();
     this.scrapes = new Scrapes(() => clock.now());
   }
 
@@ -33,39 +33,39 @@ export class NodeApiUse {
   /** Records the port on which the API is served. */
   setPort(port: number): void {
     this.#port = port;
-    this.#since = this.#clock.now();
+    this.#servingSince = this.#clock.now();
   }
 
   setFailure(error: unknown): void {
-    this.#failure = toFailure(error, this.#clock.now());
+    this.#lastFailure = toFailure(error, this.#clock.now());
   }
 
   /** Includes the access reviews of a check in the view. */
   trackAccess<T extends Pick<Access, 'counts'>>(access: T): T {
-    this.#access = access;
+    this.#apiAccess = access;
     return access;
   }
 
   view(): ServedView {
-    const failure = this.#failure;
+    const lastFailure = this.#lastFailure;
     return {
-      since: this.#since,
+      since: this.#servingSince,
       port: this.#port,
       sessions: this.sessions.open,
       scrapes: this.scrapes.scrapes,
-      ...(failure === undefined ? {} : { lastFailure: failure }),
-      reviews: this.#reviews(),
+      ...(lastFailure === undefined ? {} : { lastFailure }),
+      reviews: this.#readReviews(),
     };
   }
 
-  #reviews(): Readonly<Record<string, ServedReviews>> {
-    const counts = this.#access?.counts();
-    if (counts === undefined) return {};
+  #readReviews(): Readonly<Record<string, ServedReviews>> {
+    const reviewCounts = this.#apiAccess?.counts();
+    if (reviewCounts === undefined) return {};
     const { authentication, authorization } = this.#config;
     const sendsAccessReviews = authorization.mode === 'Webhook';
     return {
-      ...(authentication.webhook === undefined ? {} : { tokens: counts.tokens }),
-      ...(sendsAccessReviews ? { access: counts.access } : {}),
+      ...(authentication.webhook === undefined ? {} : { tokens: reviewCounts.tokens }),
+      ...(sendsAccessReviews ? { access: reviewCounts.access } : {}),
     };
   }
 }

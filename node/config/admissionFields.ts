@@ -2,11 +2,11 @@
 import * as z from 'zod/mini';
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { sysctlPatternProblem } from '../../kubernetes/admission/sysctls.ts';
-import { oneOf, section, textLike } from './fields.ts';
+import { enumSchema, matchingStringSchema, sectionSchema } from './fields.ts';
 
-const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-const PREFIX = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+const NAME_PATTERN = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const VALUE_PATTERN = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+const PREFIX_PATTERN = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
 /** Labels under kubernetes.io that a node may set on itself, in addition to those with the prefixes below. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
@@ -23,23 +23,27 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 ]);
 const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 
-const isWithin = (domain: string, parent: string) => domain === parent || domain.endsWith(`.${parent}`);
+const isSubdomain = (domain: string, parent: string) => domain === parent || domain.endsWith(`.${parent}`);
 
 /** Whether a key and a value are valid in a label or a taint. */
-function isLabel(key: string, value: string): boolean {
-  const slash = key.lastIndexOf('/');
-  const prefix = key.slice(0, Math.max(0, slash));
-  return NAME.test(key.slice(slash + 1)) && (slash < 0 || PREFIX.test(prefix)) && VALUE.test(value);
+function isValidLabel(key: string, value: string): boolean {
+  const slashIndex = key.lastIndexOf('/');
+  const keyPrefix = key.slice(0, Math.max(0, slashIndex));
+  return (
+    NAME_PATTERN.test(key.slice(slashIndex + 1)) &&
+    (slashIndex < 0 || PREFIX_PATTERN.test(keyPrefix)) &&
+    VALUE_PATTERN.test(value)
+  );
 }
 
 /** Whether a node may set a label on itself. Most labels under kubernetes.io and k8s.io are reserved. */
 function isAllowedOnNodes(key: string): boolean {
-  const prefix = key.includes('/') ? key.slice(0, key.lastIndexOf('/')) : '';
-  const isReserved = isWithin(prefix, 'kubernetes.io') || isWithin(prefix, 'k8s.io');
-  return !isReserved || OWN_LABELS.has(key) || OWN_PREFIXES.some((own) => isWithin(prefix, own));
+  const keyPrefix = key.includes('/') ? key.slice(0, key.lastIndexOf('/')) : '';
+  const isReservedPrefix = isSubdomain(keyPrefix, 'kubernetes.io') || isSubdomain(keyPrefix, 'k8s.io');
+  return !isReservedPrefix || OWN_LABELS.has(key) || OWN_PREFIXES.some((own) => isSubdomain(keyPrefix, own));
 }
 
-const pairsOf = (text: string): [key: string, value: string][] =>
+const parsePairs = (text: string): [key: string, value: string][] =>
   text
     .split(',')
     .filter((part) => part !== '')
@@ -48,61 +52,66 @@ const pairsOf = (text: string): [key: string, value: string][] =>
       return [key.trim(), value.join('=').trim()];
     });
 
-const textOf = (is: (text: string) => boolean, expected: string) =>
+const commaListSchema = (is: (text: string) => boolean, expected: string) =>
   z.custom<string>((value) => typeof value === 'string' && is(value), { error: `expected ${expected}` });
 
 /** Parses labels such as `zone=a,disk=ssd`. */
 export const labelsFlag = z.pipe(
-  textOf(
-    (text) => pairsOf(text).every(([key, value]) => isLabel(key, value) && isAllowedOnNodes(key)),
+  commaListSchema(
+    (text) => parsePairs(text).every(([key, value]) => isValidLabel(key, value) && isAllowedOnNodes(key)),
     'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
   ),
-  z.transform((text: string) => Object.fromEntries(pairsOf(text))),
+  z.transform((text: string) => Object.fromEntries(parsePairs(text))),
 );
 
 /** Schema of a taint in a configuration file. */
-export const taint = section({
-  key: textLike('the name of a taint such as "example.com/gpu"', (key) => key !== '' && isLabel(key, '')),
-  value: z.exactOptional(
-    textLike('the value of a taint: letters, digits, "-", "_" and "."', (value) => isLabel('a', value)),
+export const taintSchema = sectionSchema({
+  key: matchingStringSchema(
+    'the name of a taint such as "example.com/gpu"',
+    (key) => key !== '' && isValidLabel(key, ''),
   ),
-  effect: oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  value: z.optional(
+    matchingStringSchema('the value of a taint: letters, digits, "-", "_" and "."', (value) =>
+      isValidLabel('a', value),
+    ),
+  ),
+  effect: enumSchema('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
 });
 
-const TAINT = /^([^=:]+)(?:=([^:]*))?:(\w+)$/;
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+const TAINT_PATTERN = /^([^=:]+)(?:=([^:]*))?:(\w+)$/;
+const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
-function taintOf(text: string): Taint | undefined {
-  const [, key = '', value = '', effectName] = TAINT.exec(text) ?? [];
-  const effect = EFFECTS.find((each) => each === effectName);
-  if (effect === undefined || !isLabel(key, value)) return undefined;
+function parseTaint(text: string): Taint | undefined {
+  const [, key = '', value = '', effectName] = TAINT_PATTERN.exec(text) ?? [];
+  const effect = TAINT_EFFECTS.find((each) => each === effectName);
+  if (effect === undefined || !isValidLabel(key, value)) return undefined;
   return { key, ...(value === '' ? {} : { value }), effect };
 }
 
 /** Parses taints such as `example.com/gpu=yes:NoSchedule,dedicated:NoExecute`. */
 export const taintsFlag = z.pipe(
-  textOf(
-    (text) => namesOf(text).every((part) => taintOf(part) !== undefined),
+  commaListSchema(
+    (text) => parseNames(text).every((part) => parseTaint(part) !== undefined),
     'taints such as "example.com/gpu=yes:NoSchedule,dedicated:NoExecute"',
   ),
-  z.transform((text: string) => namesOf(text).flatMap((part) => taintOf(part) ?? [])),
+  z.transform((text: string) => parseNames(text).flatMap((part) => parseTaint(part) ?? [])),
 );
 
 /** Schema of a sysctl pattern: the name of a sysctl, or a prefix followed by `*`. */
-export const sysctlPattern = textOf(
+export const sysctlPattern = commaListSchema(
   (text) => sysctlPatternProblem(text) === undefined,
   'a namespaced sysctl such as "net.core.somaxconn", or a pattern such as "kernel.msg*"',
 );
 
 /** Parses sysctl patterns that are separated by commas. */
 export const sysctlsFlag = z.pipe(
-  textOf(
-    (text) => namesOf(text).every((name) => sysctlPatternProblem(name) === undefined),
+  commaListSchema(
+    (text) => parseNames(text).every((name) => sysctlPatternProblem(name) === undefined),
     'namespaced sysctls such as "net.core.somaxconn,kernel.msg*"',
   ),
-  z.transform(namesOf),
+  z.transform(parseNames),
 );
 
-function namesOf(text: string): string[] {
+function parseNames(text: string): string[] {
   return text.split(',').filter((name) => name !== '');
 }

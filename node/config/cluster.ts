@@ -3,11 +3,11 @@
 import { join, resolve } from 'node:path';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
-import type { Rate } from '../../kubeclient/rateLimit.ts';
+import type { RateLimitOptions } from '../../kubeclient/rateLimit.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import { ConfigError } from './configError.ts';
 import { hasTrustBundles } from './featureGates.ts';
-import { isExternal } from './settings/clusterSettings.ts';
+import { isExternalProvider } from './settings/clusterSettings.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ClusterConfig {
@@ -36,16 +36,16 @@ export interface ClusterConfig {
   /** Whether volumes can project ClusterTrustBundles. */
   readonly hasTrustBundles: boolean;
   /** Rate limit of requests to the API server. */
-  readonly rate: Rate;
+  readonly rateLimit: RateLimitOptions;
   /** Rate limit of events sent to the API server. */
-  readonly eventRate: Rate;
+  readonly eventRate: RateLimitOptions;
 }
 
 /** The request rate that client-go uses if it is configured as 0, in requests per second. */
 const CLIENT_GO_QPS = 5;
 
 /** Compiles the settings. Returns undefined if the node does not belong to a cluster. */
-export function clusterOf(values: SettingValues, rootDirectory: string): ClusterConfig | undefined {
+export function compileCluster(values: SettingValues, rootDirectory: string): ClusterConfig | undefined {
   const kubeconfig = values['--kubeconfig'];
   if (!kubeconfig && values['--bootstrap-kubeconfig'])
     throw new ConfigError(
@@ -54,31 +54,31 @@ export function clusterOf(values: SettingValues, rootDirectory: string): Cluster
   if (!kubeconfig) return undefined;
   return Object.freeze({
     kubeconfig,
-    ...certificatesOf(values, rootDirectory),
+    ...compileCertificates(values, rootDirectory),
     registersNode: values.registerNode,
     attachesByController: values.enableControllerAttachDetach,
     providerId: values.providerID,
-    ...cloudOf(values),
+    ...compileCloud(values),
     leaseSeconds: values.nodeLeaseDurationSeconds,
     statusCheckMs: values.nodeStatusUpdateFrequency,
     statusReportMs: values.nodeStatusReportFrequency,
     statusImages: values.nodeStatusMaxImages,
     objects: { strategy: values.configMapAndSecretChangeDetectionStrategy, syncMs: values.syncFrequency },
     hasTrustBundles: hasTrustBundles(values),
-    rate: rateOf(values.kubeAPIQPS, values.kubeAPIBurst),
-    eventRate: rateOf(values.eventRecordQPS, values.eventBurst),
+    rateLimit: createRate(values.kubeAPIQPS, values.kubeAPIBurst),
+    eventRate: createRate(values.eventRecordQPS, values.eventBurst),
   });
 }
 
 /** Returns the addresses in `--node-ip` for the cloud controller, without unspecified addresses. */
-function cloudOf(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
+function compileCloud(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
   const { '--cloud-provider': provider, '--node-ip': addresses } = values;
-  if (!isExternal(provider)) return {};
+  if (!isExternalProvider(provider)) return {};
   const providedIps = Object.freeze(addresses.filter((address) => !isUnspecifiedIp(address)));
-  return { cloud: Object.freeze({ providedIps, saysAddress: addresses.length > 0 }) };
+  return { cloud: Object.freeze({ providedIps, reportsAddress: addresses.length > 0 }) };
 }
 
-function certificatesOf(values: SettingValues, rootDirectory: string) {
+function compileCertificates(values: SettingValues, rootDirectory: string) {
   const bootstrapKubeconfig = values['--bootstrap-kubeconfig'];
   return {
     ...(bootstrapKubeconfig ? { bootstrapKubeconfig: resolve(bootstrapKubeconfig) } : {}),
@@ -90,4 +90,5 @@ function certificatesOf(values: SettingValues, rootDirectory: string) {
   };
 }
 
-const rateOf = (qps: number, burst: number): Rate => Object.freeze({ qps: qps || CLIENT_GO_QPS, burst });
+const createRate = (qps: number, burst: number): RateLimitOptions =>
+  Object.freeze({ qps: qps || CLIENT_GO_QPS, burst });

@@ -15,7 +15,7 @@ function fieldPath(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+function findValue(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, step) => {
     // The schema has walked the path, but the type of the input is still unknown.
     return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
@@ -34,25 +34,25 @@ function describeValue(value: unknown): string {
 /** Whether a field or flag may contain a password or a token, whose value must not appear in messages. */
 const isSecretField = (name: PropertyKey | undefined): boolean => secretNames().some((secret) => secret === name);
 
-function linesOf(issue: z.core.$ZodIssue, input: unknown, source: unknown): string[] {
+function describeIssue(issue: z.core.$ZodIssue, input: unknown, source: unknown): string[] {
   const path = fieldPath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.message.split('\n').map((line) => (path === '' ? line : `${path}.${line}`));
   }
   const [field] = issue.path;
-  const isShown = issue.message.startsWith('expected') && !isSecretField(field);
-  const got = isShown ? `, got ${describeValue(valueAt(input, issue.path))}` : '';
-  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}${hintOf(issue, input, source)}`];
+  const canShowValue = issue.message.startsWith('expected') && !isSecretField(field);
+  const got = canShowValue ? `, got ${describeValue(findValue(input, issue.path))}` : '';
+  return [`${path === '' ? '' : `${path}: `}${issue.message}${got}${explainYamlType(issue, input, source)}`];
 }
 
 /**
  * Explains why YAML has interpreted a value as something other than a string. The value is secret if `input` masks it.
  */
-function hintOf({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
-  const written = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
-  if (written === undefined) return '';
-  const isSecret = valueAt(input, path) !== valueAt(source, path) || isSecretField(path[0]);
-  return quotingHint(written, isSecret);
+function explainYamlType({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
+  const sourceText = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
+  if (sourceText === undefined) return '';
+  const isSecret = findValue(input, path) !== findValue(source, path) || isSecretField(path[0]);
+  return quotingHint(sourceText, isSecret);
 }
 
 const MAX_LINES = 50;
@@ -65,7 +65,7 @@ const cut = (line: string): string => truncate(shortText(line, MAX_LINE_LENGTH),
  * that the reader of YAML returned, if `input` is a copy of it.
  */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown, source: unknown = input): string[] {
-  const lines = issues.flatMap((issue) => linesOf(issue, input, source)).map(cut);
-  const more = lines.length - MAX_LINES;
-  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more errors`] : lines;
+  const lines = issues.flatMap((issue) => describeIssue(issue, input, source)).map(cut);
+  const hiddenCount = lines.length - MAX_LINES;
+  return hiddenCount > 0 ? [...lines.slice(0, MAX_LINES), `and ${hiddenCount} more errors`] : lines;
 }

@@ -5,7 +5,7 @@ import { flagSchema } from './settings/schemas.ts';
 /** Parses the command-line flags. Throws a `ConfigError` that lists all errors. */
 export function readFlags(given: Readonly<Record<string, string | boolean | undefined>>): Flags {
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const read = flagSchema().safeParse(set);
-  if (!read.success) throw new ConfigError(describeIssues(read.error.issues, set).join('\n'));
-  return read.data;
+  const parseResult = flagSchema().safeParse(set);
+  if (!parseResult.success) throw new ConfigError(describeIssues(parseResult.error.issues, set).join('\n'));
+  return parseResult.data;
 }

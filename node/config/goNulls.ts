@@ -9,60 +9,61 @@ import { isMapInGo } from './fields.ts';
  * types remain for the schema to report. Integers become numbers.
  */
 export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
-  const type = typeOf(schema);
+  const type = unwrapOptional(schema);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const element = type instanceof z.ZodMiniArray ? type.def.element : z.unknown();
-    return value.map((entry: unknown) => (entry === null ? zeroOf(element) : withoutNulls(element, entry)));
+    const elementType = type instanceof z.ZodMiniArray ? type.def.element : z.unknown();
+    return value.map((entry: unknown) => (entry === null ? zeroValue(elementType) : withoutNulls(elementType, entry)));
   }
   const entries = Object.entries(value);
   if (type instanceof z.ZodMiniRecord) {
     const { valueType } = type.def;
     return Object.fromEntries(
-      entries.map(([key, entry]) => [key, entry === null ? zeroOf(valueType) : withoutNulls(valueType, entry)]),
+      entries.map(([key, entry]) => [key, entry === null ? zeroValue(valueType) : withoutNulls(valueType, entry)]),
     );
   }
-  const shape = type instanceof z.ZodMiniObject ? type.def.shape : {};
-  const isMap = isMapInGo(type);
+  const fieldTypes = type instanceof z.ZodMiniObject ? type.def.shape : {};
+  const isGoMap = isMapInGo(type);
   const fields = entries.flatMap(([name, field]) => {
-    const fieldType = lookUp(shape, name) ?? z.unknown();
+    const fieldType = lookUp(fieldTypes, name) ?? z.unknown();
     if (field !== null) return [[name, withoutNulls(fieldType, field)] as const];
-    return isMap ? [[name, zeroOf(fieldType)] as const] : [];
+    return isGoMap ? [[name, zeroValue(fieldType)] as const] : [];
   });
-  return withStrings(shape, Object.fromEntries(fields));
+  return withStrings(fieldTypes, Object.fromEntries(fields));
 }
 
 /** Adds the required strings that are missing, unless the schema refuses an empty one. */
 function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, unknown>>): object {
-  const missing = Object.entries(shape).filter(
-    ([name, type]) => !Object.hasOwn(fields, name) && isRequiredString(type),
+  const missingFields = Object.entries(shape).filter(
+    ([name, type]) => !Object.hasOwn(fields, name) && isRequiredGoString(type),
   );
-  return Object.fromEntries([...Object.entries(fields), ...missing.map(([name]) => [name, ''] as const)]);
+  return Object.fromEntries([...Object.entries(fields), ...missingFields.map(([name]) => [name, ''] as const)]);
 }
 
-const accepts = (schema: z.core.$ZodType, value: unknown): boolean => z.safeParse(schema, value).success;
+const acceptsValue = (schema: z.core.$ZodType, value: unknown): boolean => z.safeParse(schema, value).success;
 
 /**
  * Whether a required field is a string. Other required fields are pointers in Go, so a missing one is an error there
  * too.
  */
-const isRequiredString = (schema: z.core.$ZodType): boolean => accepts(schema, '') && !accepts(schema, undefined);
+const isRequiredGoString = (schema: z.core.$ZodType): boolean =>
+  acceptsValue(schema, '') && !acceptsValue(schema, undefined);
 
 /**
  * Returns the zero value of a type. An empty string also stands for the zero value of a type for which 0 or false would
  * not be valid.
  */
-function zeroOf(schema: z.core.$ZodType): unknown {
-  const type = typeOf(schema);
+function zeroValue(schema: z.core.$ZodType): unknown {
+  const type = unwrapOptional(schema);
   if (type instanceof z.ZodMiniArray) return [];
   if (type instanceof z.ZodMiniRecord) return {};
   if (type instanceof z.ZodMiniObject) return withStrings(type.def.shape, {});
-  return [false, 0].find((zero) => accepts(schema, zero) && !accepts(schema, '')) ?? '';
+  return [false, 0].find((zero) => acceptsValue(schema, zero) && !acceptsValue(schema, '')) ?? '';
 }
 
 /** Unwraps an optional type. */
-function typeOf(schema: z.core.$ZodType): z.core.$ZodType {
-  const isWrapped = schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable;
-  return isWrapped ? typeOf(schema.def.innerType) : schema;
+function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
+  const isOptionalType = schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable;
+  return isOptionalType ? unwrapOptional(schema.def.innerType) : schema;
 }

@@ -3,7 +3,7 @@ import type { SettingValues } from './settings/settingValues.ts';
 
 /** Settings for log rotation and for the removal of dead containers. */
 export interface HousekeepingConfig {
-  readonly logs: {
+  readonly logRotation: {
     /** Size in bytes at which a log is rotated. Infinity if logs are never rotated. */
     readonly maxBytes: number;
     readonly maxFiles: number;
@@ -11,25 +11,25 @@ export interface HousekeepingConfig {
     readonly checkMs: number;
   };
   /** Maximum numbers of dead containers. */
-  readonly garbage: { readonly perContainer: number; readonly total: number };
+  readonly deadContainerLimits: { readonly perContainer: number; readonly total: number };
 }
 
 /** Converts a limit. A negative number means no limit. */
-const limitOf = (count: number): number => (count < 0 ? Infinity : count);
+const toLimit = (count: number): number => (count < 0 ? Infinity : count);
 
 /** Compiles the settings. */
-export function housekeepingOf(values: SettingValues): HousekeepingConfig {
+export function compileHousekeeping(values: SettingValues): HousekeepingConfig {
   const size = String(values.containerLogMaxSize);
   return Object.freeze({
-    logs: Object.freeze({
+    logRotation: Object.freeze({
       maxBytes: (parseQuantity(size) ?? 0n) < 0n ? Infinity : wholeValue(size),
       maxFiles: values.containerLogMaxFiles,
       workers: values.containerLogMaxWorkers,
       checkMs: values.containerLogMonitorInterval,
     }),
-    garbage: Object.freeze({
-      perContainer: limitOf(values['--maximum-dead-containers-per-container']),
-      total: limitOf(values['--maximum-dead-containers']),
+    deadContainerLimits: Object.freeze({
+      perContainer: toLimit(values['--maximum-dead-containers-per-container']),
+      total: toLimit(values['--maximum-dead-containers']),
     }),
   });
 }

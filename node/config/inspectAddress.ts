@@ -11,12 +11,12 @@ export interface InspectConfig extends PageAddress {
 }
 
 /** Compiles the setting. Throws a `ConfigError` if other hosts could reach the page without TLS or without a token. */
-export function inspectOf(values: SettingValues): { readonly inspect?: InspectConfig } {
+export function compileInspect(values: SettingValues): { readonly inspect?: InspectConfig } {
   const { '--inspect-address': text, tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
-  const page = parsePageAddress(text);
-  if (page === undefined) return {};
-  if (isLoopback(page.address)) return { inspect: Object.freeze(page) };
-  if (page.isOpen)
+  const pageAddress = parsePageAddress(text);
+  if (pageAddress === undefined) return {};
+  if (isLoopback(pageAddress.address)) return { inspect: Object.freeze(pageAddress) };
+  if (pageAddress.isOpen)
     throw new ConfigError(
       `--inspect-address ${text}: "?open" is only for an address that no other host reaches, such as 127.0.0.1`,
     );
@@ -25,6 +25,9 @@ export function inspectOf(values: SettingValues): { readonly inspect?: InspectCo
       `--inspect-address ${text}: an address that other hosts reach needs TLS: set tlsCertFile and tlsPrivateKeyFile in the configuration file`,
     );
   return {
-    inspect: Object.freeze({ ...page, tls: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) }),
+    inspect: Object.freeze({
+      ...pageAddress,
+      tls: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }),
+    }),
   };
 }

@@ -7,35 +7,37 @@ import { printableLine } from '../../base/printable.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { exec } from './execFields.ts';
-import { boolean, list, map, text, textLike } from './fields.ts';
+import { execSchema } from './execFields.ts';
+import { booleanSchema, listSchema, map, matchingStringSchema, stringSchema } from './fields.ts';
 import { withoutNulls } from './goNulls.ts';
 import { proxyUrl } from './proxyField.ts';
 
-const server = textLike('an address such as "https://192.0.2.1:6443"', (address) => {
+const serverSchema = matchingStringSchema('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:' || url.hostname === '' || /[?#]/.test(address)) return false;
   // The address is displayed to users, so it must not contain a password.
   return url.username === '' && url.password === '';
 });
 const pem = z.pipe(
-  textLike('a PEM block in base64', (data) => data === '' || decoded(data).includes('-----BEGIN ')),
-  z.transform(decoded),
+  matchingStringSchema('a PEM block in base64', (data) => data === '' || decodeBase64(data).includes('-----BEGIN ')),
+  z.transform(decodeBase64),
 );
-const unsupported = (instead: string) =>
+const createUnsupported = (instead: string) =>
   z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
 
 /** Schema of a value that can be sent in a header. */
-const headerText = textLike('text without control characters', (value) => /^[^\p{Cc}]*$/u.test(value));
+const headerValueSchema = matchingStringSchema('text without control characters', (value) =>
+  /^[^\p{Cc}]*$/u.test(value),
+);
 const fields = { error: 'expected a map of fields' };
 
 const clusterFields = z.looseObject(
   {
-    server,
-    'certificate-authority': z.optional(text),
+    server: serverSchema,
+    'certificate-authority': z.optional(stringSchema),
     'certificate-authority-data': z.optional(pem),
-    'tls-server-name': z.optional(text),
-    'insecure-skip-tls-verify': z.optional(boolean),
+    'tls-server-name': z.optional(stringSchema),
+    'insecure-skip-tls-verify': z.optional(booleanSchema),
     'proxy-url': z.optional(proxyUrl),
   },
   fields,
@@ -47,20 +49,20 @@ const cluster = clusterFields.check(
 );
 const userFields = z.looseObject(
   {
-    'client-certificate': z.optional(text),
+    'client-certificate': z.optional(stringSchema),
     'client-certificate-data': z.optional(pem),
-    'client-key': z.optional(text),
+    'client-key': z.optional(stringSchema),
     'client-key-data': z.optional(pem),
-    token: z.optional(text),
-    tokenFile: z.optional(text),
-    exec: z.nullish(exec),
-    'auth-provider': unsupported('an exec program'),
-    username: z.optional(text),
-    password: z.optional(text),
-    as: z.optional(headerText),
-    'as-uid': z.optional(headerText),
-    'as-groups': z.nullish(list(headerText)),
-    'as-user-extra': z.nullish(map(list(headerText))),
+    token: z.optional(stringSchema),
+    tokenFile: z.optional(stringSchema),
+    exec: z.nullish(execSchema),
+    'auth-provider': createUnsupported('an exec program'),
+    username: z.optional(stringSchema),
+    password: z.optional(stringSchema),
+    as: z.optional(headerValueSchema),
+    'as-uid': z.optional(headerValueSchema),
+    'as-groups': z.nullish(listSchema(headerValueSchema)),
+    'as-user-extra': z.nullish(map(listSchema(headerValueSchema))),
   },
   fields,
 );
@@ -84,16 +86,19 @@ const user = userFields.check(
   }),
 );
 /** Creates the schema of a list that may be missing or null. */
-function listOf<Shape extends z.core.$ZodShape>(shape: Shape) {
-  return z.nullish(list(z.looseObject(shape, fields)));
+function nullableList<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.nullish(listSchema(z.looseObject(shape, fields)));
 }
 
 const kubeconfig = z.looseObject(
   {
-    'current-context': textLike('the name of a context', (name) => name !== ''),
-    contexts: listOf({ name: text, context: z.looseObject({ cluster: text, user: z.optional(text) }, fields) }),
-    clusters: listOf({ name: text, cluster: z.unknown() }),
-    users: listOf({ name: text, user: z.unknown() }),
+    'current-context': matchingStringSchema('the name of a context', (name) => name !== ''),
+    contexts: nullableList({
+      name: stringSchema,
+      context: z.looseObject({ cluster: stringSchema, user: z.optional(stringSchema) }, fields),
+    }),
+    clusters: nullableList({ name: stringSchema, cluster: z.unknown() }),
+    users: nullableList({ name: stringSchema, user: z.unknown() }),
   },
   fields,
 );
@@ -114,69 +119,74 @@ const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Reads a kubeconfig. Throws a `ConfigError` that names the file, the field, and the expected value. */
 export async function readKubeconfig(path: string, flag = '--kubeconfig'): Promise<Kubeconfig> {
-  const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
+  const readResult = await readTextFile(hostFiles, path).catch((cause: unknown) => {
     throw new ConfigError(`${flag}: ${path}: ${messageOf(cause)}`, { cause });
   });
-  if (found === undefined) throw new ConfigError(`${flag}: ${path}: no such file`);
-  if ('noFile' in found) throw new ConfigError(`${flag}: ${path}: ${found.noFile}`);
-  return parseKubeconfig(path, found.text, flag);
+  if (readResult === undefined) throw new ConfigError(`${flag}: ${path}: no such file`);
+  if ('noFile' in readResult) throw new ConfigError(`${flag}: ${path}: ${readResult.noFile}`);
+  return parseKubeconfig(path, readResult.text, flag);
 }
 
 /** Whether the path exists, even if it is not a regular file. */
-export const isThere = async (path: string): Promise<boolean> =>
+export const pathExists = async (path: string): Promise<boolean> =>
   (await undefinedIfMissing(() => hostFiles.stat(path))) !== undefined;
 
 /** Parses the content of the kubeconfig at a path. */
 export function parseKubeconfig(path: string, content: string, flag = '--kubeconfig'): Kubeconfig {
   // Names may contain control characters, but an error message is a single printable line.
   const createError: CreateError = (problem) => new ConfigError(printableLine(`${flag}: ${path}: ${problem}`));
-  const parsed = parseBounded(content, limits);
-  if ('problem' in parsed) throw createError(parsed.problem);
-  if ('beyond' in parsed) throw createError(`has ${parsed.beyond}`);
-  const file = checked(kubeconfig, parsed.values[0] ?? {}, '', createError);
+  const parsedFile = parseBounded(content, limits);
+  if ('problem' in parsedFile) throw createError(parsedFile.problem);
+  if ('beyond' in parsedFile) throw createError(`has ${parsedFile.beyond}`);
+  const file = parseSection(kubeconfig, parsedFile.values[0] ?? {}, '', createError);
   const name = file['current-context'];
-  const { context } = byName(file.contexts, name, `current-context: there is no context "${name}"`, createError);
+  const { context } = findByName(file.contexts, name, `current-context: there is no context "${name}"`, createError);
   const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
-  const asked = byName(file.clusters, context.cluster, at('cluster'), createError);
-  const asking = context.user ? byName(file.users, context.user, at('user'), createError) : undefined;
+  const namedCluster = findByName(file.clusters, context.cluster, at('cluster'), createError);
+  const namedUser = context.user ? findByName(file.users, context.user, at('user'), createError) : undefined;
   const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
-    cluster: withPaths(checked(cluster, asked.cluster, clusterAt, createError), path),
-    user: withProgram(withPaths(checked(user, asking?.user ?? {}, userAt, createError), path), path),
+    cluster: withPaths(parseSection(cluster, namedCluster.cluster, clusterAt, createError), path),
+    user: withProgram(withPaths(parseSection(user, namedUser?.user ?? {}, userAt, createError), path), path),
     names: { context: name, user: context.user ?? '' },
     places: { cluster: createError(clusterAt).message, user: createError(userAt).message },
   };
 }
 
 /** Finds an entry by its name. If several entries have the same name, the first one wins. */
-function byName<T extends { readonly name: string }>(
+function findByName<T extends { readonly name: string }>(
   all: readonly T[] | null | undefined,
   name: string,
-  missing: string,
+  missingMessage: string,
   createError: CreateError,
 ): T {
-  const entry = all?.find((each) => each.name === name);
-  if (entry === undefined) throw createError(missing);
-  return entry;
+  const namedEntry = all?.find((each) => each.name === name);
+  if (namedEntry === undefined) throw createError(missingMessage);
+  return namedEntry;
 }
 
-function checked<Schema extends z.core.$ZodType>(schema: Schema, input: unknown, at: string, createError: CreateError) {
-  const read = z.safeParse(schema, withoutNulls(schema, input));
-  if (read.success) return read.data;
+function parseSection<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  input: unknown,
+  at: string,
+  createError: CreateError,
+) {
+  const parseResult = z.safeParse(schema, withoutNulls(schema, input));
+  if (parseResult.success) return parseResult.data;
   // The input is left out, because a message must not repeat a key or a token.
-  const [first = 'cannot be read'] = describeIssues(read.error.issues, undefined, input);
+  const [first = 'cannot be read'] = describeIssues(parseResult.error.issues, undefined, input);
   throw createError(at + first.replace(', got nothing', ''));
 }
 
-const PATHS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
+const PATH_FIELDS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'] as const;
 
 /** Resolves relative paths against the directory of the kubeconfig. */
-function withPaths<T extends Partial<Record<(typeof PATHS)[number], unknown>>>(section: T, path: string): T {
-  const resolved = PATHS.flatMap((name) => {
+function withPaths<T extends Partial<Record<(typeof PATH_FIELDS)[number], unknown>>>(section: T, path: string): T {
+  const resolvedPaths = PATH_FIELDS.flatMap((name) => {
     const value: unknown = section[name];
     return typeof value === 'string' && value !== '' ? [[name, resolve(dirname(path), value)]] : [];
   });
-  return { ...section, ...Object.fromEntries(resolved) };
+  return { ...section, ...Object.fromEntries(resolvedPaths) };
 }
 
 /** Resolves the path of a program against the directory of the kubeconfig. A bare name is looked up in PATH. */
@@ -196,6 +206,6 @@ function has<Name extends PemName>(
   return Boolean(section[name] || section[`${name}-data`]);
 }
 
-function decoded(data: string): string {
+function decodeBase64(data: string): string {
   return Buffer.from(data, 'base64').toString();
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { readCredentialProviders } from '../credentials/credentialProviders.ts';
 import { hostAddresses, nodeIpWarnings } from '../host/hostAddresses.ts';
-import { hostWarnings, readHostFacts } from '../start/hostChecks.ts';
+import { hostWarnings, readHostLimits } from '../start/hostChecks.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
 import { type ConfigFile, readConfigFile } from './readFile.ts';
 import type { Flags } from './settings/allSettings.ts';
@@ -29,18 +29,18 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const file = flags['--config'] === undefined ? undefined : await readConfigFile(flags['--config']);
   const routes = await readFile('/proc/net/route', 'utf8').catch(() => '');
-  const interfaces = networkInterfaces();
-  const addresses = hostAddresses(interfaces, routes);
+  const networkInterfaceMap = networkInterfaces();
+  const addresses = hostAddresses(networkInterfaceMap, routes);
   const config = compileConfig({
     flags,
     ...(file ? { file } : {}),
     defaults: { ...options.defaults, hostname: hostname(), addresses },
   });
   if (config.credentialProviders) await readCredentialProviders(config.credentialProviders);
-  const facts = options.checkHost ? await readHostFacts() : undefined;
+  const hostFacts = options.checkHost ? await readHostLimits() : undefined;
   const ofHost = [
-    ...(facts ? hostWarnings(facts, config) : []),
-    ...(options.checkHost ? nodeIpWarnings(config, interfaces) : []),
+    ...(hostFacts ? hostWarnings(hostFacts, config) : []),
+    ...(options.checkHost ? nodeIpWarnings(config, networkInterfaceMap) : []),
   ];
   const warnings = [...ignoredWarning(file), ...ofHost];
   return { config, ...(file ? { file } : {}), warnings };

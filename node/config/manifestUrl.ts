@@ -1,22 +1,22 @@
 import type { SettingValues } from './settings/settingValues.ts';
-import type { Header } from './urlFields.ts';
+import type { HttpHeader } from './urlFields.ts';
 
 /** A URL that lists pods, the headers of its requests, and the polling interval. */
 export interface ManifestUrlConfig {
   readonly url: string;
   /** Headers of the requests. Headers with the same name are sent in this order. */
-  readonly headers: readonly Header[];
+  readonly headers: readonly HttpHeader[];
   readonly everyMs: number;
 }
 
 /** Compiles the settings of the manifest URL. Returns undefined if none is configured. */
-export function manifestUrlOf(values: SettingValues): ManifestUrlConfig | undefined {
+export function compileManifestUrl(values: SettingValues): ManifestUrlConfig | undefined {
   const { staticPodURL: url, staticPodURLHeader: headers = [], httpCheckFrequency: everyMs } = values;
   return url ? Object.freeze({ url, headers: Object.freeze(headerPairs(headers)), everyMs }) : undefined;
 }
 
 /** Returns the headers as pairs. The flag has pairs, in order, and the file has lists of values by name. */
-function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly Header[] {
+function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly HttpHeader[] {
   if (Array.isArray(headers)) return headers;
-  return Object.entries(headers).flatMap(([name, all]) => all.map((value): Header => [name, value]));
+  return Object.entries(headers).flatMap(([name, all]) => all.map((value): HttpHeader => [name, value]));
 }

@@ -1,7 +1,7 @@
 /** Compiles the settings for the admission of pods, except those for resources. */
 import type { Taint } from '../../kubernetes/admission/node.ts';
 import { UNINITIALIZED_TAINT } from '../../kubernetes/node/cloud.ts';
-import { isExternal } from './settings/clusterSettings.ts';
+import { isExternalProvider } from './settings/clusterSettings.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
 export interface NodeAdmission {
@@ -16,17 +16,17 @@ export interface NodeAdmission {
 export function nodeAdmission(values: SettingValues): NodeAdmission {
   return Object.freeze({
     labels: Object.freeze({ ...values['--node-labels'] }),
-    taints: Object.freeze(taintsOf(values)),
+    taints: Object.freeze(compileTaints(values)),
     unsafeSysctls: Object.freeze([...values.allowedUnsafeSysctls]),
   });
 }
 
 /** Adds the taint of a new node with an external cloud provider, which the cloud controller removes. */
-function taintsOf(values: SettingValues): readonly Taint[] {
-  const { registerWithTaints: told = [] } = values;
-  const isOfCloud = Boolean(values['--kubeconfig']) && isExternal(values['--cloud-provider']);
-  const hasIt = told.some(
+function compileTaints(values: SettingValues): readonly Taint[] {
+  const { registerWithTaints: configuredTaints = [] } = values;
+  const hasCloudProvider = Boolean(values['--kubeconfig']) && isExternalProvider(values['--cloud-provider']);
+  const hasUninitializedTaint = configuredTaints.some(
     ({ key, effect }) => key === UNINITIALIZED_TAINT.key && effect === UNINITIALIZED_TAINT.effect,
   );
-  return isOfCloud && !hasIt ? [...told, UNINITIALIZED_TAINT] : told;
+  return hasCloudProvider && !hasUninitializedTaint ? [...configuredTaints, UNINITIALIZED_TAINT] : configuredTaints;
 }

@@ -2,21 +2,21 @@ import { dirname, join, resolve } from 'node:path';
 import { ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { ProviderPaths } from '../credentials/credentialProviders.ts';
-import { type ClusterConfig, clusterOf } from './cluster.ts';
-import { type Gate, knownGates } from './featureGates.ts';
-import { type HousekeepingConfig, housekeepingOf } from './housekeeping.ts';
-import { type InspectConfig, inspectOf } from './inspectAddress.ts';
-import { type ManifestUrlConfig, manifestUrlOf } from './manifestUrl.ts';
+import { type ClusterConfig, compileCluster } from './cluster.ts';
+import { type FeatureGate, listKnownGates } from './featureGates.ts';
+import { compileHousekeeping, type HousekeepingConfig } from './housekeeping.ts';
+import { compileInspect, type InspectConfig } from './inspectAddress.ts';
+import { compileManifestUrl, type ManifestUrlConfig } from './manifestUrl.ts';
 import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
-import { byFamily } from './nodeIp.ts';
+import { sortByFamily } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
-import { type ServedConfig, servedOf } from './serving.ts';
+import { compileServed, type ServedEndpoints } from './serving.ts';
 import type { Flags } from './settings/allSettings.ts';
 import { type SettingValues, settingValues } from './settings/settingValues.ts';
 
 /** The compiled configuration of the node agent, with absolute paths and with durations in milliseconds. */
-export interface NodeConfig extends HousekeepingConfig, ServedConfig {
+export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly nodeName: string;
   /** The node's addresses, at most one of each family, starting with the primary address. */
   readonly nodeIps: readonly string[];
@@ -69,7 +69,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   /** Timeout of one pull in milliseconds. 0 means no timeout. */
   readonly imagePullTimeoutMs: number;
   /** Time in milliseconds after which a pull no longer blocks pulls from other registries. 0 means no limit. */
-  readonly slowImagePullAfterMs: number;
+  readonly slowImagePullThresholdMs: number;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   /** The resolv.conf file for pods. Empty if there is none. */
@@ -86,7 +86,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedConfig {
   readonly failSwapOn: boolean;
   readonly logging: { readonly format: 'text' | 'json'; readonly verbosity: number };
   /** The feature gates that have an effect on the node. */
-  readonly gates: readonly Gate[];
+  readonly featureGates: readonly FeatureGate[];
   /** The flags and the file that the configuration was compiled from, which may contain secrets. */
   readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
@@ -101,7 +101,7 @@ export interface ConfigDefaults {
   readonly staticPodPath?: string;
 }
 
-function runtimeOf(values: SettingValues) {
+function compileRuntime(values: SettingValues) {
   const { containerRuntimeEndpoint, cgroupRoot } = values;
   return {
     containerRuntimeEndpoint,
@@ -113,14 +113,14 @@ function runtimeOf(values: SettingValues) {
     idsPerPod: values.userNamespaces.idsPerPod,
     maxContainerRestartPeriodMs: values.crashLoopBackOff.maxContainerRestartPeriod,
     imagePullTimeoutMs: values.imagePullTimeout,
-    slowImagePullAfterMs: values.slowImagePullAfter,
+    slowImagePullThresholdMs: values.slowImagePullAfter,
     maxParallelImagePulls:
       values.maxParallelImagePulls ?? (values.serializeImagePulls === false ? Number.POSITIVE_INFINITY : 1),
     imageVerification: Object.freeze({
       policy: values.imagePullCredentialsVerificationPolicy,
       allowlist: Object.freeze([...values.preloadedImagesVerificationAllowlist]),
     }),
-    ...credentialProvidersOf(values),
+    ...compileCredentialProviders(values),
   };
 }
 
@@ -128,7 +128,7 @@ function runtimeOf(values: SettingValues) {
  * Returns the paths of the credential provider plugins. If only one of the flags is set, returns both paths, which
  * `readProviderConfig` then rejects.
  */
-function credentialProvidersOf(values: SettingValues): Pick<NodeConfig, 'credentialProviders'> {
+function compileCredentialProviders(values: SettingValues): Pick<NodeConfig, 'credentialProviders'> {
   const config = values['--image-credential-provider-config'] ?? '';
   const binDir = values['--image-credential-provider-bin-dir'] ?? '';
   return config || binDir ? { credentialProviders: Object.freeze({ config, binDir }) } : {};
@@ -136,9 +136,9 @@ function credentialProvidersOf(values: SettingValues): Pick<NodeConfig, 'credent
 
 function pathsAndSources(values: SettingValues, defaults: ConfigDefaults) {
   const rootDirectory = resolve(values['--root-dir']);
-  const cluster = clusterOf(values, rootDirectory);
+  const cluster = compileCluster(values, rootDirectory);
   const podLogsDirectory = resolve(values.podLogsDir);
-  const manifestUrl = manifestUrlOf(values);
+  const manifestUrl = compileManifestUrl(values);
   const defaultPath = manifestUrl || cluster ? undefined : defaults.staticPodPath;
   const staticPodPath = values.staticPodPath || defaultPath;
   return {
@@ -152,10 +152,10 @@ function pathsAndSources(values: SettingValues, defaults: ConfigDefaults) {
   };
 }
 
-function nodeIpsOf({ '--node-ip': configured }: SettingValues, { addresses }: ConfigDefaults) {
+function compileNodeIps({ '--node-ip': configured }: SettingValues, { addresses }: ConfigDefaults) {
   const prefersIpv6 = configured.some((address) => isUnspecifiedIp(address) && ipFamily(address) === 6);
   const followsHostAddresses = configured.length === 0 || configured.some(isUnspecifiedIp);
-  const nodeIps = Object.freeze([...(followsHostAddresses ? byFamily(addresses, prefersIpv6) : configured)]);
+  const nodeIps = Object.freeze([...(followsHostAddresses ? sortByFamily(addresses, prefersIpv6) : configured)]);
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }
 
@@ -171,22 +171,22 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
       ...(podLogsDirectory === undefined ? {} : { podLogsDir: podLogsDirectory }),
     },
   });
-  return compileValues(values, { ...given.defaults, given: Object.freeze({ flags, file: file?.written ?? {} }) });
+  return compileValues(values, { ...given.defaults, given: Object.freeze({ flags, file: file?.writtenFields ?? {} }) });
 }
 
 /** Compiles the effective values of the settings. */
 export function compileValues(
   values: SettingValues,
-  { given, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'given'>,
+  { given: givenInput, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'given'>,
 ): NodeConfig {
-  const paths = pathsAndSources(values, defaults);
+  const configPaths = pathsAndSources(values, defaults);
   return Object.freeze({
     nodeName: (values['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
-    ...nodeIpsOf(values, defaults),
+    ...compileNodeIps(values, defaults),
     ...(values.podCIDR ? { podCidr: values.podCIDR } : {}),
-    ...paths,
-    ...servedOf(values, paths.rootDirectory),
-    ...runtimeOf(values),
+    ...configPaths,
+    ...compileServed(values, configPaths.rootDirectory),
+    ...compileRuntime(values),
     resources: nodeResources(values),
     fileCheckFrequencyMs: values.fileCheckFrequency,
     syncFrequencyMs: values.syncFrequency,
@@ -194,18 +194,18 @@ export function compileValues(
     lenientManifests: values['--lenient-manifests'],
     runOnce: values.runOnce,
     admission: nodeAdmission(values),
-    ...housekeepingOf(values),
+    ...compileHousekeeping(values),
     podsPerCore: values.podsPerCore,
     maxPods: values.maxPods,
     clusterDns: Object.freeze([...values.clusterDNS]),
     clusterDomain: values.clusterDomain,
     resolvConf: values.resolvConf,
     recordSizeBytes: values['--record-size'],
-    ...inspectOf(values),
-    gates: Object.freeze(knownGates(values)),
+    ...compileInspect(values),
+    featureGates: Object.freeze(listKnownGates(values)),
     failCgroupV1: values.failCgroupV1,
     failSwapOn: values.failSwapOn,
-    given,
+    given: givenInput,
     logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),
   });
 }

@@ -2,25 +2,25 @@
 import * as z from 'zod/mini';
 import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
 
-const addressesIn = (text: string): string[] =>
+const parseAddresses = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));
 
 /** Schema of `--node-ip`. An empty value counts as unset, because installers pass it. */
 export const nodeIpsFlag = z.pipe(
-  z.custom<string>((value) => typeof value === 'string' && areNodeIps(addressesIn(value)), {
+  z.custom<string>((value) => typeof value === 'string' && isValidNodeIpList(parseAddresses(value)), {
     error: 'expected an IP address, a comma-separated IPv4 and IPv6 address, or 0.0.0.0 or :: alone',
   }),
-  z.transform(addressesIn),
+  z.transform(parseAddresses),
 );
 
-function areNodeIps(addresses: readonly string[]): boolean {
-  const families = addresses.map(ipFamily);
-  const isPair = !families.includes(undefined) && new Set(families).size === families.length;
-  return isPair && (addresses.length < 2 || !addresses.some(isUnspecifiedIp));
+function isValidNodeIpList(addresses: readonly string[]): boolean {
+  const ipFamilies = addresses.map(ipFamily);
+  const areDistinctFamilies = !ipFamilies.includes(undefined) && new Set(ipFamilies).size === ipFamilies.length;
+  return areDistinctFamilies && (addresses.length < 2 || !addresses.some(isUnspecifiedIp));
 }
 
 /** Sorts addresses so that the preferred family comes first. */
-export const byFamily = (addresses: readonly string[], prefersIpv6: boolean): readonly string[] =>
+export const sortByFamily = (addresses: readonly string[], prefersIpv6: boolean): readonly string[] =>
   prefersIpv6
     ? addresses.toSorted((one, other) => Number(ipFamily(other) === 6) - Number(ipFamily(one) === 6))
     : addresses;

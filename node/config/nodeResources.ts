@@ -6,7 +6,7 @@ import { DEFAULT_EVICTION_HARD } from './settings/pressureSettings.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
 export interface NodeResources {
-  readonly reserved: ReservedResources;
+  readonly reservedResources: ReservedResources;
   /** Whether the limit for all pods together excludes the reserved resources. */
   readonly enforcesAllocatable: boolean;
   /** Whether pods and their QoS classes have cgroups of their own. */
@@ -29,11 +29,11 @@ export interface NodeResources {
 /** Compiles the settings. */
 export function nodeResources(values: SettingValues): NodeResources {
   const { kubeletCgroups, singleProcessOOMKill } = values;
-  const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = thresholdsOf(values);
+  const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = compileThresholds(values);
   return Object.freeze({
-    reserved: Object.freeze({
-      kubeReserved: amounts(values.kubeReserved),
-      systemReserved: amounts(values.systemReserved),
+    reservedResources: Object.freeze({
+      kubeReserved: parseAmounts(values.kubeReserved),
+      systemReserved: parseAmounts(values.systemReserved),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
       ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
@@ -53,10 +53,10 @@ export function nodeResources(values: SettingValues): NodeResources {
  * Returns the eviction thresholds. A file that sets any threshold disables all default thresholds, unless it merges
  * them explicitly.
  */
-const thresholdsOf = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
+const compileThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;
 
-function amounts(named: Readonly<Record<string, string | undefined>> = {}): ResourceList {
+function parseAmounts(named: Readonly<Record<string, string | undefined>> = {}): ResourceList {
   return Object.fromEntries(
     Object.entries(named).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );

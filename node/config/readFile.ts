@@ -18,60 +18,62 @@ export interface ConfigFile {
   readonly config: KubeletConfiguration;
   readonly ignored: readonly string[];
   /** The fields as written in the file, without null values. */
-  readonly written?: Readonly<Record<string, unknown>>;
+  readonly writtenFields?: Readonly<Record<string, unknown>>;
 }
 
 /** Resolves relative paths against the directory of the file, as a kubelet does. */
-function resolvedFrom(directory: string, fields: object, settings: Settings): object {
-  const resolved = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
-    const entry = lookUp(settings, name);
-    if (entry === undefined) return [name, value];
-    if (isGroup(entry)) return [name, resolvedFrom(directory, asFields(value), entry.fields)];
-    const isRelative = entry.isPath && typeof value === 'string' && value !== '' && !isAbsolute(value);
-    return [name, isRelative ? resolve(directory, value) : value];
+function resolvePaths(directory: string, fields: object, settings: Settings): object {
+  const resolvedEntries = Object.entries(fields).map(([name, value]): readonly [string, unknown] => {
+    const settingEntry = lookUp(settings, name);
+    if (settingEntry === undefined) return [name, value];
+    if (isGroup(settingEntry)) return [name, resolvePaths(directory, asFields(value), settingEntry.fields)];
+    const isRelativePath = settingEntry.isPath && typeof value === 'string' && value !== '' && !isAbsolute(value);
+    return [name, isRelativePath ? resolve(directory, value) : value];
   });
-  return Object.fromEntries(resolved);
+  return Object.fromEntries(resolvedEntries);
 }
 
 /** Whether a field has no effect in this version. */
-const isIgnored = (name: string, settings: Settings): boolean => lookUp(settings, name)?.ignored !== undefined;
+const isIgnoredField = (name: string, settings: Settings): boolean => lookUp(settings, name)?.ignored !== undefined;
 
 const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
 /** Parses a configuration file in YAML or JSON. Throws a `ConfigError` that lists all errors. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  const parsed = parseBounded(text, limits);
-  if ('problem' in parsed) throw new ConfigError(`${path}: ${parsed.problem}`);
-  if ('beyond' in parsed) throw new ConfigError(`${path}: has ${parsed.beyond}`);
-  if (parsed.values.length > 1)
+  const parsedFile = parseBounded(text, limits);
+  if ('problem' in parsedFile) throw new ConfigError(`${path}: ${parsedFile.problem}`);
+  if ('beyond' in parsedFile) throw new ConfigError(`${path}: has ${parsedFile.beyond}`);
+  if (parsedFile.values.length > 1)
     throw new ConfigError(`${path}: expected one KubeletConfiguration, got several documents`);
   const schema = kubeletConfiguration();
-  const input = withoutNulls(schema, parsed.values[0] ?? {});
-  const read = schema.safeParse(input);
-  if (!read.success) {
-    const mistakes = describeIssues(read.error.issues, input, parsed.values[0]).map((mistake) => `${path}: ${mistake}`);
-    throw new ConfigError(mistakes.join('\n'));
+  const input = withoutNulls(schema, parsedFile.values[0] ?? {});
+  const parseResult = schema.safeParse(input);
+  if (!parseResult.success) {
+    const errorLines = describeIssues(parseResult.error.issues, input, parsedFile.values[0]).map(
+      (mistake) => `${path}: ${mistake}`,
+    );
+    throw new ConfigError(errorLines.join('\n'));
   }
   const settings = allSettings();
   return {
     path,
     // The cast holds, because only strings have been replaced by strings.
-    config: resolvedFrom(dirname(resolve(path)), read.data, settings) as KubeletConfiguration,
+    config: resolvePaths(dirname(resolve(path)), parseResult.data, settings) as KubeletConfiguration,
     // The cast holds, because the schema has accepted a map of fields.
-    written: input as Readonly<Record<string, unknown>>,
+    writtenFields: input as Readonly<Record<string, unknown>>,
     ignored: [
-      ...Object.keys(read.data).filter((name) => isIgnored(name, settings)),
-      ...gatesIgnored(read.data).map((gate) => `featureGates.${gate}`),
+      ...Object.keys(parseResult.data).filter((name) => isIgnoredField(name, settings)),
+      ...gatesIgnored(parseResult.data).map((gate) => `featureGates.${gate}`),
     ],
   };
 }
 
 /** Reads the file that `--config` names. */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
-  const found = await readTextFile(hostFiles, path).catch((cause: unknown) => {
+  const readResult = await readTextFile(hostFiles, path).catch((cause: unknown) => {
     throw new ConfigError(`--config: ${messageOf(cause)}`, { cause });
   });
-  if (found === undefined) throw new ConfigError(`--config: ${path}: no such file`);
-  if ('noFile' in found) throw new ConfigError(`--config: ${path}: ${found.noFile}`);
-  return parseConfigFile(path, found.text);
+  if (readResult === undefined) throw new ConfigError(`--config: ${path}: no such file`);
+  if ('noFile' in readResult) throw new ConfigError(`--config: ${path}: ${readResult.noFile}`);
+  return parseConfigFile(path, readResult.text);
 }

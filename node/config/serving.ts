@@ -7,7 +7,7 @@ import type { EnabledFeatures } from '../../kubelet-api/listener/paths.ts';
 import type { CertificatePair } from '../../kubelet-api/listener/servingCertificate.ts';
 import { type TlsSettings, unknownCurves, unknownSuites } from '../../kubelet-api/listener/tlsNames.ts';
 import { ConfigError } from './configError.ts';
-import { splitsLogs, takesCheckpoints } from './featureGates.ts';
+import { splitsLogs, supportsCheckpoints } from './featureGates.ts';
 import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ServingConfig {
@@ -20,23 +20,23 @@ export interface ServingConfig {
   /** The configured serving certificate. Undefined if it is issued by the cluster or self-signed. */
   readonly pair?: CertificatePair;
   /** Whether the cluster issues the serving certificate. */
-  readonly isIssued: boolean;
+  readonly isIssuedByCluster: boolean;
   /** Directory of the node's own certificates. */
   readonly certificateDirectory: string;
   /** The CAs of client certificates. Undefined if clients cannot authenticate with certificates. */
   readonly clientCaFile?: string;
   readonly authentication: AuthenticationOptions;
   readonly authorization: AuthorizationOptions;
-  readonly switches: EnabledFeatures;
+  readonly enabledFeatures: EnabledFeatures;
   /** Whether clients can query the logs of the host's services. */
   readonly hasLogQuery: boolean;
   /** Whether running containers can be checkpointed. */
-  readonly takesCheckpoints: boolean;
+  readonly supportsCheckpoints: boolean;
   /** Whether clients can request a single stream of a container's log. */
   readonly splitsLogs: boolean;
 }
 
-export interface ServedConfig {
+export interface ServedEndpoints {
   /** Settings of the API. Undefined if the API is not served. */
   readonly serving?: ServingConfig;
   /** Address of the health endpoint. Undefined if it is not served. */
@@ -44,74 +44,75 @@ export interface ServedConfig {
 }
 
 /** Compiles the settings. Throws a `ConfigError` if they contradict each other. */
-export function servedOf(values: SettingValues, rootDirectory: string): ServedConfig {
+export function compileServed(values: SettingValues, rootDirectory: string): ServedEndpoints {
   const { healthzPort: port, healthzBindAddress: host } = values;
   return {
-    ...(values.enableServer ? { serving: servingOf(values, rootDirectory) } : {}),
+    ...(values.enableServer ? { serving: compileServing(values, rootDirectory) } : {}),
     ...(port > 0 ? { healthz: Object.freeze({ host, port }) } : {}),
   };
 }
 
-const isInCluster = (values: SettingValues): boolean => values['--kubeconfig'] !== undefined;
+const isClusterNode = (values: SettingValues): boolean => values['--kubeconfig'] !== undefined;
 
-function servingOf(values: SettingValues, rootDirectory: string): ServingConfig {
+function compileServing(values: SettingValues, rootDirectory: string): ServingConfig {
   const { port, readOnlyPort } = values;
   const { clientCAFile } = values.authentication.x509;
-  const serving = {
-    host: hostOf(values),
+  const servingConfig = {
+    host: listenHost(values),
     port,
     ...(readOnlyPort > 0 ? { readOnlyPort } : {}),
-    tls: tlsOf(values),
-    ...pairOf(values),
-    isIssued: isInCluster(values) && values.serverTLSBootstrap,
+    tls: compileTls(values),
+    ...compilePair(values),
+    isIssuedByCluster: isClusterNode(values) && values.serverTLSBootstrap,
     certificateDirectory: resolve(values['--cert-dir'] || join(rootDirectory, 'pki')),
     ...(clientCAFile ? { clientCaFile: resolve(clientCAFile) } : {}),
-    authentication: authenticationOf(values),
-    authorization: authorizationOf(values),
+    authentication: compileAuthentication(values),
+    authorization: compileAuthorization(values),
     hasLogQuery: values.enableSystemLogQuery,
-    takesCheckpoints: takesCheckpoints(values),
+    supportsCheckpoints: supportsCheckpoints(values),
     splitsLogs: splitsLogs(values),
-    switches: Object.freeze({
+    enabledFeatures: Object.freeze({
       debugging: values.enableDebuggingHandlers,
       systemLogs: values.enableSystemLogHandler,
       profiling: values.enableProfilingHandler,
       debugFlags: values.enableDebugFlagsHandler,
     }),
   };
-  return Object.freeze(serving);
+  return Object.freeze(servingConfig);
 }
 
 /**
  * Returns the host to listen on. A node without an API server cannot authenticate other hosts, so it serves on loopback
  * only.
  */
-function hostOf(values: SettingValues): string {
+function listenHost(values: SettingValues): string {
   const { address } = values;
-  if (!isInCluster(values) && !isLoopbackIp(address))
+  if (!isClusterNode(values) && !isLoopbackIp(address))
     throw new ConfigError(`address: a node without --kubeconfig serves on loopback only, got "${address}"`);
   return address;
 }
 
-function tlsOf(values: SettingValues): TlsSettings {
+function compileTls(values: SettingValues): TlsSettings {
   const { tlsMinVersion: minVersion = '', tlsCipherSuites: cipherSuites, tlsCurvePreferences: curves } = values;
-  const suites = unknownSuites(cipherSuites);
-  if (suites.length > 0)
-    throw new ConfigError(`tlsCipherSuites: ${suites.join(', ')}: not in this OpenSSL, as not secure`);
-  const numbers = unknownCurves(curves);
-  if (numbers.length > 0) throw new ConfigError(`tlsCurvePreferences: ${numbers.join(', ')}: unknown curves`);
+  const unknownCipherSuites = unknownSuites(cipherSuites);
+  if (unknownCipherSuites.length > 0)
+    throw new ConfigError(`tlsCipherSuites: ${unknownCipherSuites.join(', ')}: not in this OpenSSL, as not secure`);
+  const unknownCurveNumbers = unknownCurves(curves);
+  if (unknownCurveNumbers.length > 0)
+    throw new ConfigError(`tlsCurvePreferences: ${unknownCurveNumbers.join(', ')}: unknown curves`);
   return Object.freeze({ minVersion, cipherSuites, curves });
 }
 
-function pairOf(values: SettingValues): { readonly pair?: CertificatePair } {
+function compilePair(values: SettingValues): { readonly pair?: CertificatePair } {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   if (!certFile && !keyFile) return {};
   if (!certFile || !keyFile) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile: each needs the other');
   return { pair: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) };
 }
 
-function authenticationOf(values: SettingValues): AuthenticationOptions {
+function compileAuthentication(values: SettingValues): AuthenticationOptions {
   const { anonymous, webhook } = values.authentication;
-  if (webhook.enabled && !isInCluster(values))
+  if (webhook.enabled && !isClusterNode(values))
     throw new ConfigError('authentication.webhook: needs an API server: set --kubeconfig');
   return Object.freeze({
     isAnonymousAllowed: anonymous.enabled,
@@ -119,10 +120,10 @@ function authenticationOf(values: SettingValues): AuthenticationOptions {
   });
 }
 
-function authorizationOf(values: SettingValues): AuthorizationOptions {
+function compileAuthorization(values: SettingValues): AuthorizationOptions {
   const { mode, webhook } = values.authorization;
   if (mode === 'AlwaysAllow') return { mode };
-  if (!isInCluster(values)) {
+  if (!isClusterNode(values)) {
     if (mode === 'Webhook')
       throw new ConfigError('authorization.mode: "Webhook" needs an API server: set --kubeconfig');
     return { mode: 'Masters' };

@@ -5,40 +5,43 @@ import type { NodeConfig } from './nodeConfig.ts';
 import { flagSettings, secretNames } from './settings/allSettings.ts';
 import { defaultValue, isStandalone } from './settings/settingValues.ts';
 
-const MASKED = '<masked>';
+const MASKED_VALUE = '<masked>';
 
 /** Masks the secrets in a command line. */
 export function ownCommand(words: readonly string[]): string[] {
   const secrets = secretNames();
   return words.map((word, at) => {
     const [name = '', value] = word.split('=', 2);
-    if (secrets.includes(words[at - 1] ?? '')) return MASKED;
-    return value !== undefined && secrets.includes(name) ? `${name}=${MASKED}` : word;
+    if (secrets.includes(words[at - 1] ?? '')) return MASKED_VALUE;
+    return value !== undefined && secrets.includes(name) ? `${name}=${MASKED_VALUE}` : word;
   });
 }
 
-type ShownConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'>;
+type DisplayedConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'>;
 
 /**
  * Returns the value of every flag, or its default, by the flag's name without dashes. As on a kubelet, the
  * configuration file has no influence (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are
  * formatted like Go's flag package.
  */
-export function shownFlags(config: ShownConfig): ReadonlyMap<string, string> {
-  const given = new Map<string, unknown>(Object.entries(config.given.flags));
-  const computed = computedDefaults(config);
-  const standalone = isStandalone(config.given.flags);
+export function displayedFlags(config: DisplayedConfig): ReadonlyMap<string, string> {
+  const givenFlags = new Map<string, unknown>(Object.entries(config.given.flags));
+  const computedByFlag = computedDefaults(config);
+  const isStandaloneNode = isStandalone(config.given.flags);
   return new Map(
     flagSettings().map(({ name, setting }) => {
-      const value = given.get(name);
-      const shown = value ?? computed.get(name) ?? defaultValue(setting, standalone) ?? '';
-      return [name.slice(2), setting.isSecret && value !== undefined ? MASKED : textOf(name, shown)];
+      const value = givenFlags.get(name);
+      const displayedValue = value ?? computedByFlag.get(name) ?? defaultValue(setting, isStandaloneNode) ?? '';
+      return [
+        name.slice(2),
+        setting.isSecret && value !== undefined ? MASKED_VALUE : formatFlagValue(name, displayedValue),
+      ];
     }),
   );
 }
 
 /** Returns the defaults that depend on the command or on other settings. */
-const computedDefaults = (config: ShownConfig): ReadonlyMap<string, string> =>
+const computedDefaults = (config: DisplayedConfig): ReadonlyMap<string, string> =>
   new Map([
     ['--container-runtime-endpoint', config.containerRuntimeEndpoint],
     ['--root-dir', config.rootDirectory],
@@ -46,10 +49,10 @@ const computedDefaults = (config: ShownConfig): ReadonlyMap<string, string> =>
     ['--cert-dir', join(config.rootDirectory, 'pki')],
   ]);
 
-function textOf(flag: string, value: unknown): string {
+function formatFlagValue(flag: string, value: unknown): string {
   if (Array.isArray(value)) {
-    const text = value.map((item) => (typeof item === 'string' ? item : taintText(item))).join(',');
-    return flag === '--allowed-unsafe-sysctls' ? `[${text}]` : text;
+    const joinedItems = value.map((item) => (typeof item === 'string' ? item : formatTaint(item))).join(',');
+    return flag === '--allowed-unsafe-sysctls' ? `[${joinedItems}]` : joinedItems;
   }
   if (typeof value === 'object' && value !== null)
     return Object.entries(value)
@@ -59,4 +62,4 @@ function textOf(flag: string, value: unknown): string {
   return String(value);
 }
 
-const taintText = ({ key, value = '', effect }: Taint): string => `${key}=${value}:${effect}`;
+const formatTaint = ({ key, value = '', effect }: Taint): string => `${key}=${value}:${effect}`;

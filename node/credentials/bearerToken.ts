@@ -6,19 +6,19 @@ import type { LastGood } from './lastGood.ts';
 const REREAD_MS = 60_000;
 
 /** Characters that can be sent in the Authorization header. */
-const TOKEN = /^[\x21-\x7e]+$/;
+const TOKEN_PATTERN = /^[\x21-\x7e]+$/;
 
 /** Returns the trimmed token. Throws an error that starts with `place` and does not contain the token. */
 export function parseToken(text: string, place: string): string {
   const token = text.trim();
   if (token === '') throw new Error(`${place}: expected a token, got nothing`);
-  if (!TOKEN.test(token)) throw new Error(`${place}: expected a token, got invalid characters`);
+  if (!TOKEN_PATTERN.test(token)) throw new Error(`${place}: expected a token, got invalid characters`);
   return token;
 }
 
 interface TokenFile {
   readonly file: Pick<CredentialFile, 'read' | 'place'>;
-  readonly good: LastGood<Secret>;
+  readonly lastGoodToken: LastGood<Secret>;
   /** Returns the monotonic time in milliseconds. */
   readonly monotonic: () => number;
 }
@@ -27,21 +27,22 @@ interface TokenFile {
  * Returns a source of the token in a file. While the file is invalid, it returns the last valid token, which the server
  * may still accept.
  */
-export function tokenFileSource({ file, good, monotonic }: TokenFile) {
-  let readAt: number | undefined;
-  const read = async () => {
+export function tokenFileSource({ file, lastGoodToken, monotonic }: TokenFile) {
+  let lastReadAt: number | undefined;
+  const readToken = async () => {
     const token = parseToken(await file.read(), file.place);
-    readAt = monotonic();
+    lastReadAt = monotonic();
     return new Secret(token);
   };
   return {
     token: async (): Promise<string> => {
-      const isFresh = readAt !== undefined && monotonic() - readAt < REREAD_MS;
-      const secret = isFresh && good.value !== undefined ? good.value : await good.read(read);
+      const isCacheFresh = lastReadAt !== undefined && monotonic() - lastReadAt < REREAD_MS;
+      const secret =
+        isCacheFresh && lastGoodToken.value !== undefined ? lastGoodToken.value : await lastGoodToken.read(readToken);
       return secret.read();
     },
     handleUnauthorized: () => {
-      readAt = undefined;
+      lastReadAt = undefined;
     },
   };
 }

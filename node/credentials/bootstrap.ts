@@ -8,11 +8,11 @@ import { Document, visit } from 'yaml';
 import { messageOf } from '../../base/failure.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
-import { isThere, type Kubeconfig, readKubeconfig } from '../config/kubeconfig.ts';
+import { type Kubeconfig, pathExists, readKubeconfig } from '../config/kubeconfig.ts';
 import { createDirectory } from '../host/rootDirectory.ts';
-import { type CredentialParts, KubeconfigCredentials } from './kubeconfigCredentials.ts';
+import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 
-interface Bootstrap {
+interface BootstrapPaths {
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
   /** Path of the node's client certificate. */
@@ -24,26 +24,27 @@ interface Bootstrap {
  * that case (`LoadClientConfig` of a kubelet). Otherwise the bootstrap kubeconfig is not even read.
  */
 export async function writeBootstrappedKubeconfig(
-  paths: Bootstrap,
-  parts: CredentialParts,
+  bootstrapPaths: BootstrapPaths,
+  dependencies: CredentialDependencies,
 ): Promise<Kubeconfig | undefined> {
-  const { kubeconfig, bootstrapKubeconfig, certificate } = paths;
-  const problem = await kubeconfigProblem(kubeconfig, parts);
+  const { kubeconfig, bootstrapKubeconfig, certificate } = bootstrapPaths;
+  const problem = await kubeconfigProblem(kubeconfig, dependencies);
   if (problem === undefined) return undefined;
-  const bootstrap = await readKubeconfig(bootstrapKubeconfig, '--bootstrap-kubeconfig');
-  if (problem !== 'missing') parts.onProblem(`${problem}; it is replaced, bootstrapping from ${bootstrapKubeconfig}`);
-  await writeKubeconfig(kubeconfig, nodeKubeconfig(bootstrap, certificate)).catch((cause) => {
+  const bootstrapKubeconfigFile = await readKubeconfig(bootstrapKubeconfig, '--bootstrap-kubeconfig');
+  if (problem !== 'missing')
+    dependencies.onProblem(`${problem}; it is replaced, bootstrapping from ${bootstrapKubeconfig}`);
+  await writeKubeconfig(kubeconfig, nodeKubeconfig(bootstrapKubeconfigFile, certificate)).catch((cause) => {
     throw new ConfigError(`--kubeconfig: ${kubeconfig} cannot be written: ${messageOf(cause)}`, { cause });
   });
-  return bootstrap;
+  return bootstrapKubeconfigFile;
 }
 
 /** Returns why a kubeconfig has no valid client certificate, or undefined if it has one. */
-async function kubeconfigProblem(path: string, { clock, files }: CredentialParts): Promise<string | undefined> {
-  if (!(await isThere(path))) return 'missing';
+async function kubeconfigProblem(path: string, { clock, files }: CredentialDependencies): Promise<string | undefined> {
+  if (!(await pathExists(path))) return 'missing';
   try {
-    const contents = await readKubeconfig(path);
-    const credentials = new KubeconfigCredentials(contents, {
+    const existingKubeconfig = await readKubeconfig(path);
+    const credentials = new KubeconfigCredentials(existingKubeconfig, {
       clock,
       onProblem: () => {},
       ...(files ? { files } : {}),
@@ -60,12 +61,12 @@ async function kubeconfigProblem(path: string, { clock, files }: CredentialParts
 /** Returns the node's kubeconfig as a kubelet writes it, with the cluster of the bootstrap kubeconfig. */
 function nodeKubeconfig({ cluster }: Kubeconfig, certificate: string): object {
   const { 'certificate-authority-data': authority, ...connection } = cluster;
-  const data = authority ? { 'certificate-authority-data': Buffer.from(authority).toString('base64') } : {};
+  const authorityField = authority ? { 'certificate-authority-data': Buffer.from(authority).toString('base64') } : {};
   return {
     apiVersion: 'v1',
     kind: 'Config',
     preferences: {},
-    clusters: [{ name: 'default-cluster', cluster: { ...connection, ...data } }],
+    clusters: [{ name: 'default-cluster', cluster: { ...connection, ...authorityField } }],
     users: [{ name: 'default-auth', user: { 'client-certificate': certificate, 'client-key': certificate } }],
     contexts: [
       {

@@ -16,9 +16,9 @@ interface CredentialPaths extends Pick<NodeConfig, 'rootDirectory' | 'credential
   readonly homeDirectory?: string;
 }
 
-interface FinderParts {
+interface CredentialFinderDependencies {
   /** Logs a problem. The message must not contain credentials. */
-  readonly warn: (message: string, about: Readonly<Record<string, string>>) => void;
+  readonly logWarning: (message: string, about: Readonly<Record<string, string>>) => void;
   readonly observer?: ProviderObserver | undefined;
   /** Kills the running plugins when it is aborted. */
   readonly signal: AbortSignal;
@@ -32,18 +32,20 @@ export async function createCredentialFinder(
     workingDirectory: workingDir = process.cwd(),
     homeDirectory: homeDir = homedir(),
   }: CredentialPaths,
-  { warn, signal, observer }: FinderParts,
+  { logWarning, signal, observer }: CredentialFinderDependencies,
 ): Promise<FindCredentials> {
-  const onUnusable = (file: string, why: string) => warn(`${file}: registry credentials not read: ${why}`, { file });
+  const onUnusable = (file: string, why: string) =>
+    logWarning(`${file}: registry credentials not read: ${why}`, { file });
   const findInFiles = nodeCredentials({ rootDir, workingDir, homeDir, onUnusable });
   if (providerPaths === undefined) return findInFiles;
   const { providers, hash } = await readProviderConfig(providerPaths);
   observer?.configured(hash);
   const findWithPlugins = credentialPlugins({
     providers,
-    run: timed(runPlugin(providerPaths.binDir, signal), observer),
+    run: timePlugin(runPlugin(providerPaths.binDir, signal), observer),
     clock: systemClock,
-    onProblem: (provider, why) => warn(`credential provider ${provider} returned no credentials: ${why}`, { provider }),
+    onProblem: (provider, why) =>
+      logWarning(`credential provider ${provider} returned no credentials: ${why}`, { provider }),
   });
   return async (request) => (await Promise.all([findInFiles(request), findWithPlugins(request)])).flat();
 }
@@ -51,18 +53,18 @@ export async function createCredentialFinder(
 type Run = Parameters<typeof credentialPlugins>[0]['run'];
 
 /** Reports each run with its duration. */
-const timed =
+const timePlugin =
   (run: Run, observer: Pick<ProviderObserver, 'ran'> | undefined): Run =>
   async (provider, request) => {
     const startedAt = systemClock.monotonic();
-    const report = (hasFailed: boolean) =>
+    const reportRun = (hasFailed: boolean) =>
       observer?.ran({ provider: provider.name, ms: systemClock.monotonic() - startedAt, hasFailed });
     try {
       const output = await run(provider, request);
-      report(false);
+      reportRun(false);
       return output;
     } catch (error) {
-      report(true);
+      reportRun(true);
       throw error;
     }
   };

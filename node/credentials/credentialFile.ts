@@ -7,7 +7,7 @@ import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 /** Default timeout of a read in milliseconds. Requests and lease renewals wait for the read. */
 const READ_TIMEOUT_MS = 3_000;
 
-interface Options {
+interface CredentialFileOptions {
   readonly path: string;
   /** Prefix of error messages, which contains the path. */
   readonly place: string;
@@ -21,33 +21,33 @@ export class CredentialFile {
   readonly place: string;
   readonly #files: FileSystem;
   readonly #limitMs: number;
-  #reading: Promise<string> | undefined;
+  #pendingRead: Promise<string> | undefined;
   /** Whether a read is still running. No second read starts, because each one that hangs in the kernel occupies a thread. */
-  #isHanging = false;
+  #isReadRunning = false;
 
-  constructor({ path, place, files = hostFiles, limitMs = READ_TIMEOUT_MS }: Options) {
+  constructor({ path, place: errorPrefix, files = hostFiles, limitMs = READ_TIMEOUT_MS }: CredentialFileOptions) {
     this.#path = path;
-    this.place = place;
+    this.place = errorPrefix;
     this.#files = files;
     this.#limitMs = limitMs;
   }
 
   /** Reads the contents. Concurrent callers share one read. Rejects with an error that starts with `place`. */
   read(): Promise<string> {
-    this.#reading ??= this.#read().finally(() => {
-      this.#reading = undefined;
+    this.#pendingRead ??= this.#readFile().finally(() => {
+      this.#pendingRead = undefined;
     });
-    return this.#reading;
+    return this.#pendingRead;
   }
 
-  async #read(): Promise<string> {
+  async #readFile(): Promise<string> {
     const timeoutError = new Error(`${this.place}: not read within ${this.#limitMs / 1000}s`);
-    if (this.#isHanging) throw timeoutError;
+    if (this.#isReadRunning) throw timeoutError;
     const limit = startTimeLimit(this.#limitMs);
     const contents = readContents(this.#files, this.#path, limit.signal);
-    this.#isHanging = true;
+    this.#isReadRunning = true;
     const onSettled = () => {
-      this.#isHanging = false;
+      this.#isReadRunning = false;
     };
     contents.then(onSettled, onSettled);
     try {

@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { firstExecutable } from '../../host/program.ts';
+import { findFirstExecutable } from '../../host/program.ts';
 import {
   type CredentialProvider,
   PROVIDER_VERSIONS,
@@ -14,7 +14,15 @@ import {
 } from '../../kubernetes/images/credentialProvider.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from '../config/configError.ts';
-import { boolean, duration, list, oneOf, section, text, textLike } from '../config/fields.ts';
+import {
+  booleanSchema,
+  durationSchema,
+  enumSchema,
+  listSchema,
+  matchingStringSchema,
+  sectionSchema,
+  stringSchema,
+} from '../config/fields.ts';
 import { withoutNulls } from '../config/goNulls.ts';
 
 /** The paths of the configuration and the plugins. */
@@ -25,43 +33,45 @@ export interface ProviderPaths {
   readonly binDir: string;
 }
 
-const FLAG = '--image-credential-provider-config';
+const CONFIG_FLAG = '--image-credential-provider-config';
 const BIN_FLAG = '--image-credential-provider-bin-dir';
 
-const isProgram = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/ \0]/.test(name);
-const isPlace = (place: string) => place !== '' && URL.canParse(`https://${place.replaceAll('*', 'x')}`);
-const isAnnotation = (key: string) =>
+const isProgramName = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/ \0]/.test(name);
+const isImagePattern = (place: string) => place !== '' && URL.canParse(`https://${place.replaceAll('*', 'x')}`);
+const isAnnotationKey = (key: string) =>
   /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/.test(key.toLowerCase());
 
-const needed = <T extends z.ZodMiniType>(items: z.ZodMiniArray<T>) =>
+const nonEmptyList = <T extends z.ZodMiniType>(items: z.ZodMiniArray<T>) =>
   items.check(z.minLength(1, { error: 'needs at least one entry' }));
-const annotations = list(textLike('the key of an annotation', isAnnotation));
+const annotations = listSchema(matchingStringSchema('the key of an annotation', isAnnotationKey));
 
-const tokenAttributes = section({
-  serviceAccountTokenAudience: textLike('an audience', (audience) => audience !== ''),
-  cacheType: oneOf('Token', 'ServiceAccount'),
-  requireServiceAccount: boolean,
+const tokenAttributes = sectionSchema({
+  serviceAccountTokenAudience: matchingStringSchema('an audience', (audience) => audience !== ''),
+  cacheType: enumSchema('Token', 'ServiceAccount'),
+  requireServiceAccount: booleanSchema,
   requiredServiceAccountAnnotationKeys: z.optional(annotations),
   optionalServiceAccountAnnotationKeys: z.optional(annotations),
 });
 
-const provider = section({
-  name: textLike('the name of a program in the directory of plugins', isProgram),
-  apiVersion: oneOf(...PROVIDER_VERSIONS),
-  matchImages: needed(list(textLike('an image such as "*.registry.example/team"', isPlace))),
-  defaultCacheDuration: duration(),
-  args: z.optional(list(text)),
-  env: z.optional(list(section({ name: text, value: text }))),
+const provider = sectionSchema({
+  name: matchingStringSchema('the name of a program in the directory of plugins', isProgramName),
+  apiVersion: enumSchema(...PROVIDER_VERSIONS),
+  matchImages: nonEmptyList(
+    listSchema(matchingStringSchema('an image such as "*.registry.example/team"', isImagePattern)),
+  ),
+  defaultCacheDuration: durationSchema(),
+  args: z.optional(listSchema(stringSchema)),
+  env: z.optional(listSchema(sectionSchema({ name: stringSchema, value: stringSchema }))),
   tokenAttributes: z.optional(tokenAttributes),
 });
 
-const schema = section({
-  apiVersion: oneOf('kubelet.config.k8s.io/v1', 'kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1'),
-  kind: oneOf('CredentialProviderConfig'),
-  providers: needed(list(provider)),
+const schema = sectionSchema({
+  apiVersion: enumSchema('kubelet.config.k8s.io/v1', 'kubelet.config.k8s.io/v1beta1', 'kubelet.config.k8s.io/v1alpha1'),
+  kind: enumSchema('CredentialProviderConfig'),
+  providers: nonEmptyList(listSchema(provider)),
 });
 
-type Provider = z.output<typeof provider>;
+type ProviderFields = z.output<typeof provider>;
 
 interface ProviderConfig {
   readonly providers: readonly CredentialProvider[];
@@ -79,29 +89,30 @@ export async function readCredentialProviders(paths: ProviderPaths): Promise<rea
 
 /** Reads the providers like `readCredentialProviders`, and computes the hash of the configuration. */
 export async function readProviderConfig({ config, binDir }: ProviderPaths): Promise<ProviderConfig> {
-  if (config === '') throw new ConfigError(`${BIN_FLAG}: needs ${FLAG}`);
-  if (binDir === '') throw new ConfigError(`${FLAG}: needs ${BIN_FLAG}`);
+  if (config === '') throw new ConfigError(`${BIN_FLAG}: needs ${CONFIG_FLAG}`);
+  if (binDir === '') throw new ConfigError(`${CONFIG_FLAG}: needs ${BIN_FLAG}`);
   const files = await listConfigFiles(config);
-  const configs = await Promise.all(files.map(readProviders));
-  const providers = configs.flatMap((each) => each.providers);
+  const providerConfigs = await Promise.all(files.map(readProviders));
+  const providers = providerConfigs.flatMap((each) => each.providers);
   const names = providers.map(({ name }) => name);
-  const duplicate = names.find((name, index) => names.indexOf(name) < index);
-  if (duplicate !== undefined) throw new ConfigError(`${config}: duplicate provider "${duplicate}"`);
+  const duplicateName = names.find((name, index) => names.indexOf(name) < index);
+  if (duplicateName !== undefined) throw new ConfigError(`${config}: duplicate provider "${duplicateName}"`);
   for (const name of names) {
-    const program = join(binDir, name);
-    if (!(await firstExecutable([program]))) throw new ConfigError(`${BIN_FLAG}: ${program} is not an executable file`);
+    const programPath = join(binDir, name);
+    if (!(await findFirstExecutable([programPath])))
+      throw new ConfigError(`${BIN_FLAG}: ${programPath} is not an executable file`);
   }
-  return { providers, hash: hashOf(configs.map(({ text }) => text)) };
+  return { providers, hash: hashFiles(providerConfigs.map(({ text }) => text)) };
 }
 
-function hashOf(texts: readonly string[]): string {
-  const hash = createHash('sha256');
+function hashFiles(texts: readonly string[]): string {
+  const sha256Hash = createHash('sha256');
   for (const text of texts) {
     const length = Buffer.alloc(8);
     length.writeBigUInt64BE(BigInt(Buffer.byteLength(text)));
-    hash.update(length).update(text);
+    sha256Hash.update(length).update(text);
   }
-  return `sha256:${hash.digest('hex')}`;
+  return `sha256:${sha256Hash.digest('hex')}`;
 }
 
 async function listConfigFiles(config: string): Promise<string[]> {
@@ -110,9 +121,9 @@ async function listConfigFiles(config: string): Promise<string[]> {
     const names = (await readdir(config)).filter((name) => /\.(json|yaml|yml)$/.test(name)).sort();
     if (names.length > 0) return names.map((name) => join(config, name));
   } catch (cause) {
-    throw new ConfigError(`${FLAG}: ${messageOf(cause)}`, { cause });
+    throw new ConfigError(`${CONFIG_FLAG}: ${messageOf(cause)}`, { cause });
   }
-  throw new ConfigError(`${FLAG}: no configuration in ${config}`);
+  throw new ConfigError(`${CONFIG_FLAG}: no configuration in ${config}`);
 }
 
 async function readProviders(
@@ -120,28 +131,29 @@ async function readProviders(
 ): Promise<{ readonly providers: readonly CredentialProvider[]; readonly text: string }> {
   const content = await readTextFile(hostFiles, file);
   if (content === undefined || 'noFile' in content)
-    throw new ConfigError(`${FLAG}: ${file}: ${content?.noFile ?? 'is gone'}`);
-  const parsed = parseBounded(content.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
-  if (!('values' in parsed)) throw new ConfigError(`${file}: ${'problem' in parsed ? parsed.problem : parsed.beyond}`);
-  const [source] = parsed.values;
+    throw new ConfigError(`${CONFIG_FLAG}: ${file}: ${content?.noFile ?? 'is gone'}`);
+  const parsedFile = parseBounded(content.text, { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES });
+  if (!('values' in parsedFile))
+    throw new ConfigError(`${file}: ${'problem' in parsedFile ? parsedFile.problem : parsedFile.beyond}`);
+  const [source] = parsedFile.values;
   const input = withoutNulls(schema, source);
-  const read = schema.safeParse(input);
-  const mistakes = read.success
-    ? read.data.providers.flatMap((each, index) => mistakesOf(each).map((why) => `providers[${index}].${why}`))
-    : describeIssues(read.error.issues, withoutValues(input), source);
-  if (mistakes.length > 0) throw new ConfigError(mistakes.map((mistake) => `${file}: ${mistake}`).join('\n'));
-  return { providers: read.success ? read.data.providers.map(compileProvider) : [], text: content.text };
+  const parseResult = schema.safeParse(input);
+  const errorLines = parseResult.success
+    ? parseResult.data.providers.flatMap((each, index) => findMistakes(each).map((why) => `providers[${index}].${why}`))
+    : describeIssues(parseResult.error.issues, withoutValues(input), source);
+  if (errorLines.length > 0) throw new ConfigError(errorLines.map((mistake) => `${file}: ${mistake}`).join('\n'));
+  return { providers: parseResult.success ? parseResult.data.providers.map(compileProvider) : [], text: content.text };
 }
 
 /** Returns the errors that involve several fields. */
-function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] {
+function findMistakes({ apiVersion, tokenAttributes: token }: ProviderFields): string[] {
   if (token === undefined) return [];
-  const required = token.requiredServiceAccountAnnotationKeys ?? [];
-  const optional = token.optionalServiceAccountAnnotationKeys ?? [];
-  const annotationKeys = [...required, ...optional];
+  const requiredKeys = token.requiredServiceAccountAnnotationKeys ?? [];
+  const optionalKeys = token.optionalServiceAccountAnnotationKeys ?? [];
+  const annotationKeys = [...requiredKeys, ...optionalKeys];
   return [
     ...(apiVersion === TOKEN_VERSION ? [] : [`tokenAttributes: needs apiVersion ${TOKEN_VERSION}`]),
-    ...(token.requireServiceAccount || required.length === 0
+    ...(token.requireServiceAccount || requiredKeys.length === 0
       ? []
       : ['tokenAttributes.requiredServiceAccountAnnotationKeys: needs requireServiceAccount']),
     ...(new Set(annotationKeys).size === annotationKeys.length
@@ -150,7 +162,7 @@ function mistakesOf({ apiVersion, tokenAttributes: token }: Provider): string[] 
   ];
 }
 
-function compileProvider(provider: Provider): CredentialProvider {
+function compileProvider(provider: ProviderFields): CredentialProvider {
   const { name, apiVersion, matchImages, defaultCacheDuration: defaultCacheMs, args = [], env = [] } = provider;
   const token = provider.tokenAttributes;
   return {

@@ -9,7 +9,7 @@ import type { ExecCredential } from './runExecPlugin.ts';
  */
 const MIN_INTERVAL_MS = 1_000;
 
-interface Options {
+interface ExecCredentialsOptions {
   readonly runPlugin: () => Promise<ExecCredential>;
   /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
@@ -21,47 +21,47 @@ interface Options {
 
 /** Caches the credentials of an exec plugin until they expire or a server rejects them. */
 export class ExecCredentials {
-  readonly #options: Options;
-  readonly #good: LastGood<ExecCredential>;
+  readonly #options: ExecCredentialsOptions;
+  readonly #lastGood: LastGood<ExecCredential>;
   #inFlight: Promise<ExecCredential> | undefined;
-  #isRejected = false;
+  #wasRejected = false;
   #startedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: Options) {
+  constructor(options: ExecCredentialsOptions) {
     this.#options = options;
-    this.#good = new LastGood(options.onProblem);
+    this.#lastGood = new LastGood(options.onProblem);
   }
 
   /** Returns the cached credentials, or runs the plugin. Concurrent callers share one run. */
   current(): Promise<ExecCredential> {
-    const { value } = this.#good;
-    if (value !== undefined && (this.#isValid(value) || this.#hasJustRun())) return Promise.resolve(value);
-    this.#inFlight ??= this.#run().finally(() => {
+    const { value } = this.#lastGood;
+    if (value !== undefined && (this.#isUnexpired(value) || this.#hasRunRecently())) return Promise.resolve(value);
+    this.#inFlight ??= this.#runPlugin().finally(() => {
       this.#inFlight = undefined;
     });
     return this.#inFlight;
   }
 
   markRejected(): void {
-    this.#isRejected = true;
+    this.#wasRejected = true;
   }
 
-  #isValid({ expiresAt = Number.POSITIVE_INFINITY }: ExecCredential): boolean {
-    return !this.#isRejected && this.#options.clock.now() < expiresAt;
+  #isUnexpired({ expiresAt = Number.POSITIVE_INFINITY }: ExecCredential): boolean {
+    return !this.#wasRejected && this.#options.clock.now() < expiresAt;
   }
 
-  #hasJustRun(): boolean {
+  #hasRunRecently(): boolean {
     return this.#options.clock.monotonic() - this.#startedAt < MIN_INTERVAL_MS;
   }
 
-  async #run(): Promise<ExecCredential> {
+  async #runPlugin(): Promise<ExecCredential> {
     this.#startedAt = this.#options.clock.monotonic();
-    const before = this.#good.value;
-    const credential = await this.#good.read(this.#options.runPlugin);
-    this.#isRejected = false;
-    const isChanged = before?.pair?.cert !== credential.pair?.cert;
-    if (isChanged) this.#options.observer?.certificateChanged(this, validityOf(credential));
-    if (isChanged && before !== undefined) this.#options.onRenewed();
+    const previousCredential = this.#lastGood.value;
+    const credential = await this.#lastGood.read(this.#options.runPlugin);
+    this.#wasRejected = false;
+    const hasCertificateChanged = previousCredential?.certificatePair?.cert !== credential.certificatePair?.cert;
+    if (hasCertificateChanged) this.#options.observer?.certificateChanged(this, readValidity(credential));
+    if (hasCertificateChanged && previousCredential !== undefined) this.#options.onRenewed();
     return credential;
   }
 }
@@ -70,10 +70,10 @@ export class ExecCredentials {
  * Returns the validity of the certificate, or undefined if it cannot be parsed. In that case, the connection that needs
  * it reports the problem.
  */
-function validityOf({ pair }: ExecCredential): ValidityPeriod | undefined {
-  if (pair === undefined) return undefined;
+function readValidity({ certificatePair }: ExecCredential): ValidityPeriod | undefined {
+  if (certificatePair === undefined) return undefined;
   try {
-    const { validFromDate, validToDate } = new X509Certificate(pair.cert);
+    const { validFromDate, validToDate } = new X509Certificate(certificatePair.cert);
     return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
   } catch {
     return undefined;

@@ -11,9 +11,9 @@ import { CredentialFile } from './credentialFile.ts';
 import { ExecCredentials } from './execCredentials.ts';
 import { LastGood } from './lastGood.ts';
 import { runExecPlugin } from './runExecPlugin.ts';
-import { type Pem, type Pems, type TlsContext, tlsContext } from './tlsContext.ts';
+import { type Pem, type PemInputs, type TlsContext, tlsContext } from './tlsContext.ts';
 
-export interface CredentialParts {
+export interface CredentialDependencies {
   /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   /** Called once for each problem that does not prevent the node from running. */
@@ -27,62 +27,64 @@ export interface CredentialParts {
   readonly observer?: CredentialObserver | undefined;
 }
 
-type Context = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
+type CredentialContext = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
 type ReadPem = () => Promise<Pem | undefined>;
 
 /** Provides the credentials of a kubeconfig. Files that it names are read again for each new connection. */
 export class KubeconfigCredentials implements CredentialSource {
-  readonly #pems: { readonly [Name in keyof Pems]: ReadPem | undefined };
+  readonly #pemReaders: { readonly [Name in keyof PemInputs]: ReadPem | undefined };
   readonly #hasPlugin: boolean;
   readonly #onCaReload: ((reload: CaReload) => void) | undefined;
-  readonly #clock: CredentialParts['clock'];
+  readonly #clock: CredentialDependencies['clock'];
   readonly #onProblem: (problem: string) => void;
-  readonly #good: LastGood<TlsContext>;
-  readonly #bearer: Pick<CredentialSource, 'token' | 'handleUnauthorized'>;
-  #reading: Promise<TlsContext> | undefined;
+  readonly #lastGoodContext: LastGood<TlsContext>;
+  readonly #bearerSource: Pick<CredentialSource, 'token' | 'handleUnauthorized'>;
+  #pendingRead: Promise<TlsContext> | undefined;
   /** The PEM data of the last certificate authorities that could be read. */
-  #caText: string | undefined;
+  #caPem: string | undefined;
   /** The PEM data of the current TLS context, which is reused while the data is unchanged. */
   #pemData = '';
   /** The problems of the current TLS context that have already been reported. */
   #reportedProblems = new Set<string>();
 
-  constructor({ cluster, user, places }: Context, parts: CredentialParts) {
-    const { clock, onProblem } = parts;
+  constructor({ cluster, user, places: errorPrefixes }: CredentialContext, dependencies: CredentialDependencies) {
+    const { clock, onProblem } = dependencies;
     this.#clock = clock;
     this.#onProblem = onProblem;
     const { 'certificate-authority-data': caData, 'certificate-authority': ca } = cluster;
-    this.#onCaReload = caData ? undefined : parts.observer?.caReloaded;
-    this.#good = new LastGood(onProblem);
-    const files = new PemFiles(parts.files);
+    this.#onCaReload = caData ? undefined : dependencies.observer?.caReloaded;
+    this.#lastGoodContext = new LastGood(onProblem);
+    const files = new PemFiles(dependencies.files);
     const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
-      data ? pemOf(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
-    const plugin = createExecPlugin({ cluster, user, places }, parts);
-    this.#hasPlugin = plugin !== undefined;
+      data ? createPemReader(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
+    const execPlugin = createExecPlugin({ cluster, user, places: errorPrefixes }, dependencies);
+    this.#hasPlugin = execPlugin !== undefined;
     const pluginPem = (part: 'cert' | 'key') => async () => {
-      const text = (await plugin?.current())?.pair?.[part];
-      return text === undefined ? undefined : { text, place: `${places.user}exec` };
+      const pemText = (await execPlugin?.current())?.certificatePair?.[part];
+      return pemText === undefined ? undefined : { text: pemText, place: `${errorPrefixes.user}exec` };
     };
-    this.#pems = {
-      ca: pem(places.cluster, 'certificate-authority', caData, ca),
-      cert: plugin
+    this.#pemReaders = {
+      ca: pem(errorPrefixes.cluster, 'certificate-authority', caData, ca),
+      cert: execPlugin
         ? pluginPem('cert')
-        : pem(places.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
-      key: plugin ? pluginPem('key') : pem(places.user, 'client-key', user['client-key-data'], user['client-key']),
+        : pem(errorPrefixes.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
+      key: execPlugin
+        ? pluginPem('key')
+        : pem(errorPrefixes.user, 'client-key', user['client-key-data'], user['client-key']),
     };
-    this.#bearer = plugin
+    this.#bearerSource = execPlugin
       ? {
-          token: async () => pluginToken((await plugin.current()).token, places.user),
-          handleUnauthorized: () => plugin.markRejected(),
+          token: async () => pluginToken((await execPlugin.current()).token, errorPrefixes.user),
+          handleUnauthorized: () => execPlugin.markRejected(),
         }
-      : tokenSource(user, places.user, parts);
+      : tokenSource(user, errorPrefixes.user, dependencies);
   }
 
   /** Reads all credentials before the first request. Throws a `ConfigError` for the first invalid one. */
   async load(): Promise<void> {
     try {
       // A plugin may depend on the network, for example, which is not ready yet, so it runs only for the first request.
-      if (this.#hasPlugin) tlsContext({ ca: await this.#pems.ca?.() });
+      if (this.#hasPlugin) tlsContext({ ca: await this.#pemReaders.ca?.() });
       else await Promise.all([this.context(), this.token()]);
     } catch (cause) {
       throw new ConfigError(messageOf(cause), { cause });
@@ -90,34 +92,34 @@ export class KubeconfigCredentials implements CredentialSource {
   }
 
   async context() {
-    this.#reading ??= this.#good
-      .read(() => this.#read())
+    this.#pendingRead ??= this.#lastGoodContext
+      .read(() => this.#readContext())
       .finally(() => {
-        this.#reading = undefined;
+        this.#pendingRead = undefined;
       });
-    const { context } = await this.#reading;
+    const { secureContext } = await this.#pendingRead;
     this.#reportProblems();
-    return context;
+    return secureContext;
   }
 
   /** Returns when the client certificate expires, in milliseconds since the epoch, or undefined if there is none. */
   async certificateExpiry(): Promise<number | undefined> {
     await this.context();
-    return this.#good.value?.expiresAt;
+    return this.#lastGoodContext.value?.expiresAt;
   }
 
   token(): Promise<string | undefined> {
-    return this.#bearer.token();
+    return this.#bearerSource.token();
   }
 
   handleUnauthorized(): void {
-    this.#bearer.handleUnauthorized();
+    this.#bearerSource.handleUnauthorized();
     // The server does not tell the client that it has rejected an expired certificate.
     this.#reportProblems();
   }
 
   #reportProblems(): void {
-    for (const problem of this.#good.value?.problems(this.#clock.now()) ?? []) {
+    for (const problem of this.#lastGoodContext.value?.problems(this.#clock.now()) ?? []) {
       if (!this.#reportedProblems.has(problem)) this.#onProblem(problem);
       this.#reportedProblems.add(problem);
     }
@@ -125,38 +127,38 @@ export class KubeconfigCredentials implements CredentialSource {
 
   /** Reads the certificate authorities, and reports each read after the first one. */
   async #readCa(): Promise<Pem | undefined> {
-    const before = this.#caText;
-    const report = before === undefined ? undefined : this.#onCaReload;
-    const pem = await this.#pems.ca?.().catch((error: unknown) => {
-      report?.({ result: 'failure', reason: 'read_error' });
+    const previousPem = this.#caPem;
+    const reportReload = previousPem === undefined ? undefined : this.#onCaReload;
+    const pem = await this.#pemReaders.ca?.().catch((error: unknown) => {
+      reportReload?.({ result: 'failure', reason: 'read_error' });
       throw error;
     });
     if (pem === undefined) return undefined;
-    if (before === undefined) this.#caText = pem.text;
-    else if (report !== undefined) {
-      const reload = reloadOf(pem, before);
-      if (reload.result === 'success') this.#caText = pem.text;
-      report(reload);
+    if (previousPem === undefined) this.#caPem = pem.text;
+    else if (reportReload !== undefined) {
+      const caReload = createReload(pem, previousPem);
+      if (caReload.result === 'success') this.#caPem = pem.text;
+      reportReload(caReload);
     }
     return pem;
   }
 
-  async #read(): Promise<TlsContext> {
-    const [ca, cert, key] = await Promise.all([this.#readCa(), this.#pems.cert?.(), this.#pems.key?.()]);
+  async #readContext(): Promise<TlsContext> {
+    const [ca, cert, key] = await Promise.all([this.#readCa(), this.#pemReaders.cert?.(), this.#pemReaders.key?.()]);
     const pemData = JSON.stringify([ca?.text, cert?.text, key?.text]);
-    if (pemData === this.#pemData && this.#good.value !== undefined) return this.#good.value;
-    const context = tlsContext({ ca, cert, key });
+    if (pemData === this.#pemData && this.#lastGoodContext.value !== undefined) return this.#lastGoodContext.value;
+    const newContext = tlsContext({ ca, cert, key });
     this.#pemData = pemData;
     this.#reportedProblems = new Set();
-    return context;
+    return newContext;
   }
 }
 
-function reloadOf({ text, place }: Pem, before: string): CaReload {
-  if (text === before) return { result: 'success', reason: 'unchanged' };
-  if (text === '') return { result: 'failure', reason: 'empty' };
+function createReload({ text: pemText, place: errorPrefix }: Pem, before: string): CaReload {
+  if (pemText === before) return { result: 'success', reason: 'unchanged' };
+  if (pemText === '') return { result: 'failure', reason: 'empty' };
   try {
-    tlsContext({ ca: { text, place } });
+    tlsContext({ ca: { text: pemText, place: errorPrefix } });
     return { result: 'success', reason: 'updated' };
   } catch {
     return { result: 'failure', reason: 'ca_parse_error' };
@@ -168,51 +170,58 @@ const pluginToken = (token: string | undefined, place: string): string | undefin
 
 /** Creates the exec plugin. As in client-go, it is used only if the user has no other credentials. */
 function createExecPlugin(
-  { cluster, user, places }: Context,
-  { clock, onProblem, onRenewed = () => {}, signal, observer }: CredentialParts,
+  { cluster, user, places: errorPrefixes }: CredentialContext,
+  { clock, onProblem, onRenewed = () => {}, signal, observer }: CredentialDependencies,
 ) {
   const { exec, token, tokenFile, username } = user;
   const has = [token, tokenFile, username, user['client-certificate'], user['client-certificate-data']];
   if (!exec || has.some(Boolean)) return undefined;
-  const runPlugin = () => runExecPlugin({ exec, cluster, place: `${places.user}exec`, signal, observer });
-  const report = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
-  return new ExecCredentials({ runPlugin, clock, onProblem: report, onRenewed, observer });
+  const runPlugin = () => runExecPlugin({ exec, cluster, errorPrefix: `${errorPrefixes.user}exec`, signal, observer });
+  const reportProblem = (problem: string) => (signal?.aborted ? undefined : onProblem(problem));
+  return new ExecCredentials({ runPlugin, clock, onProblem: reportProblem, onRenewed, observer });
 }
 
 /** PEM files by path. A file that is named several times is read only once. */
 class PemFiles {
-  readonly #disk: FileSystem | undefined;
+  readonly #fileSystem: FileSystem | undefined;
   readonly #files = new Map<string, CredentialFile>();
 
   constructor(disk: FileSystem | undefined) {
-    this.#disk = disk;
+    this.#fileSystem = disk;
   }
 
   pemIn(path: string, field: string): ReadPem {
-    const place = placeOf(field, path);
-    const file = this.#files.get(path) ?? new CredentialFile({ path, place, files: this.#disk });
+    const errorPrefix = formatErrorPrefix(field, path);
+    const file = this.#files.get(path) ?? new CredentialFile({ path, place: errorPrefix, files: this.#fileSystem });
     this.#files.set(path, file);
-    return async () => ({ text: await file.read(), place });
+    return async () => ({ text: await file.read(), place: errorPrefix });
   }
 }
 
 /** Returns the prefix of error messages about a file, as a single printable line. */
-const placeOf = (field: string, path: string): string => `${field}: ${printableLine(path)}`;
+const formatErrorPrefix = (field: string, path: string): string => `${field}: ${printableLine(path)}`;
 
-const pemOf =
-  (text: string, place: string): ReadPem =>
-  async () => ({ text, place });
+const createPemReader =
+  (pemText: string, errorPrefix: string): ReadPem =>
+  async () => ({ text: pemText, place: errorPrefix });
 
 /** Returns the token source of a user. As in client-go, a token file takes precedence over an inline token. */
 function tokenSource(
   { token, tokenFile }: Kubeconfig['user'],
   place: string,
-  { clock, onProblem, files }: CredentialParts,
+  { clock, onProblem, files }: CredentialDependencies,
 ): Pick<CredentialSource, 'token' | 'handleUnauthorized'> {
   if (tokenFile) {
-    const file = new CredentialFile({ path: tokenFile, place: placeOf(`${place}tokenFile`, tokenFile), files });
-    return tokenFileSource({ file, good: new LastGood(onProblem), monotonic: () => clock.monotonic() });
+    const file = new CredentialFile({
+      path: tokenFile,
+      place: formatErrorPrefix(`${place}tokenFile`, tokenFile),
+      files,
+    });
+    return tokenFileSource({ file, lastGoodToken: new LastGood(onProblem), monotonic: () => clock.monotonic() });
   }
-  const secret = token ? new Secret(token) : undefined;
-  return { token: async () => secret && parseToken(secret.read(), `${place}token`), handleUnauthorized: () => {} };
+  const tokenSecret = token ? new Secret(token) : undefined;
+  return {
+    token: async () => tokenSecret && parseToken(tokenSecret.read(), `${place}token`),
+    handleUnauthorized: () => {},
+  };
 }

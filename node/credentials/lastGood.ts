@@ -5,7 +5,7 @@ export class LastGood<T> {
   readonly #onProblem: (problem: string) => void;
   #value: T | undefined;
   /** The problem that has been reported. Undefined after a successful read. */
-  #reported: string | undefined;
+  #reportedProblem: string | undefined;
 
   constructor(onProblem: (problem: string) => void) {
     this.#onProblem = onProblem;
@@ -23,13 +23,14 @@ export class LastGood<T> {
     try {
       const value = await readValue();
       this.#value = value;
-      this.#reported = undefined;
+      this.#reportedProblem = undefined;
       return value;
     } catch (error) {
       if (this.#value === undefined) throw error;
       const problem = messageOf(error);
-      if (problem !== this.#reported) this.#onProblem(`${problem}; the previous version is used until this is fixed`);
-      this.#reported = problem;
+      if (problem !== this.#reportedProblem)
+        this.#onProblem(`${problem}; the previous version is used until this is fixed`);
+      this.#reportedProblem = problem;
       return this.#value;
     }
   }

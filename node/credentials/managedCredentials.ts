@@ -1,43 +1,43 @@
 import type { SecureContext } from 'node:tls';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 
-interface Sources {
+interface CredentialSources {
   /** Credentials of the managed certificate, whose files are replaced at each renewal. */
-  readonly managed: CredentialSource;
+  readonly managedSource: CredentialSource;
   /** Credentials of the kubeconfig: tokens and possibly an initial certificate. */
-  readonly initial: CredentialSource;
+  readonly initialSource: CredentialSource;
   readonly hasInitialCertificate: boolean;
   /** Returns whether the managed certificate exists. */
-  readonly exists: () => Promise<boolean>;
+  readonly managedExists: () => Promise<boolean>;
 }
 
 /**
  * Provides the credentials of a node that manages its client certificate. Uses the managed certificate once it exists.
  */
 export class ManagedCredentials implements CredentialSource {
-  readonly #sources: Sources;
-  #exists = false;
+  readonly #sources: CredentialSources;
+  #managedExists = false;
 
-  constructor(sources: Sources) {
+  constructor(sources: CredentialSources) {
     this.#sources = sources;
   }
 
   async context(): Promise<SecureContext> {
-    const { managed, initial, hasInitialCertificate, exists } = this.#sources;
-    this.#exists ||= await exists();
-    if (!this.#exists && hasInitialCertificate) return initial.context();
+    const { managedSource, initialSource, hasInitialCertificate, managedExists } = this.#sources;
+    this.#managedExists ||= await managedExists();
+    if (!this.#managedExists && hasInitialCertificate) return initialSource.context();
     // Without any credentials, the request would be anonymous.
-    if (!this.#exists && (await initial.token()) === undefined) throw new Error(NO_CERTIFICATE);
-    return this.#exists ? managed.context() : initial.context();
+    if (!this.#managedExists && (await initialSource.token()) === undefined) throw new Error(NO_CERTIFICATE);
+    return this.#managedExists ? managedSource.context() : initialSource.context();
   }
 
   token(): Promise<string | undefined> {
-    return this.#sources.initial.token();
+    return this.#sources.initialSource.token();
   }
 
   handleUnauthorized(): void {
-    this.#sources.initial.handleUnauthorized();
-    if (this.#exists) this.#sources.managed.handleUnauthorized();
+    this.#sources.initialSource.handleUnauthorized();
+    if (this.#managedExists) this.#sources.managedSource.handleUnauthorized();
   }
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
-import { isThere, type Kubeconfig } from '../config/kubeconfig.ts';
-import { type CredentialParts, KubeconfigCredentials } from './kubeconfigCredentials.ts';
+import { type Kubeconfig, pathExists } from '../config/kubeconfig.ts';
+import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 import { ManagedCredentials } from './managedCredentials.ts';
 
 /** Returns the path of a kubelet's link to the current client certificate. */
@@ -34,23 +34,23 @@ export function managedCertificates(
 export async function createNodeCredentials(
   kubeconfig: Kubeconfig,
   { managesClient, current }: { readonly managesClient: boolean; readonly current: string },
-  parts: CredentialParts,
+  dependencies: CredentialDependencies,
 ): Promise<CredentialSource> {
   const { user } = kubeconfig;
-  const hasOnlyManaged = user['client-certificate'] === current;
-  const bare = { ...user, ...withoutCertificate };
-  const initial = new KubeconfigCredentials(
-    managesClient && hasOnlyManaged ? { ...kubeconfig, user: bare } : kubeconfig,
-    parts,
+  const usesManagedCertificate = user['client-certificate'] === current;
+  const userWithoutCertificate = { ...user, ...withoutCertificate };
+  const initialSource = new KubeconfigCredentials(
+    managesClient && usesManagedCertificate ? { ...kubeconfig, user: userWithoutCertificate } : kubeconfig,
+    dependencies,
   );
-  await initial.load();
-  if (!managesClient) return initial;
-  const files = { ...bare, 'client-certificate': current, 'client-key': current };
+  await initialSource.load();
+  if (!managesClient) return initialSource;
+  const files = { ...userWithoutCertificate, 'client-certificate': current, 'client-key': current };
   return new ManagedCredentials({
-    initial,
-    managed: new KubeconfigCredentials({ ...kubeconfig, user: files }, parts),
-    hasInitialCertificate: (await initial.certificateExpiry()) !== undefined,
-    exists: () => isThere(current),
+    initialSource,
+    managedSource: new KubeconfigCredentials({ ...kubeconfig, user: files }, dependencies),
+    hasInitialCertificate: (await initialSource.certificateExpiry()) !== undefined,
+    managedExists: () => pathExists(current),
   });
 }
 

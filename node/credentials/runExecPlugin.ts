@@ -11,7 +11,7 @@ import type { Kubeconfig } from '../config/kubeconfig.ts';
 export interface ExecCredential {
   readonly token: string | undefined;
   /** Client certificate and key in PEM. */
-  readonly pair: { readonly cert: string; readonly key: string } | undefined;
+  readonly certificatePair: { readonly cert: string; readonly key: string } | undefined;
   /** When the credentials expire, in milliseconds since the epoch. Undefined if the plugin does not report it. */
   readonly expiresAt: number | undefined;
 }
@@ -20,7 +20,7 @@ interface PluginCall {
   readonly exec: ExecFields;
   readonly cluster: Kubeconfig['cluster'];
   /** Prefix of error messages. */
-  readonly place: string;
+  readonly errorPrefix: string;
   readonly limitMs?: number;
   /** Kills the plugin when it is aborted. */
   readonly signal?: AbortSignal | undefined;
@@ -44,7 +44,14 @@ const execCredentialSchema = z.object({
 
 /** Runs the plugin and parses its output. Rejects with an error that starts with `place`. */
 export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
-  const { exec, cluster, place, limitMs = RUN_TIMEOUT_MS, signal = new AbortController().signal, observer } = call;
+  const {
+    exec,
+    cluster,
+    errorPrefix,
+    limitMs = RUN_TIMEOUT_MS,
+    signal = new AbortController().signal,
+    observer,
+  } = call;
   const environment = {
     ...ownEnvironment(),
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
@@ -54,22 +61,22 @@ export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
     if (!signal.aborted) observer?.called(failedCall(error));
-    throw new Error(`${place}: ${describeFailure(error, exec)}`, { cause: error });
+    throw new Error(`${errorPrefix}: ${describeFailure(error, exec)}`, { cause: error });
   });
   observer?.called({ status: 'no_error', code: 0 });
-  return parseCredential(output, exec.apiVersion, place);
+  return parseCredential(output, exec.apiVersion, errorPrefix);
 }
 
 const NOT_RUN = 1;
 /** The exit code that Go reports for a process that a signal killed (`ProcessState.ExitCode`). */
-const KILLED = -1;
+const KILLED_EXIT_CODE = -1;
 
 function failedCall(error: unknown): ExecPluginCall {
   if (!(error instanceof ProgramFailure)) return { status: 'client_internal_error', code: NOT_RUN };
-  const { exitCode, hasTimedOut, exceededOutput, cause } = error;
-  const couldNotStart = cause !== undefined && !hasTimedOut && !exceededOutput;
+  const { exitCode, hasTimedOut, exceededOutputLimit, cause } = error;
+  const couldNotStart = cause !== undefined && !hasTimedOut && !exceededOutputLimit;
   if (couldNotStart) return { status: 'plugin_not_found_error', code: NOT_RUN };
-  return { status: 'plugin_execution_error', code: exitCode ?? KILLED };
+  return { status: 'plugin_execution_error', code: exitCode ?? KILLED_EXIT_CODE };
 }
 
 const ownEnvironment = (): Record<string, string> =>
@@ -102,21 +109,21 @@ function execInfo({ apiVersion, provideClusterInfo = false }: ExecFields, cluste
 function describeFailure(error: unknown, { command, installHint }: ExecFields): string {
   const name = printableLine(command);
   if (!(error instanceof ProgramFailure)) return `${name}: ${messageOf(error)}`;
-  const { hasTimedOut, exceededOutput, exitCode, cause } = error;
+  const { hasTimedOut, exceededOutputLimit, exitCode, cause } = error;
   if (['ENOENT', 'EACCES'].includes(errorCode(cause) ?? '')) {
-    const hint = installHint ? `: ${printableLine(installHint)}` : '';
-    return `${name} cannot be run: ${errorCode(cause) === 'ENOENT' ? 'no such program' : 'permission denied'}${hint}`;
+    const installHintText = installHint ? `: ${printableLine(installHint)}` : '';
+    return `${name} cannot be run: ${errorCode(cause) === 'ENOENT' ? 'no such program' : 'permission denied'}${installHintText}`;
   }
   if (hasTimedOut) return `${name} returned no credentials in time`;
-  if (exceededOutput)
+  if (exceededOutputLimit)
     return `${name} returned no credentials: it wrote more than ${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`;
   return `${name} returned no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
 }
 
 function parseCredential(output: string, apiVersion: string, place: string): ExecCredential {
-  const parsed = z.safeParse(execCredentialSchema, parseJson(output));
-  if (!parsed.success) throw new Error(`${place}: expected an ExecCredential in JSON, got something else`);
-  const { apiVersion: version, status } = parsed.data;
+  const parseResult = z.safeParse(execCredentialSchema, parseJson(output));
+  if (!parseResult.success) throw new Error(`${place}: expected an ExecCredential in JSON, got something else`);
+  const { apiVersion: version, status } = parseResult.data;
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   if (version !== apiVersion)
     throw new Error(`${place}: expected an ExecCredential of ${apiVersion}, got one of another version`);
@@ -124,7 +131,7 @@ function parseCredential(output: string, apiVersion: string, place: string): Exe
   if (!cert !== !key) throw new Error(`${place}: expected a certificate with its key, got one without the other`);
   const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : undefined;
   if (Number.isNaN(expiresAt)) throw new Error(`${place}: expirationTimestamp: expected a time, got something else`);
-  return { token: token || undefined, pair: cert && key ? { cert, key } : undefined, expiresAt };
+  return { token: token || undefined, certificatePair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 
 /** Parses JSON. Returns undefined if the text is not JSON. */

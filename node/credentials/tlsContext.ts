@@ -9,14 +9,14 @@ export interface Pem {
   readonly place: string;
 }
 
-export interface Pems {
+export interface PemInputs {
   readonly ca?: Pem | undefined;
   readonly cert?: Pem | undefined;
   readonly key?: Pem | undefined;
 }
 
 export interface TlsContext {
-  readonly context: SecureContext;
+  readonly secureContext: SecureContext;
   /** Expiry of the client certificate in milliseconds since the epoch. Undefined without a client certificate. */
   readonly expiresAt: number | undefined;
   /**
@@ -29,87 +29,94 @@ export interface TlsContext {
 /**
  * Creates a TLS context. Throws an error that starts with the origin of the invalid data and does not contain the data.
  */
-export function tlsContext({ ca, cert, key }: Pems): TlsContext {
-  const authorities = ca && parseAuthorities(ca);
-  const identity = cert && key && parseIdentity(cert, key);
+export function tlsContext({ ca, cert, key }: PemInputs): TlsContext {
+  const parsedAuthorities = ca && parseAuthorities(ca);
+  const clientIdentity = cert && key && parseIdentity(cert, key);
   const options = {
-    ...(authorities && { ca: [...authorities.certs] }),
-    ...(identity && { cert: identity.cert, key: identity.key }),
+    ...(parsedAuthorities && { ca: [...parsedAuthorities.certificates] }),
+    ...(clientIdentity && { cert: clientIdentity.cert, key: clientIdentity.key }),
   };
   const problems = (now: number) => [
-    ...(authorities?.problems ?? []),
-    ...(cert && identity ? validityProblems(cert, identity.leaf, now) : []),
+    ...(parsedAuthorities?.problems ?? []),
+    ...(cert && clientIdentity ? validityProblems(cert, clientIdentity.leafCertificate, now) : []),
   ];
   try {
     // Go's client never renegotiates (`RenegotiateNever` in `crypto/tls/common.go`).
     const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
     return {
-      context: createSecureContext({ ...options, secureOptions }),
-      expiresAt: identity?.leaf.validToDate.getTime(),
+      secureContext: createSecureContext({ ...options, secureOptions }),
+      expiresAt: clientIdentity?.leafCertificate.validToDate.getTime(),
       problems,
     };
   } catch (cause) {
-    throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${reasonOf(cause)}`, { cause });
+    throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${opensslReason(cause)}`, { cause });
   }
 }
 
 /** Parses certificate authorities. As in client-go, unreadable ones are ignored if at least one is readable. */
-function parseAuthorities({ text, place }: Pem): {
-  readonly certs: readonly string[];
+function parseAuthorities({ text: pemText, place: errorPrefix }: Pem): {
+  readonly certificates: readonly string[];
   readonly problems: readonly string[];
 } {
-  const blocks = certificatesIn(text);
-  const certs = blocks.filter((block) => parseCertificate(block) !== undefined).map((block) => block.pem);
-  if (certs.length === 0)
+  const pemBlocks = parseCertificates(pemText);
+  const certificates = pemBlocks.filter((block) => parseCertificate(block) !== undefined).map((block) => block.pem);
+  if (certificates.length === 0)
     throw new Error(
-      `${place}: expected certificates in PEM, got ${describeUnreadable(blocks) ?? describeContents(text)}`,
+      `${errorPrefix}: expected certificates in PEM, got ${describeUnreadable(pemBlocks) ?? describeContents(pemText)}`,
     );
-  const unreadable = blocks.length - certs.length;
+  const unreadableCount = pemBlocks.length - certificates.length;
   return {
-    certs,
-    problems: unreadable > 0 ? [`${place}: ${unreadable} of ${blocks.length} certificates cannot be read`] : [],
+    certificates,
+    problems:
+      unreadableCount > 0
+        ? [`${errorPrefix}: ${unreadableCount} of ${pemBlocks.length} certificates cannot be read`]
+        : [],
   };
 }
 
-interface Identity {
+interface ClientIdentity {
   readonly cert: string;
   readonly key: string;
-  readonly leaf: X509Certificate;
+  readonly leafCertificate: X509Certificate;
 }
 
 /** Parses a certificate chain and its private key, which may be in the same file. */
-function parseIdentity(cert: Pem, key: Pem): Identity {
-  const chain = certificatesIn(cert.text);
-  const leaf = chain[0] && parseCertificate(chain[0]);
-  if (leaf === undefined)
+function parseIdentity(cert: Pem, key: Pem): ClientIdentity {
+  const certificateChain = parseCertificates(cert.text);
+  const leafCertificate = certificateChain[0] && parseCertificate(certificateChain[0]);
+  if (leafCertificate === undefined)
     throw new Error(
-      `${cert.place}: expected a certificate in PEM, got ${describeUnreadable(chain) ?? describeContents(cert.text)}`,
+      `${cert.place}: expected a certificate in PEM, got ${describeUnreadable(certificateChain) ?? describeContents(cert.text)}`,
     );
-  const secret = parsePemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
-  if (secret !== undefined && isEncrypted(secret))
+  const privateKeyBlock = parsePemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
+  if (privateKeyBlock !== undefined && isEncryptedKey(privateKeyBlock))
     throw new Error(`${key.place}: expected a private key without a passphrase, got an encrypted one`);
-  const privateKey = secret && parsePrivateKey(secret);
-  if (secret === undefined || privateKey === undefined) {
-    const got = secret === undefined ? describeContents(key.text) : 'one that cannot be read';
+  const privateKey = privateKeyBlock && parsePrivateKey(privateKeyBlock);
+  if (privateKeyBlock === undefined || privateKey === undefined) {
+    const got = privateKeyBlock === undefined ? describeContents(key.text) : 'one that cannot be read';
     throw new Error(`${key.place}: expected a private key in PEM, got ${got}`);
   }
-  if (!leaf.checkPrivateKey(privateKey))
+  if (!leafCertificate.checkPrivateKey(privateKey))
     throw new Error(`${key.place}: expected the key of the client-certificate, got the key of a different certificate`);
-  return { cert: chain.map(({ pem }) => pem).join(''), key: secret.pem, leaf };
+  return { cert: certificateChain.map(({ pem }) => pem).join(''), key: privateKeyBlock.pem, leafCertificate };
 }
 
 /** Returns why a certificate is currently not valid. The API server would report only that the request is anonymous. */
-function validityProblems({ place }: Pem, { validFromDate, validToDate }: X509Certificate, now: number): string[] {
-  if (validToDate.getTime() < now) return [`${place}: the certificate expired on ${validToDate.toISOString()}`];
+function validityProblems(
+  { place: errorPrefix }: Pem,
+  { validFromDate, validToDate }: X509Certificate,
+  now: number,
+): string[] {
+  if (validToDate.getTime() < now) return [`${errorPrefix}: the certificate expired on ${validToDate.toISOString()}`];
   if (validFromDate.getTime() <= now) return [];
-  return [`${place}: the certificate is not valid before ${validFromDate.toISOString()}`];
+  return [`${errorPrefix}: the certificate is not valid before ${validFromDate.toISOString()}`];
 }
 
-const certificatesIn = (text: string): PemBlock[] =>
+const parseCertificates = (text: string): PemBlock[] =>
   parsePemBlocks(text).filter(({ label }) => label === 'CERTIFICATE');
 const describeUnreadable = (blocks: readonly PemBlock[]): string | undefined =>
   blocks.length > 0 ? 'one that cannot be read' : undefined;
-const isEncrypted = ({ label, pem }: PemBlock): boolean =>
+const isEncryptedKey = ({ label, pem }: PemBlock): boolean =>
   label.startsWith('ENCRYPTED') || /^Proc-Type: *4,ENCRYPTED$/m.test(pem);
 
 function parseCertificate({ pem }: PemBlock): X509Certificate | undefined {
@@ -129,5 +136,5 @@ function parsePrivateKey({ pem }: PemBlock) {
 }
 
 /** Returns OpenSSL's reason for an error without the position in its source code. */
-const reasonOf = (error: unknown): string =>
+const opensslReason = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'reason' in error ? String(error.reason) : messageOf(error);

@@ -6,12 +6,12 @@ import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import { formatPageSize } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-const PAGES = '/sys/kernel/mm/hugepages';
-const CPUS = '/sys/devices/system/cpu';
-const APPARMOR = '/sys/module/apparmor/parameters/enabled';
+const HUGEPAGES_PATH = '/sys/kernel/mm/hugepages';
+const CPUS_PATH = '/sys/devices/system/cpu';
+const APPARMOR_PATH = '/sys/module/apparmor/parameters/enabled';
 
 /** Reads the facts about this node on which the admission of pods depends. */
-export async function admissionFacts({
+export async function readAdmissionFacts({
   nodeName,
   admission: { labels, taints, unsafeSysctls },
 }: NodeConfig): Promise<Omit<AdmissionNode, 'name' | 'strictGroups'>> {
@@ -19,23 +19,23 @@ export async function admissionFacts({
     labels: nodeLabels({ hostname: nodeName, arch: goArchitecture(arch()) }, labels),
     taints,
     sysctls: [...safeSysctls(release()), ...unsafeSysctls],
-    appArmor: (await readFile(APPARMOR, 'utf8').catch(() => 'N')).startsWith('Y'),
+    appArmor: (await readFile(APPARMOR_PATH, 'utf8').catch(() => 'N')).startsWith('Y'),
   };
 }
 
 /** Reads the node's capacity of ephemeral storage and huge pages in bytes, by resource name. */
 export async function diskAndHugePageCapacity(rootDirectory: string): Promise<Record<string, number>> {
-  const disk = await statfs(rootDirectory).catch(() => undefined);
-  const pages = await readdir(PAGES).catch(() => []);
+  const diskStats = await statfs(rootDirectory).catch(() => undefined);
+  const hugePageDirectories = await readdir(HUGEPAGES_PATH).catch(() => []);
   return {
-    ...(disk ? { 'ephemeral-storage': disk.blocks * disk.bsize } : {}),
-    ...Object.fromEntries(await Promise.all(pages.map(readHugePages))),
+    ...(diskStats ? { 'ephemeral-storage': diskStats.blocks * diskStats.bsize } : {}),
+    ...Object.fromEntries(await Promise.all(hugePageDirectories.map(readHugePages))),
   };
 }
 
 async function readHugePages(folder: string): Promise<[resource: string, bytes: number]> {
   const size = Number(/\d+/.exec(folder)?.[0] ?? 0) * 1024;
-  const count = await readFile(`${PAGES}/${folder}/nr_hugepages`, 'utf8').catch(() => '0');
+  const count = await readFile(`${HUGEPAGES_PATH}/${folder}/nr_hugepages`, 'utf8').catch(() => '0');
   return [hugePageResource(size), size * Number(count)];
 }
 
@@ -44,10 +44,12 @@ const hugePageResource = (size: number): string => `hugepages-${formatPageSize(s
 
 /** Lists the paths of the CPUs' thermal throttle counters, which containers must not read because they reveal the load of other pods. */
 export async function thermalThrottlePaths(): Promise<string[]> {
-  const names = await readdir(CPUS).catch(() => []);
-  const paths = names.filter((name) => /^cpu\d+$/.test(name)).map((name) => `${CPUS}/${name}/thermal_throttle`);
+  const names = await readdir(CPUS_PATH).catch(() => []);
+  const throttlePaths = names
+    .filter((name) => /^cpu\d+$/.test(name))
+    .map((name) => `${CPUS_PATH}/${name}/thermal_throttle`);
   const existing = await Promise.all(
-    paths.map((path) =>
+    throttlePaths.map((path) =>
       access(path).then(
         () => [path],
         () => [],

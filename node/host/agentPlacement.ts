@@ -6,13 +6,13 @@ import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { applyOomScoreAdj } from '../../host/oomScoreAdj.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-interface PlacementParts {
+interface AgentPlacementDependencies {
   readonly resources: Pick<NodeConfig['resources'], 'kubeletCgroups' | 'oomScoreAdj'>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
   /** Moves the process to a cgroup. Returns why it could not be moved. */
-  readonly move?: (name: string) => Promise<string | undefined>;
-  readonly isIn?: (name: string) => boolean;
+  readonly moveToCgroup?: (name: string) => Promise<string | undefined>;
+  readonly isInCgroup?: (name: string) => boolean;
   readonly applyScore?: (score: number) => Promise<string | undefined>;
 }
 
@@ -23,13 +23,18 @@ const WITHOUT_CGROUP_MS = 300_000;
 
 /** Moves the agent's process to its cgroup and sets its OOM score. Restores both if they are changed. */
 export class AgentPlacement {
-  readonly #parts: Required<PlacementParts>;
+  readonly #dependencies: Required<AgentPlacementDependencies>;
   /** Problems that have been logged and still exist. */
   #problems: ReadonlySet<string> = new Set();
   #timer: unknown;
 
-  constructor(parts: PlacementParts) {
-    this.#parts = { move, isIn: isAgentIn, applyScore: applyOomScoreAdj, ...parts };
+  constructor(dependencies: AgentPlacementDependencies) {
+    this.#dependencies = {
+      moveToCgroup: moveAgent,
+      isInCgroup: isAgentIn,
+      applyScore: applyOomScoreAdj,
+      ...dependencies,
+    };
   }
 
   /**
@@ -37,36 +42,36 @@ export class AgentPlacement {
    * oom_score_adj.
    */
   async apply(): Promise<void> {
-    const { resources, logger, isIn, move: moveTo, applyScore } = this.#parts;
+    const { resources, logger, isInCgroup, moveToCgroup: moveTo, applyScore } = this.#dependencies;
     const { kubeletCgroups: name, oomScoreAdj } = resources;
     // The check is repeated in the background, where a rejection would terminate the process.
-    const moveError = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
-    const moveProblem = name && !isIn(name) ? await moveTo(name).catch(moveError) : undefined;
+    const describeMoveError = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
+    const moveFailure = name && !isInCgroup(name) ? await moveTo(name).catch(describeMoveError) : undefined;
     const scoreProblem = await applyScore(oomScoreAdj);
-    if (moveProblem && !this.#problems.has(moveProblem)) logger.warn(moveProblem);
+    if (moveFailure && !this.#problems.has(moveFailure)) logger.warn(moveFailure);
     if (scoreProblem && !this.#problems.has(scoreProblem)) logger.info(scoreProblem);
-    this.#problems = new Set([moveProblem, scoreProblem].filter((problem) => problem !== undefined));
+    this.#problems = new Set([moveFailure, scoreProblem].filter((problem) => problem !== undefined));
   }
 
   /** Repeats `apply` until the returned function is called. */
   repeat(): () => void {
-    const { clock, resources } = this.#parts;
+    const { clock, resources } = this.#dependencies;
     const intervalMs = resources.kubeletCgroups ? WITH_CGROUP_MS : WITHOUT_CGROUP_MS;
-    let isStopped = false;
-    const wait = () => {
+    let wasStopped = false;
+    const scheduleCheck = () => {
       this.#timer = clock.setTimeout(() => {
         void this.apply().finally(() => {
-          if (!isStopped) wait();
+          if (!wasStopped) scheduleCheck();
         });
       }, intervalMs);
     };
-    wait();
+    scheduleCheck();
     return () => {
-      isStopped = true;
+      wasStopped = true;
       clock.clearTimeout(this.#timer);
     };
   }
 }
 
-const move = async (name: string): Promise<string | undefined> =>
+const moveAgent = async (name: string): Promise<string | undefined> =>
   moveAgentTo(name, { hierarchies: await readHierarchies() });

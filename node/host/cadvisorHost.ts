@@ -12,7 +12,7 @@ import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
 import { ownVersion } from '../start/version.ts';
 import { hostIdentity } from './hostIdentity.ts';
 
-interface CadvisorHostParts {
+interface CadvisorHostDependencies {
   readonly cri: Pick<Cri, 'status'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
@@ -30,25 +30,25 @@ const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'u
 export function createCadvisorHostReader({
   cri,
   clock,
-}: CadvisorHostParts): (signal: AbortSignal) => Promise<CadvisorHost> {
+}: CadvisorHostDependencies): (signal: AbortSignal) => Promise<CadvisorHost> {
   let hardware: Awaited<ReturnType<typeof readHardware>> | undefined;
-  let readAt = 0;
+  let hardwareReadAt = 0;
   let pauseImage = '';
   return async (signal) => {
-    if (hardware === undefined || clock.monotonic() - readAt > HARDWARE_INTERVAL_MS) {
-      readAt = clock.monotonic();
+    if (hardware === undefined || clock.monotonic() - hardwareReadAt > HARDWARE_INTERVAL_MS) {
+      hardwareReadAt = clock.monotonic();
       hardware = await readHardware();
     }
     const { machine, fileSystems } = hardware;
     const [diskStats, stat, meminfo] = await Promise.all(['diskstats', 'stat', 'meminfo'].map(readProc));
-    const devices = parseDiskStats(diskStats ?? '');
+    const diskDevices = parseDiskStats(diskStats ?? '');
     const { memory = 0, swap = 0 } = parseMemoryTotals(meminfo ?? '');
     pauseImage ||= await readPauseImage(cri, signal);
     return {
       machine: { ...machine, memoryBytes: memory, swapBytes: swap },
-      disks: await readDiskUsage(fileSystems, devices, signal),
+      disks: await readDiskUsage(fileSystems, diskDevices, signal),
       nameDevice: ({ major, minor }) => {
-        const name = devices.get(`${major}:${minor}`)?.name;
+        const name = diskDevices.get(`${major}:${minor}`)?.name;
         return name === undefined ? `${major}:${minor}` : `/dev/${name}`;
       },
       bootedAt: parseBootTime(stat ?? ''),
@@ -64,9 +64,9 @@ async function readHardware() {
     readProc('self/mountinfo'),
   ]);
   const { machineID: machineId, systemUUID: systemUuid, bootID: bootId, kernelVersion, osImage } = identity;
-  const versions = { kernelVersion, osVersion: osImage, version: ownVersion().gitVersion };
-  const machine = { machineId, systemUuid, bootId, ...versions, ...parseProcessors(cpuinfo) };
-  return { machine, fileSystems: parseFileSystems(mountinfo) };
+  const versionFields = { kernelVersion, osVersion: osImage, version: ownVersion().gitVersion };
+  const machineFields = { machineId, systemUuid, bootId, ...versionFields, ...parseProcessors(cpuinfo) };
+  return { machine: machineFields, fileSystems: parseFileSystems(mountinfo) };
 }
 
 async function readDiskUsage(
@@ -74,11 +74,11 @@ async function readDiskUsage(
   devices: ReadonlyMap<string, Disk>,
   signal: AbortSignal,
 ): Promise<readonly DiskUsage[]> {
-  const usages = fileSystems.map(async ({ path, device, deviceNumber }): Promise<readonly DiskUsage[]> => {
-    const usage = await readFileSystemUsage(path, signal);
-    return usage === undefined ? [] : [{ ...usage, device, io: devices.get(deviceNumber)?.io }];
+  const usageReads = fileSystems.map(async ({ path, device, deviceNumber }): Promise<readonly DiskUsage[]> => {
+    const fileSystemUsage = await readFileSystemUsage(path, signal);
+    return fileSystemUsage === undefined ? [] : [{ ...fileSystemUsage, device, io: devices.get(deviceNumber)?.io }];
   });
-  return (await Promise.all(usages)).flat();
+  return (await Promise.all(usageReads)).flat();
 }
 
 /**

@@ -3,15 +3,15 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAlarm } from '../../actors/alarm.ts';
-import { type AgentPlace, podsOfAgent } from '../../actors/store/leftOnDisk.ts';
+import { type AgentIdentity, podsOfAgent } from '../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
-import { type Hierarchy, hierarchyOf } from '../../host/cgroup/hierarchies.ts';
+import { findHierarchy, type Hierarchy } from '../../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../host/cgroup/systemd.ts';
 import { parseMeminfoBytes } from '../../host/usage/hostFacts.ts';
-import type { Machine } from '../../host/usage/machine.ts';
+import type { MachineInfo } from '../../host/usage/machine.ts';
 import { subtractReserved } from '../../kubernetes/resources/allocatable.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import { formatPageSize, PIDS } from '../../kubernetes/resources/cgroupLimits.ts';
@@ -19,23 +19,23 @@ import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { NodeResources } from '../config/nodeResources.ts';
 
-const PAGES = '/sys/kernel/mm/hugepages';
+const HUGEPAGES_PATH = '/sys/kernel/mm/hugepages';
 
 /** Reads the facts about cgroups that apply to all containers (C25). */
-export async function cgroupFacts(config: NodeResources, hierarchies: readonly Hierarchy[]): Promise<CgroupFacts> {
-  const memory = hierarchyOf(hierarchies, 'memory');
+export async function readCgroupFacts(config: NodeResources, hierarchies: readonly Hierarchy[]): Promise<CgroupFacts> {
+  const memory = findHierarchy(hierarchies, 'memory');
   const version = memory?.version ?? 'v1';
-  const pages = await readdir(PAGES).catch(() => []);
+  const hugePageDirectories = await readdir(HUGEPAGES_PATH).catch(() => []);
   return {
     perQos: config.cgroupsPerQos,
     version,
-    countsSwap: memory !== undefined && (await exists(await swapAccountingFile(memory))),
+    countsSwap: memory !== undefined && (await pathExists(await swapAccountingFile(memory))),
     ...(config.limitedSwap ? { swapBytes: swapCapacity(await readFile('/proc/meminfo', 'utf8')) } : {}),
     killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
     cfsQuota: config.cpuCfsQuota,
     cfsPeriod: config.cpuCfsQuotaPeriodMs * 1_000,
     podPids: config.podPidsLimit,
-    pageSizes: pages.flatMap((name) => {
+    pageSizes: hugePageDirectories.flatMap((name) => {
       const [, kilobytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
       return kilobytes === undefined ? [] : [formatPageSize(Number(kilobytes) * 1024)];
     }),
@@ -59,7 +59,7 @@ async function swapAccountingFile({ root, version }: Hierarchy): Promise<string>
   return join(root, own, 'memory.swap.max');
 }
 
-const exists = (path: string): Promise<boolean> =>
+const pathExists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,
@@ -68,7 +68,7 @@ const exists = (path: string): Promise<boolean> =>
 /** Returns the capacity of the whole machine, regardless of the limits of the agent's own process. */
 export const machineCapacity = (
   { maxPods, podsPerCore }: Pick<NodeConfig, 'maxPods' | 'podsPerCore'>,
-  { cpuCount, memoryBytes }: Machine,
+  { cpuCount, memoryBytes }: MachineInfo,
 ): Capacity => ({
   cpuMillis: cpuCount * 1_000,
   memoryBytes,
@@ -90,27 +90,27 @@ export function createPodCgroups({
   config,
   node,
   hierarchies,
-  pids,
+  maxProcesses,
   logger,
 }: {
   readonly config: NodeConfig;
-  readonly node: CgroupLocation & AgentPlace & Pick<NodeDescription, 'cgroups' | 'capacity'>;
+  readonly node: CgroupLocation & AgentIdentity & Pick<NodeDescription, 'cgroups' | 'capacity'>;
   readonly hierarchies: readonly Hierarchy[];
   /** Maximum number of processes of the host. Undefined if unknown. */
-  readonly pids: number | undefined;
+  readonly maxProcesses: number | undefined;
   readonly logger: Logger;
 }): Cgroups | undefined {
   if (!node.cgroups.perQos) return undefined;
-  const { enforcesAllocatable, reserved } = config.resources;
-  const capacity = { ...node.capacity, extra: pids === undefined ? {} : { [PIDS]: pids } };
+  const { enforcesAllocatable, reservedResources } = config.resources;
+  const nodeCapacity = { ...node.capacity, extra: maxProcesses === undefined ? {} : { [PIDS]: maxProcesses } };
   return new PodCgroups({
-    place: node,
+    parentCgroup: node,
     rules: node.cgroups,
-    enforced: enforcesAllocatable ? subtractReserved(capacity, reserved) : capacity,
+    enforcedLimits: enforcesAllocatable ? subtractReserved(nodeCapacity, reservedResources) : nodeCapacity,
     hierarchies,
     systemd: callSystemd,
-    ownPods: () => podsOfAgent(node),
-    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    listOwnPods: () => podsOfAgent(node),
+    wait: (ms, signal) => createAlarm(systemClock, signal).waitUntil(systemClock.now() + ms),
     onWarning: (message) => logger.warn(message),
   });
 }

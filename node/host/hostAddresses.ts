@@ -11,31 +11,34 @@ import {
 } from '../../base/ipAddress.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { byFamily } from '../config/nodeIp.ts';
+import { sortByFamily } from '../config/nodeIp.ts';
 
-export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+export type InterfaceMap = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-const isUsable = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !isLinkLocalIp(address);
+const isUsableAddress = ({ internal, address }: NetworkInterfaceInfo): boolean => !internal && !isLinkLocalIp(address);
 
 /**
  * Returns the first usable address of each family, IPv4 first. Addresses of the interface with the default route take
  * precedence, if there is one. `routes` is the content of /proc/net/route.
  */
-export function hostAddresses(interfaces: Interfaces, routes: string): string[] {
-  const uplink = defaultRouteInterface(routes);
-  const rank = (name: string) => (name === uplink ? 0 : POD_INTERFACE.test(name) ? 2 : 1);
-  const names = Object.keys(interfaces).sort((a, b) => rank(a) - rank(b));
-  const usable = names
+export function hostAddresses(interfaces: InterfaceMap, routes: string): string[] {
+  const uplinkName = defaultRouteInterface(routes);
+  const rankInterface = (name: string) => (name === uplinkName ? 0 : POD_INTERFACE.test(name) ? 2 : 1);
+  const names = Object.keys(interfaces).sort((a, b) => rankInterface(a) - rankInterface(b));
+  const usableAddresses = names
     .flatMap((name) => lookUp(interfaces, name) ?? [])
-    .filter(isUsable)
+    .filter(isUsableAddress)
     .map(({ address }) => address);
-  const first = [usable.find((address) => ipFamily(address) === 4), usable.find((address) => ipFamily(address) === 6)];
-  const addresses = first.filter((address) => address !== undefined);
-  return addresses.length > 0 ? addresses : LOOPBACK;
+  const firstOfFamilies = [
+    usableAddresses.find((address) => ipFamily(address) === 4),
+    usableAddresses.find((address) => ipFamily(address) === 6),
+  ];
+  const addresses = firstOfFamilies.filter((address) => address !== undefined);
+  return addresses.length > 0 ? addresses : LOOPBACK_ADDRESSES;
 }
 
 /** The address of a host without a network. */
-const LOOPBACK = ['127.0.0.1'];
+const LOOPBACK_ADDRESSES = ['127.0.0.1'];
 
 /**
  * Pattern of interfaces that runtimes create for containers and VMs. The host cannot be reached from outside at their
@@ -51,12 +54,12 @@ const defaultRouteInterface = (routes: string): string | undefined => /^(\S+)\t0
  * addresses as a kubelet does, because the remaining ones may be those of a pod bridge.
  */
 export function trackHostAddresses(
-  first: readonly string[],
-  read: () => readonly string[] | undefined = currentAddresses,
+  initialAddresses: readonly string[],
+  readAddresses: () => readonly string[] | undefined = currentAddresses,
 ): () => readonly string[] {
-  let addresses = first;
+  let addresses = initialAddresses;
   return () => {
-    addresses = read() ?? addresses;
+    addresses = readAddresses() ?? addresses;
     return addresses;
   };
 }
@@ -78,7 +81,7 @@ export function nodeAddresses(
 ): readonly string[] | (() => readonly string[]) {
   if (!followsHostAddresses) return nodeIps;
   const addresses = trackHost(nodeIps);
-  const sortedAddresses = () => byFamily(addresses(), prefersIpv6);
+  const sortedAddresses = () => sortByFamily(addresses(), prefersIpv6);
   if (cluster === undefined) return sortedAddresses;
   return () => [nameAddress() ?? sortedAddresses()].flat().slice(0, 1);
 }
@@ -88,7 +91,7 @@ type AddressConfig = Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'pref
 /** Returns a warning for each configured address that a kubelet would not report, in the words of a kubelet. */
 export function nodeIpWarnings(
   { nodeIps, followsHostAddresses }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses'>,
-  interfaces: Interfaces,
+  interfaces: InterfaceMap,
 ): string[] {
   if (followsHostAddresses) return [];
   const interfaceAddresses = Object.values(interfaces).flatMap((infos = []) => infos.map(({ address }) => address));
@@ -108,8 +111,10 @@ export function nodeIpProblem(address: string, own: readonly string[]): string |
   if (isMulticastIp(address)) return "nodeIP can't be a multicast address";
   if (isLinkLocalIp(address)) return "nodeIP can't be a link-local unicast address";
   if (isUnspecifiedIp(address)) return "nodeIP can't be an all zeros address";
-  const isOwn = own.some((each) => isSameIp(each, address));
-  return isOwn ? undefined : `node IP: "${canonicalIpOrText(address)}" not found in the host's network interfaces`;
+  const isHostAddress = own.some((each) => isSameIp(each, address));
+  return isHostAddress
+    ? undefined
+    : `node IP: "${canonicalIpOrText(address)}" not found in the host's network interfaces`;
 }
 
 /** Reads the addresses of the interface with the default route. Returns undefined if there is no such interface. */
@@ -125,8 +130,8 @@ function currentAddresses(): readonly string[] | undefined {
  * Returns the same as `hostAddresses`, or undefined if there is no default route or its interface has no usable
  * address.
  */
-export function defaultRouteAddresses(interfaces: Interfaces, routes: string): readonly string[] | undefined {
-  const uplink = defaultRouteInterface(routes);
-  const hasAddress = uplink !== undefined && (lookUp(interfaces, uplink) ?? []).some(isUsable);
-  return hasAddress ? hostAddresses(interfaces, routes) : undefined;
+export function defaultRouteAddresses(interfaces: InterfaceMap, routes: string): readonly string[] | undefined {
+  const uplinkName = defaultRouteInterface(routes);
+  const hasUplinkAddress = uplinkName !== undefined && (lookUp(interfaces, uplinkName) ?? []).some(isUsableAddress);
+  return hasUplinkAddress ? hostAddresses(interfaces, routes) : undefined;
 }

@@ -4,18 +4,18 @@ import { cpus, totalmem } from 'node:os';
 import type { NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { localResolver, resolvConfReader } from '../../cri/config/resolvConf.ts';
+import { createResolvConfReader, localResolver } from '../../cri/config/resolvConf.ts';
 import { CgroupDriver } from '../../cri/generated/runtime.ts';
 import { canLowerOomScore } from '../../cri/managed/host.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Hierarchy } from '../../host/cgroup/hierarchies.ts';
 import { countIdRanges } from '../../host/pods/userNamespaces.ts';
-import { type Machine, readMachine } from '../../host/usage/machine.ts';
-import { allocatable } from '../../kubernetes/resources/allocatable.ts';
+import { type MachineInfo, readMachine } from '../../host/usage/machine.ts';
+import { allocatableResources } from '../../kubernetes/resources/allocatable.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { admissionFacts, diskAndHugePageCapacity, thermalThrottlePaths } from './admissionFacts.ts';
-import { canPodsSwap, cgroupFacts, machineCapacity } from './cgroups.ts';
+import { diskAndHugePageCapacity, readAdmissionFacts, thermalThrottlePaths } from './admissionFacts.ts';
+import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
 
@@ -27,7 +27,7 @@ const CRASH_BASE_MS = 10_000;
  * kernel, the network plugins or a shim. Twice as many starts as the host has CPUs therefore keep the CPUs busy, and
  * more would slow all starts down.
  */
-const startSlots = ({ cpuCount }: Machine): number => 2 * cpuCount;
+const startSlots = ({ cpuCount }: MachineInfo): number => 2 * cpuCount;
 
 /** Reads the facts about the host and combines them with the settings. */
 export async function hostConfig(
@@ -35,7 +35,7 @@ export async function hostConfig(
   host: {
     readonly cri: Cri;
     readonly hierarchies: readonly Hierarchy[];
-    readonly simulated: boolean;
+    readonly isSimulated: boolean;
     /** The directory that contains the `sys` and `proc` of the machine. Undefined for `/`. */
     readonly root?: string;
   },
@@ -43,35 +43,35 @@ export async function hostConfig(
   const [facts, extra, admissionNode, machine] = await Promise.all([
     readRuntimeFacts(config, host),
     diskAndHugePageCapacity(config.rootDirectory),
-    admissionFacts(config),
+    readAdmissionFacts(config),
     readMachine(host.root).catch(machineWithoutSysfs),
   ]);
-  const capacity: Capacity = { ...machineCapacity(config, machine), extra };
+  const hostCapacity: Capacity = { ...machineCapacity(config, machine), extra };
   return {
     ...facts,
     ...agentSettings(config, machine),
-    capacity,
-    allocatable: allocatable(capacity, config.resources.reserved),
+    capacity: hostCapacity,
+    allocatable: allocatableResources(hostCapacity, config.resources.reservedResources),
     admissionNode,
     limitedSwap: canPodsSwap(facts.cgroups),
   } satisfies NodeAgentConfig;
 }
 
 /** Describes the machine on hosts other than Linux, which have no sysfs. */
-const machineWithoutSysfs = (): Machine => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
+const machineWithoutSysfs = (): MachineInfo => ({ cpuCount: cpus().length, memoryBytes: totalmem() });
 
 /** Maps the kubelet's settings to the names of the agent's configuration. */
-function agentSettings(config: NodeConfig, machine: Machine) {
-  const { imagePullTimeoutMs, slowImagePullAfterMs, maxContainerRestartPeriodMs: maxMs } = config;
+function agentSettings(config: NodeConfig, machine: MachineInfo) {
+  const { imagePullTimeoutMs, slowImagePullThresholdMs, maxContainerRestartPeriodMs: maxMs } = config;
   return {
     startSlots: startSlots(machine),
     pullSlots: config.maxParallelImagePulls,
     ...(imagePullTimeoutMs > 0 ? { pullLimitMs: imagePullTimeoutMs } : {}),
-    ...(slowImagePullAfterMs > 0 ? { slowPullMs: slowImagePullAfterMs } : {}),
+    ...(slowImagePullThresholdMs > 0 ? { slowPullMs: slowImagePullThresholdMs } : {}),
     crashLoop: { baseMs: Math.min(CRASH_BASE_MS, maxMs), maxMs },
-    garbage: config.garbage,
+    garbage: config.deadContainerLimits,
     imageVerification: config.imageVerification,
-    logs: config.logs,
+    logs: config.logRotation,
     ...(config.podCidr === undefined ? {} : { podCidr: config.podCidr }),
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
@@ -83,13 +83,13 @@ function agentSettings(config: NodeConfig, machine: Machine) {
 /** Reads the facts about the host on which requests to the runtime depend. */
 async function readRuntimeFacts(
   config: NodeConfig,
-  { cri, hierarchies, simulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; simulated: boolean },
+  { cri, hierarchies, isSimulated }: { cri: Cri; hierarchies: readonly Hierarchy[]; isSimulated: boolean },
 ) {
   const { nodeName, resolvConf, clusterDns, clusterDomain, seccompDefault } = config;
   const [canLowerOomScoreAdj, cgroupDriver, cgroups, maskedPaths, nameAddress] = await Promise.all([
     canLowerOomScore().catch(() => false),
     detectCgroupDriver(cri, config.cgroupDriver),
-    cgroupFacts(config.resources, hierarchies),
+    readCgroupFacts(config.resources, hierarchies),
     thermalThrottlePaths(),
     // The address that the node's name resolves to matters only in a cluster.
     ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
@@ -105,11 +105,11 @@ async function readRuntimeFacts(
     maskedPaths,
     rootDir: config.rootDirectory,
     podLogsDir: config.podLogsDirectory,
-    runtimeEndpoint: simulated ? SIMULATED : config.containerRuntimeEndpoint,
+    runtimeEndpoint: isSimulated ? SIMULATED : config.containerRuntimeEndpoint,
     cgroupRoot: config.cgroupRoot ?? '',
     hostIps: nodeAddresses(config, nameAddress && { nameAddress }),
     resolvConf: localResolver,
-    ...(resolvConf === '' ? {} : { readResolvConf: resolvConfReader(resolvConf) }),
+    ...(resolvConf === '' ? {} : { readResolvConf: createResolvConfReader(resolvConf) }),
     userNamespaces: { pods: countIdRanges(config.idsPerPod), idsPerPod: config.idsPerPod },
   };
 }
@@ -117,13 +117,13 @@ async function readRuntimeFacts(
 /** Returns the runtime's cgroup driver, or the configured one if the runtime is unreachable or too old to report it. */
 async function detectCgroupDriver(
   cri: Cri,
-  configured: NodeDescription['cgroupDriver'],
+  configuredDriver: NodeDescription['cgroupDriver'],
 ): Promise<NodeDescription['cgroupDriver']> {
   try {
     const { linux } = await cri.runtimeConfig({}, { signal: new AbortController().signal, timeoutMs: 2_000 });
-    if (linux === undefined) return configured;
+    if (linux === undefined) return configuredDriver;
     return linux.cgroupDriver === CgroupDriver.SYSTEMD ? 'systemd' : 'cgroupfs';
   } catch {
-    return configured;
+    return configuredDriver;
   }
 }

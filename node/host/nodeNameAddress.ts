@@ -5,18 +5,18 @@ import { canonicalIp, ipFamily } from '../../base/ipAddress.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { type Interfaces, nodeIpProblem } from './hostAddresses.ts';
+import { type InterfaceMap, nodeIpProblem } from './hostAddresses.ts';
 
 /** Maximum wait in milliseconds for the first lookup. A node whose resolver is slower starts without the address. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
-interface Resolver {
+interface NameResolver {
   /** Returns all addresses of a name. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
-  readonly interfaces: () => Interfaces;
+  readonly interfaces: () => InterfaceMap;
 }
 
-const hostResolver: Resolver = {
+const hostResolver: NameResolver = {
   resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   interfaces: networkInterfaces,
 };
@@ -28,36 +28,36 @@ const hostResolver: Resolver = {
  */
 export async function trackNodeNameAddress(
   { nodeName, prefersIpv6 }: Pick<NodeConfig, 'nodeName' | 'prefersIpv6'>,
-  { resolve, interfaces }: Resolver = hostResolver,
+  { resolve, interfaces }: NameResolver = hostResolver,
 ): Promise<() => string | undefined> {
-  const literal = canonicalIp(nodeName);
-  if (literal !== undefined) return () => literal;
-  let cached: string | undefined;
+  const literalIp = canonicalIp(nodeName);
+  if (literalIp !== undefined) return () => literalIp;
+  let cachedAddress: string | undefined;
   let lookupInFlight: Promise<void> | undefined;
   const resolveName = async () => {
     const own = Object.values(interfaces()).flatMap((infos = []) => infos.map(({ address }) => address));
     try {
       const addresses = (await resolve(nodeName)).filter((address) => nodeIpProblem(address, own) === undefined);
-      cached = addresses.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? addresses[0];
+      cachedAddress = addresses.find((address) => (ipFamily(address) === 6) === prefersIpv6) ?? addresses[0];
     } catch (error) {
       // The cached address stays valid while the resolver is unreachable.
-      if (isUnknownName(error)) cached = undefined;
+      if (isNameNotFound(error)) cachedAddress = undefined;
     }
   };
-  const refresh = () => {
+  const refreshAddress = () => {
     lookupInFlight ??= resolveName().finally(() => {
       lookupInFlight = undefined;
     });
     return lookupInFlight;
   };
   const limit = startTimeLimit(LOOKUP_TIMEOUT_MS);
-  await unlessAborted(refresh(), limit.signal).catch(() => {});
+  await unlessAborted(refreshAddress(), limit.signal).catch(() => {});
   limit.clear();
   return () => {
-    void refresh();
-    return cached;
+    void refreshAddress();
+    return cachedAddress;
   };
 }
 
-const isUnknownName = (error: unknown): boolean =>
+const isNameNotFound = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOTFOUND';

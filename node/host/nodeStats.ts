@@ -20,7 +20,7 @@ import { VolumeUsage } from '../../stats/pods/volumeUsage.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-export interface NodeStatsParts {
+export interface NodeStatsDependencies {
   readonly config: NodeConfig;
   readonly agent: Pick<NodeAgent, 'pods' | 'subscribe'>;
   readonly cri: Cri;
@@ -36,47 +36,47 @@ export interface NodeStatsParts {
 export interface NodeStats {
   readonly collector: Collector;
   readonly provider: StatsProvider;
-  readonly logs: LogUsages;
+  readonly logUsages: LogUsages;
 }
 
 /** Creates the collectors of usage statistics. They measure only on request. */
-export async function createNodeStats(parts: NodeStatsParts): Promise<NodeStats> {
-  const { config, agent, clock, cgroupLocation, signal } = parts;
-  const cri = withReducedTimeouts(parts.cri, clock);
+export async function createNodeStats(dependencies: NodeStatsDependencies): Promise<NodeStats> {
+  const { config, agent, clock, cgroupLocation, signal } = dependencies;
+  const cri = withReducedTimeouts(dependencies.cri, clock);
   const hierarchies = await readHierarchies().catch(() => []);
-  const common = { clock, signal, pods: agent.pods };
+  const commonOptions = { clock, signal, pods: agent.pods };
   const collector = new Collector({
-    ...common,
+    ...commonOptions,
     cri,
     readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
-    findCgroups: cgroupLocation && (() => findPodCgroups({ place: cgroupLocation, hierarchies })),
+    findCgroups: cgroupLocation && (() => findPodCgroups({ location: cgroupLocation, hierarchies })),
     findAgent: readAgentCgroup,
     procfs: hostCgroupfs,
   });
   const layout = createLayout({ rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory });
   const volumes = new VolumeUsage({
-    ...common,
+    ...commonOptions,
     layout,
     measure: countTrees,
-    onMeasured: parts.onVolumeMeasured,
+    onMeasured: dependencies.onVolumeMeasured,
     jitter: systemJitter,
     periodMs: config.volumeStatsMs,
-    pluginOf: (volume) => volumePlugins.find(({ supports }) => supports(volume))?.name,
+    findPlugin: (volume) => volumePlugins.find(({ supportsVolume }) => supportsVolume(volume))?.name,
   });
   const unsubscribe = agent.subscribe(({ uid, removed, pod }) => {
     if (removed || pod.metadata.deletionTimestamp) volumes.abortPod(uid);
   });
   signal.addEventListener('abort', unsubscribe, { once: true });
   const provider = new StatsProvider({
-    ...common,
+    ...commonOptions,
     nodeName: config.nodeName,
     collector,
     cri,
     layout,
     volumes,
-    facts: createHostFacts(hierarchies),
+    hostFacts: createHostFacts(hierarchies),
     rootDirectory: config.rootDirectory,
-    pause: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
+    waitMs: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
   });
-  return { collector, provider, logs: new LogUsages({ ...common, layout }) };
+  return { collector, provider, logUsages: new LogUsages({ ...commonOptions, layout }) };
 }

@@ -75,18 +75,23 @@ export const candidateSockets = (flags: DirectoryFlags): string[] => candidateRo
  * Whether flags or `STATELET_STATE_DIR` set the directory of the agent, in which case the default directories do not
  * count.
  */
-export const isDirectorySet = (flags: DirectoryFlags): boolean =>
+export const isAgentDirectorySet = (flags: DirectoryFlags): boolean =>
   (flags.rootDir ?? flags.stateDir ?? environmentStateDirectory()) !== undefined;
 
 /** Returns the root directories that an agent may have: the one that the flags set, or else all default ones. */
 export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFlags): string[] {
   const stateDir = stateDirFlag ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
-  const rootBelow = (directory: string) => stateLayout(directory).rootDirectory;
-  const roots =
+  const rootDirectoryBelow = (directory: string) => stateLayout(directory).rootDirectory;
+  const rootCandidates =
     rootDir !== undefined || stateDir !== undefined
-      ? [rootDir, stateDir === undefined ? undefined : rootBelow(stateDir)]
-      : [runDirectory, kubeletDirectory, rootBelow(systemStateDirectory), rootBelow(ownStateDirectory())];
-  return roots.filter((root) => root !== undefined);
+      ? [rootDir, stateDir === undefined ? undefined : rootDirectoryBelow(stateDir)]
+      : [
+          runDirectory,
+          kubeletDirectory,
+          rootDirectoryBelow(systemStateDirectory),
+          rootDirectoryBelow(ownStateDirectory()),
+        ];
+  return rootCandidates.filter((root) => root !== undefined);
 }
 
 /**

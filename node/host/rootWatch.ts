@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Clock, every } from '../../base/clock.ts';
+import { type Clock, startInterval } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
@@ -11,11 +11,11 @@ const CHECK_MS = 10_000;
 
 export interface RootWatch {
   /** Returns why the directory is unusable, or undefined while it is usable. */
-  readonly lost: () => LostRoot | undefined;
+  readonly findLost: () => LostRoot | undefined;
   readonly stop: () => void;
 }
 
-interface RootWatchParts {
+interface RootWatchDependencies {
   readonly rootDirectory: string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info'>;
@@ -35,39 +35,40 @@ export function watchRoot({
   clock,
   logger,
   publish,
-  findProblem = problemOf,
-}: RootWatchParts): RootWatch {
+  findProblem = checkDirectory,
+}: RootWatchDependencies): RootWatch {
   const directory = join(rootDirectory, 'statelet');
-  let lost: Omit<LostRoot, 'retryAt'> | undefined;
-  let checkedAt = clock.now();
+  let lostRoot: Omit<LostRoot, 'retryAt'> | undefined;
+  let lastCheckAt = clock.now();
   /**
    * Whether a check is running. Only one runs at a time, because checks that hang with the disk would use up the
    * threads for file I/O.
    */
-  let isChecking = false;
-  let isStopped = false;
-  const check = async () => {
-    if (isChecking) return;
-    isChecking = true;
-    checkedAt = clock.now();
+  let isCheckRunning = false;
+  let wasStopped = false;
+  const checkRoot = async () => {
+    if (isCheckRunning) return;
+    isCheckRunning = true;
+    lastCheckAt = clock.now();
     const problem = await findProblem(directory);
-    isChecking = false;
-    if (isStopped || (problem === undefined) === (lost === undefined)) return;
-    lost = problem === undefined ? undefined : { message: lostMessage(directory, problem), since: clock.now() };
-    if (lost === undefined) logger.info(`${directory} is usable again`);
-    else publish({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lost.message });
+    isCheckRunning = false;
+    if (wasStopped || (problem === undefined) === (lostRoot === undefined)) return;
+    lostRoot =
+      problem === undefined ? undefined : { message: formatLostMessage(directory, problem), since: clock.now() };
+    if (lostRoot === undefined) logger.info(`${directory} is usable again`);
+    else publish({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lostRoot.message });
   };
-  const stopTimer = every(clock, CHECK_MS, check);
+  const stopTimer = startInterval(clock, CHECK_MS, checkRoot);
   return {
-    lost: () => lost && { ...lost, retryAt: checkedAt + CHECK_MS },
+    findLost: () => lostRoot && { ...lostRoot, retryAt: lastCheckAt + CHECK_MS },
     stop: () => {
-      isStopped = true;
+      wasStopped = true;
       stopTimer();
     },
   };
 }
 
-async function problemOf(directory: string): Promise<string | undefined> {
+async function checkDirectory(directory: string): Promise<string | undefined> {
   try {
     return (await stat(directory)).isDirectory() ? undefined : 'is no longer a directory';
   } catch (error) {
@@ -75,5 +76,5 @@ async function problemOf(directory: string): Promise<string | undefined> {
   }
 }
 
-const lostMessage = (directory: string, problem: string): string =>
+const formatLostMessage = (directory: string, problem: string): string =>
   `${directory} ${problem} while the agent is running: state that must survive a restart of the agent cannot be saved. The pods keep running; restart the agent once the directory is usable again`;

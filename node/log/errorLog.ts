@@ -47,33 +47,33 @@ export interface ErrorLog {
    */
   readonly onError: (source: string, error: unknown) => void;
   /** Drops the record of logged failures, so that they are logged again when they recur. */
-  readonly forgetLogged: () => void;
+  readonly clearLogged: () => void;
   /** Rejects when the root actor has failed. The message is for the user. */
-  readonly failed: Promise<never>;
+  readonly rootFailure: Promise<never>;
 }
 
 /** Creates the log for the errors of services, feeds and the agent itself. */
 export function createErrorLog(logger: Logger): ErrorLog {
-  const logged = new Set<string>();
-  const { promise: failed, reject } = Promise.withResolvers<never>();
+  const loggedMessages = new Set<string>();
+  const { promise: rootFailure, reject } = Promise.withResolvers<never>();
   // Without a handler, Node.js would report an unhandled rejection until the caller waits for it.
-  failed.catch(() => {});
+  rootFailure.catch(() => {});
   const onError = (source: string, error: unknown) => {
     const message = messageWithCauses(error);
-    const isWarning = WARNING_SOURCES.has(source) && !isWithoutRuntime(error);
-    const level = ERROR_SOURCES.has(source) ? 'error' : isWarning ? 'warn' : 'debug';
+    const isWarningSource = WARNING_SOURCES.has(source) && !isRuntimeUnreachable(error);
+    const level = ERROR_SOURCES.has(source) ? 'error' : isWarningSource ? 'warn' : 'debug';
     const key = `${source}: ${message}`;
-    if (level === 'debug' || !logged.has(key))
+    if (level === 'debug' || !loggedMessages.has(key))
       logger[level]({ source, ...errorFields(error) }, `${source} failed: ${message}`);
-    if (logged.size >= MAX_REMEMBERED) logged.clear();
-    if (level !== 'debug') logged.add(key);
+    if (loggedMessages.size >= MAX_REMEMBERED) loggedMessages.clear();
+    if (level !== 'debug') loggedMessages.add(key);
     if (source === 'nodeAgent') reject(agentFailure(message, error));
   };
-  return { onError, forgetLogged: () => logged.clear(), failed };
+  return { onError, clearLogged: () => loggedMessages.clear(), rootFailure };
 }
 
 /** Whether a call did not reach the runtime. The runtime's health already reports that. */
-const isWithoutRuntime = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
+const isRuntimeUnreachable = (error: unknown): boolean => error instanceof NodeFailure && isUnreachable(error);
 
 /** Returns the message of an error, followed by the messages of its causes that it does not already contain. */
 function messageWithCauses(error: unknown): string {

@@ -4,11 +4,11 @@
  * of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
  */
 import type { DestinationStream } from 'pino';
-import { printableQuoted } from '../../base/printable.ts';
+import { escapeUnsafeCharacters } from '../../base/printable.ts';
 import { parseError, parseRecord } from './textLog.ts';
 
 /** Verbosity of each level. Errors have none. */
-const VERBOSITIES: ReadonlyMap<string, number> = new Map([
+const VERBOSITY_BY_LEVEL: ReadonlyMap<string, number> = new Map([
   ['trace', 5],
   ['debug', 2],
   ['info', 0],
@@ -25,13 +25,13 @@ export const jsonLog = (destination: DestinationStream): DestinationStream => ({
 
 /** Formats one of pino's lines. Any other line is only escaped. */
 export function jsonLine(line: string): string {
-  const record = parseRecord(line);
-  if (record === undefined) return printableQuoted(line);
-  const { level, time, msg, caller, err, ...fields } = record;
-  const v = VERBOSITIES.get(level);
-  const verbosity = v === undefined ? {} : { v };
-  const formatted = { ts: Date.parse(time), caller, msg, ...verbosity, ...fields, ...errorFields(err) };
-  return printableQuoted(`${JSON.stringify(formatted)}\n`);
+  const logRecord = parseRecord(line);
+  if (logRecord === undefined) return escapeUnsafeCharacters(line);
+  const { level, time, msg, caller, err, ...fields } = logRecord;
+  const v = VERBOSITY_BY_LEVEL.get(level);
+  const verbosityField = v === undefined ? {} : { v };
+  const formattedRecord = { ts: Date.parse(time), caller, msg, ...verbosityField, ...fields, ...errorFields(err) };
+  return escapeUnsafeCharacters(`${JSON.stringify(formattedRecord)}\n`);
 }
 
 /** Returns an error's message, and its stack in the form in which zap writes the details of an error. */

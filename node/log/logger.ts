@@ -3,21 +3,21 @@ import { createRedaction, type Redaction } from '../../actors/replay/redaction.t
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 /** Returns pino's level for a kubelet's verbosity, which is debug from 2 and trace from 5. */
-export function levelOf(verbosity: number): 'info' | 'debug' | 'trace' {
+export function toPinoLevel(verbosity: number): 'info' | 'debug' | 'trace' {
   if (verbosity >= 5) return 'trace';
   return verbosity >= 2 ? 'debug' : 'info';
 }
 
 /** Loads only the formatter that the format requires. */
-async function formatted(
+async function createFormattedStream(
   destination: DestinationStream,
   format: 'text' | 'json',
-  isShort: boolean,
+  usesShortFormat: boolean,
 ): Promise<DestinationStream> {
   if (format === 'json') return (await import('./jsonLog.ts')).jsonLog(destination);
-  return isShort
+  return usesShortFormat
     ? (await import('./prettyLog.ts')).prettyLog(destination)
-    : (await import('./textLog.ts')).textLog(destination);
+    : (await import('./textLog.ts')).createTextLog(destination);
 }
 
 /** Redacts the message and the error of a line. The other fields contain only names. */
@@ -44,28 +44,28 @@ export interface AgentLog {
  */
 export async function createLogger(options: {
   logging: NodeConfig['logging'];
-  simulated: boolean;
+  isSimulated: boolean;
   /** Whether a line has only the time of day, the level and the message, as users of a command expect. */
-  isShort?: boolean;
+  usesShortFormat?: boolean;
   /** Overrides the level that the verbosity selects. */
   level?: 'warn';
   /** Stream to write to. Defaults to stderr. */
   destination?: DestinationStream;
 }): Promise<AgentLog> {
-  const { logging, isShort = false, destination = pino.destination({ fd: 2, sync: true }) } = options;
-  const redaction = createRedaction();
-  const hasCallers = logging.format === 'json' || !isShort;
-  const callers = hasCallers ? { mixin: (await import('./textLog.ts')).callerOfLog } : {};
+  const { logging, usesShortFormat = false, destination = pino.destination({ fd: 2, sync: true }) } = options;
+  const logRedaction = createRedaction();
+  const includesCallers = logging.format === 'json' || !usesShortFormat;
+  const callerOptions = includesCallers ? { mixin: (await import('./textLog.ts')).callerOfLog } : {};
   const logger = pino(
     {
-      level: options.level ?? levelOf(logging.verbosity),
-      base: options.simulated ? { simulated: true } : {},
-      ...withoutSecrets(redaction),
-      ...callers,
+      level: options.level ?? toPinoLevel(logging.verbosity),
+      base: options.isSimulated ? { simulated: true } : {},
+      ...withoutSecrets(logRedaction),
+      ...callerOptions,
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    await formatted(destination, logging.format, isShort),
+    await createFormattedStream(destination, logging.format, usesShortFormat),
   );
-  return { logger, redaction };
+  return { logger, redaction: logRedaction };
 }

@@ -1,15 +1,15 @@
 import type { DestinationStream } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { lookUp } from '../../base/lookUp.ts';
-import { printable } from '../../base/printable.ts';
+import { printableText } from '../../base/printable.ts';
 
 /** Parses a line and escapes the control characters in its strings. Returns the escaped line if it is not JSON. */
 function parsePrintable(line: string): unknown {
-  const escapeValue = (_: string, value: unknown) => (typeof value === 'string' ? printable(value) : value);
+  const escapeValue = (_: string, value: unknown) => (typeof value === 'string' ? printableText(value) : value);
   try {
     return JSON.parse(line, escapeValue);
   } catch {
-    return printable(line);
+    return printableText(line);
   }
 }
 

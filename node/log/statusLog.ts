@@ -14,7 +14,7 @@ import type { AgentPort } from '../../socket/agent.ts';
  * at warn level. Events are logged at debug level, except for the first occurrence of a Warning. Returns a function that stops it.
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
-  const logged = new Map<string, string>();
+  const loggedStatuses = new Map<string, string>();
   const failures = new Map<string, Map<string, Failure>>();
   /** The actors of each pod at its last change. A changed actor is a new object. */
   const previousActors = new Map<string, ReadonlySet<ActorNode>>();
@@ -28,28 +28,29 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     if (change.hasFailures) {
       const loggedFailures = failures.get(uid) ?? new Map<string, Failure>();
       failures.set(uid, loggedFailures);
-      const [actors, before] = [actorsOf(change), previousActors.get(uid)];
+      const [actors, before] = [listActors(change), previousActors.get(uid)];
       previousActors.set(uid, new Set(actors));
       for (const actor of actors) {
         if (before?.has(actor)) continue;
-        if (!isReported(events.get(uid), actor)) logFailure({ agent, logger }, loggedFailures, actor, pod.metadata);
+        if (!isFailureReported(events.get(uid), actor))
+          logFailure({ agent, logger }, loggedFailures, actor, pod.metadata);
       }
     } else {
       failures.delete(uid);
       previousActors.delete(uid);
     }
-    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+    const isReady = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
     const now = removed
       ? 'gone'
-      : `${pod.status?.phase ?? 'Unknown'}${ready ? ', ready' : ''}${reasonSuffix(pod, events.get(uid))}`;
-    const before = logged.get(uid);
-    if (before === now) return;
+      : `${pod.status?.phase ?? 'Unknown'}${isReady ? ', ready' : ''}${reasonSuffix(pod, events.get(uid))}`;
+    const previousStatus = loggedStatuses.get(uid);
+    if (previousStatus === now) return;
     logger.info(
       { pod: `${namespace}/${name}`, uid },
-      `pod ${displayName(pod.metadata)}: ${before === undefined ? '' : `${before} → `}${now}`,
+      `pod ${displayName(pod.metadata)}: ${previousStatus === undefined ? '' : `${previousStatus} → `}${now}`,
     );
-    if (!removed) return void logged.set(uid, now);
-    logged.delete(uid);
+    if (!removed) return void loggedStatuses.set(uid, now);
+    loggedStatuses.delete(uid);
     events.delete(uid);
     failures.delete(uid);
     previousActors.delete(uid);
@@ -72,16 +73,16 @@ function logEvent(logger: Logger, warnings: Map<string, string[]>, event: CoreEv
   const { involvedObject, type, reason, message, count } = event;
   const { kind, namespace, name, uid, fieldPath } = involvedObject;
   const container = /\{(.*)\}/.exec(fieldPath ?? '')?.[1];
-  const subject = kind === 'Pod' ? `pod ${displayName({ namespace: namespace ?? '', name })}` : `node ${name}`;
-  const sentence = `${subject}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
-  const isNew = type === 'Warning' && count === 1;
-  const level = !isNew ? 'debug' : reason !== NODE_WIDE_REASON ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
-  logger[level]({ reason, object: namespace === undefined ? name : `${namespace}/${name}` }, sentence);
+  const eventSubject = kind === 'Pod' ? `pod ${displayName({ namespace: namespace ?? '', name })}` : `node ${name}`;
+  const logMessage = `${eventSubject}${container ? `, container ${container}` : ''}: ${reason}: ${message}`;
+  const isFirstWarning = type === 'Warning' && count === 1;
+  const level = !isFirstWarning ? 'debug' : reason !== NODE_WIDE_REASON ? 'warn' : kind === 'Pod' ? 'debug' : 'info';
+  logger[level]({ reason, object: namespace === undefined ? name : `${namespace}/${name}` }, logMessage);
   if (type === 'Warning') warnings.set(uid, [...(warnings.get(uid) ?? []), message].slice(-MAX_WARNINGS));
 }
 
 /** Whether the message of a logged event contains the message of the actor's failure. */
-const isReported = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
+const isFailureReported = (messages: readonly string[] = [], { lastFailure }: ActorNode): boolean =>
   lastFailure !== undefined && messages.some((message) => message.includes(lastFailure.message));
 
 /** Returns why the node has rejected, evicted or terminated a pod, unless a logged warning already says so. */
@@ -90,28 +91,28 @@ function reasonSuffix({ status: { reason, message } = {} }: Pod, warnings: reado
   return reason ? ` (${message ? `${reason}: ${message}` : reason})` : '';
 }
 
-function actorsOf(pod: PodWithTree): readonly ActorNode[] {
+function listActors(pod: PodWithTree): readonly ActorNode[] {
   const { tree, volumes, containers } = podActors(pod);
   return [tree, ...volumes, ...containers.map(({ actor }) => actor)];
 }
 
 function logFailure(
   { agent, logger }: { readonly agent: Pick<AgentPort, 'node'>; readonly logger: Logger },
-  logged: Map<string, Failure>,
+  loggedFailures: Map<string, Failure>,
   actor: ActorNode,
   metadata: Pod['metadata'],
 ): void {
   const { path, lastFailure } = actor;
-  const previous = logged.get(path);
-  if (lastFailure === undefined) return void logged.delete(path);
+  const previousFailure = loggedFailures.get(path);
+  if (lastFailure === undefined) return void loggedFailures.delete(path);
   const { reason, message } = lastFailure;
   // A retry that fails in the same way is not logged again.
-  if (previous?.reason === reason && previous.message === message) return;
+  if (previousFailure?.reason === reason && previousFailure.message === message) return;
   // An unreachable runtime is logged once for all pods. A call that hangs is logged if the runtime is otherwise ready.
-  const isOfRuntime =
+  const isRuntimeFailure =
     reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
-  const level = isOfRuntime ? 'debug' : 'warn';
-  logged.set(path, lastFailure);
+  const level = isRuntimeFailure ? 'debug' : 'warn';
+  loggedFailures.set(path, lastFailure);
   const actorName = path.split('/').slice(2).join(' ') || 'pod';
   const pod = `${metadata.namespace}/${metadata.name}`;
   logger[level]({ pod, actor: path, reason }, `pod ${displayName(metadata)}, ${actorName}: ${reason}: ${message}`);

@@ -7,12 +7,12 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
-import { printable } from '../../base/printable.ts';
-import { quoted } from '../../base/quoted.ts';
+import { printableText } from '../../base/printable.ts';
+import { quotedText } from '../../base/quoted.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
 /** klog's severities by pino's level. klog has none below info, so verbose lines have the severity info. */
-const SEVERITIES: ReadonlyMap<string, string> = new Map([
+const SEVERITY_BY_LEVEL: ReadonlyMap<string, string> = new Map([
   ['warn', 'W'],
   ['error', 'E'],
   ['fatal', 'F'],
@@ -33,21 +33,21 @@ const errorSchema = z.looseObject({ message: z.string(), stack: z.optional(z.str
 /**
  * Formats pino's lines as text. It does so synchronously, so that the last lines before the process exits are not lost.
  */
-export const textLog = (destination: DestinationStream): DestinationStream => ({
-  write: (line) => destination.write(textLine(line)),
+export const createTextLog = (destination: DestinationStream): DestinationStream => ({
+  write: (line) => destination.write(formatTextLine(line)),
 });
 
 /** Formats one of pino's JSON lines as text. Any other line is returned with its control characters escaped. */
-export function textLine(line: string): string {
-  const record = parseRecord(line);
-  if (record === undefined) return printable(line);
-  const { level, time, msg, caller, simulated, ...fields } = record;
-  const header = `${SEVERITIES.get(level) ?? 'I'}${headerTime(new Date(time))} ${String(process.pid).padStart(PID_WIDTH)} ${caller}]`;
+export function formatTextLine(line: string): string {
+  const logRecord = parseRecord(line);
+  if (logRecord === undefined) return printableText(line);
+  const { level, time, msg, caller, simulated, ...fields } = logRecord;
+  const lineHeader = `${SEVERITY_BY_LEVEL.get(level) ?? 'I'}${headerTime(new Date(time))} ${String(process.pid).padStart(PID_WIDTH)} ${caller}]`;
   const message = `${simulated ? '[simulated] ' : ''}${msg.replace(/\s*\n\s*/g, ' ').trim()}`;
-  const pairs = Object.entries(fields).map(([key, value]) =>
+  const fieldPairs = Object.entries(fields).map(([key, value]) =>
     key === 'err' ? formatError(value) : ` ${key}=${formatValue(value)}`,
   );
-  return `${header} ${quoted(message)}${pairs.join('')}\n`;
+  return `${lineHeader} ${quotedText(message)}${fieldPairs.join('')}\n`;
 }
 
 /** Parses one of pino's lines. Returns undefined for any other line. */
@@ -61,14 +61,14 @@ export function parseRecord(line: string): z.infer<typeof recordSchema> | undefi
 
 /** Formats the time in the local time zone like klog, e.g. `1129 03:15:00.000000`. */
 function headerTime(time: Date): string {
-  const local = isoTime(time.getTime() - time.getTimezoneOffset() * 60_000);
-  const milliseconds = String(time.getUTCMilliseconds()).padStart(3, '0');
-  return `${local.slice(5, 7)}${local.slice(8, 10)} ${local.slice(11, 19)}.${milliseconds}000`;
+  const localTime = isoTime(time.getTime() - time.getTimezoneOffset() * 60_000);
+  const millisecondsText = String(time.getUTCMilliseconds()).padStart(3, '0');
+  return `${localTime.slice(5, 7)}${localTime.slice(8, 10)} ${localTime.slice(11, 19)}.${millisecondsText}000`;
 }
 
 function formatValue(value: unknown): string {
-  if (typeof value === 'string') return value.includes('\n') ? formatLines(value) : quoted(value);
-  return printable(JSON.stringify(value) ?? 'null');
+  if (typeof value === 'string') return value.includes('\n') ? formatLines(value) : quotedText(value);
+  return printableText(JSON.stringify(value) ?? 'null');
 }
 
 /** Formats several lines as klog does, with `<`, then each line indented, then `>`. */
@@ -76,7 +76,7 @@ const formatLines = (text: string): string =>
   `<\n${text
     .trimEnd()
     .split('\n')
-    .map((line) => `\t${printable(line)}\n`)
+    .map((line) => `\t${printableText(line)}\n`)
     .join('')} >`;
 
 /** Returns an error as pino serializes it, or undefined for any other value. */
@@ -88,17 +88,17 @@ function formatError(value: unknown): string {
   const error = parseError(value);
   if (error === undefined) return ` err=${formatValue(value)}`;
   const { message, stack } = error;
-  return ` err=${quoted(message)}${stack === undefined ? '' : ` stack=${formatLines(stack)}`}`;
+  return ` err=${quotedText(message)}${stack === undefined ? '' : ` stack=${formatLines(stack)}`}`;
 }
 
 /**
  * Frames of a stack from `callerOfLog` to the statement that logs: `callerOfLog` itself, `write` and `LOG` of pino, the
  * `logMethod` hook, and the function of pino that calls the hook. Only `callerOfLog` has the same name in the bundle.
  */
-const FRAMES = 6;
+const SKIPPED_FRAMES = 6;
 
 /** The file of the daemon's bundle, to which positions in a stack trace refer. */
-const BUNDLE = 'daemon.js';
+const BUNDLE_FILE = 'daemon.js';
 const callersSchema = z.record(z.string(), z.string());
 
 /**
@@ -107,32 +107,32 @@ const callersSchema = z.record(z.string(), z.string());
  */
 function callersInBundle(): ReadonlyMap<string, string> {
   try {
-    const text = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
-    return new Map(Object.entries(callersSchema.parse(JSON.parse(text))));
+    const callersJson = readFileSync(join(import.meta.dirname, 'callers.json'), 'utf8');
+    return new Map(Object.entries(callersSchema.parse(JSON.parse(callersJson))));
   } catch {
     // Without the file, the log contains positions in the bundle.
     return new Map();
   }
 }
 
-let callers: ReadonlyMap<string, string> | undefined;
+let callersByPosition: ReadonlyMap<string, string> | undefined;
 
 /** Returns the source file and line of a position in the daemon's bundle. */
 function callerInBundle(position: string): string | undefined {
-  callers ??= callersInBundle();
-  return callers.get(position);
+  callersByPosition ??= callersInBundle();
+  return callersByPosition.get(position);
 }
 
 /** Returns the source file and line of the statement that logs, for a pino with a `logMethod` hook. */
 export function callerOfLog(): { readonly caller?: string } {
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = FRAMES;
+  Error.stackTraceLimit = SKIPPED_FRAMES;
   // The first line is the message.
-  const frames = new Error('stack').stack?.split('\n') ?? [];
+  const stackFrames = new Error('stack').stack?.split('\n') ?? [];
   Error.stackTraceLimit = stackTraceLimit;
-  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(frames[FRAMES] ?? '') ?? [];
+  const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(stackFrames[SKIPPED_FRAMES] ?? '') ?? [];
   if (path === undefined) return {};
   const file = basename(path);
-  const source = file === BUNDLE ? callerInBundle(`${line}:${column}`) : undefined;
+  const source = file === BUNDLE_FILE ? callerInBundle(`${line}:${column}`) : undefined;
   return { caller: source ?? `${file}:${line}` };
 }

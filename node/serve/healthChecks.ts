@@ -2,24 +2,29 @@
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/clock.ts';
 import { goDuration } from '../../base/duration.ts';
-import { type Check, PING } from '../../kubelet-api/listener/health.ts';
+import { type HealthCheck, PING_CHECK } from '../../kubelet-api/listener/health.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
-interface CheckParts {
+interface HealthCheckDependencies {
   readonly agent: Pick<NodeAgent, 'health'>;
   readonly config: Pick<NodeConfig, 'syncFrequencyMs'>;
   readonly clock: Clock;
 }
 
 /** Returns the checks in the order of a kubelet (`InstallAuthNotRequiredHandlers` in `pkg/kubelet/server/server.go`). */
-export const healthChecks = (parts: CheckParts): readonly Check[] => [PING, LOG, syncLoop(parts), DEVICE_PLUGINS];
+export const healthChecks = (dependencies: HealthCheckDependencies): readonly HealthCheck[] => [
+  PING_CHECK,
+  LOG,
+  syncLoop(dependencies),
+  DEVICE_PLUGINS,
+];
 
 /** Always passes, because log lines are written synchronously. */
-const LOG: Check = { name: 'log', check: () => {} };
+const LOG: HealthCheck = { name: 'log', runCheck: () => {} };
 
 /** Always passes, because the node has no device plugins. */
-const DEVICE_PLUGINS: Check = { name: 'device-plugin', check: () => {} };
+const DEVICE_PLUGINS: HealthCheck = { name: 'device-plugin', runCheck: () => {} };
 
 const MIN_IDLE_LIMIT_MS = 300_000;
 
@@ -28,14 +33,14 @@ const MIN_IDLE_LIMIT_MS = 300_000;
  * be listed. Passes before the runtime has been reached for the first time, and while only the runtime's network is not
  * ready (`SyncLoopHealthCheck`, `syncLoop` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
  */
-function syncLoop({ agent, config, clock }: CheckParts): Check {
+function syncLoop({ agent, config, clock }: HealthCheckDependencies): HealthCheck {
   const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * config.syncFrequencyMs);
   return {
     name: 'syncloop',
-    check: () => {
+    runCheck: () => {
       const { runtime, pleg } = agent.health();
-      const stalls = [unreachableSince(runtime), pleg.staleSince].filter((since) => since !== undefined);
-      const idleMs = Math.max(0, ...stalls.map((since) => clock.now() - since));
+      const stallTimes = [runtimeUnreachableSince(runtime), pleg.staleSince].filter((since) => since !== undefined);
+      const idleMs = Math.max(0, ...stallTimes.map((since) => clock.now() - since));
       if (idleMs > limitMs) throw new Error(`sync Loop took longer than expected: ${goDuration(idleMs)}`);
     },
   };
@@ -45,6 +50,6 @@ function syncLoop({ agent, config, clock }: CheckParts): Check {
  * Returns when the runtime became unreachable, in milliseconds since the epoch. Returns undefined if it is reachable or
  * has never been reached.
  */
-function unreachableSince({ ready, lacksOnlyNetwork, seenAt, since }: RuntimeHealth): number | undefined {
+function runtimeUnreachableSince({ ready, lacksOnlyNetwork, seenAt, since }: RuntimeHealth): number | undefined {
   return ready || lacksOnlyNetwork || seenAt === undefined ? undefined : since;
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Redaction } from '../../actors/replay/redaction.ts';
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import type { Inspected } from '../../inspect/inspected.ts';
+import type { InspectedNode } from '../../inspect/inspected.ts';
 import type { Audience } from '../../inspect/live/audience.ts';
 import { FollowedActors } from '../../inspect/live/followedActors.ts';
 import { createLiveNode } from '../../inspect/live/liveNode.ts';
@@ -17,57 +17,64 @@ import type { NodeConfig } from '../config/nodeConfig.ts';
 import { packageVersion, recordingDirectory } from '../host/paths.ts';
 import { machinesDigest } from '../start/machinesDigest.ts';
 
-interface Parts {
+interface InspectedNodeDependencies {
   readonly agent: AgentPort;
   readonly audience: Audience;
   /** The flight recorder. Undefined if nothing is recorded. */
-  readonly flight: FlightRecorder | undefined;
+  readonly flightRecorder: FlightRecorder | undefined;
   readonly config: NodeConfig;
   readonly redaction: Redaction;
   readonly logger: Pick<Logger, 'error'>;
 }
 
 /** Creates the view of the node for its page. Called when the page is opened for the first time. */
-export function createInspectedNode({ agent, audience, flight, config, redaction, logger }: Parts): Inspected {
+export function createInspectedNode({
+  agent,
+  audience,
+  flightRecorder,
+  config,
+  redaction,
+  logger,
+}: InspectedNodeDependencies): InspectedNode {
   const { now } = systemClock;
   const redactedAgent = { ...agent, redact: redaction.redact };
-  const past = flight && createPastThread(flight, config);
-  const span = past && new RecordedSpan({ past, clock: systemClock });
-  const followed = new FollowedActors({
+  const pastThread = flightRecorder && createPastThread(flightRecorder, config);
+  const recordedSpan = pastThread && new RecordedSpan({ past: pastThread, clock: systemClock });
+  const followedActors = new FollowedActors({
     agent,
     audience,
-    past,
+    recordedPast: pastThread,
     clock: systemClock,
-    isWatched: () => view.isFollowed,
+    isWatched: () => liveView.isFollowed,
   });
-  const view: LiveView = new LiveView({
+  const liveView: LiveView = new LiveView({
     agent: redactedAgent,
     audience,
     clock: systemClock,
     version: packageVersion(),
-    recorded: () => span?.now(),
-    onUnwatched: () => followed.forget(),
+    recordedSpan: () => recordedSpan?.now(),
+    onUnwatched: () => followedActors.forget(),
     onError: (error) => logger.error({ err: error }, `cannot create a frame for the page: ${messageOf(error)}`),
   });
-  const sockets = new StatelySockets({
+  const statelySockets = new StatelySockets({
     audience,
     clock: systemClock,
     trees: () => allTrees(agent.explainNode().node, agent.trees()).values(),
   });
   const node = createLiveNode({
     agent: redactedAgent,
-    view,
-    followed,
-    past,
+    view: liveView,
+    followedActors,
+    past: pastThread,
     now,
-    stately: (request, connection, head) => sockets.add(request, connection, head),
+    stately: (request, connection, head) => statelySockets.add(request, connection, head),
     close: async () => {
-      sockets.close();
-      followed.forget();
-      past?.close();
+      statelySockets.close();
+      followedActors.forget();
+      pastThread?.close();
     },
   });
-  return { ...node, live: span?.addTo(view) ?? view };
+  return { ...node, live: recordedSpan?.addTo(liveView) ?? liveView };
 }
 
 function createPastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeConfig, 'rootDirectory'>): PastThread {
@@ -76,7 +83,7 @@ function createPastThread(flight: FlightRecorder, { rootDirectory }: Pick<NodeCo
     path,
     machines: machinesDigest(),
     mode: 'past',
-    before: flight.waitUntilWritten,
+    beforeRequest: flight.waitUntilWritten,
     clock: systemClock,
   });
 }

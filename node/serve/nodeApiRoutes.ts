@@ -10,7 +10,7 @@ import { flagsRoute } from '../../kubelet-api/debug/flags.ts';
 import { profilesRoute } from '../../kubelet-api/debug/profiles.ts';
 import type { Route } from '../../kubelet-api/exchange.ts';
 import { healthRoutes } from '../../kubelet-api/listener/health.ts';
-import { configzRoute, flagzRoute, statuszRoute } from '../../kubelet-api/listener/pages.ts';
+import { createConfigzRoute, flagzRoute, statuszRoute } from '../../kubelet-api/listener/pages.ts';
 import { podsRoute, runningPodsRoute } from '../../kubelet-api/listener/pods.ts';
 import { containerLogsRoute } from '../../kubelet-api/logs/container/containerLogs.ts';
 import { systemLogsRoute } from '../../kubelet-api/logs/node/systemLogs.ts';
@@ -21,15 +21,15 @@ import { metricsRoutes } from '../../kubelet-api/metrics/routes.ts';
 import type { StreamSessions } from '../../kubelet-api/sessions.ts';
 import { summaryRoute } from '../../kubelet-api/stats/summary.ts';
 import { streamingRoutes } from '../../kubelet-api/streaming/routes.ts';
-import { kubeletConfigurationOf } from '../config/configz.ts';
+import { createKubeletConfiguration } from '../config/configz.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { ownCommand, shownFlags } from '../config/shownFlags.ts';
+import { displayedFlags, ownCommand } from '../config/shownFlags.ts';
 import { createCadvisorHostReader } from '../host/cadvisorHost.ts';
 import type { NodeStats } from '../host/nodeStats.ts';
 import { ownVersion } from '../start/version.ts';
 import { healthChecks } from './healthChecks.ts';
 
-interface RouteParts {
+interface RouteDependencies {
   readonly config: NodeConfig;
   readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health'>;
   readonly cri: Cri;
@@ -44,27 +44,30 @@ interface RouteParts {
 }
 
 /** Creates the routes. `paths` returns the paths of all routes, for `/statusz`. */
-export async function nodeApiRoutes(parts: RouteParts, paths: () => readonly string[]): Promise<readonly Route[]> {
-  const { config, agent, cri, clock, sessions, metrics } = parts;
+export async function nodeApiRoutes(
+  dependencies: RouteDependencies,
+  paths: () => readonly string[],
+): Promise<readonly Route[]> {
+  const { config, agent, cri, clock, sessions, metrics } = dependencies;
   const { kubeletVersion = '', nodeVersion: runtimeVersion } = ownVersion();
   const status = { startedAt: clock.now(), now: () => clock.now(), kubeletVersion, runtimeVersion };
   const findPod = (namespace: string, name: string) =>
     agent.knownPods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return [
-    ...healthRoutes(healthChecks(parts), metrics?.check),
+    ...healthRoutes(healthChecks(dependencies), metrics?.checkListener),
     ...(metrics ? metricsRoutes(metrics.registries) : []),
     podsRoute({ pods: agent.knownPods }),
-    runningPodsRoute({ cri, limitMs: config.runtimeRequestTimeoutMs }),
-    configzRoute(() => kubeletConfigurationOf(config)),
+    runningPodsRoute({ cri, timeoutMs: config.runtimeRequestTimeoutMs }),
+    createConfigzRoute(() => createKubeletConfiguration(config)),
     statuszRoute({ ...status, paths }),
-    flagzRoute(shownFlags(config)),
-    ...debuggingRoutes(parts),
+    flagzRoute(displayedFlags(config)),
+    ...debuggingRoutes(dependencies),
     containerLogsRoute({
-      pods: { find: findPod },
+      pods: { findPod },
       cri,
       now: () => clock.now(),
       pause: pauseOn(clock),
-      splitsStreams: config.serving?.splitsLogs ?? false,
+      canSplitStreams: config.serving?.splitsLogs ?? false,
       sessions,
       logRoots: [config.podLogsDirectory],
     }),
@@ -73,26 +76,26 @@ export async function nodeApiRoutes(parts: RouteParts, paths: () => readonly str
       journalctl: 'journalctl',
       takesQueries: config.serving?.hasLogQuery ?? false,
     }),
-    ...usageRoutes(parts, status.startedAt),
+    ...usageRoutes(dependencies, status.startedAt),
     ...streamingRoutes({ pods: agent.knownPods, cri, clock, sessions }),
   ];
 }
 
-function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = hostFiles }: RouteParts): Route[] {
+function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = hostFiles }: RouteDependencies): Route[] {
   const now = () => clock.now();
   const directory = join(config.rootDirectory, 'checkpoints');
   const limitMs = config.runtimeRequestTimeoutMs;
   return [
     profilesRoute({ clock, command: () => ownCommand(process.argv) }),
     ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
-    ...(config.serving?.takesCheckpoints
+    ...(config.serving?.supportsCheckpoints
       ? [checkpointRoute({ pods: agent.knownPods, cri, now, directory, files, limitMs })]
       : []),
   ];
 }
 
 /** Returns the routes for the resource usage of the node, pods and containers. `startedAt` is in milliseconds since the epoch. */
-const usageRoutes = ({ agent, cri, clock, stats }: RouteParts, startedAt: number): readonly Route[] => [
+const usageRoutes = ({ agent, cri, clock, stats }: RouteDependencies, startedAt: number): readonly Route[] => [
   summaryRoute({ stats: stats.provider }),
   resourceMetricsRoute({ stats: stats.provider, startedAt }),
   cadvisorRoute({

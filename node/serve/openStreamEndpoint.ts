@@ -7,7 +7,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
 
-interface StreamParts {
+interface StreamDependencies {
   readonly agent: { knownPods(): readonly Pod[] };
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
 }
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 5_000;
  * order and their error messages are those of a kubelet (`getExec` and `getAttach` in `pkg/kubelet/server/server.go`).
  */
 export async function openStreamEndpoint(
-  { agent, cri }: StreamParts,
+  { agent, cri }: StreamDependencies,
   request: StreamRequest,
   signal: AbortSignal,
 ): Promise<StreamEndpoint> {

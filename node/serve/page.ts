@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isWildcard } from '../../inspect/address.ts';
-import type { Inspected } from '../../inspect/inspected.ts';
+import type { InspectedNode } from '../../inspect/inspected.ts';
 import type { PageServer } from '../../inspect/server.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { packageDirectory } from '../host/paths.ts';
@@ -14,13 +14,13 @@ import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 import { pageLinkPath, readPageToken } from './pageLink.ts';
 
 const TOKEN_BYTES = 24;
-const OTHER_ADDRESS = ' (--inspect-address chooses another address, or none)';
+const ADDRESS_HINT = ' (--inspect-address chooses another address, or none)';
 
 interface PageOptions {
   readonly config: Pick<NodeConfig, 'inspect' | 'nodeIps' | 'rootDirectory'>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Returns the view of the node. Called on the first request. */
-  readonly inspected: () => Promise<Inspected>;
+  readonly createInspected: () => Promise<InspectedNode>;
   /** Called with the link to the page, which contains the token. */
   readonly onServed?: (url: string) => void;
   readonly clock?: Clock;
@@ -35,7 +35,7 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
   const { inspect } = config;
   if (inspect === undefined) return { close: async () => {} };
   return retryUntilStarted({
-    start: () => serve(options, inspect),
+    startService: () => servePage(options, inspect),
     clock,
     onStarted: ({ url: urlWithToken }) => {
       // The log does not contain the token, because other users may read it.
@@ -44,15 +44,15 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
       onServed?.(urlWithToken);
     },
     onProblem: (why) =>
-      logger.warn(`the page is not served, retrying every ${RETRY_MS / 1_000} s: ${why}${OTHER_ADDRESS}`),
+      logger.warn(`the page is not served, retrying every ${RETRY_MS / 1_000} s: ${why}${ADDRESS_HINT}`),
   });
 }
 
 /** Returns a random token for the link to a page. */
 export const newPageToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
 
-async function serve(
-  { config, inspected, logger }: PageOptions,
+async function servePage(
+  { config, createInspected, logger }: PageOptions,
   { address, isOpen, tls }: NonNullable<NodeConfig['inspect']>,
 ): Promise<PageServer> {
   const { servePage } = await import('../../inspect/server.ts');
@@ -60,7 +60,7 @@ async function serve(
   const linkFile = pageLinkPath(config.rootDirectory);
   return servePage({
     address,
-    inspected,
+    openInspectedNode: createInspected,
     directory: pageDirectory(),
     tls: files,
     token: isOpen ? undefined : ((await readPageToken(linkFile)) ?? newPageToken()),

@@ -5,11 +5,11 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { quarantine } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/setAside.ts';
 
 /** Permission bits of the group and of others. */
 const NOT_OWNER = 0o077;
-const TOKEN = /^[\w-]{32}$/;
+const TOKEN_PATTERN = /^[\w-]{32}$/;
 
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
@@ -23,19 +23,19 @@ export async function writePageLink(
   onSetAside: (directory: string, renamedTo: string) => void = () => {},
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-  const next = `${path}.new`;
-  for (const file of [path, next]) {
+  const temporaryPath = `${path}.new`;
+  for (const file of [path, temporaryPath]) {
     const stats = await lstat(file).catch(() => undefined);
-    if (stats?.isDirectory()) onSetAside(file, file + (await quarantine({ rename }, file)));
+    if (stats?.isDirectory()) onSetAside(file, file + (await quarantineFile({ rename }, file)));
   }
-  await rm(next, { force: true });
+  await rm(temporaryPath, { force: true });
   // Exclusive creation does not follow symbolic links and does not write to another user's file.
-  const handle = await open(next, 'wx', 0o600);
+  const fileHandle = await open(temporaryPath, 'wx', 0o600);
   try {
-    await handle.writeFile(`${url}\n`).finally(() => handle.close());
-    await rename(next, path);
+    await fileHandle.writeFile(`${url}\n`).finally(() => fileHandle.close());
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(next, { force: true });
+    await rm(temporaryPath, { force: true });
     throw error;
   }
 }
@@ -47,15 +47,15 @@ export async function writePageLink(
  */
 export async function readPageToken(path: string): Promise<string | undefined> {
   try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const fileHandle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      const stats = await handle.stat();
-      const isPrivate = stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & NOT_OWNER) === 0;
-      if (!isPrivate) return undefined;
-      const token = URL.parse((await handle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
-      return TOKEN.test(token) ? token : undefined;
+      const stats = await fileHandle.stat();
+      const isOwnerOnlyFile = stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & NOT_OWNER) === 0;
+      if (!isOwnerOnlyFile) return undefined;
+      const token = URL.parse((await fileHandle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
+      return TOKEN_PATTERN.test(token) ? token : undefined;
     } finally {
-      await handle.close();
+      await fileHandle.close();
     }
   } catch {
     // `writePageLink` replaces a file that cannot be read, and reports the error if it cannot.

@@ -7,16 +7,18 @@ import { checkSocketPath, isListening, removeStaleSocket } from '../../socket/so
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 
-interface Parts extends PodResourcesParts {
+interface PodResourcesSocketDependencies extends PodResourcesParts {
   readonly config: Pick<NodeConfig, 'rootDirectory'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** Serves the pod-resources API on its socket below the root directory. Retries until the socket can be served. */
-export function servePodResources({ config, clock, logger, pods, onRequest }: Parts): { close(): Promise<void> } {
+export function servePodResources({ config, clock, logger, pods, onRequest }: PodResourcesSocketDependencies): {
+  close(): Promise<void>;
+} {
   const path = join(config.rootDirectory, 'pod-resources', 'kubelet.sock');
   return retryUntilStarted({
-    start: async () => {
+    startService: async () => {
       await preparePath(path);
       const { listenPodResources } = await import('../../kubelet-api/podResources/server.ts');
       const { close } = await listenPodResources(path, { pods, clock, onRequest });
@@ -41,9 +43,9 @@ async function preparePath(path: string): Promise<void> {
   await removeStaleSocket(path);
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return;
-  const isInUse = stats.isSocket() && (await isListening(path));
+  const isSocketInUse = stats.isSocket() && (await isListening(path));
   throw new NodeFailure(
     'AddressUnusable',
-    isInUse ? `${path} is in use by another process` : `${path} exists and is not a socket`,
+    isSocketInUse ? `${path} is in use by another process` : `${path} exists and is not a socket`,
   );
 }

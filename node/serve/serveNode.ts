@@ -23,25 +23,25 @@ interface ServeOptions {
  * node is stopped, because the caller may stop the runtime next.
  */
 export async function serveNode(
-  { agent, stop, inspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
+  { agent, stop, inspected: createInspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
   { config, logger, onPage, clock = systemClock }: ServeOptions,
 ): Promise<Pick<AgentSocket, 'close'>> {
-  const socket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() }).catch(
+  const agentSocket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() }).catch(
     async (error: unknown) => {
       await stop();
       throw error;
     },
   );
-  let link: ReturnType<typeof publishLink> | undefined;
+  let pageLink: ReturnType<typeof publishLink> | undefined;
   const onServed = (url: string) => {
     onPage?.(url);
-    link = publishLink(url, { config, logger, clock });
+    pageLink = publishLink(url, { config, logger, clock });
   };
-  const page = inspected && startPage({ config, logger, inspected, onServed });
+  const pageServer = createInspected && startPage({ config, logger, createInspected, onServed });
   return {
     close: async () => {
-      await Promise.all([socket.close(), page?.close()]);
-      await link?.close();
+      await Promise.all([agentSocket.close(), pageServer?.close()]);
+      await pageLink?.close();
     },
   };
 }
@@ -53,15 +53,15 @@ function publishLink(
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
   // The link contains the token, which a closure would retain in the heap.
-  const link = new Secret(url);
+  const secretLink = new Secret(url);
   const onSetAside = (directory: string, renamedTo: string) =>
     logger.warn(
       { file },
       `${directory} should be the file with the link to the page, but was a directory: renamed to ${renamedTo}`,
     );
   return retryUntilStarted({
-    start: async () => {
-      await writePageLink(file, link.read(), onSetAside);
+    startService: async () => {
+      await writePageLink(file, secretLink.read(), onSetAside);
       return { close: async () => {} };
     },
     clock,

@@ -11,14 +11,18 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { tokenPredicate } from '../../host/sameToken.ts';
+import { createTokenMatcher } from '../../host/sameToken.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { type Access, createAccess } from '../../kubelet-api/access/access.ts';
-import type { TokenOwner } from '../../kubelet-api/access/authentication.ts';
+import type { FindTokenOwner } from '../../kubelet-api/access/authentication.ts';
 import type { Caller, Route } from '../../kubelet-api/exchange.ts';
-import { healthRoutes, PING } from '../../kubelet-api/listener/health.ts';
+import { healthRoutes, PING_CHECK } from '../../kubelet-api/listener/health.ts';
 import { type Listener, listen, listenPlain } from '../../kubelet-api/listener/listener.ts';
-import { issuedPair, readTextOrUndefined, selfSignedPair } from '../../kubelet-api/listener/servingCertificate.ts';
+import {
+  ensureSelfSignedPair,
+  issuedPair,
+  readTextOrUndefined,
+} from '../../kubelet-api/listener/servingCertificate.ts';
 import type { NodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { ServedView } from '../../show/explain/explainServing.ts';
@@ -31,7 +35,7 @@ import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 import { nodeApiRoutes } from './nodeApiRoutes.ts';
 import { servePodResources } from './podResources.ts';
 
-export interface NodeApiParts {
+export interface NodeApiDependencies {
   readonly config: NodeConfig;
   readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health' | 'subscribe'>;
   readonly cri: Cri;
@@ -61,30 +65,34 @@ export interface NodeApiServer {
  * Serves the API. If that fails, a node of a cluster rejects, as a kubelet does, whereas a node without a cluster
  * retries, because nothing depends on its API.
  */
-export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> {
-  const { config, clock } = parts;
+export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
+  const { config, clock } = dependencies;
   const abortController = new AbortController();
-  const services = [
-    serveHealth(parts),
-    servePodResources({ ...parts, pods: parts.agent.pods, onRequest: parts.metrics?.podResources }),
+  const nodeServices = [
+    serveHealth(dependencies),
+    servePodResources({
+      ...dependencies,
+      pods: dependencies.agent.pods,
+      onRequest: dependencies.metrics?.podResourcesListener,
+    }),
   ];
   const use = config.serving && new NodeApiUse(clock, config.serving);
   const close = async () => {
     abortController.abort();
-    await Promise.all(services.map((service) => service?.close()));
+    await Promise.all(nodeServices.map((service) => service?.close()));
   };
   let provider: NodeStats['provider'] | undefined;
   try {
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
       const onVolumeMeasured = (ms: number) =>
-        parts.metrics?.observers.serviceActions({ action: 'volumeMeasured', ms });
-      const stats = await createNodeStats({ ...parts, onVolumeMeasured, signal: abortController.signal });
+        dependencies.metrics?.observers.serviceActions({ action: 'volumeMeasured', ms });
+      const stats = await createNodeStats({ ...dependencies, onVolumeMeasured, signal: abortController.signal });
       provider = stats.provider;
-      parts.metrics?.addLogUsage(() => stats.logs.latest());
-      const apiParts = { ...parts, serving, use, stats, signal: abortController.signal };
-      services.push(await listenWithRetries(apiParts));
-      if (serving.readOnlyPort) services.push(await listenReadOnly(apiParts, serving.readOnlyPort));
+      dependencies.metrics?.addLogUsage(() => stats.logUsages.latest());
+      const routeDependencies = { ...dependencies, serving, use, stats, signal: abortController.signal };
+      nodeServices.push(await listenWithRetries(routeDependencies));
+      if (serving.readOnlyPort) nodeServices.push(await listenReadOnly(routeDependencies, serving.readOnlyPort));
     }
   } catch (error) {
     await close();
@@ -98,7 +106,7 @@ export async function serveNodeApi(parts: NodeApiParts): Promise<NodeApiServer> 
   };
 }
 
-interface ListenerParts extends NodeApiParts {
+interface ListenerDependencies extends NodeApiDependencies {
   readonly serving: ServingConfig;
   readonly use: NodeApiUse;
   readonly stats: NodeStats;
@@ -107,8 +115,8 @@ interface ListenerParts extends NodeApiParts {
 }
 
 /** Listens. Retries if the node does not belong to a cluster. */
-async function listenWithRetries(parts: ListenerParts): Promise<{ close(): Promise<void> }> {
-  const { cluster, clock, logger, use } = parts;
+async function listenWithRetries(dependencies: ListenerDependencies): Promise<{ close(): Promise<void> }> {
+  const { cluster, clock, logger, use } = dependencies;
   const onStarted = ({ port }: Listener) => {
     use.setPort(port);
     logger.info({ port }, `the node's API is served on port ${port}`);
@@ -118,88 +126,92 @@ async function listenWithRetries(parts: ListenerParts): Promise<{ close(): Promi
       use.setFailure(why);
       logger.warn(`the node's API is not served, retrying every ${RETRY_MS / 1_000} s: ${why}`);
     };
-    return retryUntilStarted({ start: () => listenOnce(parts), clock, onStarted, onProblem });
+    return retryUntilStarted({ startService: () => listenOnce(dependencies), clock, onStarted, onProblem });
   }
-  const listener = await listenOnce(parts);
+  const listener = await listenOnce(dependencies);
   onStarted(listener);
   return listener;
 }
 
 const errorLogger =
-  ({ logger }: NodeApiParts) =>
+  ({ logger }: NodeApiDependencies) =>
   (error: unknown) =>
     logger.warn({ err: error }, `the node's API failed to respond to a request: ${messageOf(error)}`);
 
 /** Serves the health endpoint, which only checks that the agent responds (`cmd/kubelet/app/server.go`). */
-function serveHealth(parts: NodeApiParts): { close(): Promise<void> } | undefined {
-  const { config, clock, logger, metrics } = parts;
+function serveHealth(dependencies: NodeApiDependencies): { close(): Promise<void> } | undefined {
+  const { config, clock, logger, metrics } = dependencies;
   const { healthz: address } = config;
   if (address === undefined) return undefined;
-  const routes = healthRoutes([PING], metrics?.check);
+  const routes = healthRoutes([PING_CHECK], metrics?.checkListener);
   return retryUntilStarted({
-    start: () => listenPlain({ address, routes, clock, onError: errorLogger(parts) }),
+    startService: () => listenPlain({ address, routes, clock, onError: errorLogger(dependencies) }),
     clock,
     onStarted: () => {},
     onProblem: (why) => logger.warn(`the health endpoint is not served, retrying every ${RETRY_MS / 1_000} s: ${why}`),
   });
 }
 
-async function listenReadOnly(parts: ListenerParts, port: number) {
-  const routes = await countedRoutes(parts, () => []);
-  const { clock, serving, metrics } = parts;
+async function listenReadOnly(dependencies: ListenerDependencies, port: number) {
+  const routes = await createCountedRoutes(dependencies, () => []);
+  const { clock, serving, metrics } = dependencies;
   const address = { host: serving.host, port };
-  const onRequest = metrics?.servedRequest('readonly');
-  return listenPlain({ address, routes, clock, onError: errorLogger(parts), onRequest });
+  const onRequest = metrics?.observeServedRequests('readonly');
+  return listenPlain({ address, routes, clock, onError: errorLogger(dependencies), onRequest });
 }
 
 /** Returns the routes of the API, which count scrapes. `paths` returns the paths of all routes. */
-async function countedRoutes(
-  { use, ...parts }: ListenerParts,
+async function createCountedRoutes(
+  { use, ...parts }: ListenerDependencies,
   paths: () => readonly string[],
 ): Promise<readonly Route[]> {
   const routes = await nodeApiRoutes({ ...parts, sessions: use.sessions }, paths);
   return routes.map((route) => use.scrapes.countRequests(route));
 }
 
-async function listenOnce(parts: ListenerParts): Promise<Listener> {
-  const { config, serving, cluster, clock, logger, files = hostFiles } = parts;
-  const { host, port, clientCaFile, isIssued, certificateDirectory: directory } = serving;
+async function listenOnce(dependencies: ListenerDependencies): Promise<Listener> {
+  const { config, serving, cluster, clock, logger, files = hostFiles } = dependencies;
+  const { host, port, clientCaFile, isIssuedByCluster, certificateDirectory: directory } = serving;
   const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
-  const configuredPair = isIssued ? issuedPair(directory) : serving.pair;
+  const configuredPair = isIssuedByCluster ? issuedPair(directory) : serving.pair;
   const onProblem = (problem: string) => logger.warn(`the certificate of the node's API is damaged: ${problem}`);
-  const pair = configuredPair ?? (await selfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
-  const ownTokens = cluster ? undefined : await readOrCreateOwnToken(parts);
-  const access = accessFactory(parts, ownTokens);
-  let paths: readonly string[] = [];
-  const routes: readonly Route[] = await countedRoutes(parts, () => paths);
-  paths = routes.map(({ tree }) => tree).toSorted();
+  const certificatePair =
+    configuredPair ?? (await ensureSelfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
+  const ownTokens = cluster ? undefined : await readOrCreateOwnToken(dependencies);
+  const apiAccess = accessFactory(dependencies, ownTokens);
+  let routePaths: readonly string[] = [];
+  const routes: readonly Route[] = await createCountedRoutes(dependencies, () => routePaths);
+  routePaths = routes.map(({ pathPrefix }) => pathPrefix).toSorted();
   const listener = await listen({
     address: { host, port },
     routes,
-    pair,
-    isAwaited: isIssued,
+    certificatePair,
+    isAwaited: isIssuedByCluster,
     files,
     clock,
-    access,
-    switches: serving.switches,
+    access: apiAccess,
+    switches: serving.enabledFeatures,
     tls: serving.tls,
     ...(clientCaFile === undefined ? {} : { clientCaFile }),
-    onError: errorLogger(parts),
-    onRequest: parts.metrics?.servedRequest('readwrite'),
+    onError: errorLogger(dependencies),
+    onRequest: dependencies.metrics?.observeServedRequests('readwrite'),
     onProblem: (why) =>
       logger.warn(`cannot load the certificate of the node's API: ${why}; the previous certificate stays in use`),
   });
-  cluster?.followServing(() => void listener.look());
+  cluster?.followServing(() => void listener.checkFilesNow());
   return listener;
 }
 
 /** Returns a function that creates the access checks of the API for the client CAs of a listener. */
 const accessFactory =
-  ({ config, serving, use, signal, cluster, clock, logger, metrics }: ListenerParts, ownTokens?: TokenOwner) =>
+  (
+    { config, serving, use, signal, cluster, clock, logger, metrics }: ListenerDependencies,
+    findTokenOwner?: FindTokenOwner,
+  ) =>
   (clientAuthorities: Parameters<typeof createAccess>[0]['clientAuthorities']): Access => {
     const { authentication, authorization } = serving;
     const warnOnce = oncePerReason((source, why) => logger.warn(`${source} of the node's API: ${why}`));
-    const access = createAccess({
+    const apiAccess = createAccess({
       nodeName: config.nodeName,
       clock,
       signal,
@@ -207,11 +219,11 @@ const accessFactory =
       authorization,
       ...(cluster ? { client: cluster.reviewClient } : {}),
       ...(clientAuthorities ? { clientAuthorities } : {}),
-      ...(ownTokens ? { ownTokens } : {}),
-      observer: metrics?.access,
+      ...(findTokenOwner ? { findTokenOwner } : {}),
+      observer: metrics?.accessObserver,
       onError: (source, error) => warnOnce(source, messageOf(error)),
     });
-    return use.trackAccess(access);
+    return use.trackAccess(apiAccess);
   };
 
 /**
@@ -219,30 +231,34 @@ const accessFactory =
  * server makes every request fail.
  */
 function oncePerReason(warn: (source: string, why: string) => void) {
-  const lastReasons = new Map<string, string>();
+  const lastReasonByKey = new Map<string, string>();
   return (source: string, why: string) => {
-    if (lastReasons.get(source) === why) return;
-    lastReasons.set(source, why);
+    if (lastReasonByKey.get(source) === why) return;
+    lastReasonByKey.set(source, why);
     warn(source, why);
   };
 }
 
 const TOKEN_BYTES = 32;
 /** Pattern of tokens that can be sent in a header and are too long to be guessed. */
-const TOKEN = /^[\x21-\x7e]{32,}$/;
-const OWNER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
+const TOKEN_PATTERN = /^[\x21-\x7e]{32,}$/;
+const OWNER_CALLER: Caller = { name: 'statelet:owner', groups: ['system:masters'], extra: new Map() };
 
 /**
  * Reads the node's own token, or creates it. Its bearer has all permissions, because a node without an API server has
  * no other users. A damaged token is replaced, because a truncated token could be guessed.
  */
-async function readOrCreateOwnToken({ config, files = hostFiles, logger }: ListenerParts): Promise<TokenOwner> {
+async function readOrCreateOwnToken({
+  config,
+  files = hostFiles,
+  logger,
+}: ListenerDependencies): Promise<FindTokenOwner> {
   const file = join(config.rootDirectory, 'statelet', 'server-token');
-  const stored = (await readTextOrUndefined(files, file))?.trim();
-  if (stored !== undefined && TOKEN.test(stored)) return tokenOwner(stored);
+  const storedToken = (await readTextOrUndefined(files, file))?.trim();
+  if (storedToken !== undefined && TOKEN_PATTERN.test(storedToken)) return tokenOwner(storedToken);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   await writePrivate(files, file, `${token}\n`);
-  if (stored !== undefined)
+  if (storedToken !== undefined)
     logger.warn(
       { file },
       `the token of the node's API in ${file} was damaged (expected at least 32 characters without spaces) and has been replaced; clients must read it again`,
@@ -250,7 +266,7 @@ async function readOrCreateOwnToken({ config, files = hostFiles, logger }: Liste
   return tokenOwner(token);
 }
 
-function tokenOwner(token: string): TokenOwner {
-  const isOwn = tokenPredicate(token);
-  return async (offered) => (isOwn(offered) ? OWNER : undefined);
+function tokenOwner(token: string): FindTokenOwner {
+  const isOwnToken = createTokenMatcher(token);
+  return async (offered) => (isOwnToken(offered) ? OWNER_CALLER : undefined);
 }

@@ -17,12 +17,12 @@ import type { AgentPort, NodeSummary, PodPaths } from '../../socket/agent.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { RootWatch } from '../host/rootWatch.ts';
 
-interface PortParts {
+interface AgentPortDependencies {
   readonly cri: Pick<Cri, 'exec' | 'attach' | 'listContainers'>;
   readonly agent: NodeAgent;
   readonly recorder: EventRecorder;
   readonly config: NodeConfig;
-  readonly simulated: boolean;
+  readonly isSimulated: boolean;
   readonly root: RootWatch;
   readonly nodeObject: () => NodeObject;
   readonly recording: AgentPort['recording'];
@@ -32,9 +32,9 @@ interface PortParts {
 }
 
 /** Creates the interface through which the socket, the tables and the explanations reach the agent. */
-export function createAgentPort(parts: PortParts): AgentPort {
-  const { agent, recorder, root, nodeObject, recording, apiView, usage } = parts;
-  const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.lost());
+export function createAgentPort(dependencies: AgentPortDependencies): AgentPort {
+  const { agent, recorder, root, nodeObject, recording, apiView, usage } = dependencies;
+  const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.findLost());
   return {
     pods: agent.pods,
     trees: agent.trees,
@@ -43,12 +43,15 @@ export function createAgentPort(parts: PortParts): AgentPort {
     events: recorder.events,
     subscribeEvents: recorder.subscribe,
     explain: agent.explainUid,
-    logTails: (uid) => logTails(parts, uid),
+    logTails: (uid) => fetchLogTails(dependencies, uid),
     explainPart: async (uid, part) => {
-      const [logs, latest] = await Promise.all([logTails(parts, uid), latestLog(parts, uid, part)]);
+      const [logs, latest] = await Promise.all([
+        fetchLogTails(dependencies, uid),
+        fetchLatestLog(dependencies, uid, part),
+      ]);
       return agent.explainPart(uid, part, logs, latest);
     },
-    podPaths: (uid) => podPaths(parts, uid),
+    podPaths: (uid) => podPaths(dependencies, uid),
     nodeObject,
     recording,
     usage,
@@ -57,10 +60,10 @@ export function createAgentPort(parts: PortParts): AgentPort {
       const { at, node } = explainNode();
       return { at, node, pods: agent.podsWithTrees(), limiters: Object.values(agent.overview().limiters) };
     },
-    node: () => nodeSummary(parts),
+    node: () => nodeSummary(dependencies),
     // Imported lazily, because few agents ever serve a stream.
     stream: async (request, signal) =>
-      (await import('../serve/openStreamEndpoint.ts')).openStreamEndpoint(parts, request, signal),
+      (await import('../serve/openStreamEndpoint.ts')).openStreamEndpoint(dependencies, request, signal),
   };
 }
 
@@ -71,7 +74,7 @@ const podDirectories = ({ rootDirectory: rootDir, podLogsDirectory: podLogsDir }
   podLogsDir,
 });
 
-function podPaths({ agent, config }: PortParts, uid: string): PodPaths | undefined {
+function podPaths({ agent, config }: AgentPortDependencies, uid: string): PodPaths | undefined {
   const pod = findPod(agent, uid);
   if (pod === undefined) return undefined;
   const url = sourceOf(pod) === 'http' && config.manifestUrl ? withoutSecrets(config.manifestUrl.url) : undefined;
@@ -83,24 +86,28 @@ function podPaths({ agent, config }: PortParts, uid: string): PodPaths | undefin
   };
 }
 
-function podWithTree({ agent }: PortParts, uid: string): PodWithTree | undefined {
+function podWithTree({ agent }: AgentPortDependencies, uid: string): PodWithTree | undefined {
   const pod = findPod(agent, uid);
   const tree = agent.trees().get(uid);
   return pod && tree && { pod, tree };
 }
 
-async function logTails(parts: PortParts, uid: string): Promise<LogTails> {
-  const pod = podWithTree(parts, uid);
-  return pod ? readLogTails(pod, podDirectories(parts.config)) : new Map();
+async function fetchLogTails(dependencies: AgentPortDependencies, uid: string): Promise<LogTails> {
+  const pod = podWithTree(dependencies, uid);
+  return pod ? readLogTails(pod, podDirectories(dependencies.config)) : new Map();
 }
 
-async function latestLog(parts: PortParts, uid: string, { kind, name }: PodPart): Promise<LogTail | undefined> {
-  const pod = kind === 'container' ? podWithTree(parts, uid) : undefined;
-  return pod && readLatestLog(pod, name, podDirectories(parts.config));
+async function fetchLatestLog(
+  dependencies: AgentPortDependencies,
+  uid: string,
+  { kind, name }: PodPart,
+): Promise<LogTail | undefined> {
+  const pod = kind === 'container' ? podWithTree(dependencies, uid) : undefined;
+  return pod && readLatestLog(pod, name, podDirectories(dependencies.config));
 }
 
-function nodeSummary({ agent, config, simulated, root }: PortParts): NodeSummary {
-  const lost = root.lost();
+function nodeSummary({ agent, config, isSimulated, root }: AgentPortDependencies): NodeSummary {
+  const lostRoot = root.findLost();
   const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
   return {
     name: config.nodeName,
@@ -115,8 +122,8 @@ function nodeSummary({ agent, config, simulated, root }: PortParts): NodeSummary
       homeDirectory: homedir(),
       ...(config.credentialProviders ? { providers: config.credentialProviders } : {}),
     },
-    ...(lost === undefined ? {} : { trouble: lost.message }),
-    simulated,
+    ...(lostRoot === undefined ? {} : { trouble: lostRoot.message }),
+    simulated: isSimulated,
     foreign,
     problems,
     warnings,

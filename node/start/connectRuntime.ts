@@ -6,12 +6,12 @@ import type { NodeConfig } from '../config/nodeConfig.ts';
 /** Connects to the configured container runtime, or creates a simulated runtime. */
 export const connectRuntime = async ({
   config,
-  simulated,
+  isSimulated,
 }: {
   config: NodeConfig;
-  simulated: boolean;
+  isSimulated: boolean;
 }): Promise<Cri> =>
-  simulated
+  isSimulated
     ? createSimulatedCri()
     : connectCri({
         runtimeEndpoint: config.containerRuntimeEndpoint,

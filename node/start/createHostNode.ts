@@ -35,7 +35,7 @@ export interface HostNode {
   readonly stopCredentialPlugins: () => void;
 }
 
-interface HostNodeParts {
+interface HostNodeDependencies {
   readonly cri: Cri;
   readonly errors: ErrorLog;
   readonly metering: NodeMetering | undefined;
@@ -49,12 +49,12 @@ interface HostNodeParts {
 /** Creates the node agent for this host without starting it. */
 export async function createHostNode(
   options: StartNodeOptions,
-  { cri, errors, metering, observers, publish, apiPort }: HostNodeParts,
+  { cri, errors, metering, observers, publish, apiPort }: HostNodeDependencies,
 ): Promise<HostNode> {
-  const { config, logger, redaction, simulated, restartRuntime, takesOver = false, endsAll = false } = options;
+  const { config, logger, redaction, isSimulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
-    hostConfig(config, { cri, hierarchies, simulated }),
+    hostConfig(config, { cri, hierarchies, isSimulated }),
     maxProcesses(),
     hostIdentity(),
   ]);
@@ -63,7 +63,7 @@ export async function createHostNode(
     observer: metering?.metrics.cluster,
   });
   const credentialPlugins = new AbortController();
-  const parts: NodeParts = {
+  const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
     cri,
     redaction,
@@ -74,30 +74,30 @@ export async function createHostNode(
     ...logCallbacks(logger, errors),
     keptObjects: objectsDirectory(config.rootDirectory),
     ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),
-    ...(simulated
+    ...(isSimulated
       ? {}
       : {
-          cgroups: createPodCgroups({ config, node: host, hierarchies, pids, logger }),
+          cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {
-            warn: (message, fields) => logger.warn(fields, message),
+            logWarning: (message, fields) => logger.warn(fields, message),
             signal: credentialPlugins.signal,
-            observer: metering?.metrics.providers,
+            observer: metering?.metrics.providerObserver,
           }),
         }),
   };
-  const agent = await createNode({ ...host, takesOver, endsAll }, parts);
+  const agent = await createNode({ ...host, takesOver, endsAll }, nodeParts);
   return {
     agent,
     nodeObject: nodeDescriber(agent, {
       name: host.nodeName,
-      born: host.admissionNode,
+      initialMetadata: host.admissionNode,
       host: identity,
       clock: systemClock,
       cloud: config.cluster?.cloud,
       servedPort: apiPort,
     }),
     cluster,
-    cgroupLocation: simulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver },
+    cgroupLocation: isSimulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver },
     stopCredentialPlugins: () => credentialPlugins.abort(),
   };
 }
@@ -116,10 +116,10 @@ async function joinConfiguredCluster(
 /** Returns the node's callbacks that only write log lines. */
 const logCallbacks = (
   logger: Logger,
-  { forgetLogged }: ErrorLog,
+  { clearLogged }: ErrorLog,
 ): Pick<NodeParts, 'onRuntimeHealth' | 'onAdopted' | 'onManifestProblem'> => ({
   onRuntimeHealth: ({ ready, name, version, message }) => {
-    if (ready) forgetLogged();
+    if (ready) clearLogged();
     if (ready) logger.info({ runtime: name, version }, `the container runtime ${name} ${version} is ready`);
     else logger.warn({ runtime: name }, `the container runtime is not ready: ${message ?? ''}`);
   },
@@ -131,11 +131,11 @@ const logCallbacks = (
 
 /** Returns a function that reads the RuntimeClasses of a directory, and logs each problem with a file once. */
 function runtimeClassReader(directory: string, logger: Logger) {
-  const logged = new Set<string>();
+  const loggedProblems = new Set<string>();
   return () =>
     readRuntimeClasses(directory, (file, why) => {
       const message = `${file}: RuntimeClass not read: ${why}`;
-      if (!logged.has(message)) logger.warn({ file }, message);
-      logged.add(message);
+      if (!loggedProblems.has(message)) logger.warn({ file }, message);
+      loggedProblems.add(message);
     });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
 import { parseResponse } from '../../kubeclient/answer.ts';
-import { listTypeOf, POD, PODS } from '../../kubeclient/paths.ts';
+import { POD, PODS_PATH, toListType } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../cluster/joinCluster.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
 import { hostIdentity } from '../host/hostIdentity.ts';
@@ -25,17 +25,17 @@ export async function fetchBoundPodUids(
   { signal, timeoutMs: limitMs = TIMEOUT_MS }: CallLimits,
 ): Promise<ReadonlySet<string>> {
   const { client, close } = await joinCluster(cluster, await hostIdentity());
-  const timeout = new AbortController();
+  const timeoutController = new AbortController();
   const timeoutError = new Error(`no list of the node's pods within ${limitMs / 1000}s`);
-  const timer = systemClock.setTimeout(() => timeout.abort(timeoutError), limitMs);
+  const timer = systemClock.setTimeout(() => timeoutController.abort(timeoutError), limitMs);
   try {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${nodeName}` });
-    const path = `${PODS}?${query}`;
-    const list = await client.get(path, {
-      signal: AbortSignal.any([signal, timeout.signal]),
-      type: listTypeOf(POD),
+    const path = `${PODS_PATH}?${query}`;
+    const podList = await client.get(path, {
+      signal: AbortSignal.any([signal, timeoutController.signal]),
+      type: toListType(POD),
     });
-    const { items } = parseResponse(listSchema, list, { request: `GET ${path}`, expected: 'a list of pods' });
+    const { items } = parseResponse(listSchema, podList, { request: `GET ${path}`, expected: 'a list of pods' });
     return new Set(items.map(({ metadata: { uid } }) => uid));
   } finally {
     systemClock.clearTimeout(timer);

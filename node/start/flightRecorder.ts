@@ -44,5 +44,5 @@ export async function readRecording(
   const directory = recordingDirectory(rootDirectory);
   // Imported lazily, because the recording of most agents is never requested.
   const { readRecordingBytes } = await import('../../recording/dump.ts');
-  return { isOn: recorder !== undefined, directory, parts: await readRecordingBytes(directory) };
+  return { isOn: recorder !== undefined, directory, chunks: await readRecordingBytes(directory) };
 }

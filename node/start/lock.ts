@@ -11,7 +11,7 @@ import { createDirectory } from '../host/rootDirectory.ts';
  */
 const processStartTime = async (pid: number): Promise<string> => (await findProcess(pid))?.startedAt ?? '0';
 
-function hasProcess(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -21,11 +21,11 @@ function hasProcess(pid: number): boolean {
 }
 
 /** Whether a file has the name of a lock, `<pid>-<start time>`. Other files in the directory remain untouched. */
-const isLockName = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
+const isLockFileName = (name: string): boolean => /^[1-9]\d*-\d+$/.test(name);
 
-async function isAlive(lock: string): Promise<boolean> {
+async function isLockHeld(lock: string): Promise<boolean> {
   const [pid, start] = lock.split('-');
-  return hasProcess(Number(pid)) && (await processStartTime(Number(pid))) === start;
+  return isProcessRunning(Number(pid)) && (await processStartTime(Number(pid))) === start;
 }
 
 function agentRunningFailure(rootDirectory: string, who: string): NodeFailure {
@@ -34,14 +34,14 @@ function agentRunningFailure(rootDirectory: string, who: string): NodeFailure {
 }
 
 /** Returns the locks of other live processes, and removes the locks of processes that have exited. */
-async function otherLocks(directory: string, own: string): Promise<string[]> {
-  const live: string[] = [];
-  for (const lock of (await readdir(directory)).filter(isLockName)) {
+async function findOtherLocks(directory: string, own: string): Promise<string[]> {
+  const liveLocks: string[] = [];
+  for (const lock of (await readdir(directory)).filter(isLockFileName)) {
     if (lock === own) continue;
-    if (await isAlive(lock)) live.push(lock);
+    if (await isLockHeld(lock)) liveLocks.push(lock);
     else await removeLock(join(directory, lock));
   }
-  return live;
+  return liveLocks;
 }
 
 /** Removes a lock. A directory or a file with contents is not a lock and remains untouched. */
@@ -52,8 +52,8 @@ async function removeLock(file: string): Promise<void> {
 
 /** Returns the PID of the agent that runs on a root directory, or undefined if no visible process has locked it. */
 export async function runningAgentPid(rootDirectory: string): Promise<number | undefined> {
-  const locks = await readdir(join(rootDirectory, 'agents')).catch(() => []);
-  for (const lock of locks.filter(isLockName)) if (await isAlive(lock)) return Number(lock.split('-')[0]);
+  const lockNames = await readdir(join(rootDirectory, 'agents')).catch(() => []);
+  for (const lock of lockNames.filter(isLockFileName)) if (await isLockHeld(lock)) return Number(lock.split('-')[0]);
   return undefined;
 }
 
@@ -71,7 +71,7 @@ export async function lockRootDirectory(rootDirectory: string): Promise<() => Pr
   await writeFile(join(directory, ownLock), '').catch((cause) => {
     throw new NodeFailure('RootDirectoryUnusable', `${rootDirectory} cannot be used: ${messageOf(cause)}`, { cause });
   });
-  const [otherLock] = await otherLocks(directory, ownLock);
+  const [otherLock] = await findOtherLocks(directory, ownLock);
   const isSocketInUse = otherLock === undefined && (await isListening(socketPath(rootDirectory)));
   if (otherLock === undefined && !isSocketInUse) return release;
   await release();

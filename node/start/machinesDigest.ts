@@ -11,7 +11,7 @@ import { packageDirectory } from '../host/paths.ts';
 declare const STATELET_MACHINES: string | undefined;
 
 /** The sources that determine which transitions actors take and how actors are displayed. */
-const SOURCES = [
+const SOURCE_PATHS = [
   'base',
   'kubernetes',
   'show',
@@ -21,9 +21,9 @@ const SOURCES = [
   'actors/boundary.ts',
 ];
 /** Directory of code that only draws the machines. Its files are excluded from the digest. */
-const DRAWING = 'machines/drawing';
-const LIBRARY = 'node_modules/xstate/package.json';
-const LENGTH = 16;
+const DRAWING_DIRECTORY = 'machines/drawing';
+const LIBRARY_MANIFEST = 'node_modules/xstate/package.json';
+const DIGEST_LENGTH = 16;
 
 /** Returns the digest of the machines of this program. */
 export const machinesDigest = (): string =>
@@ -31,19 +31,19 @@ export const machinesDigest = (): string =>
 
 /** Returns the digest of the sources in a directory. */
 export function digestOfSources(root: string): string {
-  const hash = createHash('sha256');
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, LIBRARY), 'utf8'));
-  hash.update(`xstate ${version}\n`);
-  for (const file of SOURCES.flatMap((path) => listFiles(root, path))) {
-    hash.update(`${file}\n`);
-    hash.update(readFileSync(join(root, file)));
+  const sha256Hash = createHash('sha256');
+  const { version }: { version?: unknown } = JSON.parse(readFileSync(join(root, LIBRARY_MANIFEST), 'utf8'));
+  sha256Hash.update(`xstate ${version}\n`);
+  for (const file of SOURCE_PATHS.flatMap((path) => listFiles(root, path))) {
+    sha256Hash.update(`${file}\n`);
+    sha256Hash.update(readFileSync(join(root, file)));
   }
-  return hash.digest('hex').slice(0, LENGTH);
+  return sha256Hash.digest('hex').slice(0, DIGEST_LENGTH);
 }
 
 function listFiles(root: string, path: string): string[] {
   if (!statSync(join(root, path)).isDirectory()) return [path];
-  if (path === DRAWING) return [];
+  if (path === DRAWING_DIRECTORY) return [];
   const names = readdirSync(join(root, path)).sort();
   return names.flatMap((name) => listFiles(root, `${path}/${name}`));
 }

@@ -4,7 +4,7 @@ import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { timedCri } from '../../cri/client/timedCri.ts';
+import { withCallTiming } from '../../cri/client/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { parseBootTime } from '../../host/usage/hostFacts.ts';
 import { type NodeMetrics, nodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
@@ -19,14 +19,14 @@ export interface NodeMetering {
   /** Observers that count. A kind that `combineObservers` does not combine does not compile here. */
   readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
   /** Wraps a runtime so that its calls are counted. */
-  instrument(cri: Cri): Cri;
+  withCallMetrics(cri: Cri): Cri;
   /** Starts to observe an agent. Must be called before the agent starts. */
   start(agent: NodeAgent, sources: MetricSources): void;
 }
 
 interface MetricSources {
   /** The flight recorder. Undefined if nothing is recorded. */
-  readonly flight: Pick<FlightRecorder, 'progress'> | undefined;
+  readonly flightRecorder: Pick<FlightRecorder, 'progress'> | undefined;
   readonly api: () => NodeApiServer | undefined;
 }
 
@@ -37,26 +37,26 @@ export async function createNodeMetering(
   const metrics = nodeMetrics({
     clock: systemClock,
     isInCluster: config.cluster !== undefined,
-    gates: config.gates,
+    gates: config.featureGates,
     bootedAt: () => {
-      const bootedAt = parseBootTime(readFileSync('/proc/stat', 'utf8'));
-      return bootedAt === undefined ? undefined : bootedAt / 1_000;
+      const bootTime = parseBootTime(readFileSync('/proc/stat', 'utf8'));
+      return bootTime === undefined ? undefined : bootTime / 1_000;
     },
     onError: (error) => onError('metrics', error),
   });
-  const cgroupVersion = cgroupVersionOf(await readHierarchies());
+  const cgroupVersion = toCgroupVersion(await readHierarchies());
   const { answers, moves, decisions, serviceActions } = metrics.observers;
   return {
     metrics,
     observers: { answers, moves, decisions, serviceActions },
-    instrument: (cri) => timedCri(cri, () => systemClock.monotonic(), metrics.runtimeCall),
-    start: (agent, { flight, api }) => {
+    withCallMetrics: (cri) => withCallTiming(cri, () => systemClock.monotonic(), metrics.onRuntimeCall),
+    start: (agent, { flightRecorder, api }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();
       metrics.start(agent, {
         nodeName: config.nodeName,
         cgroupVersion,
         version: { kubelet, platform },
-        recorder: flight?.progress,
+        recorder: flightRecorder?.progress,
         sessions: () => api()?.view()?.sessions ?? [],
       });
     },
@@ -64,5 +64,5 @@ export async function createNodeMetering(
 }
 
 /** Returns 1 if any controller uses cgroup v1, as a kubelet does (`IsCgroup2UnifiedMode`). */
-const cgroupVersionOf = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
+const toCgroupVersion = (hierarchies: readonly Hierarchy[]): 1 | 2 =>
   hierarchies.some(({ version, controllers }) => version === 'v1' && controllers.length > 0) ? 1 : 2;

@@ -2,17 +2,26 @@ import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { Audience } from '../../inspect/live/audience.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 
-const KINDS = ['record', 'calls', 'answers', 'moves', 'inspect', 'events', 'decisions', 'serviceActions'] as const;
-type Kind = (typeof KINDS)[number];
+const OBSERVER_KINDS = [
+  'record',
+  'calls',
+  'answers',
+  'moves',
+  'inspect',
+  'events',
+  'decisions',
+  'serviceActions',
+] as const;
+type ObserverKind = (typeof OBSERVER_KINDS)[number];
 
 /** The parts of a node that only observe it. */
-export type NodeObservers = Partial<Pick<NodeParts, Kind>>;
+export type NodeObservers = Partial<Pick<NodeParts, ObserverKind>>;
 
 /** Combines observers into one, which calls the listeners of each kind in order. A kind without listeners is left out. */
 export const combineObservers = (all: readonly NodeObservers[]): NodeObservers =>
-  Object.assign({}, ...KINDS.map((kind) => combined(kind, all)));
+  Object.assign({}, ...OBSERVER_KINDS.map((kind) => combineKind(kind, all)));
 
-function combined(kind: Kind, all: readonly NodeObservers[]): NodeObservers {
+function combineKind(kind: ObserverKind, all: readonly NodeObservers[]): NodeObservers {
   const listeners: readonly ((notification: never) => void)[] = all.flatMap((each) => each[kind] ?? []);
   const [only] = listeners;
   if (only === undefined) return {};
@@ -30,9 +39,9 @@ function combined(kind: Kind, all: readonly NodeObservers[]): NodeObservers {
  * recording entries, because it is costly to redact them, and no calls, because their responses are recorded entries.
  */
 export function recorderAndPageObservers(
-  flight: Pick<FlightRecorder, 'listeners'> | undefined,
+  flightRecorder: Pick<FlightRecorder, 'listeners'> | undefined,
   { listeners }: Pick<Audience, 'listeners'>,
 ): readonly NodeObservers[] {
   const { record: _, calls: __, ...withoutEntries } = listeners;
-  return flight ? [flight.listeners, listeners] : [withoutEntries];
+  return flightRecorder ? [flightRecorder.listeners, listeners] : [withoutEntries];
 }

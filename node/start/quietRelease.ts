@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../base/clock.ts';
 
 /** Time in milliseconds without changes after which memory is released. */
-const QUIET_MS = 3_000;
+const QUIET_PERIOD_MS = 3_000;
 /**
  * Maximum time in milliseconds from the first change to the release if changes continue. It is also the minimum time
  * between two releases if there are no changes.
@@ -17,16 +17,16 @@ const MUCH_BYTES = 16 * 2 ** 20;
 /** Interval in milliseconds at which memory is checked for growth without changes, e.g. because a log is being read. */
 const CHECK_INTERVAL_MS = 10_000;
 
-interface Heap {
+interface HeapUsage {
   /** Lets V8's young generation grow during a burst of work. Idempotent. */
   growYoungSpace(): void;
   /** Returns free memory to the host, and fixes the size of the young generation. */
   release(): void;
 }
 
-interface ReleaseParts {
+interface MemoryReleaseDependencies {
   readonly clock: Clock;
-  readonly heap?: Heap;
+  readonly heap?: HeapUsage;
   /** Returns the resident memory of this process, in bytes. */
   readonly memory?: () => number;
 }
@@ -39,7 +39,7 @@ interface ReleaseParts {
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,
-  { clock, heap = v8Heap(clock), memory = residentMemory }: ReleaseParts,
+  { clock, heap = v8Heap(clock), memory = residentMemory }: MemoryReleaseDependencies,
 ): () => void {
   let releaseTimer: unknown;
   let checkTimer: unknown;
@@ -63,11 +63,11 @@ export function releaseWhenQuiet(
     clock.clearTimeout(releaseTimer);
     const now = clock.monotonic();
     firstChangeAt ??= now;
-    releaseTimer = clock.setTimeout(release, Math.max(0, Math.min(QUIET_MS, firstChangeAt + MAX_WAIT_MS - now)));
+    releaseTimer = clock.setTimeout(release, Math.max(0, Math.min(QUIET_PERIOD_MS, firstChangeAt + MAX_WAIT_MS - now)));
   };
   const checkGrowth = () => {
-    const isDue = releaseTimer === undefined && clock.monotonic() - lastReleaseAt >= MAX_WAIT_MS;
-    if (isDue && hasGrownMuch()) scheduleRelease();
+    const isReleaseDue = releaseTimer === undefined && clock.monotonic() - lastReleaseAt >= MAX_WAIT_MS;
+    if (isReleaseDue && hasGrownMuch()) scheduleRelease();
     checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
   };
   checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
@@ -112,18 +112,18 @@ interface HeapControls {
 export function v8Heap(
   clock: Pick<Clock, 'monotonic'>,
   { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
-): Heap {
+): HeapUsage {
   const startedAt = clock.monotonic();
-  let factor: number | undefined;
-  const growBy = (next: number) => {
-    if (next === factor || clock.monotonic() - startedAt <= FIXED_FLAGS_MS) return;
-    factor = next;
-    setFlag(`--semi-space-growth-factor=${factor}`);
+  let growthFactor: number | undefined;
+  const growYoungSpaceBy = (next: number) => {
+    if (next === growthFactor || clock.monotonic() - startedAt <= FIXED_FLAGS_MS) return;
+    growthFactor = next;
+    setFlag(`--semi-space-growth-factor=${growthFactor}`);
   };
   return {
-    growYoungSpace: () => growBy(2),
+    growYoungSpace: () => growYoungSpaceBy(2),
     release: () => {
-      growBy(1);
+      growYoungSpaceBy(1);
       startCollection();
     },
   };

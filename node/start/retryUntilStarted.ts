@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 
-interface Options<T> {
-  readonly start: () => Promise<T>;
+interface RetryOptions<T> {
+  readonly startService: () => Promise<T>;
   readonly clock: Clock;
   readonly onStarted: (service: T) => void;
   /** Called with the reason of a failed attempt, unless the previous attempt failed for the same reason. */
@@ -20,11 +20,11 @@ export const RETRY_MS = 5_000;
  * the retries.
  */
 export function retryUntilStarted<T extends { close(): Promise<void> }>({
-  start,
+  startService,
   clock,
   onStarted,
   onProblem,
-}: Options<T>): {
+}: RetryOptions<T>): {
   close(): Promise<void>;
 } {
   let service: Promise<T | undefined> = Promise.resolve(undefined);
@@ -33,21 +33,21 @@ export function retryUntilStarted<T extends { close(): Promise<void> }>({
   let lastProblem = '';
   const tryOnce = async (): Promise<T | undefined> => {
     try {
-      const started = await start();
-      if (!isClosed) onStarted(started);
-      return started;
+      const startedService = await startService();
+      if (!isClosed) onStarted(startedService);
+      return startedService;
     } catch (error) {
       const problem = messageOf(error);
       if (problem !== lastProblem) onProblem(problem);
       lastProblem = problem;
-      if (!isClosed) timer = clock.setTimeout(attempt, RETRY_MS);
+      if (!isClosed) timer = clock.setTimeout(attemptStart, RETRY_MS);
       return undefined;
     }
   };
-  const attempt = () => {
+  const attemptStart = () => {
     service = tryOnce();
   };
-  attempt();
+  attemptStart();
   return {
     close: async () => {
       isClosed = true;

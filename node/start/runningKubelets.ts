@@ -2,7 +2,7 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { isOutOfDescriptors, orElse } from '../../host/files/fileErrors.ts';
+import { defaultIfMissing, isOutOfDescriptors } from '../../host/files/fileErrors.ts';
 import { isSamePath } from '../../host/files/withoutLinks.ts';
 import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
 import { isListening, socketPath } from '../../socket/socketPath.ts';
@@ -50,37 +50,40 @@ async function describeListener(path: string): Promise<string[]> {
 const describeKubeletProcesses = (rootDirectory: string, proc: string): Promise<string[]> =>
   mapProcesses(
     async (pid) =>
-      (await isKubeletOn(rootDirectory, { pid, proc }))
+      (await isKubeletOnDirectory(rootDirectory, { pid, proc }))
         ? `a kubelet (process ${pid}) is running on ${rootDirectory}`
         : undefined,
     proc,
   );
 
-async function isKubeletOn(rootDirectory: string, { pid, proc }: { pid: number; proc: string }): Promise<boolean> {
-  const process = join(proc, String(pid));
+async function isKubeletOnDirectory(
+  rootDirectory: string,
+  { pid, proc }: { pid: number; proc: string },
+): Promise<boolean> {
+  const processDirectory = join(proc, String(pid));
   const root = kubeletRootDirectory(await readCommandLine(pid, proc));
   if (root === undefined) return false;
   // In a kubelet's container, the same path may be a different directory.
   const [theirs, ours] = await Promise.all([
-    deviceAndInode(join(process, isAbsolute(root) ? 'root' : 'cwd', root)),
+    deviceAndInode(join(processDirectory, isAbsolute(root) ? 'root' : 'cwd', root)),
     deviceAndInode(rootDirectory),
   ]);
   if (theirs !== undefined && ours !== undefined) return theirs === ours;
-  if (await hasOtherMountNamespace(process)) return false;
-  const from = await readlink(join(process, 'cwd')).catch(orElse('/'));
+  if (await hasOtherMountNamespace(processDirectory)) return false;
+  const from = await readlink(join(processDirectory, 'cwd')).catch(defaultIfMissing('/'));
   return isSamePath(resolve(from, root), rootDirectory);
 }
 
 /** Returns the device and inode of a directory, or undefined if it cannot be read. */
 async function deviceAndInode(directory: string): Promise<string | undefined> {
-  const stats = await stat(directory, { bigint: true }).catch(orElse(undefined));
+  const stats = await stat(directory, { bigint: true }).catch(defaultIfMissing(undefined));
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
 /** Whether a process is in a different mount namespace, where equal paths may be different directories. */
 async function hasOtherMountNamespace(process: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all(
-    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(orElse(undefined))),
+    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(defaultIfMissing(undefined))),
   );
   return theirs !== undefined && theirs !== ours;
 }
@@ -90,8 +93,9 @@ async function hasOtherMountNamespace(process: string): Promise<boolean> {
  * kubelet's.
  */
 function kubeletRootDirectory([program = '', ...args]: readonly string[]): string | undefined {
-  const isKubelet = basename(program) === 'kubelet' || (basename(program) === 'hyperkube' && args[0] === 'kubelet');
-  if (!isKubelet) return undefined;
+  const isKubeletProgram =
+    basename(program) === 'kubelet' || (basename(program) === 'hyperkube' && args[0] === 'kubelet');
+  if (!isKubeletProgram) return undefined;
   const index = args.findLastIndex((arg) => /^--?root-dir(=|$)/.test(arg));
   const [, inlineValue] = /^--?root-dir=(.*)$/.exec(args[index] ?? '') ?? [];
   return inlineValue ?? (index < 0 ? kubeletDirectory : args[index + 1]);

@@ -9,7 +9,7 @@ interface ClusterNode {
   readonly cluster: JoinedCluster | undefined;
 }
 
-interface EventParts {
+interface ClusterEventDependencies {
   readonly recorder: Pick<EventRecorder, 'subscribe'>;
   readonly onError: (source: string, error: unknown) => void;
 }
@@ -20,11 +20,11 @@ interface EventParts {
  */
 export function sendEventsToCluster(
   { agent, cluster }: ClusterNode,
-  { recorder, onError }: EventParts,
+  { recorder, onError }: ClusterEventDependencies,
 ): () => Promise<void> {
   if (cluster === undefined) return async () => {};
   const abortController = new AbortController();
-  const sender = new EventSender({
+  const eventSender = new EventSender({
     client: cluster.eventClient,
     clock: systemClock,
     jitter: systemJitter,
@@ -33,12 +33,12 @@ export function sendEventsToCluster(
     hasQueuedStarts: agent.hasQueuedStarts,
     onState: (state) => agent.send({ type: 'cluster.eventsChanged', state }),
   });
-  cluster.followNodeUid((uid) => sender.setNodeUid(uid));
+  cluster.followNodeUid((uid) => eventSender.setNodeUid(uid));
   recorder.subscribe(({ event, removed }) => {
-    if (!removed) sender.send(event);
+    if (!removed) eventSender.send(event);
   });
   return async () => {
-    await sender.finish();
+    await eventSender.finish();
     abortController.abort();
     cluster.close();
   };

@@ -2,10 +2,10 @@
 import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { NO_CLUSTER_DNS } from '../../cri/config/dns.ts';
-import type { Inspected } from '../../inspect/inspected.ts';
+import { MISSING_CLUSTER_DNS_EVENT } from '../../cri/config/dns.ts';
+import type { InspectedNode } from '../../inspect/inspected.ts';
 import { createAudience } from '../../inspect/live/audience.ts';
-import type { Check } from '../../kubelet-api/listener/health.ts';
+import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { type EventMessage, involvedNode, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentPort } from '../../socket/agent.ts';
@@ -13,7 +13,7 @@ import { AgentPlacement } from '../host/agentPlacement.ts';
 import { assertPodDirectoriesUsable } from '../host/rootDirectory.ts';
 import { watchRoot } from '../host/rootWatch.ts';
 import { createErrorLog, type ErrorLog } from '../log/errorLog.ts';
-import { levelOf } from '../log/logger.ts';
+import { toPinoLevel } from '../log/logger.ts';
 import { logStatuses } from '../log/statusLog.ts';
 import type { NodeApiServer } from '../serve/serveNodeApi.ts';
 import { createAgentPort } from './agentPort.ts';
@@ -30,15 +30,15 @@ import type { StartNodeOptions } from './startNodeOptions.ts';
 export interface StartedNode {
   readonly agent: AgentPort;
   /** Creates the view of the node for its page. Undefined if the node has no page. */
-  readonly inspected?: () => Promise<Inspected>;
+  readonly inspected?: () => Promise<InspectedNode>;
   /** Stops the agent and leaves all pods running. */
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
   drain(): Promise<void>;
   /** Returns the health checks of the agent, each of which throws if it fails. Undefined if the node has none. */
-  readonly checks?: () => Promise<readonly Check[]>;
+  readonly checks?: () => Promise<readonly HealthCheck[]>;
   /** Rejects when the agent itself has failed. The agent then no longer does anything, but must still be stopped. */
-  readonly failed: Promise<never>;
+  readonly agentFailure: Promise<never>;
 }
 
 /** Starts a node agent on a runtime. */
@@ -47,46 +47,53 @@ export type StartNode = (options: StartNodeOptions) => Promise<StartedNode>;
 export const startNode: StartNode = async (options) => {
   const { config, logger, redaction } = options;
   await assertPodDirectoriesUsable(config);
-  const placement = await placeAgent(options);
-  const errors = createErrorLog(logger);
-  const metering = await createMetering(options, errors);
+  const agentPlacement = await placeAgent(options);
+  const errorLog = createErrorLog(logger);
+  const nodeMetering = await createMetering(options, errorLog);
   const runtime = await connectRuntime(options);
-  const cri = metering?.instrument(runtime) ?? runtime;
+  const cri = nodeMetering?.withCallMetrics(runtime) ?? runtime;
 
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
-  const flight = createNodeFlightRecorder(config, options);
+  const flightRecorder = createNodeFlightRecorder(config, options);
   const audience = createAudience(redaction.redact);
-  const observers = combineObservers([
-    { events: recorder.record, ...metering?.observers },
-    ...recorderAndPageObservers(flight, audience),
+  const combinedObservers = combineObservers([
+    { events: recorder.record, ...nodeMetering?.observers },
+    ...recorderAndPageObservers(flightRecorder, audience),
   ]);
   const publish = (message: EventMessage) =>
-    observers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
-  const startup = bufferUntilStarted(publish);
+    combinedObservers.events?.({ ...recordedEvent(involvedNode(config.nodeName), message), at: systemClock.now() });
+  const startupBuffer = bufferUntilStarted(publish);
 
   // The node reports the port of its API, but the API is served only after the node has been created.
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
-  const node = await createHostNode(options, { cri, errors, metering, observers, publish: startup.publish, apiPort });
+  const node = await createHostNode(options, {
+    cri,
+    errors: errorLog,
+    metering: nodeMetering,
+    observers: combinedObservers,
+    publish: startupBuffer.publish,
+    apiPort,
+  });
   try {
-    metering?.start(node.agent, { flight, api: () => api });
-    api = await serveApi(options, { node, cri, metering });
+    nodeMetering?.start(node.agent, { flightRecorder, api: () => api });
+    api = await serveApi(options, { node, cri, metering: nodeMetering });
   } catch (error) {
-    await releaseNode(node, { cri, flight, leaveCluster: async () => node.cluster?.close() });
+    await releaseNode(node, { cri, flight: flightRecorder, leaveCluster: async () => node.cluster?.close() });
     throw error;
   }
 
   const root = watchRoot({ rootDirectory: config.rootDirectory, clock: systemClock, logger, publish });
-  const leaveCluster = sendEventsToCluster(node, { recorder, onError: errors.onError });
+  const leaveCluster = sendEventsToCluster(node, { recorder, onError: errorLog.onError });
   const agent = createAgentPort({
     agent: node.agent,
     nodeObject: node.nodeObject,
     config,
-    simulated: options.simulated,
+    isSimulated: options.isSimulated,
     cri,
     recorder,
     root,
-    recording: () => readRecording(flight, config),
+    recording: () => readRecording(flightRecorder, config),
     apiView: () => api?.view(),
     usage: async (signal) => api?.usage(signal),
   });
@@ -95,17 +102,17 @@ export const startNode: StartNode = async (options) => {
     releaseWhenQuiet(agent.subscribe, { clock: systemClock }),
     root.stop,
   ];
-  if (placement !== undefined) subscriptions.push(placement.repeat());
-  if (config.clusterDns.length === 0) publish(NO_CLUSTER_DNS);
-  flight?.start(node.agent);
+  if (agentPlacement !== undefined) subscriptions.push(agentPlacement.repeat());
+  if (config.clusterDns.length === 0) publish(MISSING_CLUSTER_DNS_EVENT);
+  flightRecorder?.start(node.agent);
   node.agent.start();
-  startup.flush();
+  startupBuffer.flush();
 
   return {
     agent,
     inspected: async () => {
       const { createInspectedNode } = await import('../serve/inspectedNode.ts');
-      return createInspectedNode({ agent, audience, flight, config, redaction, logger });
+      return createInspectedNode({ agent, audience, flightRecorder, config, redaction, logger });
     },
     checks: async () => {
       const { healthChecks } = await import('../serve/healthChecks.ts');
@@ -114,28 +121,28 @@ export const startNode: StartNode = async (options) => {
     stop: async () => {
       await api?.close();
       for (const unsubscribe of subscriptions) unsubscribe();
-      await releaseNode(node, { cri, flight, leaveCluster });
+      await releaseNode(node, { cri, flight: flightRecorder, leaveCluster });
     },
     drain: node.agent.drain,
-    failed: errors.failed,
+    agentFailure: errorLog.rootFailure,
   };
 };
 
 /** Moves the agent's process to its cgroup and sets its OOM score. Returns undefined for a simulated node. */
-async function placeAgent({ config, logger, simulated }: StartNodeOptions): Promise<AgentPlacement | undefined> {
-  if (simulated) return undefined;
+async function placeAgent({ config, logger, isSimulated }: StartNodeOptions): Promise<AgentPlacement | undefined> {
+  if (isSimulated) return undefined;
   const placement = new AgentPlacement({ resources: config.resources, logger, clock: systemClock });
   await placement.apply();
   return placement;
 }
 
 /** Whether the agent runs only to complete or terminate pods, in which case it does not serve an API. */
-const isShortLived = ({ config, endsAll = false }: StartNodeOptions): boolean => config.runOnce || endsAll;
+const isOneShot = ({ config, endsAll = false }: StartNodeOptions): boolean => config.runOnce || endsAll;
 
 /** Creates the metrics of the node. Returns undefined if no API serves them. */
 async function createMetering(options: StartNodeOptions, { onError }: ErrorLog): Promise<NodeMetering | undefined> {
   const { config } = options;
-  if (isShortLived(options) || config.serving === undefined) return undefined;
+  if (isOneShot(options) || config.serving === undefined) return undefined;
   return (await import('./nodeMetering.ts')).createNodeMetering(config, onError);
 }
 
@@ -151,10 +158,10 @@ async function serveApi(
   { node, cri, metering }: { node: HostNode; cri: Cri; metering: NodeMetering | undefined },
 ): Promise<NodeApiServer | undefined> {
   const { config, logger } = options;
-  if (isShortLived(options) || (config.serving === undefined && config.healthz === undefined)) return undefined;
+  if (isOneShot(options) || (config.serving === undefined && config.healthz === undefined)) return undefined;
   const { serveNodeApi } = await import('../serve/serveNodeApi.ts');
   const setVerbosity = (verbosity: number) => {
-    logger.level = levelOf(verbosity);
+    logger.level = toPinoLevel(verbosity);
   };
   const { agent, cluster, cgroupLocation } = node;
   const metrics = metering?.metrics;

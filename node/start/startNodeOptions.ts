@@ -5,7 +5,7 @@ import type { AgentLog } from '../log/logger.ts';
 export interface StartNodeOptions extends AgentLog {
   readonly config: NodeConfig;
   /** Whether to use a simulated runtime, which does not run containers. */
-  readonly simulated: boolean;
+  readonly isSimulated: boolean;
   /** Whether the agent adopts the pods of other agents that have a directory below the root directory. */
   readonly takesOver?: boolean;
   /** Whether the agent is started only to terminate all pods, each within its own grace period. */

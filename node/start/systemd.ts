@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { runProgram } from '../../host/program.ts';
-import type { Check } from '../../kubelet-api/listener/health.ts';
+import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';
 
 /**
@@ -15,7 +15,7 @@ const MIN_WATCHDOG_MS = 1_000;
 /** Timeout of one notification in milliseconds. systemd may read it late. */
 const NOTIFY_TIMEOUT_MS = 10_000;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The notifications that systemd expects from this process. */
 export interface NotifyOptions {
@@ -33,14 +33,14 @@ export interface NotifyOptions {
  * expects no notifications. Throws a `ConfigError` if the timeout of the watchdog is invalid or too short, as a kubelet
  * does.
  */
-export function readNotifyOptions(environment: Environment, pid: number): NotifyOptions | undefined {
+export function readNotifyOptions(environment: EnvironmentVariables, pid: number): NotifyOptions | undefined {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: micros, WATCHDOG_PID: owner } = environment;
-  const watchdogMs = micros && (!owner || isPid(owner, pid)) ? parseWatchdogMs(micros) : undefined;
+  const watchdogMs = micros && (!owner || isOwnerPid(owner, pid)) ? parseWatchdogMs(micros) : undefined;
   if (!socket && watchdogMs === undefined) return undefined;
   return { socket: socket || undefined, ...(watchdogMs === undefined ? {} : { watchdogMs }) };
 }
 
-function isPid(owner: string, pid: number): boolean {
+function isOwnerPid(owner: string, pid: number): boolean {
   if (!/^\d+$/.test(owner)) throw new ConfigError(`WATCHDOG_PID: expected the id of a process, got "${owner}"`);
   return Number(owner) === pid;
 }
@@ -54,11 +54,11 @@ function parseWatchdogMs(micros: string): number {
   return ms;
 }
 
-interface SystemdParts {
+interface SystemdDependencies {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** The health checks that must pass before the watchdog is notified. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly HealthCheck[];
 }
 
 export interface SystemdNotifier {
@@ -69,44 +69,47 @@ export interface SystemdNotifier {
 }
 
 /** Creates a notifier. If a notification cannot be sent, that is only logged. */
-export function createSystemdNotifier({ socket, watchdogMs }: NotifyOptions, parts: SystemdParts): SystemdNotifier {
-  const { clock, logger, checks } = parts;
+export function createSystemdNotifier(
+  { socket, watchdogMs }: NotifyOptions,
+  dependencies: SystemdDependencies,
+): SystemdNotifier {
+  const { clock, logger, checks } = dependencies;
   const abortController = new AbortController();
   let timer: unknown;
-  const send = async (state: string, signal: AbortSignal) => {
+  const sendState = async (state: string, signal: AbortSignal) => {
     try {
       if (socket === undefined) throw new Error('NOTIFY_SOCKET is not set');
-      await notify(state, socket, signal);
+      await notifySystemd(state, socket, signal);
     } catch (error) {
       if (!signal.aborted) logger.warn({ err: error }, `cannot notify systemd of ${state}: ${messageOf(error)}`);
     }
   };
   const notifyWatchdog = async () => {
     timer = clock.setTimeout(() => void notifyWatchdog(), (watchdogMs ?? 0) / 2);
-    const failure = failedCheck(checks);
+    const checkFailure = failedCheck(checks);
     // systemd restarts the agent if the notifications stop.
-    if (failure !== undefined)
-      logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${failure}`);
-    else await send('WATCHDOG=1', abortController.signal);
+    if (checkFailure !== undefined)
+      logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${checkFailure}`);
+    else await sendState('WATCHDOG=1', abortController.signal);
   };
   return {
     ready: async () => {
-      await send('READY=1', abortController.signal);
+      await sendState('READY=1', abortController.signal);
       if (watchdogMs !== undefined && !abortController.signal.aborted) void notifyWatchdog();
     },
     stopping: async () => {
       abortController.abort();
       clock.clearTimeout(timer);
-      await send('STOPPING=1', new AbortController().signal);
+      await sendState('STOPPING=1', new AbortController().signal);
     },
   };
 }
 
 /** Returns the name and the error of the first failed check. */
-function failedCheck(checks: readonly Check[]): string | undefined {
-  for (const { name, check } of checks) {
+function failedCheck(checks: readonly HealthCheck[]): string | undefined {
+  for (const { name, runCheck } of checks) {
     try {
-      check();
+      runCheck();
     } catch (error) {
       return `${name}: ${messageOf(error)}`;
     }
@@ -118,7 +121,7 @@ function failedCheck(checks: readonly Check[]): string | undefined {
  * Sends a state with `systemd-notify`, because Node.js has no Unix datagram sockets. If the agent does not run as root,
  * the unit requires `NotifyAccess=all`.
  */
-async function notify(state: string, socket: string, signal: AbortSignal): Promise<void> {
+async function notifySystemd(state: string, socket: string, signal: AbortSignal): Promise<void> {
   const options = { signal, timeoutMs: NOTIFY_TIMEOUT_MS, environment: { NOTIFY_SOCKET: socket } };
   await runProgram('systemd-notify', [state], options);
 }

@@ -2,7 +2,7 @@
 import type { StateMeta } from '../../machines/shared/stateMeta.ts';
 import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';
-import { type Box, HEAD, lanesBeside, type Routed } from './lanes.ts';
+import { type Box, HEAD_HEIGHT, type RoutedArrow, routeBeside } from './lanes.ts';
 
 /** An outermost box with its contents. The coordinates are relative to its corner. */
 export interface Card {
@@ -12,77 +12,77 @@ export interface Card {
   /** Outer boxes come before the boxes inside them. */
   readonly boxes: readonly Box[];
   /** The arrows within the card. */
-  readonly inner: readonly Routed[];
+  readonly inner: readonly RoutedArrow[];
 }
 
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
 /** Space after a name for the time spent in the state. */
-const STAY = 44;
+const STAY_WIDTH = 44;
 /** Space before a name for the mark of the active state. */
-const MARK = 17;
-const NAME = 12;
-const LARGE = { least: 176, most: 216, height: 70 };
+const MARK_WIDTH = 17;
+const NAME_FONT_SIZE = 12;
+const LARGE_CARD = { least: 176, most: 216, height: 70 };
 
 // Safe cast: every machine declares StateMeta as its meta type.
 const metaOf = ({ node }: Item) => (node?.meta ?? {}) as StateMeta;
 
 /** Whether a state is drawn large, because it ends at a known time and shows a progress bar. */
-const isLarge = (item: Item): boolean => {
+const isLargeState = (item: Item): boolean => {
   const { waitsFor, until, afterMs } = metaOf(item);
   return waitsFor !== undefined && (until !== undefined || afterMs !== undefined);
 };
 
 /** Returns the minimum width of an outermost box without its lanes. */
 export function minCardWidth(item: Item): number {
-  if (item.inside.length > 0) return Math.max(minContentWidth(item), 132);
-  const name = sansWidth(item.label, NAME);
-  if (!isLarge(item)) return Math.max(name + 20 + MARK + STAY, 80);
-  const waits = sansWidth(`waits for ${metaOf(item).waitsFor}`, 11) + 28;
-  return Math.min(Math.max(waits / 2 + 24, name + 100, LARGE.least), LARGE.most);
+  if (item.children.length > 0) return Math.max(minContentWidth(item), 132);
+  const name = sansWidth(item.label, NAME_FONT_SIZE);
+  if (!isLargeState(item)) return Math.max(name + 20 + MARK_WIDTH + STAY_WIDTH, 80);
+  const waitTextWidth = sansWidth(`waits for ${metaOf(item).waitsFor}`, 11) + 28;
+  return Math.min(Math.max(waitTextWidth / 2 + 24, name + 100, LARGE_CARD.least), LARGE_CARD.most);
 }
 
-/** Lays out an outermost box. `atLeast` is a minimum width, with which boxes are aligned. */
-export function cardOf(item: Item, arrows: readonly Arrow[], atLeast = 0): Card {
+/** Lays out an outermost box. `minWidth` is a minimum width, with which boxes are aligned. */
+export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): Card {
   const { id } = item;
-  const width = Math.max(minCardWidth(item), atLeast);
-  if (item.inside.length === 0) {
-    const height = isLarge(item) ? LARGE.height : 32;
+  const width = Math.max(minCardWidth(item), minWidth);
+  if (item.children.length === 0) {
+    const height = isLargeState(item) ? LARGE_CARD.height : 32;
     return { id, width, height, boxes: [{ item, x: 0, y: 0, width, height }], inner: [] };
   }
   const isInside = (box: string) => rows.some((each) => each.item.id === box);
-  const rows = rowsOf(item, { x: 0, y: 0, width });
+  const rows = layOutRows(item, { x: 0, y: 0, width });
   const innerArrows = arrows.filter(
     ({ from, to }) => isInside(from) && isInside(to) && !from.endsWith('*') && !to.endsWith('*'),
   );
-  const { left, right } = lanesBeside({ ...beside(rows, id), edges: [0, 0] }, innerArrows);
-  const inner = Math.max(width - left - right, minCardWidth(item));
-  const [card, ...below] = rowsOf(item, { x: 0, y: 0, width: inner });
+  const { left, right } = routeBeside({ ...laneArea(rows, id), edges: [0, 0] }, innerArrows);
+  const innerWidth = Math.max(width - left - right, minCardWidth(item));
+  const [card, ...below] = layOutRows(item, { x: 0, y: 0, width: innerWidth });
   if (card === undefined) return { id, width, height: 0, boxes: [], inner: [] };
-  const boxes = [{ ...card, width: inner + left + right }, ...below.map((box) => ({ ...box, x: box.x + left }))];
-  const edges = [left + PAD - 2, left + inner - PAD + 2] as const;
-  const { routes } = lanesBeside({ ...beside(boxes, id), edges }, innerArrows);
-  return { id, width: inner + left + right, height: card.height, boxes, inner: routes };
+  const boxes = [{ ...card, width: innerWidth + left + right }, ...below.map((box) => ({ ...box, x: box.x + left }))];
+  const edges = [left + PAD - 2, left + innerWidth - PAD + 2] as const;
+  const { routes } = routeBeside({ ...laneArea(boxes, id), edges }, innerArrows);
+  return { id, width: innerWidth + left + right, height: card.height, boxes, inner: routes };
 }
 
-const beside = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
+const laneArea = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
 
 /** Returns the minimum width for the contents of a box. */
 function minContentWidth(item: Item): number {
-  const ownWidth = sansWidth(item.label, NAME) + 20 + MARK + STAY;
-  return Math.max(ownWidth, ...item.inside.map((each) => minContentWidth(each) + 2 * PAD));
+  const ownWidth = sansWidth(item.label, NAME_FONT_SIZE) + 20 + MARK_WIDTH + STAY_WIDTH;
+  return Math.max(ownWidth, ...item.children.map((each) => minContentWidth(each) + 2 * PAD));
 }
 
 /** Returns a box of the given position and width, and all boxes inside it. */
-function rowsOf(item: Item, { x, y, width }: { x: number; y: number; width: number }): Box[] {
-  if (item.inside.length === 0) return [{ item, x, y, width, height: ROW }];
+function layOutRows(item: Item, { x, y, width }: { x: number; y: number; width: number }): Box[] {
+  if (item.children.length === 0) return [{ item, x, y, width, height: ROW }];
   const rows: Box[] = [];
-  let top = y + HEAD;
-  for (const each of item.inside) {
-    const inside = rowsOf(each, { x: x + PAD, y: top, width: width - 2 * PAD });
-    rows.push(...inside);
-    top += (inside[0]?.height ?? ROW) + GAP;
+  let top = y + HEAD_HEIGHT;
+  for (const each of item.children) {
+    const childRows = layOutRows(each, { x: x + PAD, y: top, width: width - 2 * PAD });
+    rows.push(...childRows);
+    top += (childRows[0]?.height ?? ROW) + GAP;
   }
   return [{ item, x, y, width, height: top - GAP + PAD + 2 - y }, ...rows];
 }

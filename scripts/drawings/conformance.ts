@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { ShownRule } from '../../inspect/protocol.ts';
 
 /** Returns every rule with its first paragraph, without backticks. */
-export function rulesIn(root: string): ShownRule[] {
-  const page = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
-  return [...page.matchAll(/^## (C\d+) (.+)\n\n((?:.+\n)+)/gm)].map(([, rule = '', title = '', text = '']) => ({
+export function readRules(root: string): ShownRule[] {
+  const pageText = readFileSync(join(root, 'docs/conformance.md'), 'utf8');
+  return [...pageText.matchAll(/^## (C\d+) (.+)\n\n((?:.+\n)+)/gm)].map(([, rule = '', title = '', text = '']) => ({
     rule,
     title,
     text: text.trim().replaceAll('\n', ' ').replaceAll('`', ''),

@@ -1,7 +1,13 @@
 /** Derives the content of a drawing from a machine or region: nested boxes, and the transitions between them. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { hasNoBox, isInside, mainPathOf, regionOf } from '../../machines/drawing/regions.ts';
-import { childrenOf, dotted, nodesOf, type Way, waysOf } from '../../machines/drawing/ways.ts';
+import {
+  childrenOf,
+  describeTransitions,
+  dottedPath,
+  type NamedTransition,
+  nodesOf,
+} from '../../machines/drawing/ways.ts';
 import type { Region } from '../../machines/shared/stateMeta.ts';
 
 /** A box: a state, a compound state with others inside, or several states that are folded into one row. */
@@ -10,23 +16,22 @@ export interface Item {
   readonly id: string;
   readonly label: string;
   readonly node?: AnyStateNode;
-  readonly inside: readonly Item[];
-  /** The folded states. */
-  readonly holds?: readonly string[];
+  readonly children: readonly Item[];
+  readonly foldedStates?: readonly string[];
 }
 
 /** All transitions between the same two boxes. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
-  readonly ways: readonly Way[];
+  readonly ways: readonly NamedTransition[];
 }
 
 export interface Content {
   readonly items: readonly Item[];
   readonly arrows: readonly Arrow[];
   /** Transitions that leave the drawing, and those that apply in every state. */
-  readonly exits: readonly Way[];
+  readonly exits: readonly NamedTransition[];
 }
 
 /** The part of a machine that is drawn. */
@@ -37,23 +42,23 @@ interface Scope {
 }
 
 /** Returns the content of a region, or of the whole machine without one. */
-export function contentOf(machine: AnyStateMachine, region?: Region): Content {
+export function createContent(machine: AnyStateMachine, region?: Region): Content {
   const scope: Scope = {
     isRegion: region !== undefined,
     contains: (state) => region === undefined || regionOf(machine, state) === region,
     mainPath: region && mainPathOf(machine, region),
   };
-  const items = withUniqueLabels(childrenOf(machine.root).flatMap((node) => itemsOf(node, scope)));
+  const items = withUniqueLabels(childrenOf(machine.root).flatMap((node) => createItems(node, scope)));
   const boxOfState = mapStatesToBoxes(items);
   const arrows = new Map<string, Arrow>();
-  const exits: Way[] = [];
-  for (const way of waysOf(machine)) {
-    if (way.to === undefined || (way.from !== '' && !hasPartIn(way.from, boxOfState))) continue;
-    const ends = way.from === '' ? [] : endsOf(machine, way.from, way.to, boxOfState);
-    if (ends.length === 0) exits.push(way);
-    for (const [from, to] of ends) {
-      const existing = arrows.get(`${from} ${to}`);
-      arrows.set(`${from} ${to}`, { from, to, ways: [...(existing?.ways ?? []), way] });
+  const exits: NamedTransition[] = [];
+  for (const way of describeTransitions(machine)) {
+    if (way.to === undefined || (way.from !== '' && !hasBoxInside(way.from, boxOfState))) continue;
+    const boxPairs = way.from === '' ? [] : boxPairsOf(machine, way.from, way.to, boxOfState);
+    if (boxPairs.length === 0) exits.push(way);
+    for (const [from, to] of boxPairs) {
+      const existingArrow = arrows.get(`${from} ${to}`);
+      arrows.set(`${from} ${to}`, { from, to, ways: [...(existingArrow?.ways ?? []), way] });
     }
   }
   return { items, arrows: [...arrows.values()].filter(({ from, to }) => from !== to), exits };
@@ -67,66 +72,67 @@ function withUniqueLabels(items: readonly Item[]): Item[] {
 }
 
 /** Returns the boxes of a state in scope. The children of a state without a box have their own boxes. */
-function itemsOf(node: AnyStateNode, scope: Scope): Item[] {
+function createItems(node: AnyStateNode, scope: Scope): Item[] {
   if (node.type === 'history') return [];
-  const id = dotted(node);
+  const id = dottedPath(node);
   const children = childrenOf(node);
   const { isRegion, contains, mainPath } = scope;
-  if (children.length === 0) return contains(id) ? [{ id, label: node.key, node, inside: [] }] : [];
+  if (children.length === 0) return contains(id) ? [{ id, label: node.key, node, children: [] }] : [];
   if (!contains(id) || (isRegion && hasNoBox(node))) {
-    const free = children.flatMap((child) => itemsOf(child, scope));
-    return contains(id) ? free : free.map((item) => ({ ...item, label: item.id }));
+    const childItems = children.flatMap((child) => createItems(child, scope));
+    return contains(id) ? childItems : childItems.map((item) => ({ ...item, label: item.id }));
   }
-  const inside = mainPath
+  const childItems = mainPath
     ? mainPathItems(node, mainPath, contains)
-    : children.flatMap((child) => itemsOf(child, scope));
-  return [{ id, label: node.key, node, inside }];
+    : children.flatMap((child) => createItems(child, scope));
+  return [{ id, label: node.key, node, children: childItems }];
 }
 
 /** Returns the main path through a compound state, and its other states in one row. */
-function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isIn: (state: string) => boolean): Item[] {
+function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isInScope: (state: string) => boolean): Item[] {
   const all = nodesOf(node).slice(1);
-  const byId = new Map(all.map((each) => [dotted(each), each]));
+  const nodesById = new Map(all.map((each) => [dottedPath(each), each]));
   const rows = mainPath.flatMap((id) => {
-    const row = byId.get(id);
-    return row ? [{ id, label: row.key, node: row, inside: [] }] : [];
+    const row = nodesById.get(id);
+    return row ? [{ id, label: row.key, node: row, children: [] }] : [];
   });
-  const isShown = (id: string) => mainPath.some((each) => isInside(each, id));
-  const holds = [...byId.keys()].filter((id) => isIn(id) && !isShown(id));
-  const atoms = holds.filter((id) => byId.get(id)?.type !== 'compound');
-  if (atoms.length === 0) return rows;
-  return [...rows, { id: `${dotted(node)}.*`, label: `${atoms.length} more`, inside: [], holds }];
+  const isOnMainPath = (id: string) => mainPath.some((each) => isInside(each, id));
+  const foldedStates = [...nodesById.keys()].filter((id) => isInScope(id) && !isOnMainPath(id));
+  const atomicStates = foldedStates.filter((id) => nodesById.get(id)?.type !== 'compound');
+  if (atomicStates.length === 0) return rows;
+  return [...rows, { id: `${dottedPath(node)}.*`, label: `${atomicStates.length} more`, children: [], foldedStates }];
 }
 
 /** Maps each state to the box that represents it. */
 function mapStatesToBoxes(items: readonly Item[]): Map<string, string> {
   return new Map(
-    items.flatMap(({ id, inside, holds }) => [
-      ...(holds ? holds.map((state) => [state, id] as const) : [[id, id] as const]),
-      ...mapStatesToBoxes(inside),
+    items.flatMap(({ id, children, foldedStates }) => [
+      ...(foldedStates ? foldedStates.map((state) => [state, id] as const) : [[id, id] as const]),
+      ...mapStatesToBoxes(children),
     ]),
   );
 }
 
-const hasPartIn = (state: string, shownAs: ReadonlyMap<string, string>): boolean =>
-  shownAs.has(state) || [...shownAs.keys()].some((each) => isInside(each, state));
+const hasBoxInside = (state: string, boxOfState: ReadonlyMap<string, string>): boolean =>
+  boxOfState.has(state) || [...boxOfState.keys()].some((each) => isInside(each, state));
 
 /**
  * Returns the pairs of boxes that a transition connects. Empty if it leaves the drawing. From a state without a box, it
  * starts at each box inside.
  */
-function endsOf(machine: AnyStateMachine, from: string, to: string, shownAs: ReadonlyMap<string, string>) {
-  const target = shownAs.get(to) ?? shownAs.get(firstInside(machine, to));
+function boxPairsOf(machine: AnyStateMachine, from: string, to: string, boxOfState: ReadonlyMap<string, string>) {
+  const target = boxOfState.get(to) ?? boxOfState.get(initialStateOf(machine, to));
   if (target === undefined) return [];
-  const own = shownAs.get(from);
-  const sources = own === undefined ? [...shownAs].filter(([state]) => isInside(state, from)) : [[from, own] as const];
-  return [...new Set(sources.map(([, box]) => box))].map((box) => [box, target] as const);
+  const own = boxOfState.get(from);
+  const sourceBoxes =
+    own === undefined ? [...boxOfState].filter(([state]) => isInside(state, from)) : [[from, own] as const];
+  return [...new Set(sourceBoxes.map(([, box]) => box))].map((box) => [box, target] as const);
 }
 
 /** Returns the initial state of a compound state. A history state stands for its parent. */
-function firstInside(machine: AnyStateMachine, state: string): string {
-  const node = nodesOf(machine.root).find((each) => dotted(each) === state);
-  if (node?.type === 'history' && node.parent) return dotted(node.parent);
-  const first = node?.type === 'compound' ? node.initial.target?.[0] : undefined;
-  return first ? firstInside(machine, dotted(first)) : state;
+function initialStateOf(machine: AnyStateMachine, state: string): string {
+  const node = nodesOf(machine.root).find((each) => dottedPath(each) === state);
+  if (node?.type === 'history' && node.parent) return dottedPath(node.parent);
+  const initialNode = node?.type === 'compound' ? node.initial.target?.[0] : undefined;
+  return initialNode ? initialStateOf(machine, dottedPath(initialNode)) : state;
 }

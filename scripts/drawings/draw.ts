@@ -1,55 +1,67 @@
 /** Creates the drawing of a machine or region for the page. */
 import type { AnyStateMachine } from 'xstate';
-import type { Drawing, DrawnState, DrawnWay, FoldedState, ShownRule } from '../../inspect/protocol.ts';
-import { columnsIn, regionOf, regionsOf, rulesOf } from '../../machines/drawing/regions.ts';
-import { dotted, nodesOf } from '../../machines/drawing/ways.ts';
+import type { Drawing, DrawnState, DrawnTransition, FoldedState, ShownRule } from '../../inspect/protocol.ts';
+import { regionColumns, regionOf, regionsOf, rulesOf } from '../../machines/drawing/regions.ts';
+import { dottedPath, nodesOf } from '../../machines/drawing/ways.ts';
 import { type Region, STATE_TAGS, type StateMeta } from '../../machines/shared/stateMeta.ts';
 import { labelLines } from '../../web/model/chart/text.ts';
 import { monoWidth } from '../../web/model/chart/textWidth.ts';
-import { type Card, cardOf } from './cards.ts';
-import { type Content, contentOf, type Item } from './content.ts';
-import { countPlace, labelPlace, type Rectangle } from './labels.ts';
-import { type Box, HEAD, type Routed } from './lanes.ts';
+import { type Card, createCard } from './cards.ts';
+import { type Content, createContent, type Item } from './content.ts';
+import { findCountRectangle, findLabelRectangle, type Rectangle } from './labels.ts';
+import { type Box, HEAD_HEIGHT, type RoutedArrow } from './lanes.ts';
 import { layOutCards, type OuterLayout } from './outer.ts';
-import { columnsOf } from './stacks.ts';
+import { layOutColumns } from './stacks.ts';
 
 const LABEL = { font: 10.5, line: 14 };
 
 /** Lays out a drawing. The result is deterministic. */
-export async function draw(machine: AnyStateMachine, rules: readonly ShownRule[], region?: Region): Promise<Drawing> {
-  const content = contentOf(machine, region);
-  const columns = columnsIn(machine, region);
+export async function drawMachine(
+  machine: AnyStateMachine,
+  rules: readonly ShownRule[],
+  region?: Region,
+): Promise<Drawing> {
+  const content = createContent(machine, region);
+  const columns = regionColumns(machine, region);
   const cards = columns
-    ? columnsOf(
-        columns.map((column) => membersOf(column, content)),
+    ? layOutColumns(
+        columns.map((column) => itemsOfColumn(column, content)),
         content.arrows,
       )
-    : content.items.map((item) => cardOf(item, content.arrows));
-  const outer = await layOutCards(cards, content.arrows.filter(isBetween(cards)), columns !== undefined);
+    : content.items.map((item) => createCard(item, content.arrows));
+  const outerLayout = await layOutCards(
+    cards,
+    content.arrows.filter(createCrossCardFilter(cards)),
+    columns !== undefined,
+  );
   const describe = createDescriber(machine);
-  const states = cards.flatMap((card) => card.boxes.map((box) => drawnState(box, placeOf(outer, card), describe)));
-  const used = new Set(states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules));
+  const states = cards.flatMap((card) =>
+    card.boxes.map((box) => toDrawnState(box, cardPosition(outerLayout, card), describe)),
+  );
+  const usedRules = new Set(
+    states.flatMap((state) => [state, ...(state.holds ?? [])]).flatMap(({ rules = [] }) => rules),
+  );
   return {
     machine: machine.id,
     ...(region ? { region: region.id } : {}),
     title: region?.title ?? 'whole',
     summary: machine.root.description ?? '',
-    width: Math.ceil(outer.width),
-    height: Math.ceil(outer.height),
+    width: Math.ceil(outerLayout.width),
+    height: Math.ceil(outerLayout.height),
     states,
     ways: withLabels(
       states,
-      [...outer.routes, ...cards.flatMap((card) => innerRoutes(card, placeOf(outer, card)))],
-      outer,
+      [...outerLayout.routes, ...cards.flatMap((card) => innerRoutes(card, cardPosition(outerLayout, card)))],
+      outerLayout,
     ),
-    exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label: withoutGuard(label), to })),
-    regions: regionsShown(machine),
-    rules: rules.filter(({ rule }) => used.has(rule)),
+    exits: content.exits.map(({ id, from, label, to = '' }) => ({ way: id, from, label: removeGuard(label), to })),
+    regions: describeRegions(machine),
+    rules: rules.filter(({ rule }) => usedRules.has(rule)),
     statesOfAll: statesOf(machine).length,
   };
 }
 
-const membersOf = (column: readonly string[], { items }: Content): Item[] =>
+const itemsOfColumn = (column: readonly string[], { items }: Content): Item[] =>
   column.flatMap((id) => items.find((item) => item.id === id) ?? []);
 
 const statesOf = (machine: AnyStateMachine) =>
@@ -57,16 +69,16 @@ const statesOf = (machine: AnyStateMachine) =>
     .slice(1)
     .filter(({ type }) => type !== 'history');
 
-const isBetween = (cards: readonly Card[]) => {
+const createCrossCardFilter = (cards: readonly Card[]) => {
   const cardOfBox = new Map(cards.flatMap((card) => card.boxes.map(({ item }) => [item.id, card])));
   return ({ from, to }: { from: string; to: string }) => cardOfBox.get(from) !== cardOfBox.get(to);
 };
 
-const placeOf = ({ positions }: OuterLayout, { id }: Card) => positions.get(id) ?? [0, 0];
+const cardPosition = ({ positions }: OuterLayout, { id }: Card) => positions.get(id) ?? [0, 0];
 
-function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
+function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
   const regions = regionsOf(machine);
-  const all = statesOf(machine).map(dotted);
+  const all = statesOf(machine).map(dottedPath);
   return regions.map((region) => ({
     region: region.id,
     title: region.title,
@@ -74,11 +86,11 @@ function regionsShown(machine: AnyStateMachine): Drawing['regions'] {
   }));
 }
 
-type Describe = (state: string) => Omit<FoldedState, 'state' | 'label'>;
+type StateDescriber = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
 /** Returns what a state declares about itself: its category, wait, description and rules. */
-function createDescriber(machine: AnyStateMachine): Describe {
-  const nodes = new Map(nodesOf(machine.root).map((node) => [dotted(node), node]));
+function createDescriber(machine: AnyStateMachine): StateDescriber {
+  const nodes = new Map(nodesOf(machine.root).map((node) => [dottedPath(node), node]));
   return (state) => {
     const node = nodes.get(state);
     // Safe cast: every machine declares StateMeta as its meta type.
@@ -96,25 +108,33 @@ function createDescriber(machine: AnyStateMachine): Describe {
   };
 }
 
-function drawnState({ item, ...box }: Box, [left, top]: readonly [number, number], describe: Describe): DrawnState {
-  const place = {
-    x: rounded(left + box.x),
-    y: rounded(top + box.y),
-    width: rounded(box.width),
-    height: rounded(box.height),
+function toDrawnState(
+  { item, ...box }: Box,
+  [left, top]: readonly [number, number],
+  describe: StateDescriber,
+): DrawnState {
+  const position = {
+    x: roundToHalf(left + box.x),
+    y: roundToHalf(top + box.y),
+    width: roundToHalf(box.width),
+    height: roundToHalf(box.height),
   };
-  const { id, label, node, holds } = item;
-  if (holds) {
-    const folded = holds.map((state) => ({ state, label: state.split('.').at(-1) ?? state, ...describe(state) }));
-    return { state: id, label, kind: 'folded', ...place, holds: folded };
+  const { id, label, node, foldedStates } = item;
+  if (foldedStates) {
+    const foldedItems = foldedStates.map((state) => ({
+      state,
+      label: state.split('.').at(-1) ?? state,
+      ...describe(state),
+    }));
+    return { state: id, label, kind: 'folded', ...position, holds: foldedItems };
   }
-  const kind = item.inside.length > 0 ? 'compound' : node?.type === 'final' ? 'final' : 'atomic';
-  return { state: id, label, kind, ...place, ...describe(id) };
+  const kind = item.children.length > 0 ? 'compound' : node?.type === 'final' ? 'final' : 'atomic';
+  return { state: id, label, kind, ...position, ...describe(id) };
 }
 
-const rounded = (value: number): number => Math.round(value * 2) / 2;
+const roundToHalf = (value: number): number => Math.round(value * 2) / 2;
 
-const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed[] =>
+const innerRoutes = (card: Card, [left, top]: readonly [number, number]): RoutedArrow[] =>
   card.inner.map(({ arrow, points }) => ({
     arrow,
     points: points.map(([x, y]) => [left + x, top + y] as const),
@@ -126,30 +146,34 @@ const innerRoutes = (card: Card, [left, top]: readonly [number, number]): Routed
  */
 function withLabels(
   states: readonly DrawnState[],
-  routes: readonly Routed[],
+  routes: readonly RoutedArrow[],
   { width, height }: OuterLayout,
-): DrawnWay[] {
+): DrawnTransition[] {
   const boxes = states.filter(({ kind }) => kind !== 'compound').map((state) => enlarge(state, 2));
-  const heads = states.filter(({ kind }) => kind === 'compound').map((state) => ({ ...state, height: HEAD }));
-  const occupied: Rectangle[] = [...boxes, ...heads];
-  const inOrder = routes.toSorted((one, other) => labelPriority(other) - labelPriority(one));
-  const place = (find: (route: Routed) => Rectangle | undefined) =>
+  const headerBoxes = states
+    .filter(({ kind }) => kind === 'compound')
+    .map((state) => ({ ...state, height: HEAD_HEIGHT }));
+  const occupied: Rectangle[] = [...boxes, ...headerBoxes];
+  const orderedRoutes = routes.toSorted((one, other) => labelPriority(other) - labelPriority(one));
+  const placeLabels = (find: (route: RoutedArrow) => Rectangle | undefined) =>
     new Map(
-      inOrder.map((route) => {
+      orderedRoutes.map((route) => {
         const rectangle = find(route);
         if (rectangle) occupied.push(rectangle);
         return [route, rectangle] as const;
       }),
     );
-  const counts = place(({ points }) => countPlace(points, occupied));
+  const countRectangles = placeLabels(({ points }) => findCountRectangle(points, occupied));
   // Unlike counts, labels must not overlap compound states either.
   occupied.push(...states.map((state) => enlarge(state, 3)));
   const bounds = { x: 0, y: 0, width, height };
-  const labels = place((route) => {
-    const size = labelSize(labelOf(route));
-    return size.width === 0 ? undefined : labelPlace(route.points, size, occupied, bounds);
+  const labels = placeLabels((route) => {
+    const labelDimensions = labelSize(labelOf(route));
+    return labelDimensions.width === 0
+      ? undefined
+      : findLabelRectangle(route.points, labelDimensions, occupied, bounds);
   });
-  return routes.map((route) => drawnWay(route, labels.get(route), counts.get(route)));
+  return routes.map((route) => toDrawnWay(route, labels.get(route), countRectangles.get(route)));
 }
 
 const enlarge = ({ x, y, width, height }: Rectangle, by: number): Rectangle => ({
@@ -159,33 +183,47 @@ const enlarge = ({ x, y, width, height }: Rectangle, by: number): Rectangle => (
   height: height + 2 * by,
 });
 
-const labelPriority = ({ arrow }: Routed): number =>
+const labelPriority = ({ arrow }: RoutedArrow): number =>
   arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0;
 
 /**
  * Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader
  * of the page.
  */
-const labelOf = ({ arrow }: Routed): string[] => [...new Set(arrow.ways.map(({ label }) => withoutGuard(label)))];
+const labelOf = ({ arrow }: RoutedArrow): string[] => [...new Set(arrow.ways.map(({ label }) => removeGuard(label)))];
 
-const withoutGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');
+const removeGuard = (label: string): string => label.replace(/ ?\[.*\]$/, '');
 
 /** Returns the maximum size of a label. The label of a timer includes the remaining time. */
 function labelSize(label: readonly string[]): { width: number; height: number } {
   if (!label.some(Boolean)) return { width: 0, height: 0 };
-  const lines = labelLines(label, '59m59s');
-  return { width: Math.max(...lines.map((line) => monoWidth(line, LABEL.font))), height: lines.length * LABEL.line };
+  const textLines = labelLines(label, '59m59s');
+  return {
+    width: Math.max(...textLines.map((line) => monoWidth(line, LABEL.font))),
+    height: textLines.length * LABEL.line,
+  };
 }
 
-function drawnWay(route: Routed, place: Rectangle | undefined, count: Rectangle | undefined): DrawnWay {
+function toDrawnWay(
+  route: RoutedArrow,
+  labelRectangle: Rectangle | undefined,
+  countRectangle: Rectangle | undefined,
+): DrawnTransition {
   const { arrow, points } = route;
   return {
     ways: arrow.ways.map(({ id }) => id),
     from: arrow.from,
     to: arrow.to,
-    points: points.map(([x, y]) => [rounded(x), rounded(y)] as const),
+    points: points.map(([x, y]) => [roundToHalf(x), roundToHalf(y)] as const),
     label: labelOf(route),
-    ...(place ? { labelAt: [rounded(place.x), rounded(place.y)] as const } : {}),
-    ...(count ? { countAt: [rounded(count.x + count.width / 2), rounded(count.y + count.height / 2)] as const } : {}),
+    ...(labelRectangle ? { labelAt: [roundToHalf(labelRectangle.x), roundToHalf(labelRectangle.y)] as const } : {}),
+    ...(countRectangle
+      ? {
+          countAt: [
+            roundToHalf(countRectangle.x + countRectangle.width / 2),
+            roundToHalf(countRectangle.y + countRectangle.height / 2),
+          ] as const,
+        }
+      : {}),
   };
 }

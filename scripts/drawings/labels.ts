@@ -10,21 +10,21 @@ export interface Rectangle {
 
 const GAP = 5;
 
-export const overlap = (one: Rectangle, other: Rectangle): boolean =>
-  one.x < other.x + other.width &&
-  other.x < one.x + one.width &&
-  one.y < other.y + other.height &&
-  other.y < one.y + one.height;
+export const doOverlap = (first: Rectangle, second: Rectangle): boolean =>
+  first.x < second.x + second.width &&
+  second.x < first.x + first.width &&
+  first.y < second.y + second.height &&
+  second.y < first.y + first.height;
 
 /** Returns the position of a label of this size, or undefined if there is no space for it. */
-export function labelPlace(
+export function findLabelRectangle(
   points: readonly Point[],
   size: { readonly width: number; readonly height: number },
-  taken: readonly Rectangle[],
+  occupied: readonly Rectangle[],
   bounds: Rectangle,
 ): Rectangle | undefined {
-  const tried = stretchesOf(points).flatMap((stretch) => placesBeside(stretch, size));
-  return tried.find((place) => isWithin(place, bounds) && !taken.some((other) => overlap(place, other)));
+  const candidates = segmentsByLength(points).flatMap((stretch) => rectanglesBeside(stretch, size));
+  return candidates.find((place) => isWithin(place, bounds) && !occupied.some((other) => doOverlap(place, other)));
 }
 
 const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
@@ -34,48 +34,48 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
   place.y + place.height <= bounds.y + bounds.height;
 
 /** The size of a label that holds a count of four characters, the longest one. */
-const COUNT = { width: 36, height: 15 };
+const COUNT_SIZE = { width: 36, height: 15 };
 
 /** Returns the position of an arrow's count, which is on the arrow and overlaps nothing else. */
-export function countPlace(points: readonly Point[], taken: readonly Rectangle[]): Rectangle | undefined {
-  const stretches = stretchesOf(points).filter(([from, to]) => lengthOf([from, to]) >= ROOM);
-  const places = stretches.flatMap(([[x1, y1], [x2, y2]]) =>
-    PARTS.map((part) => ({
-      x: x1 + (x2 - x1) * part - COUNT.width / 2,
-      y: y1 + (y2 - y1) * part - COUNT.height / 2,
-      ...COUNT,
+export function findCountRectangle(points: readonly Point[], occupied: readonly Rectangle[]): Rectangle | undefined {
+  const longSegments = segmentsByLength(points).filter(([from, to]) => segmentLength([from, to]) >= MIN_SEGMENT_LENGTH);
+  const candidates = longSegments.flatMap(([[x1, y1], [x2, y2]]) =>
+    SEGMENT_FRACTIONS.map((part) => ({
+      x: x1 + (x2 - x1) * part - COUNT_SIZE.width / 2,
+      y: y1 + (y2 - y1) * part - COUNT_SIZE.height / 2,
+      ...COUNT_SIZE,
     })),
   );
-  return places.find((place) => !taken.some((other) => overlap(place, other)));
+  return candidates.find((place) => !occupied.some((other) => doOverlap(place, other)));
 }
 
 /** Minimum length of a segment that has a count. A count would hide a shorter segment. */
-const ROOM = 30;
+const MIN_SEGMENT_LENGTH = 30;
 
-const lengthOf = ([[x1, y1], [x2, y2]]: Stretch): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);
+const segmentLength = ([[x1, y1], [x2, y2]]: Segment): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);
 
-type Stretch = readonly [Point, Point];
+type Segment = readonly [Point, Point];
 
 /** Returns the segments of an arrow, longest first. */
-function stretchesOf(points: readonly Point[]): Stretch[] {
-  const all = points.slice(1).map((point, index): Stretch => [points[index] ?? point, point]);
-  return all.toSorted((one, other) => lengthOf(other) - lengthOf(one));
+function segmentsByLength(points: readonly Point[]): Segment[] {
+  const all = points.slice(1).map((point, index): Segment => [points[index] ?? point, point]);
+  return all.toSorted((one, other) => segmentLength(other) - segmentLength(one));
 }
 
 /** Relative positions along a segment, in the order in which they are tried: from the middle outwards. */
-const PARTS = [
+const SEGMENT_FRACTIONS = [
   0.5,
   ...Array.from({ length: 18 }, (_, index) => (index + 1) / 40).flatMap((far) => [0.5 - far, 0.5 + far]),
 ];
 
-function placesBeside(
-  [[x1, y1], [x2, y2]]: Stretch,
+function rectanglesBeside(
+  [[x1, y1], [x2, y2]]: Segment,
   { width, height }: { width: number; height: number },
 ): Rectangle[] {
-  const isLevel = Math.abs(x2 - x1) > Math.abs(y2 - y1);
-  return PARTS.flatMap((part) => {
+  const isHorizontal = Math.abs(x2 - x1) > Math.abs(y2 - y1);
+  return SEGMENT_FRACTIONS.flatMap((part) => {
     const [x, y] = [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part];
-    const corners = isLevel
+    const corners = isHorizontal
       ? [
           [x - width / 2, y - height - GAP],
           [x - width / 2, y + GAP],

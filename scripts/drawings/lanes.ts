@@ -12,14 +12,14 @@ export interface Box {
   readonly height: number;
 }
 
-export interface Routed {
+export interface RoutedArrow {
   readonly arrow: Arrow;
   readonly points: readonly Point[];
 }
 
 /** Height of the header of a box with others inside. */
-export const HEAD = 28;
-const LANE = 7;
+export const HEAD_HEIGHT = 28;
+const LANE_WIDTH = 7;
 
 /** The boxes beside which lanes are drawn. */
 interface LaneArea {
@@ -35,7 +35,7 @@ interface LaneArea {
 export interface Lanes {
   readonly left: number;
   readonly right: number;
-  readonly routes: readonly Routed[];
+  readonly routes: readonly RoutedArrow[];
 }
 
 interface Hop {
@@ -45,57 +45,63 @@ interface Hop {
 }
 
 /** Returns the y coordinate at which arrows touch a box. */
-export const middle = ({ y, height, item }: Box): number => (item.inside.length > 0 ? y + HEAD / 2 : y + height / 2);
+export const middleY = ({ y, height, item }: Box): number =>
+  item.children.length > 0 ? y + HEAD_HEIGHT / 2 : y + height / 2;
 
-const holds = (outer: Box, inner: Box): boolean =>
+const containsBox = (outer: Box, inner: Box): boolean =>
   outer !== inner && outer.x <= inner.x && outer.y <= inner.y && outer.y + outer.height >= inner.y + inner.height;
 
 /** Routes arrows that go down on the right, and arrows that go up on the left. */
-export function lanesBeside(
+export function routeBeside(
   { boxes, container, gap, edges: [leftEdge, rightEdge] }: LaneArea,
   arrows: readonly Arrow[],
 ): Lanes {
-  const byId = new Map(boxes.map((box) => [box.item.id, box]));
+  const boxesById = new Map(boxes.map((box) => [box.item.id, box]));
   const hops = arrows.flatMap((arrow): Hop[] => {
-    const [from, to] = [byId.get(arrow.from), byId.get(arrow.to)];
+    const [from, to] = [boxesById.get(arrow.from), boxesById.get(arrow.to)];
     return from && to ? [{ arrow, from, to }] : [];
   });
   const isStraight = (hop: Hop) => isNeighbour(hop, gap);
-  const beside = hops.filter((hop) => !isStraight(hop));
-  const leftLanes = lanesOf(beside.filter(goesLeft));
-  const rightLanes = lanesOf(beside.filter((hop) => !goesLeft(hop)));
-  const routes = hops.map((hop): Routed => {
+  const sideHops = hops.filter((hop) => !isStraight(hop));
+  const leftLanes = assignLanes(sideHops.filter(goesLeft));
+  const rightLanes = assignLanes(sideHops.filter((hop) => !goesLeft(hop)));
+  const routes = hops.map((hop): RoutedArrow => {
     const { arrow } = hop;
     if (isStraight(hop)) return { arrow, points: straightPoints(hop, hops) };
     const lane = leftLanes.get(hop);
-    const x = lane === undefined ? rightEdge + LANE * ((rightLanes.get(hop) ?? 0) + 1) : leftEdge - LANE * (lane + 1);
-    return { arrow, points: lanePoints(hop, x, { isLeft: lane !== undefined, around: container }) };
+    const x =
+      lane === undefined
+        ? rightEdge + LANE_WIDTH * ((rightLanes.get(hop) ?? 0) + 1)
+        : leftEdge - LANE_WIDTH * (lane + 1);
+    return { arrow, points: lanePoints(hop, x, { isLeft: lane !== undefined, containerId: container }) };
   });
-  return { left: widthOf(leftLanes), right: widthOf(rightLanes), routes };
+  return { left: lanesWidth(leftLanes), right: lanesWidth(rightLanes), routes };
 }
 
-const widthOf = (lanes: ReadonlyMap<Hop, number>): number =>
-  lanes.size === 0 ? 0 : LANE * (Math.max(...lanes.values()) + 1);
+const lanesWidth = (lanes: ReadonlyMap<Hop, number>): number =>
+  lanes.size === 0 ? 0 : LANE_WIDTH * (Math.max(...lanes.values()) + 1);
 
 function isNeighbour({ from, to }: Hop, maxGap: number): boolean {
   const [upper, lower] = from.y < to.y ? [from, to] : [to, from];
   const gap = lower.y - (upper.y + upper.height);
-  return !holds(from, to) && !holds(to, from) && gap >= 0 && gap <= maxGap;
+  return !containsBox(from, to) && !containsBox(to, from) && gap >= 0 && gap <= maxGap;
 }
 
-const goesLeft = ({ from, to }: Hop): boolean => (to.y < from.y ? !holds(to, from) : holds(from, to));
+const goesLeft = ({ from, to }: Hop): boolean => (to.y < from.y ? !containsBox(to, from) : containsBox(from, to));
 
 /** Assigns each arrow the innermost lane that is free over its whole length, shortest arrows first. */
-function lanesOf(hops: readonly Hop[]): Map<Hop, number> {
-  const span = ({ from, to }: Hop): Point => [
-    Math.min(middle(from), middle(to)) - 5,
-    Math.max(middle(from), middle(to)) + 5,
+function assignLanes(hops: readonly Hop[]): Map<Hop, number> {
+  const verticalSpan = ({ from, to }: Hop): Point => [
+    Math.min(middleY(from), middleY(to)) - 5,
+    Math.max(middleY(from), middleY(to)) + 5,
   ];
-  const length = (hop: Hop) => span(hop)[1] - span(hop)[0];
+  const spanLength = (hop: Hop) => verticalSpan(hop)[1] - verticalSpan(hop)[0];
   const lanes = new Map<Hop, number>();
-  for (const hop of hops.toSorted((one, other) => length(one) - length(other))) {
-    const [top, bottom] = span(hop);
-    const met = [...lanes].filter(([other]) => span(other)[0] < bottom && span(other)[1] > top).map(([, lane]) => lane);
+  for (const hop of hops.toSorted((one, other) => spanLength(one) - spanLength(other))) {
+    const [top, bottom] = verticalSpan(hop);
+    const met = [...lanes]
+      .filter(([other]) => verticalSpan(other)[0] < bottom && verticalSpan(other)[1] > top)
+      .map(([, lane]) => lane);
     let lane = 0;
     while (met.includes(lane)) lane += 1;
     lanes.set(hop, lane);
@@ -106,8 +112,8 @@ function lanesOf(hops: readonly Hop[]): Map<Hop, number> {
 function straightPoints({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[] {
   const isBothWays = hops.some((other) => other.arrow.from === arrow.to && other.arrow.to === arrow.from);
   const goesDown = from.y < to.y;
-  const narrow = from.width < to.width ? from : to;
-  const x = narrow.x + narrow.width / 2 + (isBothWays ? (goesDown ? -10 : 10) : 0);
+  const narrowerBox = from.width < to.width ? from : to;
+  const x = narrowerBox.x + narrowerBox.width / 2 + (isBothWays ? (goesDown ? -10 : 10) : 0);
   return goesDown
     ? [
         [x, from.y + from.height],
@@ -119,28 +125,28 @@ function straightPoints({ arrow, from, to }: Hop, hops: readonly Hop[]): Point[]
       ];
 }
 
-interface LaneChoice {
+interface LaneOptions {
   readonly isLeft: boolean;
-  readonly around: string | undefined;
+  readonly containerId: string | undefined;
 }
 
 /** Returns the points of an arrow that leaves a box, follows its lane and enters the other box. */
-function lanePoints({ from, to }: Hop, x: number, { isLeft, around }: LaneChoice): Point[] {
-  const edge = (box: Box) => (isLeft ? box.x : box.x + box.width);
-  const atHead = (box: Box): Point[] => [[x, box.y + HEAD - 6]];
+function lanePoints({ from, to }: Hop, x: number, { isLeft, containerId }: LaneOptions): Point[] {
+  const boxEdge = (box: Box) => (isLeft ? box.x : box.x + box.width);
+  const pointAtHeader = (box: Box): Point[] => [[x, box.y + HEAD_HEIGHT - 6]];
   const startPoints: Point[] =
-    from.item.id === around
-      ? atHead(from)
+    from.item.id === containerId
+      ? pointAtHeader(from)
       : [
-          [edge(from), middle(from) + 4],
-          [x, middle(from) + 4],
+          [boxEdge(from), middleY(from) + 4],
+          [x, middleY(from) + 4],
         ];
   const endPoints: Point[] =
-    to.item.id === around
-      ? atHead(to)
+    to.item.id === containerId
+      ? pointAtHeader(to)
       : [
-          [x, middle(to) - 4],
-          [edge(to), middle(to) - 4],
+          [x, middleY(to) - 4],
+          [boxEdge(to), middleY(to) - 4],
         ];
   return [...startPoints, ...endPoints];
 }

@@ -2,13 +2,13 @@
 import elk, { type ElkExtendedEdge, type ElkNode, type ElkPort } from 'elkjs/lib/elk.bundled.js';
 import type { Card } from './cards.ts';
 import type { Arrow } from './content.ts';
-import { middle, type Point, type Routed } from './lanes.ts';
+import { middleY, type Point, type RoutedArrow } from './lanes.ts';
 
 export interface OuterLayout {
   readonly width: number;
   readonly height: number;
   readonly positions: ReadonlyMap<string, Point>;
-  readonly routes: readonly Routed[];
+  readonly routes: readonly RoutedArrow[];
 }
 
 type Side = 'EAST' | 'WEST';
@@ -19,7 +19,7 @@ interface Leg {
   readonly to: Card;
 }
 
-const OPTIONS = {
+const LAYOUT_OPTIONS = {
   'elk.algorithm': 'layered',
   'elk.direction': 'RIGHT',
   'elk.edgeRouting': 'ORTHOGONAL',
@@ -36,7 +36,7 @@ const OPTIONS = {
   'elk.randomSeed': '1',
 };
 
-const IN_COLUMNS = {
+const COLUMN_OPTIONS = {
   'elk.layered.cycleBreaking.strategy': 'INTERACTIVE',
   'elk.layered.layering.strategy': 'INTERACTIVE',
   'elk.layered.crossingMinimization.strategy': 'INTERACTIVE',
@@ -51,27 +51,27 @@ export async function layOutCards(
   arrows: readonly Arrow[],
   isInOrder: boolean,
 ): Promise<OuterLayout> {
-  const legs = arrows.flatMap((arrow): Leg[] => {
-    const [from, to] = [cardWith(cards, arrow.from), cardWith(cards, arrow.to)];
+  const cardLegs = arrows.flatMap((arrow): Leg[] => {
+    const [from, to] = [findCardOfBox(cards, arrow.from), findCardOfBox(cards, arrow.to)];
     return from && to && from !== to ? [{ arrow, from, to }] : [];
   });
-  const seeds = new Map(isInOrder ? cards.map(({ id }, index) => [id, { x: index * 1_000, y: 0 }]) : []);
-  const first = await runElk(cards, legs, seeds);
-  const lefts = new Map((first.children ?? []).map(({ id, x = 0 }) => [id, x]));
-  const isBack = ({ from, to }: Leg) => (lefts.get(to.id) ?? 0) < (lefts.get(from.id) ?? 0);
-  const { width = 0, height = 0, children = [], edges = [] } = await runElk(cards, legs, seeds, isBack);
+  const seedPositions = new Map(isInOrder ? cards.map(({ id }, index) => [id, { x: index * 1_000, y: 0 }]) : []);
+  const firstLayout = await runElk(cards, cardLegs, seedPositions);
+  const leftByCard = new Map((firstLayout.children ?? []).map(({ id, x = 0 }) => [id, x]));
+  const isBackward = ({ from, to }: Leg) => (leftByCard.get(to.id) ?? 0) < (leftByCard.get(from.id) ?? 0);
+  const { width = 0, height = 0, children = [], edges = [] } = await runElk(cards, cardLegs, seedPositions, isBackward);
   const positions = new Map(children.map(({ id, x = 0, y = 0 }): [string, Point] => [id, [x, y]]));
   const routes = edges.flatMap((edge) => {
-    const leg = legs[Number(edge.id)];
-    return leg ? [{ arrow: leg.arrow, points: pointsOf(edge, leg, positions, isBack(leg)) }] : [];
+    const leg = cardLegs[Number(edge.id)];
+    return leg ? [{ arrow: leg.arrow, points: routePoints(edge, leg, positions, isBackward(leg)) }] : [];
   });
   return { width, height, positions, routes };
 }
 
-const cardWith = (cards: readonly Card[], box: string): Card | undefined =>
+const findCardOfBox = (cards: readonly Card[], box: string): Card | undefined =>
   cards.find(({ boxes }) => boxes.some(({ item }) => item.id === box));
 
-type Seeds = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+type SeedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 /** The point at which an arrow touches a side of a box. */
 interface End {
@@ -82,48 +82,48 @@ interface End {
 
 /** Whether the card is a single state, which arrows may touch on all sides. */
 const isPlain = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
-const idOf = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
-const startOf = ({ arrow, from }: Leg, isBack: boolean): End => ({
+const portId = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
+const legStart = ({ arrow, from }: Leg, isBack: boolean): End => ({
   card: from,
   box: arrow.from,
   side: isBack ? 'WEST' : 'EAST',
 });
-const endOf = ({ arrow, to }: Leg, isBack: boolean): End => ({
+const legEnd = ({ arrow, to }: Leg, isBack: boolean): End => ({
   card: to,
   box: arrow.to,
   side: isBack ? 'EAST' : 'WEST',
 });
 
 /** A single instance for all drawings, because its start is slow. */
-const layouts = new elk.default();
+const elkEngine = new elk.default();
 
 /** Runs ELK. Without `isBack`, arrows connect cards without fixed ports. */
 function runElk(
   cards: readonly Card[],
   legs: readonly Leg[],
-  seeds: Seeds,
+  seeds: SeedPositions,
   isBack?: (leg: Leg) => boolean,
 ): Promise<ElkNode> {
-  const ends = isBack ? legs.flatMap((leg) => [startOf(leg, isBack(leg)), endOf(leg, isBack(leg))]) : [];
+  const portEnds = isBack ? legs.flatMap((leg) => [legStart(leg, isBack(leg)), legEnd(leg, isBack(leg))]) : [];
   const edges = legs.map((leg, index): ElkExtendedEdge => {
     const [source, target] = isBack
-      ? [idOf(startOf(leg, isBack(leg))), idOf(endOf(leg, isBack(leg)))]
+      ? [portId(legStart(leg, isBack(leg))), portId(legEnd(leg, isBack(leg)))]
       : [leg.from.id, leg.to.id];
     return { id: String(index), sources: [source], targets: [target] };
   });
   const children = cards.map((card): ElkNode => {
     const { id, width, height } = card;
-    const ports = portsOf(ends.filter((end) => end.card === card && !isPlain(card)));
-    const fixed = ports.length > 0 ? { ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } } : {};
-    return { id, width, height, ...seeds.get(id), ...fixed };
+    const ports = createPorts(portEnds.filter((end) => end.card === card && !isPlain(card)));
+    const fixedPorts = ports.length > 0 ? { ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } } : {};
+    return { id, width, height, ...seeds.get(id), ...fixedPorts };
   });
-  const layoutOptions = { ...OPTIONS, ...(seeds.size > 0 ? IN_COLUMNS : {}) };
-  return layouts.layout({ id: 'root', layoutOptions, children, edges });
+  const layoutOptions = { ...LAYOUT_OPTIONS, ...(seeds.size > 0 ? COLUMN_OPTIONS : {}) };
+  return elkEngine.layout({ id: 'root', layoutOptions, children, edges });
 }
 
-function portsOf(ends: readonly End[]): ElkPort[] {
-  const byId = new Map(ends.map((end) => [idOf(end), end]));
-  return [...byId].map(([id, { card, box, side }]) => ({
+function createPorts(ends: readonly End[]): ElkPort[] {
+  const endsById = new Map(ends.map((end) => [portId(end), end]));
+  return [...endsById].map(([id, { card, box, side }]) => ({
     id,
     width: 0,
     height: 0,
@@ -135,23 +135,23 @@ function portsOf(ends: readonly End[]): ElkPort[] {
 
 function portHeight({ boxes }: Card, id: string): number {
   const box = boxes.find(({ item }) => item.id === id);
-  return box ? middle(box) : 0;
+  return box ? middleY(box) : 0;
 }
 
 /** Extends an arrow, which ELK routes to the edge of a card, to the row inside. */
-function pointsOf(edge: ElkExtendedEdge, leg: Leg, places: OuterLayout['positions'], isBack: boolean): Point[] {
+function routePoints(edge: ElkExtendedEdge, leg: Leg, positions: OuterLayout['positions'], isBack: boolean): Point[] {
   const section = edge.sections?.[0];
   if (section === undefined) return [];
   const points = [section.startPoint, ...(section.bendPoints ?? []), section.endPoint].map(({ x, y }): Point => [x, y]);
-  const startPoint = rowEdge(startOf(leg, isBack), places);
-  const endPoint = rowEdge(endOf(leg, isBack), places);
+  const startPoint = rowEdge(legStart(leg, isBack), positions);
+  const endPoint = rowEdge(legEnd(leg, isBack), positions);
   return [...(startPoint ? [startPoint] : []), ...points, ...(endPoint ? [endPoint] : [])];
 }
 
 /** Returns the point at the edge of a row, or undefined for the card itself. */
-function rowEdge({ card, box: id, side }: End, places: OuterLayout['positions']): Point | undefined {
+function rowEdge({ card, box: id, side }: End, positions: OuterLayout['positions']): Point | undefined {
   const box = card.boxes.find(({ item }) => item.id === id);
-  const [x, y] = places.get(card.id) ?? [0, 0];
+  const [x, y] = positions.get(card.id) ?? [0, 0];
   if (box === undefined || id === card.id) return undefined;
   return [x + box.x + (side === 'EAST' ? box.width : 0), y + portHeight(card, id)];
 }

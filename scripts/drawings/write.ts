@@ -6,26 +6,33 @@ import type { Drawing } from '../../inspect/protocol.ts';
 import { drawAll } from './all.ts';
 
 /** Files and directories on which the drawings depend. */
-const SOURCES = ['machines', 'show', 'scripts/drawings', 'web/model/chart', 'docs/conformance.md', 'package-lock.json'];
+const SOURCE_PATHS = [
+  'machines',
+  'show',
+  'scripts/drawings',
+  'web/model/chart',
+  'docs/conformance.md',
+  'package-lock.json',
+];
 
 /** Returns the drawings, which are created if a source has changed. */
 export async function writeDrawings(root: string, directory: string): Promise<Drawing[]> {
   const digestFile = join(directory, 'digest.txt');
-  const digest = digestOf(root);
+  const sourceDigest = computeDigest(root);
   mkdirSync(directory, { recursive: true });
-  if (!existsSync(digestFile) || readFileSync(digestFile, 'utf8') !== digest) {
+  if (!existsSync(digestFile) || readFileSync(digestFile, 'utf8') !== sourceDigest) {
     const drawings = await drawAll(root);
     for (const [name, drawing] of drawings) writeFileSync(join(directory, `${name}.json`), JSON.stringify(drawing));
     const staleEntries = readdirSync(directory).filter((name) => !drawings.has(name.replace(/[.]json$/, '')));
     for (const name of staleEntries) rmSync(join(directory, name), { recursive: true, force: true });
-    writeFileSync(digestFile, digest);
+    writeFileSync(digestFile, sourceDigest);
   }
-  const names = readdirSync(directory).filter((name) => name.endsWith('.json'));
+  const fileNames = readdirSync(directory).filter((name) => name.endsWith('.json'));
   // Safe cast: this build or one with the same sources wrote the files.
-  return names.toSorted().map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Drawing);
+  return fileNames.toSorted().map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Drawing);
 }
 
-function digestOf(root: string): string {
+function computeDigest(root: string): string {
   const hash = createHash('sha256');
   const add = (path: string): void => {
     const entries = path.includes('.') ? undefined : readdirSync(join(root, path), { withFileTypes: true });
@@ -33,6 +40,6 @@ function digestOf(root: string): string {
     else
       for (const { name } of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) add(`${path}/${name}`);
   };
-  for (const path of SOURCES) add(path);
+  for (const path of SOURCE_PATHS) add(path);
   return hash.digest('hex');
 }

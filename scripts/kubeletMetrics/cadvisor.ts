@@ -5,31 +5,33 @@ import type { DeclaredMetric } from './declarations.ts';
 
 const DIRECTORY = 'vendor/github.com/google/cadvisor/metrics';
 /** The labels of each series, by the file that declares it. */
-const FILES = {
+const METRIC_FILES = {
   'prometheus.go': ['container', 'id', 'image', 'name', 'namespace', 'pod'],
   'prometheus_machine.go': ['boot_id', 'machine_id', 'system_uuid'],
 };
 
-const METRIC = /name:\s+"(?<name>\w+)",\s+help:\s+".*",\s+(?<rest>(?:(?:valueType|extraLabels):.*\s+)+)/g;
+const METRIC_PATTERN = /name:\s+"(?<name>\w+)",\s+help:\s+".*",\s+(?<rest>(?:(?:valueType|extraLabels):.*\s+)+)/g;
 /** Matches the descriptions of series that have only the labels of their file. All of these series are gauges. */
-const DESCRIPTION = /NewDesc\("(?<name>\w+)", ".*", labels, nil\)/g;
-const SCRAPE_ERROR = /GaugeOpts\{\s+Namespace: "(?<namespace>\w+)",\s+Name:\s+"(?<name>\w+)"/g;
+const DESCRIPTION_PATTERN = /NewDesc\("(?<name>\w+)", ".*", labels, nil\)/g;
+const SCRAPE_ERROR_PATTERN = /GaugeOpts\{\s+Namespace: "(?<namespace>\w+)",\s+Name:\s+"(?<name>\w+)"/g;
 
 /**
  * Collects the metrics of the kinds that a kubelet includes (`includedMetrics` in `pkg/kubelet/server/server.go`) in
  * the source of Kubernetes at `root`.
  */
 export function cadvisorMetrics(root: string): DeclaredMetric[] {
-  const server = readFileSync(join(root, 'pkg/kubelet/server/server.go'), 'utf8');
-  const kinds = new Set(Array.from(server.matchAll(/cadvisormetrics\.(\w+Metrics)\b/g), ([, kind]) => kind));
-  return Object.entries(FILES).flatMap(([name, base]) => {
+  const serverSource = readFileSync(join(root, 'pkg/kubelet/server/server.go'), 'utf8');
+  const includedKinds = new Set(
+    Array.from(serverSource.matchAll(/cadvisormetrics\.(\w+Metrics)\b/g), ([, kind]) => kind),
+  );
+  return Object.entries(METRIC_FILES).flatMap(([name, base]) => {
     const file = `${DIRECTORY}/${name}`;
     const source = readFileSync(join(root, file), 'utf8');
-    const included = source.replaceAll(
+    const includedSource = source.replaceAll(
       /^\tif includedMetrics\.Has\(container\.(\w+)\) \{\n[\s\S]*?^\t\}\n/gm,
-      (block, kind) => (kinds.has(kind) ? block : ''),
+      (block, kind) => (includedKinds.has(kind) ? block : ''),
     );
-    const metric = (declared: Pick<DeclaredMetric, 'name' | 'labels'>, type = 'gauge'): DeclaredMetric => ({
+    const createMetric = (declared: Pick<DeclaredMetric, 'name' | 'labels'>, type = 'gauge'): DeclaredMetric => ({
       ...declared,
       type,
       stability: '',
@@ -37,23 +39,23 @@ export function cadvisorMetrics(root: string): DeclaredMetric[] {
       file,
     });
     return [
-      ...Array.from(included.matchAll(METRIC), ({ groups: { name = '', rest = '' } = {} }) => {
+      ...Array.from(includedSource.matchAll(METRIC_PATTERN), ({ groups: { name = '', rest = '' } = {} }) => {
         const [, type = ''] = /prometheus\.(\w+)Value/.exec(rest) ?? [];
         const [, labels = ''] = /\[\]string\{(.*)\}/.exec(rest) ?? [];
-        return metric({ name, labels: [...base, ...labelsIn(labels, source)] }, type.toLowerCase());
+        return createMetric({ name, labels: [...base, ...parseLabels(labels, source)] }, type.toLowerCase());
       }),
-      ...[...new Set(Array.from(included.matchAll(DESCRIPTION), ({ groups: { name = '' } = {} }) => name))].map(
-        (name) => metric({ name, labels: base }),
-      ),
-      ...Array.from(included.matchAll(SCRAPE_ERROR), ({ groups: { namespace, name } = {} }) =>
-        metric({ name: `${namespace}_${name}`, labels: [] }),
+      ...[
+        ...new Set(Array.from(includedSource.matchAll(DESCRIPTION_PATTERN), ({ groups: { name = '' } = {} }) => name)),
+      ].map((name) => createMetric({ name, labels: base })),
+      ...Array.from(includedSource.matchAll(SCRAPE_ERROR_PATTERN), ({ groups: { namespace, name } = {} }) =>
+        createMetric({ name: `${namespace}_${name}`, labels: [] }),
       ),
     ];
   });
 }
 
 /** Parses a list of labels, which are written as strings or as constants of the same file. */
-const labelsIn = (list: string, source: string): string[] =>
+const parseLabels = (list: string, source: string): string[] =>
   list
     .split(',')
     .map((label) => label.trim())

@@ -1,5 +1,5 @@
 /** Collects the metrics that the packages of a Kubernetes program declare. */
-import { evaluate, type GoFile, type GoPackages, type GoValue, inBrackets, splitAt } from './goSource.ts';
+import { evaluate, type GoFile, type GoPackages, type GoValue, splitTokens, tokensInBrackets } from './goSource.ts';
 
 export interface DeclaredMetric {
   readonly name: string;
@@ -15,65 +15,68 @@ export interface DeclaredMetric {
 /** The metrics, and a message for each declaration that could not be read. */
 export interface Declarations {
   readonly metrics: readonly DeclaredMetric[];
-  readonly unread: readonly string[];
+  readonly unreadMessages: readonly string[];
 }
 
 /** The package of the metrics library. The library's own metrics are declared without this package's name. */
-const METRICS = 'staging/src/k8s.io/component-base/metrics';
-const OPTIONS = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)Opts$/;
+const METRICS_PACKAGE = 'staging/src/k8s.io/component-base/metrics';
+const OPTIONS_TYPE_PATTERN = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)Opts$/;
 
 /** Collects the metrics of packages, in the order of their files. */
-export function declarationsIn(packages: GoPackages): Declarations {
+export function readDeclarations(packages: GoPackages): Declarations {
   const files = [...packages.values()]
     .flatMap((each) => each.files)
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  const types = describedTypes(files);
+  const metricTypes = readDescribedTypes(files);
   const metrics: DeclaredMetric[] = [];
-  const unread: string[] = [];
+  const unreadMessages: string[] = [];
   for (const file of files) {
-    for (const read of declaredIn({ file, packages }, types)) {
+    for (const read of findDeclarations({ file, packages }, metricTypes)) {
       try {
         metrics.push(read());
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
-        unread.push(error.message);
+        unreadMessages.push(error.message);
       }
     }
   }
-  return { metrics, unread };
+  return { metrics, unreadMessages };
 }
 
-interface Place {
+interface SourceLocation {
   readonly file: GoFile;
   readonly packages: GoPackages;
 }
 
 /** Finds the metrics of a file. Each one is declared by a literal of its options or by a description. */
-function declaredIn(place: Place, types: ReadonlyMap<string, string>): readonly (() => DeclaredMetric)[] {
-  const { tokens } = place.file;
+function findDeclarations(
+  location: SourceLocation,
+  types: ReadonlyMap<string, string>,
+): readonly (() => DeclaredMetric)[] {
+  const { tokens } = location.file;
   return tokens.flatMap((token, at) => {
-    const [, kind] = OPTIONS.exec(token) ?? [];
-    if (kind !== undefined && tokens[at + 1] === '{' && isOfMetrics(place.file, at)) {
-      return [() => withOptions(at + 1, kind, place)];
+    const [, kind] = OPTIONS_TYPE_PATTERN.exec(token) ?? [];
+    if (kind !== undefined && tokens[at + 1] === '{' && isFromMetricsPackage(location.file, at)) {
+      return [() => readOptionsLiteral(at + 1, kind, location)];
     }
-    if (token !== 'NewDesc' || tokens[at + 1] !== '(' || !isOfMetrics(place.file, at)) return [];
+    if (token !== 'NewDesc' || tokens[at + 1] !== '(' || !isFromMetricsPackage(location.file, at)) return [];
     const variable = tokens[at - (tokens[at - 4] === ':' ? 5 : 4)] ?? '';
-    return [() => described(at + 1, types.get(variable) ?? typeIn(place.file), place)];
+    return [() => readDescription(at + 1, types.get(variable) ?? inferType(location.file), location)];
   });
 }
 
-function isOfMetrics({ path, tokens, imports }: GoFile, at: number): boolean {
-  if (tokens[at - 1] === '.') return imports.get(tokens[at - 2] ?? '') === METRICS;
-  return path.slice(0, path.lastIndexOf('/')) === METRICS && tokens[at - 1] === '&';
+function isFromMetricsPackage({ path, tokens, imports }: GoFile, at: number): boolean {
+  if (tokens[at - 1] === '.') return imports.get(tokens[at - 2] ?? '') === METRICS_PACKAGE;
+  return path.slice(0, path.lastIndexOf('/')) === METRICS_PACKAGE && tokens[at - 1] === '&';
 }
 
 /** Returns the types of the metrics that are collected on each scrape, keyed by the variable of their description. */
-function describedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
+function readDescribedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
   const types = new Map<string, string>();
   for (const { tokens } of files) {
     for (const [at, token] of tokens.entries()) {
       if (token !== 'NewLazyConstMetric' || tokens[at + 1] !== '(') continue;
-      const [description = [], value = []] = splitAt(inBrackets(tokens, at + 1), ',');
+      const [description = [], value = []] = splitTokens(tokensInBrackets(tokens, at + 1), ',');
       types.set(description.at(-1) ?? '', (value.at(-1) ?? '').replace(/Value$/, '').toLowerCase());
     }
   }
@@ -81,27 +84,28 @@ function describedTypes(files: readonly GoFile[]): ReadonlyMap<string, string> {
 }
 
 /** Returns the type of a description that is passed to a function, inferred from the values in its file. */
-const typeIn = ({ tokens }: GoFile): string => (tokens.includes('CounterValue') ? 'counter' : 'gauge');
+const inferType = ({ tokens }: GoFile): string => (tokens.includes('CounterValue') ? 'counter' : 'gauge');
 
 const DEFAULT_BUCKETS = ['metrics', '.', 'DefBuckets'];
 
-/** Reads a metric with a literal of its options. The labels are the arguments after the literal. */
-function withOptions(open: number, kind: string, { file, packages }: Place): DeclaredMetric {
-  const literal = inBrackets(file.tokens, open);
-  const fields = new Map(splitAt(literal, ',').map(([name = '', , ...value]) => [name, value] as const));
-  const field = (name: string) => evaluate(fields.get(name) ?? ['""'], file, packages);
-  const name = ['Namespace', 'Subsystem', 'Name'].map(field).filter((part) => part !== '');
+/** Reads a metric that is declared with an options literal. The arguments after the literal are the labels. */
+function readOptionsLiteral(open: number, kind: string, { file, packages }: SourceLocation): DeclaredMetric {
+  const literal = tokensInBrackets(file.tokens, open);
+  const fields = new Map(splitTokens(literal, ',').map(([name = '', , ...value]) => [name, value] as const));
+  const fieldValue = (name: string) => evaluate(fields.get(name) ?? ['""'], file, packages);
+  const name = ['Namespace', 'Subsystem', 'Name'].map(fieldValue).filter((part) => part !== '');
   const type = kind === 'TimingHistogram' ? 'histogram' : kind.toLowerCase();
   const bounds = type === 'histogram' ? evaluate(fields.get('Buckets') ?? DEFAULT_BUCKETS, file, packages) : [];
-  const afterLiteral = file.tokens.slice(open + literal.length + 2);
-  const others = afterLiteral[0] === ',' ? splitAt(inBrackets(['(', ...afterLiteral.slice(1)], 0), ',') : [];
-  const labels = others.filter(isOfStrings).flatMap((each) => listOf(evaluate(each, file, packages)));
+  const tokensAfterLiteral = file.tokens.slice(open + literal.length + 2);
+  const otherArguments =
+    tokensAfterLiteral[0] === ',' ? splitTokens(tokensInBrackets(['(', ...tokensAfterLiteral.slice(1)], 0), ',') : [];
+  const labels = otherArguments.filter(isLabelList).flatMap((each) => toList(evaluate(each, file, packages)));
   return {
     name: name.join('_'),
     type,
-    stability: stabilityOf(fields.get('StabilityLevel')),
+    stability: stabilityLevel(fields.get('StabilityLevel')),
     labels: labels.map(String),
-    bounds: listOf(bounds).map(Number),
+    bounds: toList(bounds).map(Number),
     file: file.path,
   };
 }
@@ -110,17 +114,17 @@ function withOptions(open: number, kind: string, { file, packages }: Place): Dec
  * Whether an argument contains labels, which are a list or single constants. Another argument may be a function that
  * returns the value.
  */
-const isOfStrings = (tokens: readonly string[]): boolean =>
+const isLabelList = (tokens: readonly string[]): boolean =>
   tokens.slice(0, 3).join('') === '[]string' ||
   (tokens.length <= 3 && tokens.every((token) => /^[\w."]+$/.test(token)));
 
-function described(open: number, type: string, { file, packages }: Place): DeclaredMetric {
-  const [name = [], , labels = [], , level] = splitAt(inBrackets(file.tokens, open), ',');
+function readDescription(open: number, type: string, { file, packages }: SourceLocation): DeclaredMetric {
+  const [name = [], , labels = [], , level] = splitTokens(tokensInBrackets(file.tokens, open), ',');
   return {
     name: String(evaluate(name, file, packages)),
     type,
-    stability: stabilityOf(level),
-    labels: listOf(evaluate(labels, file, packages)).map(String),
+    stability: stabilityLevel(level),
+    labels: toList(evaluate(labels, file, packages)).map(String),
     bounds: [],
     file: file.path,
   };
@@ -130,8 +134,8 @@ function described(open: number, type: string, { file, packages }: Place): Decla
  * Returns the stability level. A metric without a level is ALPHA (`setDefaults` in `metrics/opts.go` of
  * component-base).
  */
-const stabilityOf = (tokens: readonly string[] | undefined): string =>
+const stabilityLevel = (tokens: readonly string[] | undefined): string =>
   (tokens?.at(-1) ?? '').replaceAll('"', '') || 'ALPHA';
 
-const listOf = (value: GoValue): readonly GoValue[] =>
+const toList = (value: GoValue): readonly GoValue[] =>
   typeof value === 'string' || typeof value === 'number' ? [value] : value;

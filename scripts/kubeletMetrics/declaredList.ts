@@ -1,10 +1,10 @@
 /** Lists all metrics that the kubelet binary declares, with the paths that would expose them. */
 import { cadvisorMetrics } from './cadvisor.ts';
-import { type DeclaredMetric, declarationsIn } from './declarations.ts';
+import { type DeclaredMetric, readDeclarations } from './declarations.ts';
 import { packagesFrom } from './goSource.ts';
 
 /** Paths other than `/metrics`, by the files whose metrics they expose. */
-const PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] = [
+const METRICS_PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] = [
   ['pkg/kubelet/prober/', '/metrics/probes'],
   ['pkg/kubelet/metrics/collectors/resource_metrics.go', '/metrics/resource'],
   ['staging/src/k8s.io/component-base/metrics/processstarttime.go', '/metrics/probes', '/metrics/slis'],
@@ -12,12 +12,12 @@ const PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] =
   ['vendor/github.com/google/cadvisor/', '/metrics/cadvisor'],
 ];
 
-function pathsOf(file: string): readonly string[] {
-  const [, ...paths] = PATHS.find(([start]) => file.startsWith(start)) ?? [];
+function metricsPathsOf(file: string): readonly string[] {
+  const [, ...paths] = METRICS_PATHS.find(([start]) => file.startsWith(start)) ?? [];
   return paths.length > 0 ? paths : ['/metrics'];
 }
 
-const COLUMNS =
+const COLUMN_HEADER =
   '# Families that the packages of a kubelet 1.36.2 declare: path, name, type, labels, stability, bounds, file.';
 
 /**
@@ -25,15 +25,15 @@ const COLUMNS =
  * that could not be read.
  */
 export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
-  const { metrics, unread } = declarationsIn(packagesFrom(source, 'cmd/kubelet'));
-  const lines = [...metrics, ...cadvisorMetrics(source)].flatMap(linesOf);
+  const { metrics, unreadMessages } = readDeclarations(packagesFrom(source, 'cmd/kubelet'));
+  const unsortedLines = [...metrics, ...cadvisorMetrics(source)].flatMap(metricLines);
   // If two files declare a metric, both declarations are the same.
-  const rows = new Map(lines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
-  const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
-  return { text: `${[COLUMNS, ...sorted].join('\n')}\n`, unread };
+  const linesByMetric = new Map(unsortedLines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));
+  const sortedLines = [...linesByMetric].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
+  return { text: `${[COLUMN_HEADER, ...sortedLines].join('\n')}\n`, unread: unreadMessages };
 }
 
-function linesOf({ name, type, labels, stability, bounds, file }: DeclaredMetric): string[] {
+function metricLines({ name, type, labels, stability, bounds, file }: DeclaredMetric): string[] {
   const columns = [name, type, labels.toSorted().join(), stability, bounds.join(' '), file.replace('staging/src/', '')];
-  return pathsOf(file).map((path) => [path, ...columns].join('\t'));
+  return metricsPathsOf(file).map((path) => [path, ...columns].join('\t'));
 }

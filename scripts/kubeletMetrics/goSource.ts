@@ -4,13 +4,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TOKEN =
+const TOKEN_PATTERN =
   /\s+|\/\/.*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\])*"|`[^`]*`|'(?:\\.|[^'\\])+'|[\p{L}_]\w*|\.?\d[\w.]*(?:(?<=\de)-\d+)?|[^\s]/gu;
 
 /** Splits a source into tokens without its comments. A newline that ends a statement is the token `;`, as in Go. */
-function tokensOf(source: string): string[] {
+function tokenize(source: string): string[] {
   const tokens: string[] = [];
-  for (const [token] of source.matchAll(TOKEN)) {
+  for (const [token] of source.matchAll(TOKEN_PATTERN)) {
     const previousToken = tokens.at(-1) ?? '';
     if (/^\s/.test(token)) {
       if (token.includes('\n') && /^["'`\w)\]}]/.test(previousToken.slice(-1))) tokens.push(';');
@@ -19,7 +19,7 @@ function tokensOf(source: string): string[] {
   return tokens;
 }
 
-const DEPTHS: ReadonlyMap<string, number> = new Map([
+const DEPTH_CHANGES: ReadonlyMap<string, number> = new Map([
   ['(', 1],
   ['[', 1],
   ['{', 1],
@@ -29,25 +29,25 @@ const DEPTHS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Returns the tokens between the bracket at `open` and its closing bracket. */
-export function inBrackets(tokens: readonly string[], open: number): string[] {
+export function tokensInBrackets(tokens: readonly string[], open: number): string[] {
   let depth = 0;
   for (let at = open; at < tokens.length; at += 1) {
-    depth += DEPTHS.get(tokens[at] ?? '') ?? 0;
+    depth += DEPTH_CHANGES.get(tokens[at] ?? '') ?? 0;
     if (depth === 0) return tokens.slice(open + 1, at);
   }
   throw new SyntaxError(`no bracket closes the one after ${tokens.slice(Math.max(0, open - 5), open).join(' ')}`);
 }
 
 /** Splits tokens at a separator that is not within brackets. Leaves out empty parts. */
-export function splitAt(tokens: readonly string[], separator: string): string[][] {
-  const parts: string[][] = [[]];
+export function splitTokens(tokens: readonly string[], separator: string): string[][] {
+  const splitParts: string[][] = [[]];
   let depth = 0;
   for (const token of tokens) {
-    depth += DEPTHS.get(token) ?? 0;
-    if (token === separator && depth === 0) parts.push([]);
-    else parts.at(-1)?.push(token);
+    depth += DEPTH_CHANGES.get(token) ?? 0;
+    if (token === separator && depth === 0) splitParts.push([]);
+    else splitParts.at(-1)?.push(token);
   }
-  return parts.map((part) => part.filter((token) => token !== ';')).filter((part) => part.length > 0);
+  return splitParts.map((part) => part.filter((token) => token !== ';')).filter((part) => part.length > 0);
 }
 
 export interface GoFile {
@@ -77,39 +77,41 @@ export function packagesFrom(root: string, directory: string): GoPackages {
       .filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))
       .toSorted()
       .map((name) => ({ name, source: readFileSync(join(root, next, name), 'utf8') }))
-      .filter(({ name, source }) => isBuilt(name, source))
-      .map(({ name, source }) => goFile(`${next}/${name}`, source));
-    packages.set(next, { files, values: new Map(files.flatMap((file) => [...valuesOf(file)])) });
+      .filter(({ name, source }) => isIncludedInBuild(name, source))
+      .map(({ name, source }) => parseGoFile(`${next}/${name}`, source));
+    packages.set(next, { files, values: new Map(files.flatMap((file) => [...readValues(file)])) });
     queue.push(...files.flatMap(({ imports }) => [...imports.values()]));
   }
   return packages;
 }
 
-const OTHER_PLATFORMS =
+const OTHER_PLATFORM_SUFFIX =
   /_(windows|darwin|freebsd|netbsd|openbsd|solaris|plan9|js|wasip1|arm|arm64|386|ppc64le|s390x)\.go$/;
-const TAGS = ['linux', 'amd64', 'unix', 'cgo'];
+const BUILD_TAGS = ['linux', 'amd64', 'unix', 'cgo'];
 
-function isBuilt(name: string, source: string): boolean {
+function isIncludedInBuild(name: string, source: string): boolean {
   const constraint = /^\/\/go:build (.*)$/m.exec(source)?.[1];
-  return !OTHER_PLATFORMS.test(name) && (constraint === undefined || isMet(constraint));
+  return !OTHER_PLATFORM_SUFFIX.test(name) && (constraint === undefined || isConstraintMet(constraint));
 }
 
 /**
  * Whether a build constraint is met. In Kubernetes, a constraint consists of tags, possibly negated with `!`, joined by
  * either `&&` or `||`.
  */
-function isMet(constraint: string): boolean {
-  const holds = (term: string) =>
-    term.startsWith('!') ? !TAGS.includes(term.slice(1)) : TAGS.includes(term) || term.startsWith('go1.');
-  return constraint.split('||').some((all) => all.split('&&').every((term) => holds(term.replaceAll(/[()\s]/g, ''))));
+function isConstraintMet(constraint: string): boolean {
+  const isTermMet = (term: string) =>
+    term.startsWith('!') ? !BUILD_TAGS.includes(term.slice(1)) : BUILD_TAGS.includes(term) || term.startsWith('go1.');
+  return constraint
+    .split('||')
+    .some((all) => all.split('&&').every((term) => isTermMet(term.replaceAll(/[()\s]/g, ''))));
 }
 
-function goFile(path: string, source: string): GoFile {
-  const tokens = tokensOf(source);
+function parseGoFile(path: string, source: string): GoFile {
+  const tokens = tokenize(source);
   const imports = new Map<string, string>();
-  const header = source.slice(0, /^(func|type|var|const) /m.exec(source)?.index ?? source.length);
-  for (const [, alias, imported = ''] of header.matchAll(/^(?:import)?[ \t]*(?:([\w.]+)[ \t]+)?"([^"]+)"/gm)) {
-    const directory = directoryOf(imported);
+  const fileHeader = source.slice(0, /^(func|type|var|const) /m.exec(source)?.index ?? source.length);
+  for (const [, alias, imported = ''] of fileHeader.matchAll(/^(?:import)?[ \t]*(?:([\w.]+)[ \t]+)?"([^"]+)"/gm)) {
+    const directory = packageDirectory(imported);
     const name =
       alias ??
       imported
@@ -122,32 +124,34 @@ function goFile(path: string, source: string): GoFile {
   return { path, tokens, imports };
 }
 
-function directoryOf(imported: string): string | undefined {
+function packageDirectory(imported: string): string | undefined {
   if (imported.startsWith('k8s.io/kubernetes/')) return imported.slice('k8s.io/kubernetes/'.length);
   return imported.startsWith('k8s.io/') ? `staging/src/${imported}` : undefined;
 }
 
-function* valuesOf(file: GoFile): Generator<[string, { tokens: readonly string[]; file: GoFile }]> {
+function* readValues(file: GoFile): Generator<[string, { tokens: readonly string[]; file: GoFile }]> {
   const { tokens } = file;
   let depth = 0;
   for (let at = 0; at < tokens.length; at += 1) {
     if (depth === 0 && (tokens[at] === 'const' || tokens[at] === 'var')) {
-      const isGroup = tokens[at + 1] === '(';
-      const body = isGroup ? inBrackets(tokens, at + 1) : (statements(tokens.slice(at + 1)).next().value ?? []);
-      for (const statement of isGroup ? statements(body) : [body]) {
-        const equals = statement.indexOf('=');
-        if (equals > 0) yield [statement[0] ?? '', { tokens: statement.slice(equals + 1), file }];
+      const isGroupDeclaration = tokens[at + 1] === '(';
+      const body = isGroupDeclaration
+        ? tokensInBrackets(tokens, at + 1)
+        : (splitStatements(tokens.slice(at + 1)).next().value ?? []);
+      for (const statement of isGroupDeclaration ? splitStatements(body) : [body]) {
+        const equalsIndex = statement.indexOf('=');
+        if (equalsIndex > 0) yield [statement[0] ?? '', { tokens: statement.slice(equalsIndex + 1), file }];
       }
     }
-    depth += DEPTHS.get(tokens[at] ?? '') ?? 0;
+    depth += DEPTH_CHANGES.get(tokens[at] ?? '') ?? 0;
   }
 }
 
-function* statements(tokens: readonly string[]): Generator<string[]> {
+function* splitStatements(tokens: readonly string[]): Generator<string[]> {
   let statement: string[] = [];
   let depth = 0;
   for (const token of tokens) {
-    depth += DEPTHS.get(token) ?? 0;
+    depth += DEPTH_CHANGES.get(token) ?? 0;
     if (token === ';' && depth === 0) {
       yield statement;
       statement = [];
@@ -164,11 +168,11 @@ const DEFAULT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
  * Functions that `evaluate` supports (`prometheus/histogram.go` of client_golang, `metrics/buckets.go` of
  * component-base).
  */
-const FUNCTIONS: Readonly<Record<string, (...args: readonly GoValue[]) => GoValue>> = {
+const GO_FUNCTIONS: Readonly<Record<string, (...args: readonly GoValue[]) => GoValue>> = {
   BuildFQName: (...names) => names.filter((name) => name !== '').join('_'),
   LinearBuckets: (start, width, count) =>
     Array.from({ length: Number(count) }, (_, at) => Number(start) + at * Number(width)),
-  ExponentialBuckets: (start, factor, count) => exponential(Number(start), Number(factor), Number(count)),
+  ExponentialBuckets: (start, factor, count) => exponentialBuckets(Number(start), Number(factor), Number(count)),
   ExponentialBucketsRange: (min, max, count) =>
     Array.from(
       { length: Number(count) },
@@ -179,7 +183,7 @@ const FUNCTIONS: Readonly<Record<string, (...args: readonly GoValue[]) => GoValu
 };
 
 /** Returns exponential buckets. Multiplies step by step as Go does, because a power would be rounded differently. */
-function exponential(start: number, factor: number, count: number): number[] {
+function exponentialBuckets(start: number, factor: number, count: number): number[] {
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
   return bounds;
@@ -189,27 +193,30 @@ function exponential(start: number, factor: number, count: number): number[] {
  * Evaluates a constant expression in a file of a package. Throws if it is not one of the few forms that metrics use.
  */
 export function evaluate(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
-  const terms = splitAt(tokens, '+').map((term) => splitAt(term, '*').map((factor) => atom(factor, file, packages)));
-  const values = terms.map((factors) => (factors.length === 1 ? (factors[0] ?? '') : product(factors)));
-  if (values.length === 1) return values[0] ?? '';
-  return values.every((value) => typeof value === 'number')
-    ? values.reduce((sum, value) => sum + value, 0)
-    : values.join('');
+  const terms = splitTokens(tokens, '+').map((term) =>
+    splitTokens(term, '*').map((factor) => evaluateAtom(factor, file, packages)),
+  );
+  const termValues = terms.map((factors) => (factors.length === 1 ? (factors[0] ?? '') : multiply(factors)));
+  if (termValues.length === 1) return termValues[0] ?? '';
+  return termValues.every((value) => typeof value === 'number')
+    ? termValues.reduce((sum, value) => sum + value, 0)
+    : termValues.join('');
 }
 
-const product = (factors: readonly GoValue[]): number =>
+const multiply = (factors: readonly GoValue[]): number =>
   factors.reduce<number>((all, factor) => all * Number(factor), 1);
 
-function atom(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
+function evaluateAtom(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
   const [first = '', second, third = '', fourth] = tokens;
-  const within = (from: number) => splitAt(inBrackets(tokens, from), ',').map((each) => evaluate(each, file, packages));
+  const evaluateArguments = (from: number) =>
+    splitTokens(tokensInBrackets(tokens, from), ',').map((each) => evaluate(each, file, packages));
   if (first.startsWith('"') || first.startsWith('`')) return first.slice(1, -1);
   if (/^\.?\d/.test(first) && tokens.length === 1) return Number(first);
   if (first === 'nil') return [];
-  if (first === '[' && second === ']') return within(3);
-  const call = second === '(' ? first : second === '.' && fourth === '(' ? third : undefined;
-  const goFunction = call === undefined ? undefined : FUNCTIONS[call];
-  if (goFunction) return goFunction(...within(tokens.indexOf('(')));
+  if (first === '[' && second === ']') return evaluateArguments(3);
+  const functionName = second === '(' ? first : second === '.' && fourth === '(' ? third : undefined;
+  const goFunction = functionName === undefined ? undefined : GO_FUNCTIONS[functionName];
+  if (goFunction) return goFunction(...evaluateArguments(tokens.indexOf('(')));
   if (tokens.length === 3 && third === 'DefBuckets') return DEFAULT_BOUNDS;
   const directory = second === '.' ? file.imports.get(first) : directoryOfFile(file);
   const value = packages.get(directory ?? '')?.values.get(second === '.' ? third : first);

@@ -23,7 +23,7 @@ export interface KubeletMetric {
  * Reads a list of metrics. `kubelet-1.36` lists those of a running kubelet, `kubelet-1.36-declared` those in its
  * source.
  */
-export const listOfMetrics = (list: string): KubeletMetric[] =>
+export const readMetricsList = (list: string): KubeletMetric[] =>
   readFileSync(join(root, `test/kubelet-api/metrics/${list}.tsv`), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
@@ -35,14 +35,14 @@ export const listOfMetrics = (list: string): KubeletMetric[] =>
 
 /** Returns all metric families that a kubelet 1.36 exposes or declares, each once per path. */
 export function kubeletMetrics(): KubeletMetric[] {
-  const all = [...listOfMetrics('kubelet-1.36'), ...listOfMetrics('kubelet-1.36-declared')];
-  const families = new Map(all.map((metric) => [`${metric.path} ${metric.name}`, metric]));
-  return [...families].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, metric]) => metric);
+  const all = [...readMetricsList('kubelet-1.36'), ...readMetricsList('kubelet-1.36-declared')];
+  const metricsByPathAndName = new Map(all.map((metric) => [`${metric.path} ${metric.name}`, metric]));
+  return [...metricsByPathAndName].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, metric]) => metric);
 }
 
 /** Returns the reason why the node does not expose a metric, or undefined if it does. */
-export const reasonAgainst = (metric: Pick<KubeletMetric, 'name' | 'file'>): string | undefined =>
-  reasons.find((reason) => patternsOf(reason).some((pattern) => matches(pattern, metric)))?.text;
+export const exclusionReason = (metric: Pick<KubeletMetric, 'name' | 'file'>): string | undefined =>
+  reasons.find((reason) => patternsOf(reason).some((pattern) => matchesPattern(pattern, metric)))?.text;
 
 const patternsOf = ({ names = [], files = [] }: Reason): Pattern[] => [
   ...names.map((pattern) => ({ pattern, of: 'name' as const })),
@@ -54,9 +54,9 @@ interface Pattern {
   readonly of: 'name' | 'file';
 }
 
-function matches({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
-  const value = metric[of];
-  return pattern.endsWith('*') ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
+function matchesPattern({ pattern, of }: Pattern, metric: Pick<KubeletMetric, 'name' | 'file'>): boolean {
+  const fieldValue = metric[of];
+  return pattern.endsWith('*') ? fieldValue.startsWith(pattern.slice(0, -1)) : fieldValue === pattern;
 }
 
 /** Returns the patterns that match no metric of a kubelet, and whose reasons are therefore outdated. */
@@ -64,7 +64,7 @@ export function staleReasons(): string[] {
   const metrics = kubeletMetrics();
   return reasons
     .flatMap(patternsOf)
-    .filter((pattern) => !metrics.some((metric) => matches(pattern, metric)))
+    .filter((pattern) => !metrics.some((metric) => matchesPattern(pattern, metric)))
     .map(({ pattern }) => pattern);
 }
 
@@ -85,17 +85,17 @@ cAdvisor. A test compares the page with a running node.`;
 /** Returns the contents of docs/metrics.md. */
 export function metricsPage(): string {
   const all = kubeletMetrics();
-  const exposed = all.filter((metric) => reasonAgainst(metric) === undefined);
+  const exposedMetrics = all.filter((metric) => exclusionReason(metric) === undefined);
   const rows = all.map((metric) => {
     const { path, name, type, labels } = metric;
-    const reason = reasonAgainst(metric);
+    const reason = exclusionReason(metric);
     const exposure = reason === undefined ? 'yes' : `no: ${reason}`;
     return `| \`${path}\` | \`${name}\` | ${type} | ${labels.join(', ')} | ${exposure} |`;
   });
   return [
     INTRODUCTION,
     '',
-    `Exposed are ${exposed.length} of ${all.length}.`,
+    `Exposed are ${exposedMetrics.length} of ${all.length}.`,
     '',
     '| Path | Metric | Type | Labels | Exposed |',
     '|---|---|---|---|---|',

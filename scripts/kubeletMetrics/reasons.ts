@@ -14,7 +14,7 @@ export interface Reason {
 const NO_MANAGER = 'no container has CPUs or memory of its own: there is no CPU, memory or topology manager';
 const NO_CLAIM = 'the node mounts no persistent volume claims';
 const NO_EVICTION = 'the node evicts no pods';
-const LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
+const SERVER_LIBRARY = 'belongs to a library of API servers, which a kubelet links and does not use';
 const NEVER_REGISTERED = 'client-go declares it and registers it nowhere, so that no kubelet exposes it';
 
 export const reasons: readonly Reason[] = [
@@ -30,7 +30,7 @@ export const reasons: readonly Reason[] = [
       'k8s.io/apiserver/pkg/util/*',
       'k8s.io/apiserver/pkg/validation/*',
     ],
-    text: LIBRARY,
+    text: SERVER_LIBRARY,
   },
   {
     files: ['k8s.io/apiserver/plugin/pkg/authorizer/webhook/*'],

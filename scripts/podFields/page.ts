@@ -1,10 +1,10 @@
 /** Generates the page about the fields of a pod's spec by walking through their schema. */
 import type * as z from 'zod/mini';
 import { podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
-import { CLUSTER_PARTS, type FieldTreatment, treatments } from './treatments.ts';
+import { CLUSTER_COMPONENTS, type FieldTreatment, treatmentByPath } from './treatments.ts';
 
 /** Fields that are treated like others with the same schema, unless they have an entry of their own. */
-const SAME_AS: readonly (readonly [RegExp, string])[] = [
+const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/^(initContainers|ephemeralContainers)\[\]/, 'containers[]'],
   [/\.(readinessProbe|startupProbe)\b/, '.livenessProbe'],
   [/\.preStop\b/, '.postStart'],
@@ -15,20 +15,20 @@ const SAME_AS: readonly (readonly [RegExp, string])[] = [
  * Returns the paths of all fields of a pod's spec that have a value of their own. `[]` stands for an index, `{}` for a
  * key.
  */
-export const specFields = (): string[] => fieldsBelow(podManifestSchema.shape.spec, '');
+export const listSpecFields = (): string[] => listFieldsBelow(podManifestSchema.shape.spec, '');
 
-function fieldsBelow(schema: z.core.SomeType, path: string): string[] {
+function listFieldsBelow(schema: z.core.SomeType, path: string): string[] {
   // Safe cast: every zod schema is in this union, which is discriminated by `def.type`.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'optional':
-      return fieldsBelow(def.innerType, path);
+      return listFieldsBelow(def.innerType, path);
     case 'object':
       return Object.entries(def.shape).flatMap(([name, each]) =>
-        fieldsBelow(each, path === '' ? name : `${path}.${name}`),
+        listFieldsBelow(each, path === '' ? name : `${path}.${name}`),
       );
     case 'array':
-      return fieldsBelow(def.element, `${path}[]`);
+      return listFieldsBelow(def.element, `${path}[]`);
     case 'record':
       return [`${path}{}`];
     case 'string':
@@ -44,16 +44,18 @@ function fieldsBelow(schema: z.core.SomeType, path: string): string[] {
 }
 
 /** Returns the path of the entry that applies to a field, or undefined if there is none. */
-export const entryFor = (path: string): string | undefined => ownEntryFor(path) ?? ownEntryFor(likeOthers(path));
+export const findTreatment = (path: string): string | undefined =>
+  findOwnTreatment(path) ?? findOwnTreatment(equivalentPath(path));
 
-const likeOthers = (path: string): string => SAME_AS.reduce((like, [from, to]) => like.replace(from, to), path);
+const equivalentPath = (path: string): string =>
+  EQUIVALENT_PATHS.reduce((like, [from, to]) => like.replace(from, to), path);
 
 /** Returns the path itself if it has an entry, or else a parent whose entry covers all fields below it. */
-function ownEntryFor(path: string): string | undefined {
-  if (treatments.has(path)) return path;
-  const names = path.split('.');
-  const parents = names.map((_, index) => names.slice(0, index + 1).join('.')).reverse();
-  return parents.find((parent) => treatments.get(parent)?.isWhole === true);
+function findOwnTreatment(path: string): string | undefined {
+  if (treatmentByPath.has(path)) return path;
+  const segments = path.split('.');
+  const ancestorPaths = segments.map((_, index) => segments.slice(0, index + 1).join('.')).reverse();
+  return ancestorPaths.find((parent) => treatmentByPath.get(parent)?.isWhole === true);
 }
 
 const INTRODUCTION = `# The fields of a pod
@@ -81,8 +83,8 @@ This page is written by \`npm run docs\`, from the schema and
 
 /** Returns the contents of docs/pod-fields.md. */
 export function podFieldsPage(): string {
-  const fields = specFields();
-  const rows = [...treatments].map(([path, treatment]) => rowOf(path, treatment, fields));
+  const fields = listSpecFields();
+  const rows = [...treatmentByPath].map(([path, treatment]) => tableRow(path, treatment, fields));
   return [
     INTRODUCTION,
     '',
@@ -93,11 +95,11 @@ export function podFieldsPage(): string {
   ].join('\n');
 }
 
-function rowOf(path: string, { treatment, by, text }: FieldTreatment, fields: readonly string[]): string {
-  const below = fields
-    .filter((field) => field !== path && field.startsWith(path) && entryFor(field) === path)
+function tableRow(path: string, { treatment, by, text }: FieldTreatment, fields: readonly string[]): string {
+  const descendantFields = fields
+    .filter((field) => field !== path && field.startsWith(path) && findTreatment(field) === path)
     .map((field) => `\`${field.slice(path.length).replace(/^\./, '')}\``);
-  const name = below.length === 0 ? `\`${path}\`` : `\`${path}\` with ${below.join(', ')}`;
-  const actor = CLUSTER_PARTS.has(by) ? by : `[${by}](../${by})`;
+  const name = descendantFields.length === 0 ? `\`${path}\`` : `\`${path}\` with ${descendantFields.join(', ')}`;
+  const actor = CLUSTER_COMPONENTS.has(by) ? by : `[${by}](../${by})`;
   return `| ${name} | ${treatment} | ${actor} | ${text.replaceAll('|', '\\|')} |`;
 }

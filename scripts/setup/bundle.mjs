@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { node24, root, say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
-const dist = join(root, 'dist');
+const distDirectory = join(root, 'dist');
 
 /** Rebuilds the bundle if a source file is newer. */
 export async function bundle() {
   if (isFresh()) return;
   say('building the bundle');
-  const code = await runStep(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
-  if (code !== 0) process.exit(code);
+  const exitCode = await runStep(node24, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 2, 2] });
+  if (exitCode !== 0) process.exit(exitCode);
 }
 
 function isFresh() {
-  const inputs = join(dist, 'inputs.json');
-  if (!existsSync(inputs)) return false;
-  const builtAt = statSync(inputs).mtimeMs;
-  return JSON.parse(readFileSync(inputs, 'utf8')).every((input) => {
+  const inputsFile = join(distDirectory, 'inputs.json');
+  if (!existsSync(inputsFile)) return false;
+  const builtAt = statSync(inputsFile).mtimeMs;
+  return JSON.parse(readFileSync(inputsFile, 'utf8')).every((input) => {
     const stats = statSync(join(root, input), { throwIfNoEntry: false });
     return stats !== undefined && stats.mtimeMs < builtAt;
   });

@@ -5,7 +5,7 @@ import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
 /** Programs that only tests run, with their packages: for the systemd unit, the shell completions and the page. */
-const testPrograms = {
+const packagesByTestProgram = {
   'systemd-analyze': 'systemd',
   zsh: 'zsh',
   fish: 'fish',
@@ -21,25 +21,25 @@ export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) return;
-  const missing = await listMissingPackages();
-  for (const [program, debianPackage] of forTests ? Object.entries(testPrograms) : []) {
-    if ((await findProgram(program)) === undefined) missing.push(debianPackage);
+  const missingPackages = await listMissingPackages();
+  for (const [program, debianPackage] of forTests ? Object.entries(packagesByTestProgram) : []) {
+    if ((await findProgram(program)) === undefined) missingPackages.push(debianPackage);
   }
-  if (missing.length === 0) return;
-  say(`installing ${missing.join(', ')} with apt-get`);
-  const install = ['install', '-y', '--no-install-recommends', ...missing];
-  if (hasLists() && (await succeeds(aptGet, install))) return;
-  await succeeds(aptGet, ['update']);
-  if (!(await succeeds(aptGet, install))) say(`apt-get could not install ${missing.join(', ')}`);
+  if (missingPackages.length === 0) return;
+  say(`installing ${missingPackages.join(', ')} with apt-get`);
+  const installArguments = ['install', '-y', '--no-install-recommends', ...missingPackages];
+  if (hasPackageLists() && (await isSuccessful(aptGet, installArguments))) return;
+  await isSuccessful(aptGet, ['update']);
+  if (!(await isSuccessful(aptGet, installArguments))) say(`apt-get could not install ${missingPackages.join(', ')}`);
 }
 
 /** Whether the package lists exist, which a fresh container image does not have. */
-function hasLists() {
-  const directory = '/var/lib/apt/lists';
-  return existsSync(directory) && readdirSync(directory).some((name) => name.includes('_Packages'));
+function hasPackageLists() {
+  const listsDirectory = '/var/lib/apt/lists';
+  return existsSync(listsDirectory) && readdirSync(listsDirectory).some((name) => name.includes('_Packages'));
 }
 
-async function succeeds(aptGet, args) {
+async function isSuccessful(aptGet, args) {
   const options = ['-qq', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   return (await runStep(aptGet, [...options, ...args], { env, stdio: ['ignore', 2, 2] })) === 0;

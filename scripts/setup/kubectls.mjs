@@ -4,37 +4,39 @@ import { promisify } from 'node:util';
 import { root, say } from './places.mjs';
 import { unpackPrograms } from './unpackPrograms.mjs';
 
-const execute = promisify(execFile);
-const cache = join(root, '.cache/kubectl');
+const execFileAsync = promisify(execFile);
+const cacheDirectory = join(root, '.cache/kubectl');
 
 /** The package with kubectl in the oldest and the newest release of Debian that users have. */
-const packages = { bookworm: 'kubernetes-client', sid: 'kubectl' };
+const packagesByRelease = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
  * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl
  * without installing them. Existing ones are not downloaded again. A failure is only reported; the tests fail then.
  */
 export async function fetchKubectls() {
-  const all = await Promise.all(Object.keys(packages).map(fetchKubectl));
+  const all = await Promise.all(Object.keys(packagesByRelease).map(fetchKubectl));
   say(`kubectl ${all.map(({ release, version }) => `${version ?? 'is missing'} (${release})`).join(', ')}`);
 }
 
 async function fetchKubectl(release) {
-  const version = await versionOf(release);
+  const version = await readKubectlVersion(release);
   if (version !== undefined) return { release, version };
   try {
     say(`fetching kubectl of ${release}`);
-    await unpackPrograms({ release, name: packages[release], directory: join(cache, release) });
+    await unpackPrograms({ release, name: packagesByRelease[release], directory: join(cacheDirectory, release) });
   } catch (error) {
     say(`kubectl of ${release} could not be fetched: ${error.message}`);
   }
-  return { release, version: await versionOf(release) };
+  return { release, version: await readKubectlVersion(release) };
 }
 
 /** Returns undefined if the program does not exist or does not run. */
-async function versionOf(release) {
+async function readKubectlVersion(release) {
   try {
-    const { stdout } = await execute(join(cache, release, 'kubectl'), ['version', '--client'], { timeout: 10_000 });
+    const { stdout } = await execFileAsync(join(cacheDirectory, release, 'kubectl'), ['version', '--client'], {
+      timeout: 10_000,
+    });
     return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
   } catch {
     return undefined;

@@ -4,31 +4,31 @@ import { join } from 'node:path';
 import { node24, root, say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
-const stamp = join(root, 'node_modules/.statelet-lock');
+const stampFile = join(root, 'node_modules/.statelet-lock');
 
 /** Installs the packages of package-lock.json unless they are installed. Exits if that fails. */
 export async function installNodePackages() {
-  if (existsSync(node24) && readText(stamp) === lockHash()) return;
+  if (existsSync(node24) && readText(stampFile) === hashLockFile()) return;
   say('installing the npm packages');
-  const code = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
+  const exitCode = await runStep('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], {
     cwd: root,
-    env: hostEnvironment(),
+    env: createHostEnvironment(),
     // Standard output is reserved for the command.
     stdio: ['ignore', 2, 2],
   });
-  if (code !== 0) {
+  if (exitCode !== 0) {
     say('npm ci failed');
-    process.exit(code);
+    process.exit(exitCode);
   }
   stampNodePackages();
 }
 
 /** Records that the installed packages are those of package-lock.json. */
 export function stampNodePackages() {
-  writeFileSync(stamp, lockHash());
+  writeFileSync(stampFile, hashLockFile());
 }
 
-function lockHash() {
+function hashLockFile() {
   return createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
@@ -42,7 +42,7 @@ function readText(file) {
  * Returns an environment in which npm runs on the host's Node.js, which it does not replace, and without variables of
  * this script.
  */
-function hostEnvironment() {
+function createHostEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package)_/.test(name));
   const path = (process.env.PATH ?? '').split(':').filter((directory) => !directory.endsWith('node_modules/.bin'));
   return { ...Object.fromEntries(entries), PATH: path.join(':') };

@@ -6,42 +6,45 @@ import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import { root, say } from './places.mjs';
 import { runForeground } from './runForeground.mjs';
 
-const NODE = 'playground';
+const NODE_NAME = 'playground';
 /** The interval of metrics-server, in milliseconds. */
 const SCRAPE_INTERVAL_MS = 15_000;
 
 /** Runs a test API server and a node that has joined it until Ctrl-C. Returns the exit code of the node. */
-export async function playground(args) {
+export async function runPlayground(args) {
   const directory = mkdtempSync(join(tmpdir(), 'statelet-playground-'));
   const server = await ApiServer.start(systemClock);
   const { kubeconfig, close } = await server.serve({ scrapeEveryMs: SCRAPE_INTERVAL_MS });
-  const ownFile = (name, text) => {
+  const writePrivateFile = (name, text) => {
     const file = join(directory, name);
     writeFileSync(file, text, { mode: 0o600 });
     return file;
   };
-  const nodes = ownFile('node.kubeconfig', kubeconfig({ name: `system:node:${NODE}`, groups: ['system:nodes'] }));
-  const own = ownFile('kubeconfig', kubeconfig());
-  process.stdout.write(introduction(own));
+  const nodeKubeconfig = writePrivateFile(
+    'node.kubeconfig',
+    kubeconfig({ name: `system:node:${NODE_NAME}`, groups: ['system:nodes'] }),
+  );
+  const own = writePrivateFile('kubeconfig', kubeconfig());
+  process.stdout.write(introductionText(own));
   // On a terminal, the table covers the introduction, so it shows this note above its rows.
   process.env.STATELET_NOTE = `for kubectl: export KUBECONFIG=${own}`;
   const [state, manifests] = ['state', 'manifests'].map((name) => join(directory, name));
   mkdirSync(manifests);
-  const places = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE];
+  const pathFlags = ['--state-dir', state, '--pod-manifest-path', manifests, '--hostname-override', NODE_NAME];
   const [{ cluster }] = JSON.parse(kubeconfig()).clusters;
-  const authorities = ownFile('ca.crt', Buffer.from(cluster['certificate-authority-data'], 'base64').toString());
+  const caFile = writePrivateFile('ca.crt', Buffer.from(cluster['certificate-authority-data'], 'base64').toString());
   // Use any free port, because a kubelet may run on the host.
-  const serving = ['--client-ca-file', authorities, '--port', '0', '--healthz-port', '0'];
-  const joining = ['--kubeconfig', nodes, ...serving];
-  const code = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...places, ...joining, ...args]);
+  const servingFlags = ['--client-ca-file', caFile, '--port', '0', '--healthz-port', '0'];
+  const clusterFlags = ['--kubeconfig', nodeKubeconfig, ...servingFlags];
+  const exitCode = await runForeground(join(root, 'cli/statelet.sh'), ['up', ...pathFlags, ...clusterFlags, ...args]);
   server.close();
   await close();
-  if (code === 0) rmSync(directory, { recursive: true });
-  else say(`the node exited with ${code}; to stop what is left of it: statelet down --state-dir ${state}`);
-  return code;
+  if (exitCode === 0) rmSync(directory, { recursive: true });
+  else say(`the node exited with ${exitCode}; to stop what is left of it: statelet down --state-dir ${state}`);
+  return exitCode;
 }
 
-const introduction = (
+const introductionText = (
   file,
 ) => `A cluster of one node for experiments, not for real workloads. Press Ctrl-C to stop it with all its pods.
 

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { root, say } from './places.mjs';
 import { unpackPrograms } from './unpackPrograms.mjs';
 
-const directory = join(root, '.cache/prometheus');
+const cacheDirectory = join(root, '.cache/prometheus');
 
 /**
  * Downloads the Prometheus of Debian with which a test scrapes a node, and unpacks it in .cache/prometheus without
  * installing it, so that no service starts. A failure is only reported; the test fails then.
  */
 export async function fetchPrometheus() {
-  if (['prometheus', 'promtool'].every((program) => existsSync(join(directory, program)))) return;
+  if (['prometheus', 'promtool'].every((program) => existsSync(join(cacheDirectory, program)))) return;
   say('fetching prometheus of bookworm');
   try {
-    await unpackPrograms({ release: 'bookworm', name: 'prometheus', directory });
+    await unpackPrograms({ release: 'bookworm', name: 'prometheus', directory: cacheDirectory });
   } catch (error) {
     say(`prometheus could not be fetched: ${error.message}`);
   }

@@ -1,38 +1,38 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
  * Runs a program on this process's terminal. Returns its exit code, or 128 plus the signal that killed it. Signals are
  * forwarded; the terminal sends Ctrl-C to the program anyway.
  */
 export async function runForeground(program, args, options) {
-  return (await endOf(program, args, options)).code;
+  return (await waitForEnd(program, args, options)).code;
 }
 
 /** Runs one of several steps. A signal that interrupts it also stops this process, so that no further step starts. */
 export async function runStep(program, args, options) {
-  const { code, interruption } = await endOf(program, args, options);
+  const { code, interruption } = await waitForEnd(program, args, options);
   if (interruption !== undefined) process.exit(128 + constants.signals[interruption]);
   return code;
 }
 
-function endOf(program, args, options) {
+function waitForEnd(program, args, options) {
   const child = spawn(program, args, { stdio: 'inherit', ...options });
   let passedOn;
-  const passOn = (signal) => {
+  const forwardSignal = (signal) => {
     passedOn = signal;
     child.kill(signal);
   };
-  for (const signal of signals) process.on(signal, passOn);
+  for (const signal of forwardedSignals) process.on(signal, forwardSignal);
   return new Promise((settle, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      for (const name of signals) process.off(name, passOn);
+      for (const name of forwardedSignals) process.off(name, forwardSignal);
       settle({
         code: code ?? 128 + constants.signals[signal],
-        interruption: passedOn ?? signals.find((name) => name === signal),
+        interruption: passedOn ?? forwardedSignals.find((name) => name === signal),
       });
     });
   });

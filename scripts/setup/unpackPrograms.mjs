@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { findProgram } from '../../host/program.ts';
 import { runStep } from './runForeground.mjs';
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /**
  * Downloads a package of a Debian release from the host's mirror, and unpacks its programs into a directory. The
@@ -14,37 +14,37 @@ const execute = promisify(execFile);
 export async function unpackPrograms({ release, name, directory }) {
   const aptGet = await findProgram('apt-get');
   if (aptGet === undefined) throw new Error('apt-get not found');
-  const archive = await archiveOfHost(aptGet);
+  const archiveUrl = await readHostArchive(aptGet);
   mkdirSync(dirname(directory), { recursive: true });
-  const work = mkdtempSync(join(dirname(directory), 'next-'));
+  const workDirectory = mkdtempSync(join(dirname(directory), 'next-'));
   // Clean up on exit, because a signal terminates the process before any `finally`.
-  const clean = () => rmSync(work, { recursive: true, force: true });
-  process.once('exit', clean);
+  const removeWorkDirectory = () => rmSync(workDirectory, { recursive: true, force: true });
+  process.once('exit', removeWorkDirectory);
   try {
     for (const each of ['lists/partial', 'cache/archives/partial', 'unpacked'])
-      mkdirSync(join(work, each), { recursive: true });
-    writeFileSync(join(work, 'sources.list'), `deb [signed-by=${KEYRING}] ${archive} ${release} main\n`);
-    const apt = [aptGet, '-qq', ...optionsFor(work)];
-    await step(work, [...apt, 'update']);
-    await step(work, [...apt, 'download', name]);
-    await step(work, ['sh', '-c', 'dpkg -x ./*.deb unpacked']);
+      mkdirSync(join(workDirectory, each), { recursive: true });
+    writeFileSync(join(workDirectory, 'sources.list'), `deb [signed-by=${KEYRING}] ${archiveUrl} ${release} main\n`);
+    const apt = [aptGet, '-qq', ...aptOptions(workDirectory)];
+    await runCheckedStep(workDirectory, [...apt, 'update']);
+    await runCheckedStep(workDirectory, [...apt, 'download', name]);
+    await runCheckedStep(workDirectory, ['sh', '-c', 'dpkg -x ./*.deb unpacked']);
     rmSync(directory, { recursive: true, force: true });
-    renameSync(join(work, 'unpacked/usr/bin'), directory);
+    renameSync(join(workDirectory, 'unpacked/usr/bin'), directory);
   } finally {
-    process.off('exit', clean);
-    clean();
+    process.off('exit', removeWorkDirectory);
+    removeWorkDirectory();
   }
 }
 
-async function step(cwd, [program, ...args]) {
-  const code = await runStep(program, args, { cwd, stdio: ['ignore', 2, 2] });
-  if (code !== 0) throw new Error(`${program} ${args.at(-1)} exited with ${code}`);
+async function runCheckedStep(cwd, [program, ...args]) {
+  const exitCode = await runStep(program, args, { cwd, stdio: ['ignore', 2, 2] });
+  if (exitCode !== 0) throw new Error(`${program} ${args.at(-1)} exited with ${exitCode}`);
 }
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** Returns the options that isolate apt from the host's lists, cache and installed packages. */
-const optionsFor = (work) =>
+const aptOptions = (work) =>
   [
     `Dir::Etc::SourceList=${join(work, 'sources.list')}`,
     'Dir::Etc::SourceParts=-',
@@ -57,9 +57,9 @@ const optionsFor = (work) =>
   ].flatMap((option) => ['-o', option]);
 
 /** Returns the URL of the mirror from which the host gets its own packages. */
-async function archiveOfHost(aptGet) {
-  const format = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
-  const { stdout } = await execute(aptGet, ['indextargets', '--format', format, 'Created-By: Packages']);
+async function readHostArchive(aptGet) {
+  const outputFormat = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
+  const { stdout } = await execFileAsync(aptGet, ['indextargets', '--format', outputFormat, 'Created-By: Packages']);
   const codename = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
   const own = stdout
     .split('\n')

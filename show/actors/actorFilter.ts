@@ -1,7 +1,7 @@
 /** Parses filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { nearest } from '../../base/nearest.ts';
+import { closestWord } from '../../base/nearest.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { CATEGORIES, categoryOf, isHealthy } from '../category.ts';
 import { kindText } from '../explain/explainText.ts';
@@ -27,11 +27,13 @@ export type ActorFilter = (actor: FilteredActor) => boolean;
 export type ParsedFilter = { readonly matches: ActorFilter } | { readonly problem: string };
 
 /** Filters by field name. Each one receives the value after the colon in lower case. */
-const FIELDS: Readonly<Record<string, (value: string) => ParsedFilter>> = {
-  state: (value) => ({ matches: ({ node }) => `.${lowerCase(node.state).replaceAll(' ', '.')}`.includes(`.${value}`) }),
-  ns: (value) => ({ matches: ({ namespace }) => lowerCase(namespace) === value }),
-  kind: (value) => ({ matches: ({ node }) => kindsOf(node).includes(value) }),
-  is: categoryFilter,
+const FIELD_PARSERS: Readonly<Record<string, (value: string) => ParsedFilter>> = {
+  state: (value) => ({
+    matches: ({ node }) => `.${toLowerCase(node.state).replaceAll(' ', '.')}`.includes(`.${value}`),
+  }),
+  ns: (value) => ({ matches: ({ namespace }) => toLowerCase(namespace) === value }),
+  kind: (value) => ({ matches: ({ node }) => lowerCaseKinds(node).includes(value) }),
+  is: parseCategoryFilter,
 };
 
 const DURATION_FILTERS: Readonly<Record<string, (node: FilteredActor['node']) => boolean>> = {
@@ -41,24 +43,25 @@ const DURATION_FILTERS: Readonly<Record<string, (node: FilteredActor['node']) =>
 
 const FILTER_PREFIXES = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'changed<', 'changed>'];
 
-const lowerCase = (text = ''): string => text.toLowerCase();
+const toLowerCase = (text = ''): string => text.toLowerCase();
 
 /** Returns the machine and the role, so that `kind:container` also matches init containers and sidecars. */
-const kindsOf = ({ machine, kind }: FilteredActor['node']): string[] => [machine, kind, kindText(kind)].map(lowerCase);
+const lowerCaseKinds = ({ machine, kind }: FilteredActor['node']): string[] =>
+  [machine, kind, kindText(kind)].map(toLowerCase);
 
-function categoryFilter(value: string): ParsedFilter {
+function parseCategoryFilter(value: string): ParsedFilter {
   const category = CATEGORIES.find((each) => each === value);
   if (category) return { matches: ({ node }) => categoryOf(node) === category };
   return { problem: `is:${value}: expected one of ${CATEGORIES.join(', ')}${suggestion(value, CATEGORIES)}` };
 }
 
 const suggestion = (word: string, candidates: readonly string[]): string => {
-  const match = nearest(word, candidates);
+  const match = closestWord(word, candidates);
   return match === undefined ? '' : `; did you mean ${match}?`;
 };
 
 /** Filters by the time that an actor has been in its state. For a waiting actor this is the duration of the wait. */
-function durationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
+function parseDurationFilter(word: string, [key, sign, duration]: readonly [string, string, string]): ParsedFilter {
   const appliesTo = lookUp(DURATION_FILTERS, key);
   if (appliesTo === undefined) return { problem: unknownKeyProblem(word, `${key}${sign}`) };
   const ms = parseDuration(duration);
@@ -71,27 +74,27 @@ const unknownKeyProblem = (word: string, key: string): string =>
   `${word}: unknown filter ${key}${suggestion(key, FILTER_PREFIXES) || `; there are ${FILTER_PREFIXES.join(' ')}`}`;
 
 /** Matches actors whose name, state, wait or failure contains the text. */
-const textFilter =
+const createTextFilter =
   (text: string): ActorFilter =>
   ({ node, namespace, podName }) => {
     const { kind, name, state, waitingFor, lastFailure } = node;
     const podFullName = podName === undefined ? '' : `${namespace}/${podName}`;
     const failure = isHealthy(categoryOf(node)) ? undefined : lastFailure;
     const descriptions = [waitingFor, failure?.reason, failure?.message];
-    return [podFullName, kind, name, state, ...descriptions].some((each) => lowerCase(each).includes(text));
+    return [podFullName, kind, name, state, ...descriptions].some((each) => toLowerCase(each).includes(text));
   };
 
 function parseWord(word: string): ParsedFilter {
   const [, key, colon = '', value = ''] = /^([a-z]+)(:)(.*)$/.exec(word) ?? [];
   if (key !== undefined) {
-    const field = lookUp(FIELDS, key);
-    if (field === undefined) return { problem: unknownKeyProblem(word, `${key}${colon}`) };
-    return value === '' ? { problem: `${word}: expected a value after ${word}` } : field(value);
+    const parseField = lookUp(FIELD_PARSERS, key);
+    if (parseField === undefined) return { problem: unknownKeyProblem(word, `${key}${colon}`) };
+    return value === '' ? { problem: `${word}: expected a value after ${word}` } : parseField(value);
   }
   const [, durationKey, sign = '', duration = ''] = /^([a-z]+)([<>])(.*)$/.exec(word) ?? [];
   return durationKey === undefined
-    ? { matches: textFilter(word) }
-    : durationFilter(word, [durationKey, sign, duration]);
+    ? { matches: createTextFilter(word) }
+    : parseDurationFilter(word, [durationKey, sign, duration]);
 }
 
 /**
@@ -100,14 +103,14 @@ function parseWord(word: string): ParsedFilter {
  * matches every actor.
  */
 export function parseFilter(text: string): ParsedFilter {
-  const words = lowerCase(text)
+  const words = toLowerCase(text)
     .split(/\s+/)
     .filter((word) => word !== '');
   const filters: ActorFilter[] = [];
   for (const word of words) {
-    const parsed = parseWord(word);
-    if ('problem' in parsed) return parsed;
-    filters.push(parsed.matches);
+    const parsedWord = parseWord(word);
+    if ('problem' in parsedWord) return parsedWord;
+    filters.push(parsedWord.matches);
   }
   return { matches: (actor) => filters.every((each) => each(actor)) };
 }

@@ -45,12 +45,12 @@ export interface ReportedDetails extends Partial<ActorDetails> {
   /** The name shown to users. Defaults to the last part of the actor's id. */
   readonly name?: string;
   /** Views reported by the actor's feeds, keyed by source. A single feed may report several. */
-  readonly feeds?: Readonly<Record<string, readonly FeedView[]>>;
+  readonly feedViews?: Readonly<Record<string, readonly FeedView[]>>;
   /**
    * Descriptions of the waits of children, keyed by child id, for waits that the parent can describe better than the
    * child.
    */
-  readonly waits?: Readonly<Record<string, string>>;
+  readonly waitDescriptions?: Readonly<Record<string, string>>;
 }
 
 /** The state that a feed reports for itself. */
@@ -70,10 +70,10 @@ export interface ActorNode extends ActorView, ActorDetails {
 }
 
 /** The kind of a call in flight. The state of the calling actor describes the purpose of the call. */
-export const CALL = 'call';
+export const CALL_KIND = 'call';
 
 /** The value of `machine` for the entries of the node's own API, which run no machine. */
-export const NODE_API = 'server';
+export const NODE_API_ID = 'server';
 
 /** The container runtime as reported by its responses. */
 export interface RuntimeView {

@@ -21,13 +21,14 @@ const DESCENDANT_KINDS = ['container', 'volume', 'probe'] as const;
  * volume `probe`.
  */
 export function actorSteps(path: string): ActorStep[] {
-  const words = path === '' ? [] : path.split('/');
+  const segments = path === '' ? [] : path.split('/');
   const steps: ActorStep[] = [];
-  for (let index = 0; index < words.length; index += 1) {
-    const kinds: readonly NonNullable<ActorStep['kind']>[] = steps.length === 0 ? ROOT_CHILD_KINDS : DESCENDANT_KINDS;
-    const kind = kinds.find((each) => each === words[index]);
-    const name = words[index + 1];
-    if (kind === undefined || name === undefined) steps.push({ name: words[index] ?? '' });
+  for (let index = 0; index < segments.length; index += 1) {
+    const allowedKinds: readonly NonNullable<ActorStep['kind']>[] =
+      steps.length === 0 ? ROOT_CHILD_KINDS : DESCENDANT_KINDS;
+    const kind = allowedKinds.find((each) => each === segments[index]);
+    const name = segments[index + 1];
+    if (kind === undefined || name === undefined) steps.push({ name: segments[index] ?? '' });
     else {
       steps.push({ kind, name });
       index += 1;

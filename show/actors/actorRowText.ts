@@ -22,10 +22,11 @@ export interface RowText {
 /** Returns the text of a row at a time in milliseconds since the epoch. */
 export function rowText(row: ActorRow, now: number): RowText {
   const { actor, subject, pod } = row;
-  const time = rowTime(subject, now);
-  if (pod === undefined || actor.machine !== 'pod') return { detail: problemText(actor, subject, pod), time };
+  const rowTimeText = rowTime(subject, now);
+  if (pod === undefined || actor.machine !== 'pod')
+    return { detail: problemText(actor, subject, pod), time: rowTimeText };
   const position = pod.queuePositionOf() ?? (subject === actor ? undefined : queuePositionOf(subject, pod));
-  return { detail: position ? queuePositionText(position) : podDetail(row, pod, now), time };
+  return { detail: position ? queuePositionText(position) : podDetail(row, pod, now), time: rowTimeText };
 }
 
 type OptionalPod = RowPod | undefined;
@@ -51,12 +52,13 @@ const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueueP
  * Returns the text of a pod. An expanded pod leaves the reasons to the rows of its containers. A collapsed pod shows
  * kubectl's STATUS if it is informative.
  */
-function podDetail({ actor, subject, isOpen }: ActorRow, pod: RowPod, now: number): string {
+function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: number): string {
   const { status, ready } = pod.statusColumns(now);
   const [count, total] = ready.split('/');
   const category = categoryOf(actor);
-  if (category === 'steady' && (isOpen || (status === 'Running' && subject === actor)) && count !== total) return ready;
-  if (status !== 'Running' && status !== 'Completed' && !(isOpen && isHealthy(category))) return status;
+  if (category === 'steady' && (isExpanded || (status === 'Running' && subject === actor)) && count !== total)
+    return ready;
+  if (status !== 'Running' && status !== 'Completed' && !(isExpanded && isHealthy(category))) return status;
   return problemText(actor, subject, pod);
 }
 

@@ -26,37 +26,37 @@ export function actorRef({ path }: Pick<ActorNode, 'path'>, pod?: Pick<RowPod, '
   return ['pod', pod.namespace, pod.name, ...path.split('/').slice(2)].join('/');
 }
 
-export const actorRows = ({ pods, limiters, ...seen }: NodeActors, view: RowsView): ActorRow[] =>
-  treeRows({ ...seen, pods: pods.map((each) => toRowPod(each, limiters)) }, view);
+export const actorRows = ({ pods, limiters, ...nodeActors }: NodeActors, view: RowsView): ActorRow[] =>
+  treeRows({ ...nodeActors, pods: pods.map((each) => toRowPod(each, limiters)) }, view);
 
 /** Returns the number of pods and the number of rows of the fully expanded tree. */
-export const countActors = ({ pods, limiters, ...seen }: NodeActors): TreeCount =>
-  countTree({ ...seen, pods: pods.map((each) => toRowPod(each, limiters)) });
+export const countActors = ({ pods, limiters, ...nodeActors }: NodeActors): TreeCount =>
+  countTree({ ...nodeActors, pods: pods.map((each) => toRowPod(each, limiters)) });
 
 /** Creates the entry of a pod. The queues are read lazily and only once. */
 function toRowPod(podWithTree: PodWithTree, limiters: readonly LimiterView[]): RowPod {
   const actors = podActors(podWithTree);
   const { metadata } = podWithTree.pod;
-  let positions: QueueLookup | undefined;
+  let queueLookup: QueueLookup | undefined;
   return {
     tree: actors.tree,
     uid: metadata.uid,
     namespace: metadata.namespace,
     name: metadata.name,
-    createdAt: beganAt(actors),
+    createdAt: podStartTime(actors),
     statusColumns: (now) => podRow(podWithTree.pod, now),
     containerReasonAt(path) {
       const container = actors.containers.find(({ actor }) => actor.path === path);
       return container && containerReason(container);
     },
     queuePositionOf(container) {
-      positions ??= queuePositions(podWithTree.pod.metadata.uid, containerNames(actors), limiters);
-      return positions(container);
+      queueLookup ??= queuePositions(podWithTree.pod.metadata.uid, containerNames(actors), limiters);
+      return queueLookup(container);
     },
   };
 }
 
-const beganAt = ({ pod: { metadata, status } }: PodActors): number =>
+const podStartTime = ({ pod: { metadata, status } }: PodActors): number =>
   Date.parse(metadata.creationTimestamp ?? status?.startTime ?? '') || 0;
 
 /** Waiting reasons of a container that is starting normally. */

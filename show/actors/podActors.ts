@@ -38,16 +38,16 @@ export interface PodActors extends PodWithTree {
   readonly containers: readonly ContainerWithActor[];
 }
 
-const rolesOf = memoize(
+const containerRoles = memoize(
   (spec: PodSpec): ReadonlyMap<string, ContainerRole> =>
     new Map(containersOf(spec).map(({ container, role }) => [container.name, role])),
 );
 
 export function podActors({ pod, tree }: PodWithTree): PodActors {
-  const statuses = new Map(allStatuses(pod.status).map((status) => [status.name, status]));
-  const roles = rolesOf(pod.spec);
+  const statusesByName = new Map(allStatuses(pod.status).map((status) => [status.name, status]));
+  const roles = containerRoles(pod.spec);
   const children = tree.children.map(withImageState);
-  const isEnding = tree.termination !== undefined || tree.tags.includes('ended');
+  const isTerminating = tree.termination !== undefined || tree.tags.includes('ended');
   return {
     pod,
     tree: { ...tree, children },
@@ -55,8 +55,8 @@ export function podActors({ pod, tree }: PodWithTree): PodActors {
     containers: children
       .filter(({ machine }) => machine === 'container')
       .map((actor) => {
-        const status = statuses.get(actor.name);
-        const willRestart = !isEnding && !actor.tags.includes('rests');
+        const status = statusesByName.get(actor.name);
+        const willRestart = !isTerminating && !actor.tags.includes('rests');
         return { actor, role: roles.get(actor.name) ?? 'regular', willRestart, ...(status ? { status } : {}) };
       }),
   };

@@ -7,7 +7,7 @@ import { displayName, withoutNodeSuffix } from '../../kubernetes/shownName.ts';
 import { type Category, categoryOf, compareSeverity } from '../category.ts';
 import { kindText, type QueueLookup } from '../explain/explainText.ts';
 import type { ActorFilter } from './actorFilter.ts';
-import { type ActorNode, CALL } from './actorNode.ts';
+import { type ActorNode, CALL_KIND } from './actorNode.ts';
 
 /** A pod in the tree of actors, either from this process or from data sent to the page. */
 export interface RowPod {
@@ -50,7 +50,7 @@ export interface RowsView {
   readonly isOpen: (path: string) => boolean;
   readonly matches?: ActorFilter | undefined;
   readonly order?: RowOrder | undefined;
-  readonly reversed?: boolean | undefined;
+  readonly isReversed?: boolean | undefined;
   /** Paths of pods that retain their current order. New pods are appended. */
   readonly retainedOrder?: readonly string[] | undefined;
 }
@@ -67,7 +67,7 @@ export interface ActorRow {
   /** For a pod, the name without the node suffix, and with the namespace unless that is `default`. */
   readonly name: string;
   /** Undefined if the actor has no children. */
-  readonly isOpen?: boolean;
+  readonly isExpanded?: boolean;
   /** Whether the actor itself matches the filter. False for an ancestor of a match. */
   readonly isMatch: boolean;
   readonly actor: ActorNode;
@@ -80,7 +80,8 @@ export interface ActorRow {
   readonly pod?: RowPod;
 }
 
-const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] => children.filter(({ kind }) => kind !== CALL);
+const visibleChildren = ({ children }: ActorNode): readonly ActorNode[] =>
+  children.filter(({ kind }) => kind !== CALL_KIND);
 
 /**
  * Returns the actor with the most severe category among an actor and its descendants. The closest one wins a tie. Calls
@@ -113,31 +114,31 @@ interface SortablePod {
 }
 
 /** Returns the time of the latest change among an actor and its descendants. */
-const changedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(changedAt));
+const lastChangedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(lastChangedAt));
 
-const COMPARISONS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {
+const COMPARATORS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {
   worst: (a, b) => compareSeverity(a.worst, b.worst),
   name: () => 0,
   age: (a, b) => b.pod.createdAt - a.pod.createdAt,
-  changed: (a, b) => changedAt(b.pod.tree) - changedAt(a.pod.tree),
+  changed: (a, b) => lastChangedAt(b.pod.tree) - lastChangedAt(a.pod.tree),
 };
 
 function sortPods(
   pods: readonly RowPod[],
   node: string,
-  { order = 'worst', reversed, retainedOrder = [] }: RowsView,
+  { order = 'worst', isReversed, retainedOrder = [] }: RowsView,
 ): SortablePod[] {
-  const sortable = pods.map((pod) => ({
+  const sortablePods = pods.map((pod) => ({
     pod,
     worst: categoryOf(worstOf(pod.tree)),
     name: displayName({ ...pod, name: withoutNodeSuffix(pod.name, node) }),
   }));
-  const compare = COMPARISONS[order];
-  const sorted = sortable.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));
-  if (reversed) sorted.reverse();
-  const retainedIndex = new Map(retainedOrder.map((path, index) => [path, index]));
-  const indexOf = ({ pod }: SortablePod) => retainedIndex.get(pod.tree.path) ?? retainedOrder.length;
-  return sorted.toSorted((a, b) => indexOf(a) - indexOf(b));
+  const compare = COMPARATORS[order];
+  const sortedPods = sortablePods.toSorted((a, b) => compare(a, b) || (a.name < b.name ? -1 : 1));
+  if (isReversed) sortedPods.reverse();
+  const retainedIndexes = new Map(retainedOrder.map((path, index) => [path, index]));
+  const retainedIndexOf = ({ pod }: SortablePod) => retainedIndexes.get(pod.tree.path) ?? retainedOrder.length;
+  return sortedPods.toSorted((a, b) => retainedIndexOf(a) - retainedIndexOf(b));
 }
 
 /** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
@@ -179,7 +180,7 @@ function rowsOf(actor: ActorNode, { depth, name, now, view, pod }: RowContext): 
     actor,
     subject,
     kind: kindText(actor.kind),
-    ...(children.length > 0 ? { isOpen: isOpen || descendants.length > 0 } : {}),
+    ...(children.length > 0 ? { isExpanded: isOpen || descendants.length > 0 } : {}),
     ...(pod ? { pod } : {}),
   };
   return [row, ...descendants];

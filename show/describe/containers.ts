@@ -14,8 +14,8 @@ import type { ContainerState, ContainerStatus } from '../../kubernetes/api/schem
 import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
 import { importAdvice } from '../explain/explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
-import { indented } from './tabbed.ts';
-import { localTime } from './time.ts';
+import { indentLines } from './tabbed.ts';
+import { formatLocalTime } from './time.ts';
 
 export function describeContainers(
   label: string,
@@ -23,14 +23,14 @@ export function describeContainers(
   containers: readonly Container[],
   statuses: readonly ContainerStatus[] = [],
 ): string[] {
-  const each = containers.flatMap((container) => {
+  const containerLines = containers.flatMap((container) => {
     const status = statuses.find(({ name }) => name === container.name);
     return [
-      ...indented(1, [`${container.name}:`]),
-      ...indented(2, describeContainer(pod, container, status, logs.get(container.name))),
+      ...indentLines(1, [`${container.name}:`]),
+      ...indentLines(2, describeContainer(pod, container, status, logs.get(container.name))),
     ];
   });
-  return [`${label}:${containers.length === 0 ? ' <none>' : ''}`, ...each];
+  return [`${label}:${containers.length === 0 ? ' <none>' : ''}`, ...containerLines];
 }
 
 function describeContainer(
@@ -56,8 +56,8 @@ function describeContainer(
     ),
     ...(status ? statusLines(status) : []),
     ...(log ? [`Last Log File:\t${log.file}`, ...section('Last Log Lines:', log.lines)] : []),
-    ...section('Limits:', amountLines(resources.limits)),
-    ...section('Requests:', amountLines(resources.requests)),
+    ...section('Limits:', quantityLines(resources.limits)),
+    ...section('Requests:', quantityLines(resources.requests)),
     ...probeLines(container),
     ...section('Environment Variables from:', envFrom.map(envFromLine)),
     ...sectionOrNone(
@@ -69,7 +69,7 @@ function describeContainer(
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : [title, ...indented(1, lines)];
+  lines.length === 0 ? [] : [title, ...indentLines(1, lines)];
 
 const sectionOrNone = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [`${title}\t<none>`] : section(title, lines);
@@ -93,8 +93,9 @@ function portLines(ports: readonly ContainerPort[]): string[] {
 function seccompLines({ securityContext }: Container): string[] {
   const profile = securityContext?.seccompProfile;
   if (profile === undefined) return [];
-  const local = profile.type === 'Localhost' ? [`  LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : [];
-  return [`SeccompProfile:\t${profile.type}`, ...local];
+  const localProfileLines =
+    profile.type === 'Localhost' ? [`  LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : [];
+  return [`SeccompProfile:\t${profile.type}`, ...localProfileLines];
 }
 
 function statusLines({ state = {}, lastState, ready, restartCount }: ContainerStatus): string[] {
@@ -107,7 +108,7 @@ function statusLines({ state = {}, lastState, ready, restartCount }: ContainerSt
 }
 
 function stateLines(name: string, { running, waiting, terminated }: ContainerState): string[] {
-  if (running) return [`${name}:\tRunning`, `  Started:\t${localTime(running.startedAt)}`];
+  if (running) return [`${name}:\tRunning`, `  Started:\t${formatLocalTime(running.startedAt)}`];
   if (terminated === undefined) {
     const { reason = '' } = waiting ?? {};
     const advice = importAdvice(reason);
@@ -120,21 +121,21 @@ function stateLines(name: string, { running, waiting, terminated }: ContainerSta
   const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated;
   return [
     `${name}:\tTerminated`,
-    ...indented(1, [
+    ...indentLines(1, [
       ...(reason ? [`Reason:\t${reason}`] : []),
       ...(message ? [`Message:\t${message}`] : []),
       `Exit Code:\t${exitCode}`,
       ...(signal ? [`Signal:\t${signal}`] : []),
-      `Started:\t${localTime(startedAt)}`,
-      `Finished:\t${localTime(finishedAt)}`,
+      `Started:\t${formatLocalTime(startedAt)}`,
+      `Finished:\t${formatLocalTime(finishedAt)}`,
     ]),
   ];
 }
 
-const amountLines = (amounts: Readonly<Record<string, string>> = {}): string[] =>
-  Object.keys(amounts)
+const quantityLines = (quantities: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(quantities)
     .sort()
-    .map((name) => `${name}:\t${lookUp(amounts, name)}`);
+    .map((name) => `${name}:\t${lookUp(quantities, name)}`);
 
 function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container): string[] {
   const probes = { Liveness: livenessProbe, Readiness: readinessProbe, Startup: startupProbe };
@@ -145,8 +146,8 @@ function probeLines({ livenessProbe, readinessProbe, startupProbe }: Container):
 function probeText(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const { successThreshold = 1, failureThreshold = 3 } = probe;
-  const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
-  return `${checkText(probe)} ${times} #success=${successThreshold} #failure=${failureThreshold}`;
+  const timings = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
+  return `${checkText(probe)} ${timings} #success=${successThreshold} #failure=${failureThreshold}`;
 }
 
 function checkText({ exec, httpGet, tcpSocket, grpc }: Probe): string {
@@ -171,8 +172,8 @@ function envLines(pod: Pod, container: Container, { name, value = '', valueFrom 
   const { fieldRef, resourceFieldRef, secretKeyRef, configMapKeyRef } = valueFrom;
   if (fieldRef) {
     // kubectl leaves out values that only the node knows.
-    const isOwn = fieldRef.fieldPath.startsWith('metadata.');
-    const value = isOwn ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
+    const isPodMetadata = fieldRef.fieldPath.startsWith('metadata.');
+    const value = isPodMetadata ? (fieldValue(pod, fieldRef.fieldPath, { podIps: [], hostIps: [] }) ?? '') : '';
     return [`${name}:\t${value.replaceAll('\n', ' ')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath})`];
   }
   if (resourceFieldRef) {

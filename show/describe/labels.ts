@@ -20,14 +20,14 @@ export const labelLines = (labels: Readonly<Record<string, string>> = {}): strin
 const MAX_ANNOTATION_LENGTH = 140;
 
 export function annotationLines(annotations: Readonly<Record<string, string>>): string[] {
-  const lines = Object.keys(annotations)
+  const annotationTexts = Object.keys(annotations)
     .sort()
     .flatMap((key) => {
       const value = (lookUp(annotations, key) ?? '').replace(/\n$/, '');
       if (key.length + value.length + 2 <= MAX_ANNOTATION_LENGTH && !value.includes('\n')) return [`${key}: ${value}`];
       return [`${key}:`, ...value.split('\n').map((line) => `  ${truncate(line)}`)];
     });
-  return titledList('Annotations', lines);
+  return titledList('Annotations', annotationTexts);
 }
 
 const truncate = (line: string): string =>

@@ -9,8 +9,8 @@ import { formatShare, nodeUse, nonTerminatedPods, shareOf } from '../../kubernet
 import { effectiveResources } from '../../kubernetes/resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
 import { labelLines, titledList } from './labels.ts';
-import { indented, tabbed } from './tabbed.ts';
-import { localTime } from './time.ts';
+import { alignColumns, indentLines } from './tabbed.ts';
+import { formatLocalTime } from './time.ts';
 
 /** Formats a node with its pods and events. `now` is in milliseconds since the epoch. */
 export function describeNode(
@@ -26,7 +26,7 @@ export function describeNode(
     `Roles:\t${rolesOf(node)}`,
     ...titledList('Labels', labelLines(metadata.labels)),
     'Annotations:\t<none>',
-    `CreationTimestamp:\t${localTime(metadata.creationTimestamp)}`,
+    `CreationTimestamp:\t${formatLocalTime(metadata.creationTimestamp)}`,
     ...titledList('Taints', taints),
     'Unschedulable:\tfalse',
     ...conditionLines(node),
@@ -34,16 +34,16 @@ export function describeNode(
       'Addresses',
       status.addresses.map(({ type, address }) => `${type}:\t${address}`),
     ),
-    ...section('Capacity', amountLines(status.capacity)),
-    ...section('Allocatable', amountLines(status.allocatable)),
+    ...section('Capacity', quantityLines(status.capacity)),
+    ...section('Allocatable', quantityLines(status.allocatable)),
     ...section('System Info', infoLines(node)),
     ...podLines(node, nonTerminatedPods(pods), now),
-    ...useLines(node, pods),
+    ...usageLines(node, pods),
   ];
-  return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
+  return `${alignColumns(lines.join('\n'))}\n${describeEvents(events, now)}`;
 }
 
-const section = (title: string, lines: readonly string[]): string[] => [`${title}:`, ...indented(1, lines)];
+const section = (title: string, lines: readonly string[]): string[] => [`${title}:`, ...indentLines(1, lines)];
 
 /** Returns a header line and a line of dashes below each of its words. */
 const headerLines = (...words: readonly string[]): string[] => [
@@ -53,14 +53,16 @@ const headerLines = (...words: readonly string[]): string[] => [
 
 function conditionLines({ status: { conditions } }: NodeObject): string[] {
   const rows = conditions.map(({ type, status, lastHeartbeatTime, lastTransitionTime, reason, message }) =>
-    [`${type} `, status, localTime(lastHeartbeatTime), localTime(lastTransitionTime), reason, message].join('\t'),
+    [`${type} `, status, formatLocalTime(lastHeartbeatTime), formatLocalTime(lastTransitionTime), reason, message].join(
+      '\t',
+    ),
   );
-  const head = headerLines('Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message');
-  return section('Conditions', [...head, ...rows]);
+  const headerRows = headerLines('Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message');
+  return section('Conditions', [...headerRows, ...rows]);
 }
 
-const amountLines = (amounts: ResourceList): string[] =>
-  Object.entries(amounts).map(([resource, amount]) => `${resource}:\t${amount}`);
+const quantityLines = (quantities: ResourceList): string[] =>
+  Object.entries(quantities).map(([resource, amount]) => `${resource}:\t${amount}`);
 
 function infoLines({ status: { nodeInfo } }: NodeObject): string[] {
   return [
@@ -79,20 +81,20 @@ function infoLines({ status: { nodeInfo } }: NodeObject): string[] {
 function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[], now: number): string[] {
   const rows = pods.map(({ metadata, spec, status = {} }) => {
     const { requests = {}, limits = {} } = effectiveResources(spec);
-    const share = (list: ResourceList, resource: string) => formatShare(shareOf([list], resource, allocatable));
-    const since = metadata.creationTimestamp ?? status.startTime;
+    const usageShare = (list: ResourceList, resource: string) => formatShare(shareOf([list], resource, allocatable));
+    const startedAt = metadata.creationTimestamp ?? status.startTime;
     return [
       metadata.namespace,
       metadata.name,
       '',
-      share(requests, 'cpu'),
-      share(limits, 'cpu'),
-      share(requests, 'memory'),
-      share(limits, 'memory'),
-      since === undefined ? '<unknown>' : humanDuration(now - Date.parse(since)),
+      usageShare(requests, 'cpu'),
+      usageShare(limits, 'cpu'),
+      usageShare(requests, 'memory'),
+      usageShare(limits, 'memory'),
+      startedAt === undefined ? '<unknown>' : humanDuration(now - Date.parse(startedAt)),
     ].join('\t');
   });
-  const head = headerLines(
+  const headerRows = headerLines(
     'Namespace',
     'Name',
     '',
@@ -102,10 +104,10 @@ function podLines({ status: { allocatable } }: NodeObject, pods: readonly Pod[],
     'Memory Limits',
     'Age',
   );
-  return [`Non-terminated Pods:\t(${pods.length} in total)`, ...indented(1, [...head, ...rows])];
+  return [`Non-terminated Pods:\t(${pods.length} in total)`, ...indentLines(1, [...headerRows, ...rows])];
 }
 
-function useLines(node: NodeObject, pods: readonly Pod[]): string[] {
+function usageLines(node: NodeObject, pods: readonly Pod[]): string[] {
   const rows = nodeUse(node, pods).map(({ resource, requests, limits }) =>
     [resource, formatShare(requests), formatShare(limits)].join('\t'),
   );

@@ -7,8 +7,8 @@ import type { LogTails } from '../logTail.ts';
 import { describeContainers } from './containers.ts';
 import { describeEvents } from './events.ts';
 import { annotationLines, labelLines, titledList } from './labels.ts';
-import { indented, tabbed } from './tabbed.ts';
-import { localTime } from './time.ts';
+import { alignColumns, indentLines } from './tabbed.ts';
+import { formatLocalTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
 /** Information about a pod that its object does not contain. */
@@ -46,11 +46,11 @@ export function describePod(pod: Pod, events: readonly CoreEvent[], now: number,
     ...describeVolumes(spec.volumes),
     `QoS Class:\t${status.qosClass ?? qosClass(spec)}`,
     ...titledList('Node-Selectors', labelLines(spec.nodeSelector)),
-    ...titledList('Tolerations', [...(spec.tolerations ?? [])].sort(byKey).map(tolerationText)),
+    ...titledList('Tolerations', [...(spec.tolerations ?? [])].sort(compareKeys).map(tolerationText)),
     ...(manifestProblems.length > 0 ? titledList('Manifest Problems', manifestProblems) : []),
     ...(manifestWarnings.length > 0 ? titledList('Manifest Warnings', manifestWarnings) : []),
   ];
-  return `${tabbed(lines.join('\n'))}\n${describeEvents(events, now)}`;
+  return `${alignColumns(lines.join('\n'))}\n${describeEvents(events, now)}`;
 }
 
 function headLines({ metadata, spec, status = {} }: Pod): string[] {
@@ -63,7 +63,7 @@ function headLines({ metadata, spec, status = {} }: Pod): string[] {
     ...(runtimeClassName ? [`Runtime Class Name:\t${runtimeClassName}`] : []),
     ...(serviceAccountName ? [`Service Account:\t${serviceAccountName}`] : []),
     `Node:\t${nodeName ? `${nodeName}/${status.hostIP ?? ''}` : '<none>'}`,
-    ...(status.startTime ? [`Start Time:\t${localTime(status.startTime)}`] : []),
+    ...(status.startTime ? [`Start Time:\t${formatLocalTime(status.startTime)}`] : []),
     ...titledList('Labels', labelLines(metadata.labels)),
     ...annotationLines(metadata.annotations ?? {}),
   ];
@@ -90,7 +90,7 @@ function statusLines({ metadata, spec, status = {} }: Pod, now: number): string[
       ? ['IPs:\t<none>']
       : [
           'IPs:',
-          ...indented(
+          ...indentLines(
             1,
             ips.map(({ ip }) => `IP:\t${ip}`),
           ),
@@ -102,7 +102,7 @@ function statusLines({ metadata, spec, status = {} }: Pod, now: number): string[
 
 type Toleration = NonNullable<Pod['spec']['tolerations']>[number];
 
-const byKey = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareKeys = ({ key: a = '' }: Toleration, { key: b = '' }: Toleration): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function tolerationText({ key = '', operator, value = '', effect, tolerationSeconds }: Toleration): string {
   const taint = `${key}${value ? `=${value}` : ''}${effect ? `:${effect}` : ''}`;
@@ -112,15 +112,18 @@ function tolerationText({ key = '', operator, value = '', effect, tolerationSeco
 
 function gateLines({ spec: { readinessGates = [] }, status = {} }: Pod): string[] {
   if (readinessGates.length === 0) return [];
-  const stateOf = (gate: string) => status.conditions?.find(({ type }) => type === gate)?.status ?? '<none>';
+  const gateStatus = (gate: string) => status.conditions?.find(({ type }) => type === gate)?.status ?? '<none>';
   return [
     'Readiness Gates:',
-    ...indented(1, ['Type\tStatus', ...readinessGates.map(({ conditionType: gate }) => `${gate} \t${stateOf(gate)}`)]),
+    ...indentLines(1, [
+      'Type\tStatus',
+      ...readinessGates.map(({ conditionType: gate }) => `${gate} \t${gateStatus(gate)}`),
+    ]),
   ];
 }
 
 function conditionLines({ status: { conditions = [] } = {} }: Pod): string[] {
   if (conditions.length === 0) return [];
-  const each = conditions.map(({ type, status }) => `${type} \t${status}`);
-  return ['Conditions:', ...indented(1, ['Type\tStatus', ...each])];
+  const conditionRows = conditions.map(({ type, status }) => `${type} \t${status}`);
+  return ['Conditions:', ...indentLines(1, ['Type\tStatus', ...conditionRows])];
 }

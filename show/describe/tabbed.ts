@@ -3,7 +3,7 @@
  * block of adjacent lines.
  */
 
-import { printable } from '../../base/printable.ts';
+import { printableText } from '../../base/printable.ts';
 
 const GAP = 2;
 
@@ -11,14 +11,15 @@ const GAP = 2;
  * Lays out lines whose cells end with tabs. A column extends over adjacent lines that contain it. Text after the last
  * tab of a line belongs to no column.
  */
-export function tabbed(text: string): string {
+export function alignColumns(text: string): string {
   // Escape before measuring, because an escaped character is wider than the original.
-  const lines = printable(text)
+  const rowCells = printableText(text)
     .split('\n')
     .map((line) => line.split('\t'));
-  const widths = lines.map((cells) => cells.map(() => 0));
-  for (let column = 0; lines.some((cells) => hasColumn(cells, column)); column += 1) setWidths(lines, widths, column);
-  return lines
+  const widths = rowCells.map((cells) => cells.map(() => 0));
+  for (let column = 0; rowCells.some((cells) => hasColumn(cells, column)); column += 1)
+    setWidths(rowCells, widths, column);
+  return rowCells
     .map((cells, line) =>
       cells
         .map((cell, column) => cell.padEnd(widths[line]?.[column] ?? 0))
@@ -44,5 +45,5 @@ function setWidths(lines: readonly (readonly string[])[], widths: number[][], co
 }
 
 /** Indents lines by two spaces per level. */
-export const indented = (level: number, lines: readonly string[]): string[] =>
+export const indentLines = (level: number, lines: readonly string[]): string[] =>
   lines.map((line) => `${'  '.repeat(level)}${line}`);

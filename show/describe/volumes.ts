@@ -1,17 +1,17 @@
 /** Formats the volumes of a pod as `kubectl describe` does. */
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { indented } from './tabbed.ts';
+import { indentLines } from './tabbed.ts';
 
 export function describeVolumes(volumes: readonly Volume[] = []): string[] {
   if (volumes.length === 0) return ['Volumes:\t<none>'];
   return [
     'Volumes:',
-    ...volumes.flatMap((volume) => [...indented(1, [`${volume.name}:`]), ...indented(2, sourceLines(volume))]),
+    ...volumes.flatMap((volume) => [...indentLines(1, [`${volume.name}:`]), ...indentLines(2, sourceLines(volume))]),
   ];
 }
 
 /** Formatters of the kinds shown in detail. Other kinds are shown by their field name. */
-const DESCRIBERS: { readonly [K in keyof Volume]?: (source: NonNullable<Volume[K]>) => string[] } = {
+const VOLUME_DESCRIBERS: { readonly [K in keyof Volume]?: (source: NonNullable<Volume[K]>) => string[] } = {
   hostPath: ({ path, type = '' }) => [
     'Type:\tHostPath (bare host directory volume)',
     `Path:\t${path}`,
@@ -75,7 +75,7 @@ function projectionLines({ secret, configMap, downwardAPI, serviceAccountToken }
 function sourceLines(volume: Volume): string[] {
   for (const [kind, source] of Object.entries(volume)) {
     // Safe cast: each describer is stored under the field whose value it receives.
-    const describe = DESCRIBERS[kind as keyof Volume] as ((source: unknown) => string[]) | undefined;
+    const describe = VOLUME_DESCRIBERS[kind as keyof Volume] as ((source: unknown) => string[]) | undefined;
     if (describe) return describe(source);
   }
   return [`Type:\t${Object.keys(volume).find((key) => key !== 'name') ?? '<unknown>'}`];

@@ -4,7 +4,6 @@ import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../actors/actorNode.ts';
 import { type ContainerWithActor, hasNetwork, type PodActors } from '../actors/podActors.ts';
 import {
-  endCause,
   failureText,
   forClause,
   importAdvice,
@@ -12,13 +11,14 @@ import {
   type QueueLookup,
   queueText,
   shortenMessage,
+  terminationCause,
   timeWithDistance,
   untilClause,
   waitDetails,
 } from './explainText.ts';
 
 /** The state from which an answer is derived. */
-export interface Question {
+export interface RuleInput {
   readonly actors: PodActors;
   readonly now: number;
   readonly queuePositionOf: QueueLookup;
@@ -35,7 +35,7 @@ interface AnswerWithFailure {
 type Answer = string | AnswerWithFailure | undefined;
 
 /** Returns an answer, or undefined if the rule does not apply. */
-export type Rule = (question: Question) => Answer;
+export type Rule = (input: RuleInput) => Answer;
 
 /**
  * All rules in order of precedence. The first rule that applies determines the answer: reasons to stop the pod come
@@ -76,28 +76,28 @@ export const sharedRules = {
 } as const satisfies Readonly<Record<string, Rule>>;
 
 /** Returns one sentence that answers "why is it not running?". */
-export function answerOf(question: Question): string {
-  const answer = firstAnswer(RULES, question);
-  if (answer !== undefined) return answer;
-  const { actors } = question;
+export function answerOf(input: RuleInput): string {
+  const ruleAnswer = firstAnswer(RULES, input);
+  if (ruleAnswer !== undefined) return ruleAnswer;
+  const { actors } = input;
   const longRunning = actors.containers.filter(({ role }) => role === 'sidecar' || role === 'regular');
-  const ready = longRunning.filter(({ status }) => status?.ready).length;
-  return `${podTitle(actors)} is running, with ${ready} of ${longRunning.length} containers ready`;
+  const readyCount = longRunning.filter(({ status }) => status?.ready).length;
+  return `${podTitle(actors)} is running, with ${readyCount} of ${longRunning.length} containers ready`;
 }
 
 /** Returns the answer of the first rule that applies, or undefined if none does. */
-export function firstAnswer(rules: readonly Rule[], question: Question): string | undefined {
+export function firstAnswer(rules: readonly Rule[], input: RuleInput): string | undefined {
   for (const rule of rules) {
-    const answer = rule(question);
+    const answer = rule(input);
     if (answer === undefined) continue;
     const { text, failure } = typeof answer === 'string' ? { text: answer } : answer;
-    return RUNTIME_INDEPENDENT_RULES.includes(rule) ? text : `${text}${runtimeNote(failure, question)}`;
+    return RUNTIME_INDEPENDENT_RULES.includes(rule) ? text : `${text}${runtimeNote(failure, input)}`;
   }
   return undefined;
 }
 
 /** Returns a note that the runtime is not ready, unless the answer already mentions that failure. */
-function runtimeNote(failure: Failure | undefined, { runtimeNotReady }: Question): string {
+function runtimeNote(failure: Failure | undefined, { runtimeNotReady }: RuleInput): string {
   if (runtimeNotReady === undefined || failure?.reason === 'RuntimeUnavailable') return '';
   return `; the container runtime is not ready: ${shortenMessage(runtimeNotReady)}`;
 }
@@ -131,7 +131,7 @@ const podTitle = ({ pod }: PodActors): string => `pod ${pod.metadata.name}`;
 /** Returns the role and name of a container, e.g. `init container setup`. */
 export const containerTitle = ({ role, actor }: ContainerWithActor): string => `${KIND_NAMES[role]} ${actor.name}`;
 
-function podRejection({ actors }: Question): string | undefined {
+function podRejection({ actors }: RuleInput): string | undefined {
   const { refused } = actors.tree;
   if (!refused) return undefined;
   const { reason, cause } = refused;
@@ -142,8 +142,8 @@ function podRejection({ actors }: Question): string | undefined {
   return `${podTitle(actors)} was rejected: ${why}; this is final until its manifest changes or the agent restarts`;
 }
 
-function podEnd(question: Question): Answer {
-  const { actors, now } = question;
+function podEnd(input: RuleInput): Answer {
+  const { actors, now } = input;
   const { tags, termination } = actors.tree;
   const isReclaimed = tags.includes('reclaimed');
   const isFinal = tags.includes('ended') || isTerminalPhase(actors.pod.status?.phase);
@@ -164,68 +164,79 @@ function endText(actors: PodActors): string {
   for (const container of actors.containers) {
     const { lastRun } = container.actor;
     if (!lastRun || !container.status?.state?.terminated?.exitCode) continue;
-    return `${podTitle(actors)} has failed: ${containerTitle(container)}: ${endCause(lastRun)}`;
+    return `${podTitle(actors)} has failed: ${containerTitle(container)}: ${terminationCause(lastRun)}`;
   }
   return `${podTitle(actors)} has ended`;
 }
 
 /** Applies if the node cannot start the pod yet because the runtime is not ready. */
-function nodeWait(question: Question): Answer {
-  return question.actors.tree.tags.includes('awaitingNode') ? podWait(question) : undefined;
+function nodeWait(input: RuleInput): Answer {
+  return input.actors.tree.tags.includes('awaitingNode') ? podWait(input) : undefined;
 }
 
-function podTermination({ actors, now }: Question): Answer {
+function podTermination({ actors, now }: RuleInput): Answer {
   const { tree, containers } = actors;
   if (!tree.termination) return undefined;
-  const start = `${podTitle(actors)} is terminating (${tree.termination.reason})`;
-  const [first, ...others] = containers.filter(({ status }) => status?.state?.running);
-  if (first) return containerStop(start, { first, others: others.length, until: first.actor.until ?? tree.until, now });
-  return remainingWait(`${start}: `, actors, now) ?? start;
+  const prefix = `${podTitle(actors)} is terminating (${tree.termination.reason})`;
+  const [firstContainer, ...others] = containers.filter(({ status }) => status?.state?.running);
+  if (firstContainer)
+    return containerStop(prefix, {
+      firstContainer,
+      otherCount: others.length,
+      until: firstContainer.actor.until ?? tree.until,
+      now,
+    });
+  return remainingWait(`${prefix}: `, actors, now) ?? prefix;
 }
 
 /**
  * Applies if every regular container has completed but the pod is not reported as completed yet, because a part of it
  * is still running.
  */
-function podCompletion({ actors, now }: Question): Answer {
-  const regular = actors.containers.filter(({ role }) => role === 'regular');
-  const haveCompleted = regular.every(
+function podCompletion({ actors, now }: RuleInput): Answer {
+  const mainContainers = actors.containers.filter(({ role }) => role === 'regular');
+  const haveCompleted = mainContainers.every(
     ({ status, willRestart }) => status?.state?.terminated !== undefined && !willRestart,
   );
-  if (!haveCompleted || regular.length === 0) return undefined;
-  const start = `${podTitle(actors)} is completing`;
-  return remainingWait(`${start}: `, actors, now) ?? start;
+  if (!haveCompleted || mainContainers.length === 0) return undefined;
+  const prefix = `${podTitle(actors)} is completing`;
+  return remainingWait(`${prefix}: `, actors, now) ?? prefix;
 }
 
 /** Describes what a pod is still waiting for after its containers have terminated. */
-function remainingWait(start: string, { volumes, tree }: PodActors, now: number): Answer {
+function remainingWait(prefix: string, { volumes, tree }: PodActors, now: number): Answer {
   const waitingActor = [...volumes, tree].find(({ waitingFor }) => waitingFor !== undefined);
   if (!waitingActor) return undefined;
-  const text = `${start}${waitingActor === tree ? '' : `volume ${waitingActor.name} is `}waiting${forClause(waitingActor)}`;
-  return describeRetry(text, waitingActor, now) ?? `${text}${waitDetails(waitingActor, now)}`;
+  const waitText = `${prefix}${waitingActor === tree ? '' : `volume ${waitingActor.name} is `}waiting${forClause(waitingActor)}`;
+  return describeRetry(waitText, waitingActor, now) ?? `${waitText}${waitDetails(waitingActor, now)}`;
 }
 
 interface RunningContainers {
-  readonly first: ContainerWithActor;
-  readonly others: number;
+  readonly firstContainer: ContainerWithActor;
+  readonly otherCount: number;
   readonly until: number | undefined;
   readonly now: number;
 }
 
 /** Describes the first container that is still running, its remaining time and what it is waiting for. */
-function containerStop(start: string, { first, others, until, now }: RunningContainers): Answer {
-  const { actor } = first;
-  const retry = describeRetry(`${start}: ${containerTitle(first)} is waiting${forClause(actor)}`, actor, now);
-  if (retry) return retry;
-  const runningContainers = others > 0 ? `${containerTitle(first)} and ${others} more` : containerTitle(first);
+function containerStop(prefix: string, { firstContainer, otherCount, until, now }: RunningContainers): Answer {
+  const { actor } = firstContainer;
+  const retryText = describeRetry(
+    `${prefix}: ${containerTitle(firstContainer)} is waiting${forClause(actor)}`,
+    actor,
+    now,
+  );
+  if (retryText) return retryText;
+  const runningContainers =
+    otherCount > 0 ? `${containerTitle(firstContainer)} and ${otherCount} more` : containerTitle(firstContainer);
   const waitNote =
     actor.waitingFor === undefined || actor.tags.includes('killing')
       ? ''
-      : `; ${others > 0 ? actor.name : 'it'} is waiting${forClause(actor)}`;
+      : `; ${otherCount > 0 ? actor.name : 'it'} is waiting${forClause(actor)}`;
   if (actor.tags.includes('overdue'))
-    return `${start}: waiting for the runtime to kill ${runningContainers}${untilClause(until, now)}`;
-  if (until === undefined) return `${start}: waiting for ${runningContainers} to stop${waitNote}`;
-  return `${start}: ${runningContainers} ${others > 0 ? 'have' : 'has'}${untilClause(until, now)} to stop${waitNote}`;
+    return `${prefix}: waiting for the runtime to kill ${runningContainers}${untilClause(until, now)}`;
+  if (until === undefined) return `${prefix}: waiting for ${runningContainers} to stop${waitNote}`;
+  return `${prefix}: ${runningContainers} ${otherCount > 0 ? 'have' : 'has'}${untilClause(until, now)} to stop${waitNote}`;
 }
 
 /** Describes the last failure of an actor that is waiting for its next attempt. */
@@ -240,24 +251,24 @@ export function describeRetry(
 /** Whether a volume has yet to be mounted. Volumes that the pod no longer uses do not count. */
 const isUnmounted = ({ tags }: ActorNode): boolean => !tags.includes('mounted') && !tags.includes('leaving');
 
-function volumeFailure({ actors, now }: Question): Answer {
+function volumeFailure({ actors, now }: RuleInput): Answer {
   const volume = actors.volumes.find((each) => isUnmounted(each) && each.lastFailure !== undefined);
   if (!volume?.lastFailure) return undefined;
   return describeFailure(`volume ${volume.name} is not mounted`, volume.lastFailure, volume.until, now);
 }
 
-function podQueue({ actors, queuePositionOf }: Question): string | undefined {
+function podQueue({ actors, queuePositionOf }: RuleInput): string | undefined {
   const position = queuePositionOf();
   return position && `${podTitle(actors)} is waiting ${queueText(position)}`;
 }
 
-function podFailure({ actors, now }: Question): Answer {
+function podFailure({ actors, now }: RuleInput): Answer {
   const { pod, tree } = actors;
   if (!tree.lastFailure || hasNetwork(pod)) return undefined;
   return describeFailure(`${podTitle(actors)} is waiting${forClause(tree)}`, tree.lastFailure, tree.until, now);
 }
 
-function containerProblem({ actors, now, queuePositionOf }: Question): Answer {
+function containerProblem({ actors, now, queuePositionOf }: RuleInput): Answer {
   for (const container of actors.containers) {
     const position = queuePositionOf(container.actor.name);
     if (position) return `${containerTitle(container)} is waiting ${queueText(position)}`;
@@ -274,14 +285,14 @@ function problemText(container: ContainerWithActor, now: number): Answer {
   if (state.running) return undefined;
   if (state.terminated && lastRun) {
     if (lastRun.exitCode === 0 && !willRestart) return undefined;
-    const end = `has terminated: ${endCause(lastRun)}`;
+    const end = `has terminated: ${terminationCause(lastRun)}`;
     return willRestart ? end + restartSuffix(container, now) : `${end}; it will not be restarted`;
   }
   const { reason } = state.waiting ?? {};
   // The reason remains in the status until the next start succeeds.
   if (reason === 'CrashLoopBackOff' && lastRun) {
-    const repeats = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
-    return `${until === undefined ? 'has terminated' : repeats}: ${endCause(lastRun)}${restartSuffix(container, now)}`;
+    const repetition = lastRun.exitCode === 0 ? 'keeps exiting' : 'keeps failing';
+    return `${until === undefined ? 'has terminated' : repetition}: ${terminationCause(lastRun)}${restartSuffix(container, now)}`;
   }
   if (reason === 'CrashLoopBackOff') return `is in back-off${untilClause(until, now)}`;
   if (!lastFailure) return undefined;
@@ -289,19 +300,19 @@ function problemText(container: ContainerWithActor, now: number): Answer {
   return describeFailure(action, lastFailure, until, now);
 }
 
-function volumeWait({ actors, now }: Question): string | undefined {
+function volumeWait({ actors, now }: RuleInput): string | undefined {
   const volume = actors.volumes.find(isUnmounted);
   if (!volume) return undefined;
   return `volume ${volume.name} is not mounted yet: waiting${forClause(volume)}${waitDetails(volume, now)}`;
 }
 
-function podWait({ actors, now }: Question): string | undefined {
+function podWait({ actors, now }: RuleInput): string | undefined {
   const { pod, tree } = actors;
   if (tree.waitingFor === undefined || hasNetwork(pod)) return undefined;
   return `${podTitle(actors)} is waiting${forClause(tree)}${waitDetails(tree, now)}`;
 }
 
-function containerWait({ actors, now }: Question): Answer {
+function containerWait({ actors, now }: RuleInput): Answer {
   const container = actors.containers.find(delaysReadiness);
   if (!container) return undefined;
   const { actor, role, status: { state = {} } = {} } = container;
@@ -311,9 +322,9 @@ function containerWait({ actors, now }: Question): Answer {
   }
   if (role === 'init')
     return `${containerTitle(container)} has been running for ${humanDuration(now - actor.since)}; the other containers are waiting for it`;
-  const start = `${containerTitle(container)} is running but`;
-  const retry = describeRetry(`${start} waiting${forClause(actor)}`, actor, now);
-  return retry ?? `${start} ${probeText(container, now) ?? `not ready${waitSuffix(actor, now)}`}`;
+  const prefix = `${containerTitle(container)} is running but`;
+  const retryText = describeRetry(`${prefix} waiting${forClause(actor)}`, actor, now);
+  return retryText ?? `${prefix} ${probeText(container, now) ?? `not ready${waitSuffix(actor, now)}`}`;
 }
 
 /** Describes the last result of the probe that a running container is waiting for, and the time of the next attempt. */
@@ -322,10 +333,10 @@ function probeText({ actor, status }: ContainerWithActor, now: number): string |
   const probe = actor.children.find(({ machine, name }) => machine === 'probe' && name === kind);
   if (probe === undefined) return undefined;
   const { lastFailure, until, facts } = probe;
-  const result = lastFailure ? shortenMessage(lastFailure.message) : `its ${kind} probe has not passed yet`;
+  const probeResult = lastFailure ? shortenMessage(lastFailure.message) : `its ${kind} probe has not passed yet`;
   // The number of failures of a startup probe shows how close the container is to being killed.
   const failures = kind === 'startup' ? facts.map((fact) => `, ${fact}`).join('') : '';
-  return `${status?.started ? 'not ready' : 'has not started yet'}: ${result}${failures}${nextAttemptSuffix(until, now)}`;
+  return `${status?.started ? 'not ready' : 'has not started yet'}: ${probeResult}${failures}${nextAttemptSuffix(until, now)}`;
 }
 
 /** Whether the pod is not ready because of this container. */
@@ -334,10 +345,10 @@ function delaysReadiness({ role, status }: ContainerWithActor): boolean {
   return role === 'init' || !status.ready;
 }
 
-function unmetReadinessGates({ actors }: Question): string | undefined {
-  const ready = actors.pod.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ready?.reason !== 'ReadinessGatesNotReady') return undefined;
-  return `${podTitle(actors)} is running but not ready: ${ready.message ?? ''}`;
+function unmetReadinessGates({ actors }: RuleInput): string | undefined {
+  const readyCondition = actors.pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (readyCondition?.reason !== 'ReadinessGatesNotReady') return undefined;
+  return `${podTitle(actors)} is running but not ready: ${readyCondition.message ?? ''}`;
 }
 
 const waitSuffix = (actor: ActorNode, now: number): string =>

@@ -56,16 +56,31 @@ export const nodePart = (name: string, state: Omit<ActorView, 'path'>): Explaine
  */
 export function withUnwrittenFiles(
   explanation: NodeExplanation,
-  unwritten:
-    | { readonly facts: number; readonly failure: Failure; readonly since: number; readonly retryAt: number }
+  unwrittenFiles:
+    | {
+        readonly factCount: number;
+        readonly lastFailure: Failure;
+        readonly failingSince: number;
+        readonly nextRetryAt: number;
+      }
     | undefined,
 ): NodeExplanation {
-  if (unwritten === undefined) return explanation;
-  const { facts, failure, since, retryAt: until } = unwritten;
-  const state = { state: 'retrying', tags: ['retrying'], since, waitingFor: 'the disk', until, lastFailure: failure };
-  const store = { ...nodePart('store', state), facts: [`${facts} ${facts === 1 ? 'file' : 'files'} not written`] };
-  const text = `${facts} state ${facts === 1 ? 'file' : 'files'} cannot be written: ${failure.message}`;
-  return withPart({ ...explanation, answer: `${explanation.answer}; ${text}` }, store);
+  if (unwrittenFiles === undefined) return explanation;
+  const { factCount, lastFailure, failingSince, nextRetryAt: until } = unwrittenFiles;
+  const state = {
+    state: 'retrying',
+    tags: ['retrying'],
+    since: failingSince,
+    waitingFor: 'the disk',
+    until,
+    lastFailure,
+  };
+  const storePart = {
+    ...nodePart('store', state),
+    facts: [`${factCount} ${factCount === 1 ? 'file' : 'files'} not written`],
+  };
+  const problemText = `${factCount} state ${factCount === 1 ? 'file' : 'files'} cannot be written: ${lastFailure.message}`;
+  return withPart({ ...explanation, answer: `${explanation.answer}; ${problemText}` }, storePart);
 }
 
 /** Reports that the root directory of the agent, which contains all persistent state, has been removed. */
@@ -87,17 +102,17 @@ export function withLostRoot(explanation: NodeExplanation, lostRoot: LostRoot | 
 
 function nodeAnswer({ tree, runtime, pods, ended }: NodeView, now: number): string {
   const { name, tags, waitingFor, until, children } = tree;
-  const count = Object.keys(pods).length;
-  const failures = children.flatMap(({ kind, lastFailure }) => {
+  const podCount = Object.keys(pods).length;
+  const failureNotes = children.flatMap(({ kind, lastFailure }) => {
     const consequence = lookUp<string>(CLUSTER_CONSEQUENCES, kind);
     return consequence === undefined || lastFailure === undefined ? [] : [`; ${consequence}: ${lastFailure.message}`];
   });
-  const brokenParts = children.flatMap(({ name: part, tags: own, lastFailure }) =>
+  const brokenActorNotes = children.flatMap(({ name: part, tags: own, lastFailure }) =>
     own.includes('broken') ? [`; ${part} is broken${lastFailure ? `: ${lastFailure.message}` : ''}`] : [],
   );
-  if (tags.includes('ending') && count > 0) {
+  if (tags.includes('ending') && podCount > 0) {
     const runtimeNote = runtime.ready ? '' : `; the container runtime is not ready: ${runtimeMessage(runtime)}`;
-    return `node ${name} is draining: ${drainProgress(count, until, now)}${runtimeNote}`;
+    return `node ${name} is draining: ${drainProgressText(podCount, until, now)}${runtimeNote}`;
   }
   if (!runtime.ready)
     return `node ${name} is waiting for the container runtime, which is not ready: ${runtimeMessage(runtime)}`;
@@ -105,14 +120,14 @@ function nodeAnswer({ tree, runtime, pods, ended }: NodeView, now: number): stri
   if (runtime.networkNotReady !== undefined) {
     return `node ${name} is running, but its pods are waiting for the network: ${runtime.networkNotReady}`;
   }
-  const queues = children.flatMap(({ kind, name: limiter, lists }) => {
+  const queueLengths = children.flatMap(({ kind, name: limiter, lists }) => {
     const { length } = lists?.[QUEUED_LIST] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
-  const endedPods = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
-  const queueNote = queues.length > 0 ? [`; ${queues.join(', ')}`] : [];
-  const notes = [...endedPods, ...queueNote, ...failures.slice(0, 1), ...brokenParts];
-  return [`node ${name} is running ${podCount(count - ended)}`, ...notes].join('');
+  const endedPodsNote = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
+  const queueNote = queueLengths.length > 0 ? [`; ${queueLengths.join(', ')}`] : [];
+  const notes = [...endedPodsNote, ...queueNote, ...failureNotes.slice(0, 1), ...brokenActorNotes];
+  return [`node ${name} is running ${podCountText(podCount - ended)}`, ...notes].join('');
 }
 
 const QUEUED_LIST = 'queued';
@@ -125,15 +140,15 @@ const CLUSTER_CONSEQUENCES: Readonly<Record<string, string>> = {
 
 const runtimeMessage = ({ message = 'no reason given' }: NodeView['runtime']): string => message;
 
-const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
+const podCountText = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
 
 /**
  * Formats the progress of a drain, e.g. `3 pods terminating, up to 57s`. The time is the remaining grace period of the
  * slowest pod, if known.
  */
-export function drainProgress(pods: number, until: number | undefined, now: number): string {
-  const timeLeft = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
-  return `${podCount(pods)} terminating${timeLeft}`;
+export function drainProgressText(pods: number, until: number | undefined, now: number): string {
+  const timeLeftText = until !== undefined && until > now ? `, up to ${humanDuration(until - now)}` : '';
+  return `${podCountText(pods)} terminating${timeLeftText}`;
 }
 
 /** Replaces the keys of a limiter's requests with the names of their pods. */

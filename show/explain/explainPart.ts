@@ -14,11 +14,11 @@ import {
   describeFailure,
   describeRetry,
   firstAnswer,
-  type Question,
   type Rule,
+  type RuleInput,
   sharedRules,
 } from './explainAnswer.ts';
-import { endCause, forClause, queuePositions, waitDetails } from './explainText.ts';
+import { forClause, queuePositions, terminationCause, waitDetails } from './explainText.ts';
 
 /** Identifies a container or a volume of a pod. */
 export interface PodPart {
@@ -64,59 +64,59 @@ const CONTAINER_RULES: readonly Rule[] = [
   volumeWait,
   podWait,
   containerWait,
-  ownWait,
+  containerOwnWait,
 ];
 
 const VOLUME_RULES: readonly Rule[] = [refusal, nodeWait, mountedVolume, unmountingVolume, volumeFailure, volumeWait];
 
 /** Returns the container that the question is about. */
-const questionContainer = ({ actors }: Question): ContainerWithActor | undefined => actors.containers[0];
-const questionVolume = ({ actors }: Question): ActorNode | undefined => actors.volumes[0];
+const inputContainer = ({ actors }: RuleInput): ContainerWithActor | undefined => actors.containers[0];
+const inputVolume = ({ actors }: RuleInput): ActorNode | undefined => actors.volumes[0];
 
-function containerSuccess(question: Question): string | undefined {
-  const container = questionContainer(question);
+function containerSuccess(input: RuleInput): string | undefined {
+  const container = inputContainer(input);
   const { lastRun } = container?.actor ?? {};
   if (!container?.status?.state?.terminated || container.willRestart || !lastRun) return undefined;
-  return `${containerTitle(container)} has succeeded: ${endCause(lastRun)}`;
+  return `${containerTitle(container)} has succeeded: ${terminationCause(lastRun)}`;
 }
 
-function runningContainer(question: Question): ReturnType<Rule> {
-  const container = questionContainer(question);
-  const running = container?.status?.state?.running;
-  if (!container || !running) return undefined;
+function runningContainer(input: RuleInput): ReturnType<Rule> {
+  const container = inputContainer(input);
+  const runningState = container?.status?.state?.running;
+  if (!container || !runningState) return undefined;
   const { role, status, actor } = container;
-  const readinessWait = containerWait(question);
+  const readinessWait = containerWait(input);
   if (readinessWait !== undefined) return readinessWait;
-  const isReady = status?.ready && role !== 'ephemeral' ? ' and ready' : '';
-  const since = Date.parse(running.startedAt ?? '') || actor.since;
-  return `${containerTitle(container)} is running${isReady}, for ${humanDuration(question.now - since)}`;
+  const readySuffix = status?.ready && role !== 'ephemeral' ? ' and ready' : '';
+  const runningSince = Date.parse(runningState.startedAt ?? '') || actor.since;
+  return `${containerTitle(container)} is running${readySuffix}, for ${humanDuration(input.now - runningSince)}`;
 }
 
-function ownWait(question: Question): string | undefined {
-  const container = questionContainer(question);
+function containerOwnWait(input: RuleInput): string | undefined {
+  const container = inputContainer(input);
   if (!container || container.actor.waitingFor === undefined) return undefined;
-  return `${containerTitle(container)} is waiting${forClause(container.actor)}${waitDetails(container.actor, question.now)}`;
+  return `${containerTitle(container)} is waiting${forClause(container.actor)}${waitDetails(container.actor, input.now)}`;
 }
 
-function mountedVolume(question: Question): ReturnType<Rule> {
-  const volume = questionVolume(question);
+function mountedVolume(input: RuleInput): ReturnType<Rule> {
+  const volume = inputVolume(input);
   if (!volume?.tags.includes('mounted')) return undefined;
-  const start = `volume ${volume.name} is mounted`;
-  if (volume.waitingFor === undefined) return start;
-  const text = `${start}, and waiting${forClause(volume)}`;
+  const prefix = `volume ${volume.name} is mounted`;
+  if (volume.waitingFor === undefined) return prefix;
+  const waitText = `${prefix}, and waiting${forClause(volume)}`;
   const { tags, lastFailure, until } = volume;
   // A mounted volume stays usable for a while even if its token cannot be renewed.
-  if (tags.includes('steady') && lastFailure) return describeFailure(text, lastFailure, until, question.now);
-  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
+  if (tags.includes('steady') && lastFailure) return describeFailure(waitText, lastFailure, until, input.now);
+  return describeRetry(waitText, volume, input.now) ?? `${waitText}${waitDetails(volume, input.now)}`;
 }
 
 /** Applies to a volume that is being unmounted because its pod is terminating or no longer uses it. */
-function unmountingVolume(question: Question): ReturnType<Rule> {
-  const volume = questionVolume(question);
+function unmountingVolume(input: RuleInput): ReturnType<Rule> {
+  const volume = inputVolume(input);
   if (!volume?.tags.includes('leaving')) return undefined;
   if (categoryOf(volume) === 'done') return `volume ${volume.name} is unmounted`;
-  const text = `volume ${volume.name} is waiting${forClause(volume)}`;
-  return describeRetry(text, volume, question.now) ?? `${text}${waitDetails(volume, question.now)}`;
+  const waitText = `volume ${volume.name} is waiting${forClause(volume)}`;
+  return describeRetry(waitText, volume, input.now) ?? `${waitText}${waitDetails(volume, input.now)}`;
 }
 
 /** Adds the last log lines of the container's current run. */
@@ -132,14 +132,14 @@ export function explainPart(
   { limiters = [], runtimeNotReady, logs = new Map(), latestLog }: PartContext = {},
 ): PartExplanation | undefined {
   const podActorsWithLogs = withLogTails(podActors(podWithTree), logs);
-  const hasName = (each: ActorNode) => each.name === name;
-  const containers = kind === 'container' ? podActorsWithLogs.containers.filter(({ actor }) => hasName(actor)) : [];
-  const volumes = kind === 'volume' ? podActorsWithLogs.volumes.filter(hasName) : podActorsWithLogs.volumes;
+  const hasPartName = (each: ActorNode) => each.name === name;
+  const containers = kind === 'container' ? podActorsWithLogs.containers.filter(({ actor }) => hasPartName(actor)) : [];
+  const volumes = kind === 'volume' ? podActorsWithLogs.volumes.filter(hasPartName) : podActorsWithLogs.volumes;
   const [container] = containers;
   const actor = kind === 'container' ? container?.actor : volumes[0];
   if (actor === undefined) return undefined;
   const queuePositionOf = queuePositions(podWithTree.pod.metadata.uid, containerNames(podActorsWithLogs), limiters);
-  const question = { actors: { ...podActorsWithLogs, containers, volumes }, now, queuePositionOf, runtimeNotReady };
+  const input = { actors: { ...podActorsWithLogs, containers, volumes }, now, queuePositionOf, runtimeNotReady };
   const [queue, log] = kind === 'container' ? [queuePositionOf(name), latestLog ?? logs.get(name)] : [];
   const { namespace, name: pod, uid } = podWithTree.pod.metadata;
   return {
@@ -151,7 +151,7 @@ export function explainPart(
     at: now,
     ...(container ? { status: containerStatusWord(container), restarts: container.status?.restartCount ?? 0 } : {}),
     answer:
-      firstAnswer(kind === 'container' ? CONTAINER_RULES : VOLUME_RULES, question) ?? `${kind} ${name}: ${actor.state}`,
+      firstAnswer(kind === 'container' ? CONTAINER_RULES : VOLUME_RULES, input) ?? `${kind} ${name}: ${actor.state}`,
     actor: { ...actor, ...(queue ? { queue } : {}), ...(log ? { log } : {}) },
   };
 }

@@ -3,7 +3,7 @@
  */
 import type { Failure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { NODE_API } from '../actors/actorNode.ts';
+import { NODE_API_ID } from '../actors/actorNode.ts';
 import type { ExplainedActor } from '../explain.ts';
 import { type NodeExplanation, nodePart, withPart } from './explainNode.ts';
 
@@ -61,46 +61,48 @@ export function withServing(explanation: NodeExplanation, view: ServedView | und
   if (view === undefined) return explanation;
   const { port, since, lastFailure } = view;
   const isServed = port !== 0;
-  const apiRoot = nodePart(NODE_API, {
+  const apiRoot = nodePart(NODE_API_ID, {
     ...(isServed ? { state: 'serving', tags: ['steady'] } : { state: 'retrying', tags: ['retrying'] }),
     ...(isServed ? {} : { waitingFor: 'another attempt to serve' }),
     since,
     ...(lastFailure === undefined || isServed ? {} : { lastFailure }),
   });
   const children = [...reviewParts(view), ...view.scrapes.map((each) => scrapePart(each)), ...sessionParts(view)];
-  const facts = [...(isServed ? [`port ${port}`] : []), ...sessionCount(view.sessions.length)];
+  const apiFacts = [...(isServed ? [`port ${port}`] : []), ...sessionFacts(view.sessions.length)];
   const answer = `${explanation.answer}${apiProblem(view, explanation.at)}`;
-  return withPart({ ...explanation, answer }, { ...apiRoot, facts, children });
+  return withPart({ ...explanation, answer }, { ...apiRoot, facts: apiFacts, children });
 }
 
-const sessionCount = (sessions: number): string[] =>
+const sessionFacts = (sessions: number): string[] =>
   sessions === 0 ? [] : [`${sessions} ${sessions === 1 ? 'session' : 'sessions'}`];
 
 /**
  * Maximum age of a failure that is reported, in milliseconds. The API server may have recovered since an older failure.
  */
-const RECENT_MS = 60_000;
+const RECENT_FAILURE_MS = 60_000;
 
 function apiProblem({ port, lastFailure, reviews }: ServedView, now: number): string {
   if (port === 0) return lastFailure === undefined ? '' : `; its API is not served: ${lastFailure.message}`;
-  const failures = Object.values(reviews).map(({ failingSince, lastFailure: failure }) => failingSince && failure);
-  const failing = failures.find((failure) => failure && now - failure.at < RECENT_MS) || undefined;
-  return failing === undefined ? '' : `; it cannot ask who may use its API: ${failing.message}`;
+  const recentFailures = Object.values(reviews).map(
+    ({ failingSince, lastFailure: failure }) => failingSince && failure,
+  );
+  const recentFailure = recentFailures.find((failure) => failure && now - failure.at < RECENT_FAILURE_MS) || undefined;
+  return recentFailure === undefined ? '' : `; it cannot ask who may use its API: ${recentFailure.message}`;
 }
 
 /** Maximum number of sessions that are listed. The rest is shown as a count. */
 const MAX_SESSIONS = 50;
 
 function sessionParts({ sessions }: ServedView): ExplainedActor[] {
-  const visible = sessions.slice(0, MAX_SESSIONS).map(sessionPart);
-  const oldest = sessions[MAX_SESSIONS];
-  if (oldest === undefined) return visible;
-  const state = { state: 'open', tags: ['steady'], since: oldest.since };
-  const remainder = {
+  const visibleSessions = sessions.slice(0, MAX_SESSIONS).map(sessionPart);
+  const firstHidden = sessions[MAX_SESSIONS];
+  if (firstHidden === undefined) return visibleSessions;
+  const state = { state: 'open', tags: ['steady'], since: firstHidden.since };
+  const hiddenSessions = {
     ...apiPart('session/more', 'sessions', 'more', state),
     facts: [`${sessions.length - MAX_SESSIONS} more`],
   };
-  return [...visible, remainder];
+  return [...visibleSessions, hiddenSessions];
 }
 
 const SESSION_KINDS = { portForward: 'port-forward', logs: 'log' };
@@ -115,11 +117,11 @@ function sessionPart({ id, kind, namespace, pod, container, caller, since }: Ser
 /** Creates the entry of a metrics path. The age of its state is the time since the last request. */
 function scrapePart({ path, count, failed, at, caller }: ServedScrape): ExplainedActor {
   const state = { state: 'answered', tags: ['steady'], since: at };
-  const facts = [timesText(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];
+  const facts = [countText(count), ...(failed > 0 ? [`${failed} failed`] : []), `by ${caller}`];
   return { ...apiPart(`scrape${path}`, 'scrape', path, state), facts };
 }
 
-const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+const countText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
 const reviewParts = ({ reviews, since }: ServedView): ExplainedActor[] =>
   Object.entries(reviews).map(([reviewKind, { made, cached, shared, failed, underWay, lastFailure, failingSince }]) => {
@@ -139,6 +141,6 @@ const reviewParts = ({ reviews, since }: ServedView): ExplainedActor[] =>
   });
 
 function apiPart(id: string, kind: string, name: string, state: Parameters<typeof nodePart>[1]): ExplainedActor {
-  const path = `${NODE_API}/${id}`;
-  return { ...nodePart(name, state), id, path, kind, machine: NODE_API };
+  const path = `${NODE_API_ID}/${id}`;
+  return { ...nodePart(name, state), id, path, kind, machine: NODE_API_ID };
 }

@@ -3,7 +3,7 @@ import { humanDuration } from '../../base/duration.ts';
 import { lookUp } from '../../base/lookUp.ts';
 import { shortSentence } from '../../base/shortText.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
-import { neverStarted } from '../../kubernetes/lifecycle/restart.ts';
+import { hasNeverStarted } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { LimiterView } from '../actors/actorNode.ts';
 
@@ -59,20 +59,20 @@ export type QueueLookup = (container?: string) => QueuePosition | undefined;
  * of containers may be queued.
  */
 export function queuePositions(podUid: string, containers: readonly string[], limiters: readonly Queue[]): QueueLookup {
-  const names = new Set(containers);
+  const containerNames = new Set(containers);
   const positions = new Map<string | undefined, QueuePosition>();
   for (const { queue, capacity, behind = [] } of limiters) {
     for (const [index, key] of queue.entries()) {
       const [uid, actor = '', limiter = ''] = key.split('/');
-      const queuedContainer = names.has(actor) ? actor : undefined;
+      const queuedContainer = containerNames.has(actor) ? actor : undefined;
       if (uid !== podUid || positions.has(queuedContainer)) continue;
-      const purposes = behind[index] ?? [];
+      const queuePurposes = behind[index] ?? [];
       positions.set(queuedContainer, {
         limiter,
         place: index + 1,
         length: queue.length,
         capacity,
-        ...(purposes.length > 0 ? { behind: purposes } : {}),
+        ...(queuePurposes.length > 0 ? { behind: queuePurposes } : {}),
       });
     }
   }
@@ -85,9 +85,9 @@ export function queuePositions(podUid: string, containers: readonly string[], li
  */
 export function queueText({ limiter, place, length, capacity, behind = [] }: QueuePosition): string {
   const [first, ...others] = behind;
-  const more = others.length > 0 ? ` and ${others.length} more` : '';
-  const holders = first === undefined ? '' : `, behind ${first}${more}`;
-  return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holders}`;
+  const remainderText = others.length > 0 ? ` and ${others.length} more` : '';
+  const holdersText = first === undefined ? '' : `, behind ${first}${remainderText}`;
+  return `in the ${limiter} queue: place ${place} of ${length}, ${capacity} at a time${holdersText}`;
 }
 
 /** Formats a time in UTC, e.g. `12:03:10`. The date precedes the time unless it is today. */
@@ -129,18 +129,18 @@ const STUCK_AFTER_MS = 5_000;
 /** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
 export function timeWithDistance(at: number, now: number): string {
   const remainingMs = at - now;
-  const distance =
+  const distanceText =
     remainingMs > 0 ? `in ${humanDuration(remainingMs)}` : -remainingMs < STUCK_AFTER_MS ? 'now' : 'stuck since then';
-  return ` ${clockTime(at, now)} (${distance})`;
+  return ` ${clockTime(at, now)} (${distanceText})`;
 }
 
 /** Prefixes and suffixes that containerd and runc add to a message. */
-const RUNTIME_AFFIXES = /^.*unable to start container process: |: unknown$/g;
+const RUNTIME_MESSAGE_AFFIXES = /^.*unable to start container process: |: unknown$/g;
 /** Reasons that are left out because they add nothing to the exit code. */
-const PLAIN_REASONS: readonly string[] = ['Error', 'Completed', ''];
+const GENERIC_REASONS: readonly string[] = ['Error', 'Completed', ''];
 
 /** Signals by the exit code of a process that they terminated, which is 128 plus the number of the signal. */
-const SIGNALS: ReadonlyMap<number, string> = new Map([
+const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
   [129, 'SIGHUP'],
   [130, 'SIGINT'],
   [131, 'SIGQUIT'],
@@ -158,24 +158,24 @@ const SIGNALS: ReadonlyMap<number, string> = new Map([
  * Returns the cause of a container's exit, cause first: `exit code 3 after 2s: no database at db.example:5432`. The
  * last line of the output is not the cause of a SIGKILL, because the process could not react to it.
  */
-export function endCause(run: Omit<TerminatedRun, 'containerId'>): string {
-  const { exitCode, signal, reason, because, message = '', startedAt, finishedAt } = run;
+export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): string {
+  const { exitCode, signal, reason, stopCause, message = '', startedAt, finishedAt } = run;
   const lastOutputLine = lastLine(message);
-  if (neverStarted(reason)) {
-    return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_AFFIXES, '')}`}`;
+  if (hasNeverStarted(reason)) {
+    return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_MESSAGE_AFFIXES, '')}`}`;
   }
   // Runtimes report 0 for the time of a start that they do not know.
-  const duration = !startedAt || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
-  const signalName = SIGNALS.get(signal ? 128 + signal : exitCode);
+  const durationText = !startedAt || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
+  const signalName = SIGNAL_NAMES.get(signal ? 128 + signal : exitCode);
   const isKilled = signalName === 'SIGKILL';
-  if (isKilled && PLAIN_REASONS.includes(reason)) {
-    return `killed (SIGKILL)${duration}${because === undefined ? '' : `: ${shortenMessage(because)}`}`;
+  if (isKilled && GENERIC_REASONS.includes(reason)) {
+    return `killed (SIGKILL)${durationText}${stopCause === undefined ? '' : `: ${shortenMessage(stopCause)}`}`;
   }
-  const code = signal ? `signal ${signal}` : `exit code ${exitCode}`;
-  const end = signalName === undefined || isKilled ? code : `${code} (${signalName})`;
-  const killReason = because === undefined ? '' : `, killed: ${shortenMessage(because)}`;
+  const exitText = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+  const end = signalName === undefined || isKilled ? exitText : `${exitText} (${signalName})`;
+  const killReason = stopCause === undefined ? '' : `, killed: ${shortenMessage(stopCause)}`;
   const output = lastOutputLine === '' || (isKilled && reason === 'OOMKilled') ? '' : `: ${lastOutputLine}`;
-  return `${PLAIN_REASONS.includes(reason) ? end : `${reason}, ${end}`}${duration}${killReason}${output}`;
+  return `${GENERIC_REASONS.includes(reason) ? end : `${reason}, ${end}`}${durationText}${killReason}${output}`;
 }
 
 /** Returns the last line of a text without trailing blank lines, shortened. */
@@ -195,8 +195,8 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
 export function importAdvice(reason: string): string | undefined {
   if (!IMAGE_REASONS.has(reason)) return undefined;
   // The policy Always queries the registry even if the image is present.
-  const policy = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
-  return `"statelet image import FILE.tar" imports an image from a file${policy}`;
+  const policyNote = reason === 'ErrImageNeverPull' ? '' : ' (for imagePullPolicy IfNotPresent or Never)';
+  return `"statelet image import FILE.tar" imports an image from a file${policyNote}`;
 }
 
 /** Formats a failure, e.g. `ErrImagePull: no such host`. */
@@ -206,11 +206,11 @@ export function failureText({ reason, message }: { readonly reason: string; read
 }
 
 /** Matches a path or URL without the quotes and punctuation around it. */
-const PATH = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
+const PATH_PATTERN = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
 /** Maximum length of a path. Longer words are not paths that a user would copy. */
 const MAX_PATH_LENGTH = 1_024;
 /** Maximum number of paths per message that are exempt from shortening. */
-const MAX_WHOLE_PATHS = 3;
+const MAX_UNSHORTENED_PATHS = 3;
 /** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
 const MASK = '\ue000';
 /** Length of the mask. It is short enough that a quoted path counts as a word that remains whole (`shortSentence`). */
@@ -221,10 +221,14 @@ export function shortenMessage(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim();
   if (line.length <= MAX_MESSAGE_LENGTH || line.includes(MASK)) return shortSentence(line, MAX_MESSAGE_LENGTH);
   const paths: string[] = [];
-  const masked = line.replace(PATH, (path) => {
-    const isMasked = path.length > MASK_LENGTH && path.length <= MAX_PATH_LENGTH && paths.length < MAX_WHOLE_PATHS;
+  const maskedLine = line.replace(PATH_PATTERN, (path) => {
+    const isMasked =
+      path.length > MASK_LENGTH && path.length <= MAX_PATH_LENGTH && paths.length < MAX_UNSHORTENED_PATHS;
     return isMasked ? `${MASK}${paths.push(path) - 1}`.padEnd(MASK_LENGTH, MASK) : path;
   });
-  const masks = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
-  return shortSentence(masked, MAX_MESSAGE_LENGTH).replace(masks, (mask, index) => paths[Number(index)] ?? mask);
+  const maskPattern = new RegExp(`${MASK}(\\d)${MASK}+`, 'g');
+  return shortSentence(maskedLine, MAX_MESSAGE_LENGTH).replace(
+    maskPattern,
+    (mask, index) => paths[Number(index)] ?? mask,
+  );
 }

@@ -1,11 +1,19 @@
 import { humanDuration } from '../../base/duration.ts';
 import { truncate } from '../../base/shortText.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../kubernetes/lifecycle/observed.ts';
-import { CALL } from '../actors/actorNode.ts';
+import { CALL_KIND } from '../actors/actorNode.ts';
 import type { ExplainedActor, Explanation } from '../explain.ts';
 import type { NodeExplanation } from './explainNode.ts';
 import type { PartExplanation } from './explainPart.ts';
-import { actorTitle, clockTime, endCause, failureText, queueText, shortenMessage, untilClause } from './explainText.ts';
+import {
+  actorTitle,
+  clockTime,
+  failureText,
+  queueText,
+  shortenMessage,
+  terminationCause,
+  untilClause,
+} from './explainText.ts';
 
 /** Width of the text if it is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
@@ -74,22 +82,22 @@ export function formatNodeExplanation(explanation: NodeExplanation, width = DEFA
 /** Formats the explanation of one container or volume. */
 export function formatPartExplanation(explanation: PartExplanation, width = DEFAULT_WIDTH): string {
   const { namespace, pod, kind, name, status, restarts = 0, actor } = explanation;
-  const restartCount = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
-  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...restartCount].join('  ');
+  const restartLines = restarts > 0 ? [`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`] : [];
+  const title = [`${namespace}/${pod} ${kind} ${name}`, ...(status ? [status] : []), ...restartLines].join('  ');
   const columns = Math.max(width, MIN_WIDTH);
   return layOut({ ...explanation, title, extraLines: [], addresses: [], root: actor, columns });
 }
 
 function foreignLines(foreign: readonly ForeignPod[], columns: number): string[] {
   if (foreign.length === 0) return [];
-  const head = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
-  const lines = foreign.flatMap((pod) => wrapText(foreignText(pod), '    ', columns));
-  return ['', ...wrapText(head, '  ', columns), ...lines];
+  const heading = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
+  const podLines = foreign.flatMap((pod) => wrapText(foreignText(pod), '    ', columns));
+  return ['', ...wrapText(heading, '  ', columns), ...podLines];
 }
 
 function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
-  const count = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
-  const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [count] : [])];
+  const sandboxText = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
+  const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [sandboxText] : [])];
   const pod = namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
   return `${pod}: ${leftovers.join(' and ')}; ${why}`;
 }
@@ -103,47 +111,47 @@ interface LayoutInput extends Pick<Explanation, 'at' | 'answer' | 'addresses'> {
 }
 
 function layOut({ title, at, answer, addresses, extraLines, root, columns }: LayoutInput): string {
-  const lines = treeLines(withoutCalls(root));
-  const labelWidth = Math.max(...lines.map((line) => labelText(line, columns).length));
-  const stateWidth = Math.max(...lines.map(({ actor }) => stateText(actor, columns).length));
+  const treeRows = treeLines(withoutCalls(root));
+  const labelWidth = Math.max(...treeRows.map((line) => labelText(line, columns).length));
+  const stateWidth = Math.max(...treeRows.map(({ actor }) => stateText(actor, columns).length));
   return [
     ...titleLines(title, at, columns),
     '',
     ...wrapText(answer, '  ', columns),
     ...extraLines,
     '',
-    ...lines.flatMap((line) => rowLines(line, { labelWidth, stateWidth, at, addresses, columns })),
+    ...treeRows.flatMap((line) => rowLines(line, { labelWidth, stateWidth, at, addresses, columns })),
     '',
   ].join('\n');
 }
 
 /** Formats the title with the time right-aligned. */
 function titleLines(title: string, at: number, columns: number): string[] {
-  const head = wrapText(title, '', columns);
+  const titleRows = wrapText(title, '', columns);
   const clock = `${clockTime(at, at)} UTC`;
-  const lastLine = head.pop() ?? '';
-  if (lastLine.length + 2 + clock.length > columns) return [...head, lastLine, clock.padStart(columns)];
-  return [...head, lastLine + clock.padStart(columns - lastLine.length)];
+  const lastLine = titleRows.pop() ?? '';
+  if (lastLine.length + 2 + clock.length > columns) return [...titleRows, lastLine, clock.padStart(columns)];
+  return [...titleRows, lastLine + clock.padStart(columns - lastLine.length)];
 }
 
 /** Removes calls in flight from the tree, because the wait of the calling actor already describes them. */
 const withoutCalls = (actor: ExplainedActor): ExplainedActor => ({
   ...actor,
-  children: actor.children.filter(({ kind }) => kind !== CALL).map(withoutCalls),
+  children: actor.children.filter(({ kind }) => kind !== CALL_KIND).map(withoutCalls),
 });
 
 function treeLines(pod: ExplainedActor): Line[] {
   const trunk = pod.children.length > 0 ? '│    ' : '     ';
-  return [{ branch: '', trunk, actor: pod }, ...linesBelow(pod, '')];
+  return [{ branch: '', trunk, actor: pod }, ...childLines(pod, '')];
 }
 
 /** Returns the lines of all descendants. `indent` is the part of the tree drawn to their left. */
-function linesBelow({ children }: ExplainedActor, indent: string): Line[] {
+function childLines({ children }: ExplainedActor, indent: string): Line[] {
   return children.flatMap((actor, index) => {
     const isLast = index === children.length - 1;
     const childIndent = indent + (isLast ? '   ' : '│  ');
     const trunk = childIndent + (actor.children.length > 0 ? '│ ' : '  ');
-    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...linesBelow(actor, childIndent)];
+    return [{ branch: `${indent}${isLast ? '└─ ' : '├─ '}`, trunk, actor }, ...childLines(actor, childIndent)];
   });
 }
 
@@ -165,18 +173,18 @@ interface RowLayout {
 
 function rowLines(line: Line, { labelWidth, stateWidth, at, addresses, columns }: RowLayout): string[] {
   const { actor, trunk } = line;
-  const since = humanDuration(at - actor.since);
-  const start = `${labelText(line, columns).padEnd(labelWidth)}  ${stateText(actor, columns).padEnd(stateWidth)}  ${since}`;
-  const facts = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
-  const fullRow = facts === '' ? start : `${start.padEnd(labelWidth + stateWidth + 9)}  ${facts}`;
-  const fits = fullRow.length <= columns;
+  const stateDuration = humanDuration(at - actor.since);
+  const rowStart = `${labelText(line, columns).padEnd(labelWidth)}  ${stateText(actor, columns).padEnd(stateWidth)}  ${stateDuration}`;
+  const factsText = actor.facts.join(actor.facts.some((fact) => fact.includes(', ')) ? '; ' : ', ');
+  const fullRow = factsText === '' ? rowStart : `${rowStart.padEnd(labelWidth + stateWidth + 9)}  ${factsText}`;
+  const fitsOnLine = fullRow.length <= columns;
   const details = [
-    ...(fits ? [] : [facts]),
+    ...(fitsOnLine ? [] : [factsText]),
     ...(actor.kind === 'pod' && addresses.length > 0 ? [`address ${addresses.join(', ')}`] : []),
     ...detailLines(actor, at),
   ];
   return [
-    fits ? fullRow : start,
+    fitsOnLine ? fullRow : rowStart,
     ...details.flatMap((detail) => wrapText(detail, trunk, columns)),
     ...logLines(actor, trunk, columns),
   ];
@@ -187,9 +195,9 @@ function detailLines(actor: ExplainedActor, at: number): string[] {
   return [
     ...(queue ? [`waiting ${queueText(queue)}`] : waitLines(waitingFor, until, at)),
     ...Object.entries(lists).flatMap(([of, names]) => (names.length > 0 ? [`${of}: ${names.join(', ')}`] : [])),
-    ...(lastRun ? [`last run: ${endCause(lastRun)}${endTime(lastRun, at)}`] : []),
+    ...(lastRun ? [`last run: ${terminationCause(lastRun)}${endTimeText(lastRun, at)}`] : []),
     ...fullMessage(lastRun),
-    ...(lastFailure ? [`last failure, ${agoText(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
+    ...(lastFailure ? [`last failure, ${timeAgoText(lastFailure.at, at)}: ${failureText(lastFailure)}`] : []),
   ];
 }
 
@@ -209,16 +217,16 @@ function waitLines(waitingFor: string | undefined, until: number | undefined, at
 }
 
 /** Formats the end of a run as a time of day, because the text before it already contains a duration. */
-const endTime = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
+const endTimeText = ({ finishedAt }: { finishedAt?: number }, at: number): string =>
   finishedAt === undefined ? '' : `, at ${clockTime(finishedAt, at)}`;
 
 /** Returns the full termination message, unless the cause of the exit already contains all of it. */
 function fullMessage(run: ExplainedActor['lastRun']): string[] {
   const message = shortenMessage(run?.message ?? '');
-  return run && !endCause(run).endsWith(message) ? [`message: ${message}`] : [];
+  return run && !terminationCause(run).endsWith(message) ? [`message: ${message}`] : [];
 }
 
-function agoText(then: number, now: number): string {
+function timeAgoText(then: number, now: number): string {
   return `${humanDuration(now - then)} ago`;
 }
 
@@ -228,16 +236,16 @@ function agoText(then: number, now: number): string {
  */
 function wrapText(text: string, indent: string, columns: number): string[] {
   const maxLength = Math.max(1, columns - indent.length);
-  const lines: string[] = [];
+  const wrappedLines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((whole) => splitLongWord(whole, maxLength))) {
     if (line !== '' && line.length + 1 + word.length > maxLength) {
-      lines.push(indent + line);
+      wrappedLines.push(indent + line);
       line = '';
     }
     line = line === '' ? word : `${line} ${word}`;
   }
-  return [...lines, indent + line];
+  return [...wrappedLines, indent + line];
 }
 
 function splitLongWord(word: string, maxLength: number): string[] {

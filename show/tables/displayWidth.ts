@@ -1,32 +1,32 @@
 /** Measures the width of text on a terminal, where each character takes zero, one or two columns. */
 
-const ASCII = /^[\x20-\x7e]*$/;
+const ASCII_PATTERN = /^[\x20-\x7e]*$/;
 /** Combining marks, joiners and invisible characters. */
-const NO_COLUMN = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
+const ZERO_WIDTH_CHARACTER = /[\p{Mn}\p{Me}\p{Cf}\p{Cc}\u1160-\u11ff]/u;
 /** Ideographs, kana, Hangul, full-width forms and emoji. */
-const TWO_COLUMNS =
+const DOUBLE_WIDTH_CHARACTER =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
 
-function widthOf(character: string): number {
-  if (ASCII.test(character)) return 1;
-  if (NO_COLUMN.test(character)) return 0;
-  return TWO_COLUMNS.test(character) ? 2 : 1;
+function characterWidth(character: string): number {
+  if (ASCII_PATTERN.test(character)) return 1;
+  if (ZERO_WIDTH_CHARACTER.test(character)) return 0;
+  return DOUBLE_WIDTH_CHARACTER.test(character) ? 2 : 1;
 }
 
 /** Returns the number of terminal columns of a line of text. */
 export function displayWidth(text: string): number {
-  if (ASCII.test(text)) return text.length;
+  if (ASCII_PATTERN.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += widthOf(character);
+  for (const character of text) width += characterWidth(character);
   return width;
 }
 
 /** Returns the longest prefix that fits into `width` columns without separating a combining mark from its character. */
 export function prefixOfWidth(text: string, width: number): string {
-  if (ASCII.test(text)) return text.slice(0, Math.max(0, width));
+  if (ASCII_PATTERN.test(text)) return text.slice(0, Math.max(0, width));
   let [usedWidth, length] = [0, 0];
   for (const character of text) {
-    usedWidth += widthOf(character);
+    usedWidth += characterWidth(character);
     if (usedWidth > width) break;
     length += character.length;
   }
@@ -41,32 +41,32 @@ export function truncate(text: string, width: number): string {
 
 /** Pads text with spaces to `width` columns. */
 export function padText(text: string, width: number, align: 'left' | 'right' = 'left'): string {
-  const space = ' '.repeat(Math.max(0, width - displayWidth(text)));
-  return align === 'left' ? text + space : space + text;
+  const padding = ' '.repeat(Math.max(0, width - displayWidth(text)));
+  return align === 'left' ? text + padding : padding + text;
 }
 
 /** Wraps text into lines of at most `width` columns, between words if possible. */
 export function wrapText(text: string, width: number): string[] {
   const maxWidth = Math.max(2, width);
-  const lines: string[] = [];
+  const wrappedLines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((whole) => splitLongWord(whole, maxWidth))) {
     if (line !== '' && displayWidth(line) + 1 + displayWidth(word) > maxWidth) {
-      lines.push(line);
+      wrappedLines.push(line);
       line = '';
     }
     line = line === '' ? word : `${line} ${word}`;
   }
-  return [...lines, line];
+  return [...wrappedLines, line];
 }
 
 function splitLongWord(word: string, maxWidth: number): string[] {
   const pieces: string[] = [];
-  let rest = word;
-  while (displayWidth(rest) > maxWidth) {
-    const piece = prefixOfWidth(rest, maxWidth);
+  let remainingText = word;
+  while (displayWidth(remainingText) > maxWidth) {
+    const piece = prefixOfWidth(remainingText, maxWidth);
     pieces.push(piece);
-    rest = rest.slice(piece.length);
+    remainingText = remainingText.slice(piece.length);
   }
-  return [...pieces, rest];
+  return [...pieces, remainingText];
 }

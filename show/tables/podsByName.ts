@@ -10,22 +10,22 @@ export const matchesName = (name: string, fullName: string, node: string): boole
  * name (C24), otherwise the pod with this UID.
  */
 export function findPodsByName(name: string, pods: readonly Pod[]): Pod[] {
-  const exact = pods.filter(({ metadata }) => metadata.name === name);
-  if (exact.length > 0) return exact;
-  const byManifestName = pods.filter(({ metadata, spec }) => metadata.name === `${name}-${spec.nodeName}`);
-  return byManifestName.length > 0 ? byManifestName : pods.filter(({ metadata }) => metadata.uid === name);
+  const exactMatches = pods.filter(({ metadata }) => metadata.name === name);
+  if (exactMatches.length > 0) return exactMatches;
+  const manifestMatches = pods.filter(({ metadata, spec }) => metadata.name === `${name}-${spec.nodeName}`);
+  return manifestMatches.length > 0 ? manifestMatches : pods.filter(({ metadata }) => metadata.uid === name);
 }
 
 /** Returns an error message if several pods match, otherwise undefined. Several pods may share a full name (C24). */
 export function ambiguityMessage(matches: readonly Pod[]): string | undefined {
-  const names = new Set(matches.map(namespacedName));
-  if (names.size > 1) return `ambiguous: ${[...names].join(' and ')}: choose one with -n, --namespace`;
+  const distinctNames = new Set(matches.map(namespacedName));
+  if (distinctNames.size > 1) return `ambiguous: ${[...distinctNames].join(' and ')}: choose one with -n, --namespace`;
   if (matches.length < 2) return undefined;
-  const choices = matches.map(({ metadata, status }) => {
+  const podDescriptions = matches.map(({ metadata, status }) => {
     const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating';
     return `pod/${metadata.uid} (${phase})`;
   });
-  return `ambiguous: there are ${matches.length} pods ${[...names].join()}: choose one by its UID, ${choices.join(' or ')}`;
+  return `ambiguous: there are ${matches.length} pods ${[...distinctNames].join()}: choose one by its UID, ${podDescriptions.join(' or ')}`;
 }
 
 /** Whether several pods share a full name, in which case only their UIDs distinguish them. */

@@ -17,12 +17,12 @@ export interface PodRow {
   readonly readinessGates: string;
 }
 
-const NARROW = ['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'];
-const WIDE = [...NARROW, 'IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES'];
+const NARROW_HEADER = ['NAME', 'READY', 'STATUS', 'RESTARTS', 'AGE'];
+const WIDE_HEADER = [...NARROW_HEADER, 'IP', 'NODE', 'NOMINATED NODE', 'READINESS GATES'];
 
 /** Returns the table of pods as rows of cells, the header first. `now` is in milliseconds since the epoch. */
 export function podTable(pods: readonly Pod[], { wide, now }: { wide: boolean; now: number }): string[][] {
-  const header = wide ? WIDE : NARROW;
+  const header = wide ? WIDE_HEADER : NARROW_HEADER;
   const rows = pods.map((pod) => {
     const { name, ready, status, restarts, age, ip, node, nominatedNode, readinessGates } = podRow(pod, now);
     return [name, ready, status, restarts, age, ip, node, nominatedNode, readinessGates].slice(0, header.length);
@@ -37,14 +37,14 @@ export function podTable(pods: readonly Pod[], { wide, now }: { wide: boolean; n
 export function podRow(pod: Pod, now: number): PodRow {
   const { spec, metadata } = pod;
   const status = pod.status ?? {};
-  const init = readInit(pod, status);
-  const main = readMain(status, init);
+  const initSummary = readInit(pod, status);
+  const mainSummary = readMain(status, initSummary);
   return {
     name: metadata.name,
-    ready: `${init.ready + main.ready}/${spec.containers.length + (spec.initContainers ?? []).filter(isSidecar).length}`,
-    status: deletionStatus(pod, status) ?? main.reason,
-    restarts: restartsCell(main.restarting, now),
-    age: since(metadata.creationTimestamp ?? status.startTime, now),
+    ready: `${initSummary.readyCount + mainSummary.readyCount}/${spec.containers.length + (spec.initContainers ?? []).filter(isSidecar).length}`,
+    status: deletionStatus(pod, status) ?? mainSummary.reason,
+    restarts: restartsCell(mainSummary.restartableContainers, now),
+    age: timeSince(metadata.creationTimestamp ?? status.startTime, now),
     ip: status.podIPs?.[0]?.ip ?? '<none>',
     node: spec.nodeName || '<none>',
     nominatedNode: status.nominatedNodeName || '<none>',
@@ -59,11 +59,11 @@ function deletionStatus({ metadata }: Pod, status: PodStatus): string | undefine
 }
 
 interface InitSummary {
-  readonly ready: number;
+  readonly readyCount: number;
   readonly reason: string;
-  readonly initializing: boolean;
+  readonly isInitializing: boolean;
   /** The containers whose restarts count during initialization. */
-  readonly reached: readonly ContainerStatus[];
+  readonly startedContainers: readonly ContainerStatus[];
   /** The init containers whose restarts count after initialization. */
   readonly sidecars: readonly ContainerStatus[];
 }
@@ -74,47 +74,52 @@ function readInit({ spec }: Pod, status: PodStatus): InitSummary {
   const sidecarNames = (spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
   const isStarted = ({ name, started }: ContainerStatus) => sidecarNames.includes(name) && started === true;
   const isDone = (s: ContainerStatus) => s.state?.terminated?.exitCode === 0 || isStarted(s);
-  const blocking = statuses.findIndex((s) => !isDone(s));
-  const reached = blocking < 0 ? statuses : statuses.slice(0, blocking + 1);
-  const blocker = statuses[blocking];
+  const blockingIndex = statuses.findIndex((s) => !isDone(s));
+  const startedContainers = blockingIndex < 0 ? statuses : statuses.slice(0, blockingIndex + 1);
+  const blockingStatus = statuses[blockingIndex];
   return {
-    ready: reached.filter((s) => s.ready && s.state?.terminated?.exitCode !== 0 && isStarted(s)).length,
-    reason: blocker
-      ? `Init:${initReason(blocker) ?? `${blocking}/${(spec.initContainers ?? []).length}`}`
+    readyCount: startedContainers.filter((s) => s.ready && s.state?.terminated?.exitCode !== 0 && isStarted(s)).length,
+    reason: blockingStatus
+      ? `Init:${initReason(blockingStatus) ?? `${blockingIndex}/${(spec.initContainers ?? []).length}`}`
       : startingReason(status),
-    initializing: blocker !== undefined,
-    reached,
-    sidecars: reached.filter(({ name }) => sidecarNames.includes(name)),
+    isInitializing: blockingStatus !== undefined,
+    startedContainers,
+    sidecars: startedContainers.filter(({ name }) => sidecarNames.includes(name)),
   };
 }
 
 function startingReason({ phase, reason, conditions = [] }: PodStatus): string {
-  const gated = conditions.some((c) => c.type === 'PodScheduled' && c.reason === 'SchedulingGated');
-  return gated ? 'SchedulingGated' : reason || (phase ?? '');
+  const isSchedulingGated = conditions.some((c) => c.type === 'PodScheduled' && c.reason === 'SchedulingGated');
+  return isSchedulingGated ? 'SchedulingGated' : reason || (phase ?? '');
 }
 
 function initReason({ state }: ContainerStatus): string | undefined {
   if (state?.terminated) return terminatedReason(state.terminated);
-  const waiting = state?.waiting?.reason;
-  return waiting && waiting !== 'PodInitializing' ? waiting : undefined;
+  const waitingReason = state?.waiting?.reason;
+  return waitingReason && waitingReason !== 'PodInitializing' ? waitingReason : undefined;
 }
 
 interface MainSummary {
-  readonly ready: number;
+  readonly readyCount: number;
   readonly reason: string;
-  readonly restarting: readonly ContainerStatus[];
+  readonly restartableContainers: readonly ContainerStatus[];
 }
 
 /** Reads the regular containers. The reason of the first container takes precedence. */
-function readMain(status: PodStatus, init: InitSummary): MainSummary {
-  const initialized = hasCondition(status, 'Initialized');
-  if (init.initializing && !initialized) return { ready: 0, reason: init.reason, restarting: init.reached };
+function readMain(status: PodStatus, initSummary: InitSummary): MainSummary {
+  const isInitialized = hasCondition(status, 'Initialized');
+  if (initSummary.isInitializing && !isInitialized)
+    return { readyCount: 0, reason: initSummary.reason, restartableContainers: initSummary.startedContainers };
   const statuses = status.containerStatuses ?? [];
-  const ready = statuses.filter((s) => s.ready && s.state?.running).length;
-  const reason = statuses.map(mainReason).find((word) => word !== undefined) ?? init.reason;
-  const runs = reason === 'Completed' && ready > 0;
-  const running = hasCondition(status, 'Ready') ? 'Running' : 'NotReady';
-  return { ready, reason: runs ? running : reason, restarting: [...init.sidecars, ...statuses] };
+  const readyCount = statuses.filter((s) => s.ready && s.state?.running).length;
+  const reason = statuses.map(mainReason).find((word) => word !== undefined) ?? initSummary.reason;
+  const isStillRunning = reason === 'Completed' && readyCount > 0;
+  const runningStatus = hasCondition(status, 'Ready') ? 'Running' : 'NotReady';
+  return {
+    readyCount,
+    reason: isStillRunning ? runningStatus : reason,
+    restartableContainers: [...initSummary.sidecars, ...statuses],
+  };
 }
 
 function mainReason({ state }: ContainerStatus): string | undefined {
@@ -136,10 +141,10 @@ function restartsCell(statuses: readonly ContainerStatus[], now: number): string
     .map(({ lastState }) => lastState?.terminated?.finishedAt ?? '')
     .toSorted()
     .at(-1);
-  return restarts > 0 && lastFinishedAt ? `${restarts} (${since(lastFinishedAt, now)} ago)` : `${restarts}`;
+  return restarts > 0 && lastFinishedAt ? `${restarts} (${timeSince(lastFinishedAt, now)} ago)` : `${restarts}`;
 }
 
-function since(at: string | undefined, now: number): string {
+function timeSince(at: string | undefined, now: number): string {
   return at === undefined ? '<unknown>' : humanDuration(now - Date.parse(at));
 }
 

@@ -33,7 +33,7 @@ export const SORT_FIELDS = ['cpu', 'memory'] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
 export interface PodTableOptions {
-  readonly namespaces: boolean;
+  readonly showsNamespaces: boolean;
   /** Whether each container has a row. */
   readonly containers: boolean;
   /** If undefined, the rows are sorted by namespace and name. */
@@ -48,22 +48,22 @@ const MIB = 2 ** 20;
 
 /** Builds the table of pods, or of their containers, as lines of cells. The header is first. */
 export function podUsageTable(pods: readonly PodUsage[], options: PodTableOptions): string[][] {
-  const { namespaces, containers, sortBy } = options;
-  const summed = pods.map((pod) => ({ ...pod, usage: totalOf(pod.containers) }));
-  const rows = summed.toSorted(orderBy(sortBy)).flatMap((pod) => {
-    const namespace = namespaces ? [pod.namespace] : [];
+  const { showsNamespaces, containers, sortBy } = options;
+  const podTotals = pods.map((pod) => ({ ...pod, usage: totalUsage(pod.containers) }));
+  const rows = podTotals.toSorted(compareUsage(sortBy)).flatMap((pod) => {
+    const namespace = showsNamespaces ? [pod.namespace] : [];
     if (!containers) return [[...namespace, pod.name, ...usageCells(pod.usage)]];
     return pod.containers
-      .toSorted(orderBy(sortBy))
+      .toSorted(compareUsage(sortBy))
       .map(({ name, usage }) => [...namespace, pod.name, name, ...usageCells(usage)]);
   });
-  const header = [...(namespaces ? ['NAMESPACE'] : []), ...(containers ? ['POD'] : []), ...USAGE_COLUMNS];
+  const header = [...(showsNamespaces ? ['NAMESPACE'] : []), ...(containers ? ['POD'] : []), ...USAGE_COLUMNS];
   return [header, ...rows];
 }
 
 /** Builds the table of nodes as lines of cells. The header is first. */
 export function nodeUsageTable(nodes: readonly NodeUsage[], sortBy: SortField | undefined): string[][] {
-  const rows = nodes.toSorted(orderBy(sortBy)).map(({ name, usage, allocatable }) => {
+  const rows = nodes.toSorted(compareUsage(sortBy)).map(({ name, usage, allocatable }) => {
     const [cpu = '', memory = ''] = usageCells(usage);
     const cpuShare = percentage(usage.cpuNanoCores / 1e9, allocatable.get('cpu'));
     return [name, cpu, cpuShare, memory, percentage(usage.memoryBytes, allocatable.get('memory'))];
@@ -71,7 +71,7 @@ export function nodeUsageTable(nodes: readonly NodeUsage[], sortBy: SortField | 
   return [NODE_COLUMNS, ...rows];
 }
 
-const totalOf = (containers: readonly ContainerUsage[]): Usage => ({
+const totalUsage = (containers: readonly ContainerUsage[]): Usage => ({
   cpuNanoCores: containers.reduce((sum, { usage }) => sum + usage.cpuNanoCores, 0),
   memoryBytes: containers.reduce((sum, { usage }) => sum + usage.memoryBytes, 0),
 });
@@ -89,18 +89,20 @@ function percentage(used: number, available = '0'): string {
   return amount === 0 ? '<unknown>' : `${Math.trunc((used / amount) * 100)}%`;
 }
 
-interface Sortable {
+interface UsageRow {
   readonly namespace?: string;
   readonly name: string;
   readonly usage: Usage;
 }
 
-const orderBy =
+const compareUsage =
   (field: SortField | undefined) =>
-  (a: Sortable, b: Sortable): number =>
-    amountOf(b, field) - amountOf(a, field) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name);
+  (a: UsageRow, b: UsageRow): number =>
+    usageAmount(b, field) - usageAmount(a, field) ||
+    compareText(a.namespace, b.namespace) ||
+    compareText(a.name, b.name);
 
-function amountOf({ usage }: Sortable, field: SortField | undefined): number {
+function usageAmount({ usage }: UsageRow, field: SortField | undefined): number {
   if (field === undefined) return 0;
   return field === 'cpu' ? usage.cpuNanoCores : usage.memoryBytes;
 }

@@ -1,7 +1,7 @@
 /** Collects the resource usage of the node and its pods for the summary, metrics and evictions. */
 
 import type { Clock } from '../../base/clock.ts';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import type { UsagePart } from '../../host/cgroup/usage/cgroupUsage.ts';
@@ -40,7 +40,7 @@ const RUNTIME_TIMEOUT_MS = 5_000;
  */
 const PODS_PER_TURN = 4;
 
-const USAGE_PARTS: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>> = {
+const USAGE_PARTS_BY_KIND: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>> = {
   everything: undefined,
   cpuAndMemory: ['cpu', 'memory', 'pressure'],
 };
@@ -51,17 +51,20 @@ const USAGE_PARTS: Readonly<Record<SampleKind, readonly UsagePart[] | undefined>
  * signal aborts.
  */
 export class Collector {
-  readonly #parts: CollectorOptions;
+  readonly #options: CollectorOptions;
   readonly #rates = new Rates();
   readonly #samples: Readonly<Record<SampleKind, CachedValue<NodeSample>>>;
   /** The pods that the runtime listed last. */
-  #lastPods: readonly RunningPod[] | undefined;
-  #lastSample: Promise<unknown> = Promise.resolve();
+  #previousPods: readonly RunningPod[] | undefined;
+  #previousSample: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: CollectorOptions) {
-    this.#parts = parts;
+  constructor(options: CollectorOptions) {
+    this.#options = options;
     const createCache = (kind: SampleKind) =>
-      new CachedValue({ compute: () => this.#runSequentially(() => this.#takeSample(kind)), clock: parts.clock });
+      new CachedValue({
+        computeValue: () => this.#runSequentially(() => this.#takeSample(kind)),
+        clock: options.clock,
+      });
     this.#samples = { everything: createCache('everything'), cpuAndMemory: createCache('cpuAndMemory') };
   }
 
@@ -69,41 +72,41 @@ export class Collector {
    * Returns a sample that started at most `maxAgeMs` ago. A recent sample of everything also serves requests for less.
    */
   async sample(kind: SampleKind, signal: AbortSignal, maxAgeMs = DEFAULT_MAX_AGE_MS): Promise<NodeSample> {
-    return this.#samples.everything.latest(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
+    return this.#samples.everything.getCached(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
   }
 
   /** Runs samples sequentially, because concurrent ones would compute their rates from each other's counters. */
   #runSequentially<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#lastSample.then(act);
-    this.#lastSample = done.catch(() => {});
-    return done;
+    const sample = this.#previousSample.then(act);
+    this.#previousSample = sample.catch(() => {});
+    return sample;
   }
 
   async #takeSample(kind: SampleKind): Promise<NodeSample> {
-    const { clock, findCgroups, findAgent, signal } = this.#parts;
+    const { clock, findCgroups, findAgent, signal } = this.#options;
     signal.throwIfAborted();
-    const takenAt = clock.now();
+    const startedAt = clock.now();
     const { pods: runningPods, failure } = await this.#listPods();
     const cgroupPaths = indexCgroups(findCgroups?.() ?? { shared: [], pods: [] });
     const pods = failure === undefined ? runningPods : filterExisting(runningPods, cgroupPaths);
-    this.#lastPods = pods;
+    this.#previousPods = pods;
     const hasRates = this.#rates.startSample(clock.monotonic());
-    const [allPods, ...tiers] = cgroupPaths.shared.map((path) => this.#sampleCgroup(path, kind));
+    const [allPods, ...qosCgroups] = cgroupPaths.sharedPaths.map((path) => this.#sampleCgroup(path, kind));
     const root = this.#sampleCgroup('', kind);
     const agentPath = findAgent?.();
     const podSamples: PodSample[] = [];
     for (const [at, pod] of pods.entries()) {
-      if (at % PODS_PER_TURN === 0) await nextTurn();
+      if (at % PODS_PER_TURN === 0) await yieldToEventLoop();
       podSamples.push(this.#samplePod(pod, kind, cgroupPaths));
     }
     return {
       kind,
-      startedAt: takenAt,
+      startedAt,
       hasRates,
       failure,
       root,
       allPods,
-      tiers: tiers.filter((tier) => tier !== undefined),
+      qosCgroups: qosCgroups.filter((tier) => tier !== undefined),
       // Reuse the root's sample, because the rate of a path can be computed only once per sample.
       agent: agentPath === undefined ? undefined : agentPath === '' ? root : this.#sampleCgroup(agentPath, kind),
       network: kind === 'everything' ? this.#sampleNetwork(1) : undefined,
@@ -113,12 +116,12 @@ export class Collector {
 
   /** Lists the running pods. If the runtime does not respond, returns the last list. */
   async #listPods(): Promise<{ readonly pods: readonly RunningPod[]; readonly failure?: unknown }> {
-    const { cri, signal, pods } = this.#parts;
+    const { cri, signal, pods } = this.#options;
     try {
       return { pods: await runningPods(cri, { signal, timeoutMs: RUNTIME_TIMEOUT_MS }) };
     } catch (failure) {
       signal.throwIfAborted();
-      return { pods: this.#lastPods ?? podsFromStatus(pods()), failure };
+      return { pods: this.#previousPods ?? podsFromStatus(pods()), failure };
     }
   }
 
@@ -140,21 +143,21 @@ export class Collector {
     };
   }
 
-  #sampleCgroup(path: string, kind: SampleKind, madeAt?: number): CgroupSample | undefined {
-    const { readUsage, clock } = this.#parts;
+  #sampleCgroup(path: string, kind: SampleKind, createdAt?: number): CgroupSample | undefined {
+    const { readUsage, clock } = this.#options;
     const at = clock.monotonic();
-    const usage = readUsage(path, USAGE_PARTS[kind]);
+    const usage = readUsage(path, USAGE_PARTS_BY_KIND[kind]);
     if (usage === undefined) return undefined;
     const usedNs = usage.cpu?.usageNs;
-    const createdAgoMs = madeAt === undefined ? undefined : Math.max(0, usage.readAt - madeAt);
+    const createdAgoMs = createdAt === undefined ? undefined : Math.max(0, usage.readAt - createdAt);
     const nanoCores = usedNs === undefined ? undefined : this.#rates.rateOf(path, { usedNs, at }, createdAgoMs);
     return { path: `/${path}`, usage, nanoCores };
   }
 
   #sampleNetwork(pid: number): NetworkSample | undefined {
-    const { procfs, clock } = this.#parts;
-    const text = procfs.read(`/proc/${pid}/net/dev`);
-    return text === undefined ? undefined : { readAt: clock.now(), interfaces: parseNetDev(text) };
+    const { procfs, clock } = this.#options;
+    const netDevText = procfs.read(`/proc/${pid}/net/dev`);
+    return netDevText === undefined ? undefined : { readAt: clock.now(), interfaces: parseNetDev(netDevText) };
   }
 
   /**
@@ -162,13 +165,17 @@ export class Collector {
    * the call costs more than reading cgroups.
    */
   async #addRuntimeStats(pods: readonly PodSample[]): Promise<readonly PodSample[]> {
-    const lacksPods = pods.some(({ cgroup }) => cgroup === undefined);
-    const needsRuntime =
-      lacksPods || pods.some(({ containers }) => containers.some(({ cgroup }) => cgroup === undefined));
-    if (!needsRuntime) return pods;
-    const { cri, signal, clock } = this.#parts;
+    const hasPodsWithoutCgroup = pods.some(({ cgroup }) => cgroup === undefined);
+    const needsRuntimeStats =
+      hasPodsWithoutCgroup || pods.some(({ containers }) => containers.some(({ cgroup }) => cgroup === undefined));
+    if (!needsRuntimeStats) return pods;
+    const { cri, signal, clock } = this.#options;
     const options = { signal, timeoutMs: RUNTIME_TIMEOUT_MS };
-    const stats = await requestRuntimeStats(cri, options, { includesPods: lacksPods, rates: this.#rates, clock });
+    const stats = await requestRuntimeStats(cri, options, {
+      includesPods: hasPodsWithoutCgroup,
+      rates: this.#rates,
+      clock,
+    });
     signal.throwIfAborted();
     return pods.map((pod) => withStats(pod, stats));
   }
@@ -184,22 +191,24 @@ function withStats(pod: PodSample, { containers, pods }: RuntimeStats): PodSampl
 
 /** Paths of cgroups by pod UID and container ID. */
 interface CgroupPaths {
-  readonly shared: readonly string[];
+  readonly sharedPaths: readonly string[];
   readonly pods: ReadonlyMap<string, { readonly path: string; readonly containers: ReadonlyMap<string, string> }>;
 }
 
 /** Filters a possibly outdated list from the runtime. Retains the containers whose cgroups still exist. */
-const filterExisting = (told: readonly RunningPod[], { pods }: CgroupPaths): readonly RunningPod[] =>
-  told.flatMap((pod) => {
-    const inside = pods.get(pod.uid)?.containers;
-    return inside === undefined ? [] : [{ ...pod, containers: pod.containers.filter(({ id }) => inside.has(id)) }];
+const filterExisting = (listedPods: readonly RunningPod[], { pods }: CgroupPaths): readonly RunningPod[] =>
+  listedPods.flatMap((pod) => {
+    const existingContainers = pods.get(pod.uid)?.containers;
+    return existingContainers === undefined
+      ? []
+      : [{ ...pod, containers: pod.containers.filter(({ id }) => existingContainers.has(id)) }];
   });
 
-function indexCgroups({ shared, pods }: ExistingCgroups): CgroupPaths {
+function indexCgroups({ shared: sharedPaths, pods }: ExistingCgroups): CgroupPaths {
   const cgroups = pods.map(({ uid, path, containers }) => {
     // CRI-O's conmon processes have cgroups with the same IDs next to their containers' cgroups.
     const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));
     return [uid, { path, containers: new Map(own.map((each) => [each.id, each.path])) }] as const;
   });
-  return { shared, pods: new Map(cgroups) };
+  return { sharedPaths, pods: new Map(cgroups) };
 }

@@ -8,40 +8,40 @@ import type { HostTotals } from '../cgroupStats.ts';
 export interface HostFacts {
   /** Milliseconds since the epoch. Undefined if unknown. */
   readonly bootTime: number | undefined;
-  readonly totals: HostTotals;
+  readonly memoryTotals: HostTotals;
   /** The maximum and current number of tasks (processes and threads). */
-  tasks(): { readonly maxpid?: number | undefined; readonly curproc?: number | undefined };
+  taskStats(): { readonly maxpid?: number | undefined; readonly curproc?: number | undefined };
   /**
    * Returns the creation time of the cgroup at a path, or the boot time if the creation time is unknown. Undefined if
    * neither is known.
    */
-  madeAt(path: string): number | undefined;
+  cgroupCreationTime(path: string): number | undefined;
 }
 
 /** Reads the properties of the host from `procfs`. Constant ones are read once. */
 export function createHostFacts(hierarchies: readonly Hierarchy[], procfs = '/proc'): HostFacts {
-  const read = (path: string): string | undefined => {
+  const readProcFile = (path: string): string | undefined => {
     try {
       return readFileSync(join(procfs, path), 'utf8');
     } catch {
       return undefined;
     }
   };
-  const bootedAt = parseBootTime(read('stat') ?? '');
+  const bootedAt = parseBootTime(readProcFile('stat') ?? '');
   return {
     bootTime: bootedAt,
-    totals: parseMemoryTotals(read('meminfo') ?? ''),
-    tasks: () => ({
-      maxpid: lowestTaskLimit(read('sys/kernel/pid_max'), read('sys/kernel/threads-max')),
-      curproc: parseTaskCount(read('loadavg') ?? ''),
+    memoryTotals: parseMemoryTotals(readProcFile('meminfo') ?? ''),
+    taskStats: () => ({
+      maxpid: lowestTaskLimit(readProcFile('sys/kernel/pid_max'), readProcFile('sys/kernel/threads-max')),
+      curproc: parseTaskCount(readProcFile('loadavg') ?? ''),
     }),
-    madeAt: (path) => latest(bootedAt, cgroupCreatedAt(hierarchies, path)),
+    cgroupCreationTime: (path) => latestTime(bootedAt, oldestModificationTime(hierarchies, path)),
   };
 }
 
-const latest = (...times: readonly (number | undefined)[]): number | undefined => {
-  const known = times.filter((time) => time !== undefined);
-  return known.length > 0 ? Math.max(...known) : undefined;
+const latestTime = (...times: readonly (number | undefined)[]): number | undefined => {
+  const definedTimes = times.filter((time) => time !== undefined);
+  return definedTimes.length > 0 ? Math.max(...definedTimes) : undefined;
 };
 
 /**
@@ -49,12 +49,12 @@ const latest = (...times: readonly (number | undefined)[]): number | undefined =
  * directory's own time changes when entries are created in it, and the file's time does not (`getSpecInternal` in
  * cAdvisor's `container/common/helpers.go`).
  */
-function cgroupCreatedAt(hierarchies: readonly Hierarchy[], path: string): number | undefined {
-  const times = hierarchies.flatMap(({ root, version }) =>
+function oldestModificationTime(hierarchies: readonly Hierarchy[], path: string): number | undefined {
+  const modificationTimes = hierarchies.flatMap(({ root, version }) =>
     ['', version === 'v2' ? 'cgroup.events' : 'cgroup.clone_children'].flatMap((file) => {
       const stats = statSync(join(root, path, file), { throwIfNoEntry: false });
       return stats === undefined ? [] : [stats.mtimeMs];
     }),
   );
-  return times.length > 0 ? Math.min(...times) : undefined;
+  return modificationTimes.length > 0 ? Math.min(...modificationTimes) : undefined;
 }

@@ -23,13 +23,13 @@ export interface StatsProviderOptions {
   readonly nodeName: string;
   readonly collector: Pick<Collector, 'sample'>;
   readonly cri: Pick<Cri, 'listContainerStats' | 'imageFsInfo'>;
-  readonly facts: HostFacts;
+  readonly hostFacts: HostFacts;
   readonly layout: MeasurementContext['layout'];
   readonly rootDirectory: string;
   readonly volumes: Pick<VolumeUsage, 'volumesOf' | 'refresh'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Waits for `ms` milliseconds or until the signal aborts. */
-  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly waitMs: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Aborts all work in progress. */
   readonly signal: AbortSignal;
 }
@@ -46,16 +46,16 @@ const SAMPLE_PAUSE_MS = 500;
 
 /** Creates summaries of the node. Omits the values that are not available. */
 export class StatsProvider {
-  readonly #parts: StatsProviderOptions;
+  readonly #options: StatsProviderOptions;
   readonly #summaryCache: CachedValue<Summary>;
 
   /** Milliseconds since the epoch. */
   readonly #startedAt: number;
 
   constructor(parts: StatsProviderOptions) {
-    this.#parts = parts;
+    this.#options = parts;
     this.#startedAt = parts.clock.now();
-    this.#summaryCache = new CachedValue({ compute: () => this.#summarize(), clock: parts.clock });
+    this.#summaryCache = new CachedValue({ computeValue: () => this.#createSummary(), clock: parts.clock });
   }
 
   /** Returns a full summary that is at most `maxAgeMs` old. */
@@ -68,7 +68,7 @@ export class StatsProvider {
    * error of a runtime that has not listed its containers.
    */
   async cpuAndMemory(signal: AbortSignal): Promise<{ readonly summary: Summary; readonly failure?: unknown }> {
-    const sample = await this.#parts.collector.sample('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS);
+    const sample = await this.#options.collector.sample('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS);
     return { summary: this.#summarizeCpuAndMemory(sample), failure: sample.failure };
   }
 
@@ -81,9 +81,9 @@ export class StatsProvider {
     const { cpu, memory, swap } = this.#rootStats(sample) ?? {};
     return {
       node: {
-        nodeName: this.#parts.nodeName,
+        nodeName: this.#options.nodeName,
         systemContainers: this.#systemContainers(sample, false),
-        startTime: optionalStatsTime(this.#parts.facts.bootTime),
+        startTime: optionalStatsTime(this.#options.hostFacts.bootTime),
         cpu,
         memory,
         swap,
@@ -92,10 +92,10 @@ export class StatsProvider {
     };
   }
 
-  async #summarize(): Promise<Summary> {
-    const { clock, facts, nodeName } = this.#parts;
+  async #createSummary(): Promise<Summary> {
+    const { clock, hostFacts, nodeName } = this.#options;
     const [sample, files] = await Promise.all([
-      this.#sampleWithRates('everything', this.#parts.signal),
+      this.#sampleWithRates('everything', this.#options.signal),
       this.#readFileSystems(),
     ]);
     const { cpu, memory, io, swap } = this.#rootStats(sample) ?? {};
@@ -106,14 +106,14 @@ export class StatsProvider {
       node: {
         nodeName,
         systemContainers: this.#systemContainers(sample, true),
-        startTime: optionalStatsTime(facts.bootTime),
+        startTime: optionalStatsTime(hostFacts.bootTime),
         cpu,
         memory,
         io,
         network: sample.network && networkStats(sample.network),
         fs: nodeFs(sample.root?.usage.readAt ?? now, files.rootFs),
         runtime: files.imageFs && { imageFs: files.imageFs, containerFs: files.imageFs },
-        rlimit: { time: statsTime(now), ...facts.tasks() },
+        rlimit: { time: statsTime(now), ...hostFacts.taskStats() },
         swap,
       },
       pods: pods.map((pod) => podStats(pod, podFiles.get(pod.uid) ?? NO_FILES)),
@@ -122,15 +122,15 @@ export class StatsProvider {
 
   /** Takes a second sample after a first one, because CPU rates are the difference between two samples. */
   async #sampleWithRates(kind: SampleKind, signal: AbortSignal, maxAgeMs?: number): Promise<NodeSample> {
-    const { collector, pause } = this.#parts;
+    const { collector, waitMs } = this.#options;
     const sample = await collector.sample(kind, signal, maxAgeMs);
     if (sample.hasRates) return sample;
-    await pause(SAMPLE_PAUSE_MS, signal);
+    await waitMs(SAMPLE_PAUSE_MS, signal);
     return collector.sample(kind, signal, SAMPLE_PAUSE_MS);
   }
 
   #rootStats({ root }: NodeSample) {
-    return root && cgroupStats(root, this.#parts.facts.totals);
+    return root && cgroupStats(root, this.#options.hostFacts.memoryTotals);
   }
 
   /**
@@ -138,13 +138,13 @@ export class StatsProvider {
    * (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system containers cannot be
    * configured here.
    */
-  #systemContainers({ allPods, agent }: NodeSample, isWhole: boolean): readonly ContainerStats[] | undefined {
+  #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
     const container = (name: string, sample: CgroupSample, startedAt: number | undefined): ContainerStats => {
       const { io, cpu, memory, swap } = cgroupStats(sample);
-      return { name, startTime: optionalStatsTime(startedAt), cpu, memory, ...(isWhole ? { io } : {}), swap };
+      return { name, startTime: optionalStatsTime(startedAt), cpu, memory, ...(includesIo ? { io } : {}), swap };
     };
     const containers = [
-      ...(allPods ? [container('pods', allPods, this.#parts.facts.madeAt(allPods.path))] : []),
+      ...(allPods ? [container('pods', allPods, this.#options.hostFacts.cgroupCreationTime(allPods.path))] : []),
       ...(agent ? [container('kubelet', agent, this.#startedAt)] : []),
     ];
     return containers.length > 0 ? containers : undefined;
@@ -152,7 +152,7 @@ export class StatsProvider {
 
   /** Reads the file systems and the usage of layers. */
   async #readFileSystems() {
-    const { cri, signal, rootDirectory, volumes } = this.#parts;
+    const { cri, signal, rootDirectory, volumes } = this.#options;
     const options = { signal, timeoutMs: RUNTIME_TIMEOUT_MS };
     const [rootFs, listed, images] = await Promise.all([
       readFileSystemUsage(rootDirectory, signal),
@@ -160,43 +160,47 @@ export class StatsProvider {
       cri.imageFsInfo({}, options).catch(() => undefined),
       volumes.refresh(),
     ]);
-    const layers = new Map<string, LayerUsage>();
+    const layerUsages = new Map<string, LayerUsage>();
     for (const { attributes, writableLayer } of listed.stats) {
-      if (attributes && writableLayer) layers.set(attributes.id, layerUsage(writableLayer));
+      if (attributes && writableLayer) layerUsages.set(attributes.id, layerUsage(writableLayer));
     }
     const imageLayer = images?.imageFilesystems[0] && layerUsage(images.imageFilesystems[0]);
-    const mountpoints = new Set(
-      [...layers.values(), ...(imageLayer ? [imageLayer] : [])].map(({ mountpoint }) => mountpoint),
+    const layerMountPoints = new Set(
+      [...layerUsages.values(), ...(imageLayer ? [imageLayer] : [])].map(({ mountpoint }) => mountpoint),
     );
-    const layerFs = await this.#fileSystemUsages([...mountpoints].filter((place) => place !== ''));
-    return { rootFs, layers, layerFs, imageFs: imageLayer && imageFsStats(imageLayer, layerFs) };
+    const layerFs = await this.#fileSystemUsages([...layerMountPoints].filter((place) => place !== ''));
+    return { rootFs, layers: layerUsages, layerFs, imageFs: imageLayer && imageFsStats(imageLayer, layerFs) };
   }
 
   async #fileSystemUsages(places: readonly string[]): Promise<MeasurementContext['layerFs']> {
-    const usages = places.map(async (place) => [place, await readFileSystemUsage(place, this.#parts.signal)] as const);
+    const usages = places.map(
+      async (place) => [place, await readFileSystemUsage(place, this.#options.signal)] as const,
+    );
     return new Map(await Promise.all(usages));
   }
 
   /** Measures the files of all pods. Keyed by pod UID. */
   async #measureFiles(
     pods: readonly PodSample[],
-    { rootFs, layers, layerFs }: Pick<MeasurementContext, 'rootFs' | 'layers' | 'layerFs'>,
+    { rootFs, layers: layerUsages, layerFs }: Pick<MeasurementContext, 'rootFs' | 'layers' | 'layerFs'>,
   ): Promise<ReadonlyMap<string, PodFiles>> {
-    const { layout, clock, volumes, signal } = this.#parts;
-    const context = {
+    const { layout, clock, volumes, signal } = this.#options;
+    const measurementContext = {
       layout,
       now: clock.now(),
       rootFs,
-      layers,
+      layers: layerUsages,
       layerFs,
       volumes: (uid: string) => volumes.volumesOf(uid),
     };
     const limit = startTimeLimit(FILES_TIMEOUT_MS);
     try {
-      const until = AbortSignal.any([signal, limit.signal]);
+      const timeoutSignal = AbortSignal.any([signal, limit.signal]);
       const measurements = pods.map(async (pod) => {
         // Pods of other agents may have names that this agent rejects in paths.
-        const files = await unlessAborted(measurePodFiles(pod, context), until).catch(() => NO_FILES);
+        const files = await unlessAborted(measurePodFiles(pod, measurementContext), timeoutSignal).catch(
+          () => NO_FILES,
+        );
         return [pod.uid, files] as const;
       });
       return new Map(await Promise.all(measurements));

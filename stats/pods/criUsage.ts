@@ -77,10 +77,10 @@ function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire
   const readAt = toMilliseconds(timestamp);
   const usedNs = toNumber(usageCoreNanoSeconds);
   // Compute the rate even if the runtime reports one, because it may not report one the next time.
-  const rate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
+  const coreUsageRate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
     time: statsTime(readAt),
-    usageNanoCores: toNumber(usageNanoCores) ?? rate,
+    usageNanoCores: toNumber(usageNanoCores) ?? coreUsageRate,
     usageCoreNanoSeconds: usedNs,
     psi: psiStats(psi),
   };
@@ -103,13 +103,13 @@ const memoryStats = (memory: wire.MemoryUsage): MemoryStats => ({
  */
 function psiStats(psi: wire.PsiStats | undefined): PsiStats | undefined {
   if (psi === undefined) return undefined;
-  const line = (data: wire.PsiData | undefined) => ({
+  const pressureData = (data: wire.PsiData | undefined) => ({
     total: Number(data?.Total ?? 0),
     avg10: data?.Avg10 ?? 0,
     avg60: data?.Avg60 ?? 0,
     avg300: data?.Avg300 ?? 0,
   });
-  return { full: line(psi.Full), some: line(psi.Some) };
+  return { full: pressureData(psi.Full), some: pressureData(psi.Some) };
 }
 
 function sandboxNetwork({ timestamp, defaultInterface, interfaces }: wire.NetworkUsage): NetworkStats {

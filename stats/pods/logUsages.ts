@@ -34,7 +34,7 @@ export class LogUsages {
   readonly #cache: CachedValue<readonly LogUsage[]>;
 
   constructor(parts: LogUsagesOptions) {
-    this.#cache = new CachedValue({ compute: () => measureLogs(parts), clock: parts.clock });
+    this.#cache = new CachedValue({ computeValue: () => measureLogs(parts), clock: parts.clock });
   }
 
   /** Returns the previous results if the disk does not respond in time. */
@@ -43,7 +43,7 @@ export class LogUsages {
     try {
       return await this.#cache.get(MAX_AGE_MS, limit.signal);
     } catch {
-      return this.#cache.latest(Number.POSITIVE_INFINITY) ?? [];
+      return this.#cache.getCached(Number.POSITIVE_INFINITY) ?? [];
     } finally {
       limit.clear();
     }
@@ -56,13 +56,13 @@ async function measureLogs({
   layout,
   measure: count = directoryUsage,
 }: LogUsagesOptions): Promise<readonly LogUsage[]> {
-  const usages: LogUsage[] = [];
+  const logUsages: LogUsage[] = [];
   for (const pod of podsFromStatus(pods())) {
     for (const { name: container } of pod.containers) {
       const size = await count(layout.containerLogDir(pod, container));
       const { uid, namespace, name } = pod;
-      if (size !== undefined) usages.push({ uid, namespace, pod: name, container, bytes: size.bytes });
+      if (size !== undefined) logUsages.push({ uid, namespace, pod: name, container, bytes: size.bytes });
     }
   }
-  return usages;
+  return logUsages;
 }

@@ -37,9 +37,9 @@ export interface MeasurementContext {
 
 /** The results of the last measurement of a pod's volumes. */
 export interface PodVolumes {
-  readonly all: readonly VolumeStats[];
+  readonly allVolumes: readonly VolumeStats[];
   /** The volumes that use the node's own disk. */
-  readonly local: readonly VolumeStats[];
+  readonly localVolumes: readonly VolumeStats[];
 }
 
 interface DiskUsage {
@@ -51,20 +51,30 @@ export async function measurePodFiles(pod: PodSample, ground: MeasurementContext
   const { layout, now, rootFs, volumes } = ground;
   const files = await Promise.all(
     pod.containers.map(async ({ id, name }) => {
-      const logs = await directoryUsage(layout.containerLogDir(pod, name));
-      const own = { rootfs: rootfsStats(ground.layers.get(id), ground), logs: logs && fsStats(now, rootFs, logs) };
+      const logUsage = await directoryUsage(layout.containerLogDir(pod, name));
+      const own = {
+        rootfs: rootfsStats(ground.layers.get(id), ground),
+        logs: logUsage && fsStats(now, rootFs, logUsage),
+      };
       return [id, own] as const;
     }),
   );
   const containers = new Map(files);
-  const counted = volumes(pod.uid);
-  const rest = await Promise.all([directoryUsage(layout.podLogDir(pod)), fileUsage(layout.hostsFile(pod.uid))]);
-  const directories = [...containers.values()].flatMap(({ rootfs, logs }) => [rootfs, logs]);
-  const others = rest.map((taken) => taken && fsStats(now, rootFs, taken));
+  const measuredVolumes = volumes(pod.uid);
+  const podFileUsages = await Promise.all([
+    directoryUsage(layout.podLogDir(pod)),
+    fileUsage(layout.hostsFile(pod.uid)),
+  ]);
+  const containerUsages = [...containers.values()].flatMap(({ rootfs, logs }) => [rootfs, logs]);
+  const podFileStats = podFileUsages.map((taken) => taken && fsStats(now, rootFs, taken));
   return {
     containers,
-    volumes: counted.all,
-    ephemeralStorage: sumUsage(fsStats(now, rootFs), [...directories, ...counted.local, ...others]),
+    volumes: measuredVolumes.allVolumes,
+    ephemeralStorage: sumUsage(fsStats(now, rootFs), [
+      ...containerUsages,
+      ...measuredVolumes.localVolumes,
+      ...podFileStats,
+    ]),
   };
 }
 
@@ -86,16 +96,16 @@ export const fsStats = (at: number, fs: FileSystemUsage | undefined, taken?: Dis
 });
 
 function sumUsage(start: FsStats, parts: readonly (FsStats | undefined)[]): FsStats {
-  const defined = parts.filter((each) => each !== undefined);
+  const definedStats = parts.filter((each) => each !== undefined);
   const sum = (values: readonly (number | undefined)[]) => {
-    const defined = values.filter((each) => each !== undefined);
-    return defined.length > 0 ? defined.reduce((all, each) => all + each, 0) : undefined;
+    const definedValues = values.filter((each) => each !== undefined);
+    return definedValues.length > 0 ? definedValues.reduce((all, each) => all + each, 0) : undefined;
   };
   return {
     ...start,
-    time: statsTime(Math.max(start.time.ms, ...defined.map(({ time }) => time.ms))),
-    usedBytes: sum(defined.map(({ usedBytes }) => usedBytes)),
-    inodesUsed: sum(defined.map(({ inodesUsed }) => inodesUsed)),
+    time: statsTime(Math.max(start.time.ms, ...definedStats.map(({ time }) => time.ms))),
+    usedBytes: sum(definedStats.map(({ usedBytes }) => usedBytes)),
+    inodesUsed: sum(definedStats.map(({ inodesUsed }) => inodesUsed)),
   };
 }
 
@@ -104,8 +114,8 @@ export async function directoryUsage(directory: string): Promise<DiskUsage | und
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return undefined;
   const files = entries.filter((entry) => !entry.isDirectory());
-  const usages = await Promise.all(files.map(({ name }) => fileUsage(join(directory, name))));
-  return usages.reduce<DiskUsage>(
+  const fileUsages = await Promise.all(files.map(({ name }) => fileUsage(join(directory, name))));
+  return fileUsages.reduce<DiskUsage>(
     (sum, each) => ({
       bytes: sum.bytes + (each?.bytes ?? 0),
       inodes: sum.inodes + (each?.inodes ?? 0),

@@ -78,17 +78,17 @@ function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly Contain
 
 /** Sums up all numeric fields, with the timestamp of the last item. */
 function sumStats<T extends CpuStats | MemoryStats | SwapStats>(all: readonly (T | undefined)[]): T | undefined {
-  const defined = all.filter((each) => each !== undefined);
-  const last = defined.at(-1);
-  if (last === undefined) return undefined;
-  const sums = new Map<string, number>();
-  for (const each of defined) {
+  const definedStats = all.filter((each) => each !== undefined);
+  const lastStats = definedStats.at(-1);
+  if (lastStats === undefined) return undefined;
+  const sumByField = new Map<string, number>();
+  for (const each of definedStats) {
     for (const [name, value] of Object.entries(each)) {
-      if (typeof value === 'number') sums.set(name, (sums.get(name) ?? 0) + value);
+      if (typeof value === 'number') sumByField.set(name, (sumByField.get(name) ?? 0) + value);
     }
   }
   // Safe cast, because the type has exactly these numeric fields.
-  return { time: last.time, ...Object.fromEntries(sums) } as unknown as T;
+  return { time: lastStats.time, ...Object.fromEntries(sumByField) } as unknown as T;
 }
 
 function podNetwork({ network, runtime }: PodSample): NetworkStats | undefined {
@@ -108,7 +108,7 @@ const interfaceStats = ({ name, rxBytes, rxErrors, txBytes, txErrors }: Interfac
 
 /** Counts the processes of the containers, without the sandbox's own process. */
 function processStats({ containers, runtime }: PodSample): PodStats['process_stats'] {
-  const counts = containers.flatMap(({ cgroup }) => cgroup?.usage.pids?.processes?.length ?? []);
-  const count = counts.length > 0 ? counts.reduce((sum, each) => sum + each, 0) : runtime?.processes;
+  const processCounts = containers.flatMap(({ cgroup }) => cgroup?.usage.pids?.processes?.length ?? []);
+  const count = processCounts.length > 0 ? processCounts.reduce((sum, each) => sum + each, 0) : runtime?.processes;
   return count === undefined ? undefined : { process_count: count };
 }

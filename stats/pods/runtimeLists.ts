@@ -1,6 +1,6 @@
 /** Lists the running pods and containers of the node. */
 import type { Cri } from '../../cri/client/calls.ts';
-import { containerNameOf } from '../../cri/config/labels.ts';
+import { labeledContainerName } from '../../cri/config/labels.ts';
 import { ContainerState, PodSandboxState } from '../../cri/generated/runtime.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
@@ -50,7 +50,7 @@ export async function runningPods(
     const { uid, name, namespace, attempt } = metadata;
     const own = (bySandbox.get(id) ?? []).map((container) => ({
       id: container.id,
-      name: containerNameOf(container),
+      name: labeledContainerName(container),
       image: container.image?.userSpecifiedImage || container.image?.image || '',
       attempt: container.metadata?.attempt ?? 0,
       createdAt: toMilliseconds(container.createdAt),

@@ -33,19 +33,19 @@ export async function requestRuntimeStats(
   ]);
   // The runtime's timestamps are wall-clock times, but rates use the monotonic clock.
   const clockOffsetMs = clock.now() - clock.monotonic();
-  const rateOf = (key: string) => (usedNs: number, readAt: number) =>
+  const createRateFunction = (key: string) => (usedNs: number, readAt: number) =>
     rates.rateOf(key, { usedNs, at: readAt - clockOffsetMs });
   return {
     containers: new Map(
       containers.stats.flatMap((each) => {
         const id = each.attributes?.id;
-        return id === undefined ? [] : [[id, containerUsage(each, rateOf(`container ${id}`))] as const];
+        return id === undefined ? [] : [[id, containerUsage(each, createRateFunction(`container ${id}`))] as const];
       }),
     ),
     pods: new Map(
       pods.stats.flatMap((each) => {
         const id = each.attributes?.id;
-        return id === undefined ? [] : [[id, podUsage(each, rateOf(`sandbox ${id}`))] as const];
+        return id === undefined ? [] : [[id, podUsage(each, createRateFunction(`sandbox ${id}`))] as const];
       }),
     ),
   };

@@ -19,7 +19,7 @@ export interface VolumeUsageOptions {
   readonly pods: () => readonly Pod[];
   readonly layout: Pick<Layout, 'volumeDir'>;
   /** Returns the plugin whose directory contains the volume. Undefined if the volume has no directory of its own. */
-  readonly pluginOf: (volume: Volume) => string | undefined;
+  readonly findPlugin: (volume: Volume) => string | undefined;
   /** Minimum interval between measurements of a volume, in milliseconds. 0 disables them. */
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
@@ -33,25 +33,25 @@ export interface VolumeUsageOptions {
   readonly signal: AbortSignal;
 }
 
-interface MeasuredPod {
-  readonly volumes: ReadonlyMap<string, MeasuredVolume>;
+interface PodMeasurement {
+  readonly volumes: ReadonlyMap<string, VolumeMeasurement>;
   /** Monotonic time of the next measurement, in milliseconds. */
-  readonly dueAt: number;
+  readonly nextMeasurementAt: number;
 }
 
-interface MeasuredVolume {
+interface VolumeMeasurement {
   readonly stats: VolumeStats;
   /** Whether the volume uses the node's own disk. */
   readonly isLocal: boolean;
 }
 
-interface Tree {
+interface VolumeTree {
   readonly uid: string;
   readonly volume: Volume;
   readonly path: string;
 }
 
-const NO_VOLUMES: PodVolumes = { all: [], local: [] };
+const NO_VOLUMES: PodVolumes = { allVolumes: [], localVolumes: [] };
 /** Time to wait for a measurement before returning the previous results, in milliseconds. */
 const WAIT_MS = 3_000;
 
@@ -60,28 +60,28 @@ const WAIT_MS = 3_000;
  * been removed.
  */
 export class VolumeUsage {
-  readonly #parts: VolumeUsageOptions;
-  #measured = new Map<string, MeasuredPod>();
+  readonly #options: VolumeUsageOptions;
+  #measurements = new Map<string, PodMeasurement>();
   #inProgress:
     | { readonly done: Promise<void>; readonly uids: ReadonlySet<string>; readonly end: AbortController }
     | undefined;
 
-  constructor(parts: VolumeUsageOptions) {
-    this.#parts = parts;
+  constructor(options: VolumeUsageOptions) {
+    this.#options = options;
   }
 
   /** Returns the results of the last measurement. */
   volumesOf(uid: string): PodVolumes {
-    const measuredPod = this.#measured.get(uid);
-    if (measuredPod === undefined) return NO_VOLUMES;
-    const volumes = [...measuredPod.volumes.values()];
-    const statsOf = (some: readonly MeasuredVolume[]) => some.map(({ stats }) => stats);
-    return { all: statsOf(volumes), local: statsOf(volumes.filter(({ isLocal }) => isLocal)) };
+    const measurement = this.#measurements.get(uid);
+    if (measurement === undefined) return NO_VOLUMES;
+    const volumes = [...measurement.volumes.values()];
+    const toStats = (some: readonly VolumeMeasurement[]) => some.map(({ stats }) => stats);
+    return { allVolumes: toStats(volumes), localVolumes: toStats(volumes.filter(({ isLocal }) => isLocal)) };
   }
 
   /** Starts a measurement of the pods that are due and waits for it up to a limit. */
   async refresh(): Promise<void> {
-    const { periodMs, signal } = this.#parts;
+    const { periodMs, signal } = this.#options;
     if (periodMs <= 0) return;
     this.#startMeasurement();
     if (this.#inProgress === undefined) return;
@@ -92,36 +92,42 @@ export class VolumeUsage {
 
   /** Aborts the measurement of a pod that stops, because a volume cannot be unmounted while a process is inside it. */
   abortPod(uid: string): void {
-    this.#measured.delete(uid);
+    this.#measurements.delete(uid);
     if (this.#inProgress?.uids.has(uid)) this.#inProgress.end.abort();
   }
 
   #startMeasurement(): void {
-    const { pods, clock, signal } = this.#parts;
-    const runningPods = pods().filter(isAlive);
+    const { pods, clock, signal } = this.#options;
+    const runningPods = pods().filter(isRunning);
     const uids = new Set(runningPods.map(({ metadata }) => metadata.uid));
-    retainKeys(this.#measured, uids);
+    retainKeys(this.#measurements, uids);
     if (this.#inProgress !== undefined) return;
     const now = clock.monotonic();
-    const due = runningPods.filter(({ metadata }) => now >= (this.#measured.get(metadata.uid)?.dueAt ?? now));
+    const due = runningPods.filter(
+      ({ metadata }) => now >= (this.#measurements.get(metadata.uid)?.nextMeasurementAt ?? now),
+    );
     if (due.length === 0) return;
     const abortController = new AbortController();
-    const done = this.#measure(due, AbortSignal.any([signal, abortController.signal]))
+    const measurement = this.#measurePods(due, AbortSignal.any([signal, abortController.signal]))
       // Volumes that could not be measured are measured again on the next request.
       .catch(() => {})
       .finally(() => {
         this.#inProgress = undefined;
       });
-    this.#inProgress = { done, uids: new Set(due.map(({ metadata }) => metadata.uid)), end: abortController };
+    this.#inProgress = {
+      done: measurement,
+      uids: new Set(due.map(({ metadata }) => metadata.uid)),
+      end: abortController,
+    };
   }
 
-  async #measure(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    const { measure: count, clock, periodMs, jitter, onMeasured } = this.#parts;
-    const trees = pods.flatMap((pod) => this.#treesOf(pod));
-    const paths = trees.map(({ path }) => path);
-    const counted = paths.length > 0 ? await count(paths, signal) : [];
-    for (const { ms } of counted) onMeasured?.(ms);
-    const stats = await Promise.all(trees.map((tree, at) => this.#statsOf(tree, counted[at], signal)));
+  async #measurePods(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
+    const { measure: count, clock, periodMs, jitter, onMeasured } = this.#options;
+    const volumeTrees = pods.flatMap((pod) => this.#listTrees(pod));
+    const treePaths = volumeTrees.map(({ path }) => path);
+    const usageResults = treePaths.length > 0 ? await count(treePaths, signal) : [];
+    for (const { ms } of usageResults) onMeasured?.(ms);
+    const stats = await Promise.all(volumeTrees.map((tree, at) => this.#readStats(tree, usageResults[at], signal)));
     signal.throwIfAborted();
     const byPod = Map.groupBy(
       stats.filter((each) => each !== undefined),
@@ -129,34 +135,36 @@ export class VolumeUsage {
     );
     for (const { metadata } of pods) {
       const { uid } = metadata;
-      const measured = (byPod.get(uid) ?? []).map(({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const);
-      const previousVolumes = this.#measured.get(uid)?.volumes ?? [];
-      const dueAt = clock.monotonic() + periodMs * (1 + jitter());
-      this.#measured.set(uid, { volumes: new Map([...previousVolumes, ...measured]), dueAt });
+      const measuredVolumes = (byPod.get(uid) ?? []).map(
+        ({ stats, isLocal }) => [stats.name, { stats, isLocal }] as const,
+      );
+      const previousVolumes = this.#measurements.get(uid)?.volumes ?? [];
+      const nextMeasurementAt = clock.monotonic() + periodMs * (1 + jitter());
+      this.#measurements.set(uid, { volumes: new Map([...previousVolumes, ...measuredVolumes]), nextMeasurementAt });
     }
   }
 
   /** Returns the trees to measure. A volume whose content the agent writes is measured only once. */
-  #treesOf({ metadata: { uid }, spec }: Pod): Tree[] {
-    const { layout, pluginOf } = this.#parts;
-    const measuredVolumes = this.#measured.get(uid)?.volumes;
+  #listTrees({ metadata: { uid }, spec }: Pod): VolumeTree[] {
+    const { layout, findPlugin } = this.#options;
+    const previousVolumes = this.#measurements.get(uid)?.volumes;
     return (spec.volumes ?? []).flatMap((volume) => {
-      const plugin = pluginOf(volume);
-      if (plugin === undefined || (measuredVolumes?.has(volume.name) && volume.emptyDir === undefined)) return [];
+      const plugin = findPlugin(volume);
+      if (plugin === undefined || (previousVolumes?.has(volume.name) && volume.emptyDir === undefined)) return [];
       if (volume.hostPath !== undefined) return [];
       return [{ uid, volume, path: layout.volumeDir(uid, plugin, volume.name) }];
     });
   }
 
-  async #statsOf({ uid, volume, path }: Tree, counted: UsageResult | undefined, signal: AbortSignal) {
+  async #readStats({ uid, volume, path }: VolumeTree, counted: UsageResult | undefined, signal: AbortSignal) {
     if (counted === undefined || 'failure' in counted) return undefined;
-    const at = this.#parts.clock.now();
+    const at = this.#options.clock.now();
     const stats = { ...fsStats(at, await readFileSystemUsage(path, signal), counted), name: volume.name };
     return { uid, stats, isLocal: usesNodeDisk(volume) };
   }
 }
 
-const isAlive = ({ metadata, status }: Pod): boolean =>
+const isRunning = ({ metadata, status }: Pod): boolean =>
   !metadata.deletionTimestamp && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 
 /** Whether a volume uses the node's own disk (`IsLocalEphemeralVolume` in `pkg/volume/util/util.go`). */

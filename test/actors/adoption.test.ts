@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { symlink, unlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { containerConfig } from '../../cri/config/containerConfig.ts';
-import { OWNER } from '../../cri/config/labels.ts';
+import { OWNER_ANNOTATION } from '../../cri/config/labels.ts';
 import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
 import { inProcessCri } from '../../cri/simulated/inProcess.ts';
@@ -26,8 +26,11 @@ const signal = new AbortController().signal;
 async function runBeside(node: SimulatedNode, pod: Pod, owner?: string): Promise<void> {
   const cri = inProcessCri(node.runtime);
   const config = sandboxConfig(pod, 0, node.facts);
-  const { [OWNER]: _ours, ...annotations } = config.annotations;
-  const marked = { ...config, annotations: owner === undefined ? annotations : { ...annotations, [OWNER]: owner } };
+  const { [OWNER_ANNOTATION]: _ours, ...annotations } = config.annotations;
+  const marked = {
+    ...config,
+    annotations: owner === undefined ? annotations : { ...annotations, [OWNER_ANNOTATION]: owner },
+  };
   const [container = containerWith('main')] = pod.spec.containers;
   const run = async () => {
     const { podSandboxId } = await cri.runPodSandbox({ config: marked, runtimeHandler: '' }, { signal });
@@ -54,7 +57,7 @@ async function runBeside(node: SimulatedNode, pod: Pod, owner?: string): Promise
     );
     await cri.startContainer({ containerId }, { signal });
   };
-  await node.clock.drive(run());
+  await node.clock.advanceUntilSettled(run());
 }
 
 const manifest = (name: string, image = IMAGE) =>
@@ -175,7 +178,7 @@ describe('a restart of the agent', () => {
     node.apply(podWith('web'));
     await node.advance('20s');
     const message = 'it has a sandbox created by the agent with the root directory /other/root on node node-9';
-    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', unsettled: true, lastFailure: { message } });
+    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', isUnsettled: true, lastFailure: { message } });
     node.remove('web');
     await node.advance('60s');
     expect(node.has('web')).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback } from 'xstate';
-import { createBoundary, type Entry, type World } from '../../actors/boundary.ts';
+import { createBoundary, type NodeEnvironment, type RecordedInput } from '../../actors/boundary.ts';
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PortOutcome } from '../../actors/portOutcome.ts';
 import { createReplay } from '../../actors/replay/replay.ts';
@@ -53,7 +53,7 @@ const shown = ({ agent }: Pick<SimulatedNode, 'agent'>) => ({
 async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | undefined> {
   const schedule = new Schedule(START);
   let elapsed: number | undefined;
-  const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
+  const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
   const clock = schedule.stoppableClock();
   const record = () => {
     elapsed ??= schedule.elapsed;
@@ -100,11 +100,11 @@ describe('a timer', () => {
 
 describe('the recording boundary', () => {
   test('what enters in one turn has one moment, for what it comes to is computed once; what enters later has another', async () => {
-    const entries: Entry[] = [];
+    const entries: RecordedInput[] = [];
     let now = START;
     // Each look at it shows another time.
     const clock = { ...new Schedule(START).stoppableClock(), now: () => (now += 1_000) };
-    const world = { ports: {}, feeds: {} } as unknown as World; // what is told needs neither
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // what is told needs neither
     const boundary = createBoundary(world, { clock, onError: () => {}, record: (entry) => void entries.push(entry) });
     const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];
     const tell = () => boundary.deliver(to, { type: 'node.drain', at: START });
@@ -132,9 +132,9 @@ describe('the recording boundary', () => {
   test('a recording fed to a fresh agent brings it to the same trees, statuses and explanations', async () => {
     const node = await eventfulNode();
     const before = node.runtime.calls.length;
-    const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
-    const { agent, play } = createReplay(node.agent.input, entries);
-    const unexpected = await play();
+    const entries: RecordedInput[] = JSON.parse(JSON.stringify(node.entries));
+    const { agent, playEntries } = createReplay(node.agent.input, entries);
+    const unexpected = await playEntries();
     expect(unexpected).toEqual([]);
     expect(shown({ agent })).toEqual(shown(node));
     expect(node.runtime.calls).toHaveLength(before);
@@ -147,8 +147,8 @@ describe('the recording boundary', () => {
     await node.advance('30s');
     node.remove('bad');
     await node.advance('5s');
-    const { agent, play } = createReplay(node.agent.input, node.entries);
-    expect(await play()).toEqual([]);
+    const { agent, playEntries } = createReplay(node.agent.input, node.entries);
+    expect(await playEntries()).toEqual([]);
     expect(agent.pods()).toEqual(node.agent.pods());
     agent.stop();
   });
@@ -157,8 +157,8 @@ describe('the recording boundary', () => {
     const told: unknown[] = [];
     const { agent: live, entries } = await eventfulNode((event) => void told.push(event));
     const again: unknown[] = [];
-    const { agent, play } = createReplay(live.input, entries, { events: (event) => void again.push(event) });
-    await play();
+    const { agent, playEntries } = createReplay(live.input, entries, { events: (event) => void again.push(event) });
+    await playEntries();
     expect(told.length).toBeGreaterThan(30);
     expect(again).toEqual(told);
     agent.stop();
@@ -171,9 +171,9 @@ describe('the recording boundary', () => {
     });
     await node.advance('2s');
     const draining = node.agent.drain();
-    await node.clock.drive(draining);
-    const { agent, play } = createReplay(node.agent.input, node.entries);
-    await play();
+    await node.clock.advanceUntilSettled(draining);
+    const { agent, playEntries } = createReplay(node.agent.input, node.entries);
+    await playEntries();
     expect(agent.overview().state).toBe('stopped');
     expect(agent.trees().size).toBe(0);
   });

@@ -19,7 +19,7 @@ describe('a lost reply', () => {
     const node = await simulatedNode({ pods: [web()], runtime: { images }, config: { pullLimitMs: 3_600_000 } });
     const fault = node.runtime.faults.add({ call, lostReply });
     await node.advance(lostReply === 'error' ? '15s' : call === 'pullImage' ? '61m' : '5m');
-    expect(fault.hits()).toBe(1);
+    expect(fault.countHits()).toBe(1);
     expect(node.pod('web').phase).toBe('Running');
     expect(node.container('web').restartCount).toBe(0);
     expect(node.runtime.contents()).toMatchObject({
@@ -41,7 +41,7 @@ describe('a lost reply', () => {
     const fault = node.runtime.faults.add({ call, lostReply });
     node.remove('web');
     await node.advance('5m');
-    expect(fault.hits()).toBe(1);
+    expect(fault.countHits()).toBe(1);
     expect(await node.leftovers()).toEqual([]);
   });
 
@@ -53,7 +53,7 @@ describe('a lost reply', () => {
       node.runtime.exitContainer(node.containerId('web'), 1);
       await node.advance('2m');
     }
-    expect(fault.hits()).toBe(1);
+    expect(fault.countHits()).toBe(1);
     expect(node.container('web')).toMatchObject({ restartCount: 4, ready: true });
     expect(node.runtime.contents().containers).toHaveLength(2);
   });
@@ -71,7 +71,7 @@ describe('an error of the runtime', () => {
       lastFailure: { reason: 'FailedCreatePodSandBox', message: expect.stringContaining('no free address') },
       until: expect.any(Number),
     });
-    expect(fault.hits()).toBe(4);
+    expect(fault.countHits()).toBe(4);
     expect(node.agent.explain('web')?.answer).toContain('no free address');
     fault.release();
     await node.advance('11s');
@@ -87,7 +87,7 @@ describe('an error of the runtime', () => {
       reason: 'CreateContainerError',
       message: expect.stringContaining('no such device'),
     });
-    expect(fault.hits()).toBe(3);
+    expect(fault.countHits()).toBe(3);
     fault.release();
     await node.advance('11s');
     expect(node.container('web')).toMatchObject({ restartCount: 0, ready: true });
@@ -101,7 +101,7 @@ describe('an error of the runtime', () => {
       const fault = node.runtime.faults.add({ call, error: { message: 'device or resource busy' } });
       node.remove('web');
       await node.advance('15s');
-      expect(fault.hits()).toBe(1);
+      expect(fault.countHits()).toBe(1);
       expect(await node.leftovers()).toEqual([]);
     },
   );

@@ -11,13 +11,13 @@ test('C8: one in which no container can be made is asked about, although lists s
   const node = await simulatedNode(pulledIn(20_000));
   await node.advance('15s');
   const first = node.sandboxId('web');
-  node.runtime.lists.freeze();
+  node.runtime.listResults.freeze();
   node.runtime.removeSandbox(first);
   await node.advance('6s');
   expect(node.calls('runPodSandbox')).toHaveLength(2);
   expect(node.calls('createContainer')).toHaveLength(2);
   await node.advance('30s');
-  node.runtime.lists.thaw();
+  node.runtime.listResults.thaw();
   await node.advance('15s');
   expect(node.container('web').state).toHaveProperty('running');
   expect(node.sandboxId('web')).not.toBe(first);
@@ -26,13 +26,13 @@ test('C8: one in which no container can be made is asked about, although lists s
 
 test('C8: one that no list has shown yet is missed by the first that is up to date', async () => {
   const node = await simulatedNode(pulledIn(40_000));
-  node.runtime.lists.freeze();
+  node.runtime.listResults.freeze();
   await node.advance('15s');
   const first = node.sandboxId('web');
   // Each list that lacks it is a reason to ask about it.
   expect(node.calls('podSandboxStatus').length).toBeGreaterThan(1);
   node.runtime.removeSandbox(first);
-  node.runtime.lists.thaw();
+  node.runtime.listResults.thaw();
   await node.advance('11s');
   expect(node.calls('runPodSandbox')).toHaveLength(2);
   expect(node.sandboxId('web')).not.toBe(first);

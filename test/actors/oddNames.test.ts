@@ -75,7 +75,7 @@ test('a pod with such names runs, is adopted, restarts, is explained and ends, a
         JSON.parse(JSON.stringify(node.agent.input)),
         JSON.parse(JSON.stringify(node.entries)),
       );
-      expect(await replayed.play()).toEqual([]);
+      expect(await replayed.playEntries()).toEqual([]);
       expect(withoutValues(replayed.agent.pods())).toEqual(withoutValues(node.agent.pods()));
       replayed.agent.stop();
       node.remove(name, 'beside');

@@ -370,8 +370,8 @@ describe('a restart of the agent', () => {
     await node.advance('7s');
     health.live = 1;
     await node.advance('9s');
-    const { agent, play } = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
-    expect(await play()).toEqual([]);
+    const { agent, playEntries } = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
+    expect(await playEntries()).toEqual([]);
     expect(agent.trees()).toEqual(node.agent.trees());
     expect(agent.pods()).toEqual(node.agent.pods());
     expect(flags(node).restarts).toBe(2);

@@ -255,7 +255,7 @@ describe('C9: a volume that is not unmounted', () => {
       const node = await simulatedNode({ pods: [asking('a', 'sleep 1')], config, parts });
       await node.advance('3s');
       expect(node.pod('a').phase).toBe('Succeeded');
-      expect(node.view('a')).toMatchObject({ ended: true, reclaimed: false });
+      expect(node.view('a')).toMatchObject({ hasEnded: true, isReclaimed: false });
       expect(api.ended).toBe(false);
       expect(node.agent.explain('a')?.answer).toMatch(
         /^pod a has succeeded: every container exited with code 0; volume data is waiting for/,

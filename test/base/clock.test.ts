@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import { createAlarm } from '../../actors/alarm.ts';
-import { createBoundary, type World } from '../../actors/boundary.ts';
-import { type ContainerParts, containerServices } from '../../actors/services/containers/containers.ts';
+import { createBoundary, type NodeEnvironment } from '../../actors/boundary.ts';
+import { type ContainerServiceDependencies, containerServices } from '../../actors/services/containers/containers.ts';
 import { withTimeout } from '../../actors/services/withTimeout.ts';
-import { every, steadyClock, systemClock } from '../../base/clock.ts';
+import { startInterval, steadyClock, systemClock } from '../../base/clock.ts';
 import { ContainerState } from '../../cri/generated/runtime.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../cri/simulated/support.ts';
 import { aPod } from '../kubernetes/fixtures.ts';
@@ -51,7 +51,7 @@ test('C10: kills a container only after its full grace period of 30 days', async
   const simulation = simulate({ clock: systemClock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
   const { container } = await runOne(simulation);
   // A stop needs only the first two parts.
-  const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerParts;
+  const parts = { cri: simulation.cri, clock: systemClock, layout: {} } as unknown as ContainerServiceDependencies;
   const { stopContainer } = containerServices(parts);
   const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
   const asked = { ...known, graceSeconds: (30 * DAY_MS) / 1_000, deadline: Date.now() + 30 * DAY_MS };
@@ -67,7 +67,7 @@ test('C10: kills a container only after its full grace period of 30 days', async
 test('supports long delays for cycles, time limits, alarms and timers of machines', async () => {
   const cycle = (done: () => void) => {
     // Calls once, because a timer that fires immediately would never let the days pass.
-    const stop = every(systemClock, 30 * DAY_MS, () => {
+    const stop = startInterval(systemClock, 30 * DAY_MS, () => {
       stop();
       done();
     });
@@ -82,13 +82,13 @@ test('supports long delays for cycles, time limits, alarms and timers of machine
   expect(await daysUntil(limited)).toBe(40);
   const alarm = (done: () => void) =>
     void createAlarm(systemClock)
-      .wait(Date.now() + 35 * DAY_MS)
+      .waitUntil(Date.now() + 35 * DAY_MS)
       .then(done);
   expect(await daysUntil(alarm)).toBe(35);
   const timed = (done: () => void) => {
     const { timer } = createBoundary(
       // a timer has nothing to do with either
-      { ports: {}, feeds: {} } as unknown as World,
+      { ports: {}, feeds: {} } as unknown as NodeEnvironment,
       { clock: systemClock, onError: () => {}, record: ({ kind }) => kind === 'elapsed' && done() },
     );
     createActor(timer, { input: { after: 45 * DAY_MS } }).start();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nearest } from '../../base/nearest.ts';
+import { closestWord } from '../../base/nearest.ts';
 
 const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes', 'nodes', 'pods', 'po', 'ev', 'no'];
 
@@ -18,5 +18,5 @@ test.each([
   ['cm', undefined],
   ['vol', undefined],
 ])('finds the nearest word of %s: %s', (word, expected) => {
-  expect(nearest(word, known)).toBe(expected);
+  expect(closestWord(word, known)).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 
 /** Returns how many results of earlier I/O arrive before the next turn that an I/O callback waits for. */
 async function arrivedBeforeTurn(): Promise<number> {
@@ -15,7 +15,7 @@ async function arrivedBeforeTurn(): Promise<number> {
   });
   // The result is ready by then, but only a poll of the event loop reports it.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-  await nextTurn();
+  await yieldToEventLoop();
   const inTime = arrived;
   await answered;
   return inTime;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { quoted } from '../../base/quoted.ts';
+import { quotedText } from '../../base/quoted.ts';
 
 test.each([
   ['plain, and more', '"plain, and more"'],
@@ -10,5 +10,5 @@ test.each([
   ['\u{e0001}', '"\\U000e0001"'],
   ['gr\u00fc\u00df \u4e16 \u{1f600}', '"gr\u00fc\u00df \u4e16 \u{1f600}"'],
 ])('%j', (text, expected) => {
-  expect(quoted(text)).toBe(expected);
+  expect(quotedText(text)).toBe(expected);
 });

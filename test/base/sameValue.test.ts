@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { sameValue } from '../../base/sameValue.ts';
+import { isJsonEqual } from '../../base/sameValue.ts';
 
 test.each<[string, unknown, unknown]>([
   ['keys in another order', { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }],
@@ -8,7 +8,7 @@ test.each<[string, unknown, unknown]>([
   ['lists', [{ a: 1 }, 2], [{ a: 1 }, 2]],
   ['null', { a: null }, { a: null }],
 ])('%s: the same', (_, a, b) => {
-  expect(sameValue(a, b)).toBe(true);
+  expect(isJsonEqual(a, b)).toBe(true);
 });
 
 test.each<[string, unknown, unknown]>([
@@ -24,5 +24,5 @@ test.each<[string, unknown, unknown]>([
   ['such a key in the other', {}, { toString: 1 }],
   ['a number and its text', 1, '1'],
 ])('%s: not the same', (_, a, b) => {
-  expect(sameValue(a, b)).toBe(false);
+  expect(isJsonEqual(a, b)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { atOnce, overTurns } from '../../base/steps.ts';
+import { runAllSteps, runStepsInTurns } from '../../base/steps.ts';
 
 /** Counts up to a number, in a step for each. */
 function* countTo(last: number, seen: number[] = []): Generator<void, number[]> {
@@ -14,17 +14,17 @@ test('takes some steps in each turn, and lets others have their turn between', a
   const seen: number[] = [];
   const counts: number[] = [];
   const turn = async () => void counts.push(seen.length);
-  expect(await overTurns(countTo(7, seen), 3, turn)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(await runStepsInTurns(countTo(7, seen), 3, turn)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(counts).toEqual([3, 6]);
 });
 
 test('takes few steps without waiting', async () => {
   const turn = () => Promise.reject(new Error('it waits'));
-  expect(await overTurns(countTo(2), 3, turn)).toEqual([1, 2]);
+  expect(await runStepsInTurns(countTo(2), 3, turn)).toEqual([1, 2]);
 });
 
 test('takes all steps at once', () => {
-  expect(atOnce(countTo(3))).toEqual([1, 2, 3]);
+  expect(runAllSteps(countTo(3))).toEqual([1, 2, 3]);
 });
 
 test('passes on what a step throws', async () => {
@@ -32,6 +32,6 @@ test('passes on what a step throws', async () => {
     yield;
     throw new Error('no room');
   }
-  expect(() => atOnce(failing())).toThrow('no room');
-  await expect(overTurns(failing(), 1)).rejects.toThrow('no room');
+  expect(() => runAllSteps(failing())).toThrow('no room');
+  await expect(runStepsInTurns(failing(), 1)).rejects.toThrow('no room');
 });

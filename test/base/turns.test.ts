@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, type InputFrom } from 'xstate';
-import { createBoundary, type Feed, type World } from '../../actors/boundary.ts';
-import { createTurns, type Turns } from '../../base/turns.ts';
+import { createBoundary, type FactFeed, type NodeEnvironment } from '../../actors/boundary.ts';
+import { createTurnLimiter, type TurnLimiter } from '../../base/turns.ts';
 import { Schedule } from '../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
@@ -12,12 +12,12 @@ class Loop {
   /** Numbers of what was let in, one list for each turn. */
   readonly turns: number[][] = [[]];
   readonly #next: (() => void)[] = [];
-  readonly shares: Turns;
+  readonly shares: TurnLimiter;
 
   constructor(maxPerTurn?: number) {
-    this.shares = createTurns({
+    this.shares = createTurnLimiter({
       monotonic: () => this.ms,
-      nextTurn: () => new Promise((resolve) => this.#next.push(resolve)),
+      yieldToEventLoop: () => new Promise((resolve) => this.#next.push(resolve)),
       maxPerTurn,
     });
   }
@@ -45,7 +45,7 @@ class Loop {
 const numbers = Array.from({ length: MANY }, (_, index) => index);
 
 async function letIn({ shares }: Loop, number: number, enter: (number: number) => void): Promise<void> {
-  const turn = shares.next();
+  const turn = shares.acquire();
   if (turn !== undefined) await turn;
   enter(number);
 }
@@ -112,7 +112,7 @@ describe('timers that elapse together', () => {
   async function elapsed(stop?: { readonly after: number }): Promise<Loop> {
     const loop = new Loop();
     const schedule = new Schedule(0);
-    const world = { ports: {}, feeds: {} } as unknown as World; // a timer has nothing to do with either
+    const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // a timer has nothing to do with either
     const { timer } = createBoundary(world, {
       clock: { ...schedule.stoppableClock(), turns: loop.shares },
       onError: () => {},
@@ -141,10 +141,10 @@ describe('timers that elapse together', () => {
 test('a burst of facts of a feed takes effect over several turns, in its order', async () => {
   const loop = new Loop();
   const entered: unknown[] = [];
-  const feed: Feed = (send) => {
+  const feed: FactFeed = (send) => {
     for (const at of numbers) send({ type: 'node.drain', at });
   };
-  const world = { ports: {}, feeds: { sources: feed } } as unknown as World; // this feed needs no other parts
+  const world = { ports: {}, feeds: { sources: feed } } as unknown as NodeEnvironment; // this feed needs no other parts
   const boundary = createBoundary(world, {
     clock: { ...new Schedule(0).stoppableClock(), turns: loop.shares },
     onError: () => {},

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import type { Attributes, ResourceAttributes } from '../../testing/apiserver/authorization/attributes.ts';
 import { manifest, nodeName } from './manifests.ts';
@@ -83,7 +83,7 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
       from.push(preciseNow());
       await ask(name);
       // Clients of a server in a process of its own would not keep it from telling its watches.
-      await nextTurn();
+      await yieldToEventLoop();
     }
     const to = await inTime(told.of(names), `${names.length} pods`);
     return names.map((_, index) => ({ from: from[index] ?? Number.NaN, to: to[index] ?? Number.NaN }));

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cri } from '../../cri/client/calls.ts';
 import { containerConfig } from '../../cri/config/containerConfig.ts';
-import { environmentOf } from '../../cri/config/environment.ts';
+import { buildEnvironment } from '../../cri/config/environment.ts';
 import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { ContainerConfig, PodSandboxConfig } from '../../cri/generated/runtime.ts';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
@@ -113,7 +113,7 @@ async function prepare(name: string, node: NodeDescription, imageRef: string): P
     container,
     imageRef,
     volumes: { data: { kind: 'path' as const, hostPath: data } },
-    environment: environmentOf({ pod, container, sandboxIps: [], node }),
+    environment: buildEnvironment({ pod, container, sandboxIps: [], node }),
     terminationLog,
     node,
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { connectFirstAgent } from '../../cli/agent.ts';
-import { listeningAgents } from '../../socket/socketPath.ts';
+import { findListeningAgents } from '../../socket/socketPath.ts';
 
 const servers: Server[] = [];
 const directories: string[] = [];
@@ -53,7 +53,7 @@ test('without any agent the paths that were tried are named', async () => {
 
 test('the agents of a host are found in the table of the kernel, and no other sockets', async () => {
   const [agent, other] = [await listenAt('statelet.sock'), await listenAt('other.sock')];
-  const found = await listeningAgents();
+  const found = await findListeningAgents();
   expect(found).toContain(agent);
   expect(found).not.toContain(other);
 });

@@ -163,7 +163,7 @@ test('the modes of what the agent makes do not depend on the shell that it is st
 
 test('it has eight threads for calls to the disk, unless somebody says otherwise, and the store knows how many', async () => {
   const files = pathToFileURL(join(root, 'host/files/fileSystem.ts'));
-  await packageAt('clone', `import('${files}').then(({ hostFiles }) => console.log(hostFiles.threads));`);
+  await packageAt('clone', `import('${files}').then(({ hostFiles }) => console.log(hostFiles.threadCount));`);
   await nodeAt('clone');
   const threads = async (env: NodeJS.ProcessEnv) => (await run(join(directory, 'clone/cli/statelet.sh'), [], env)).out;
   expect(await threads({})).toBe('8\n');

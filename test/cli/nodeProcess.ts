@@ -1,7 +1,7 @@
 /** A process that runs `run` or `up` over a node agent that does nothing but tell what is asked of it. */
 
 import { run } from '../../cli/commands/run/run.ts';
-import { type UpParts, up } from '../../cli/commands/run/up.ts';
+import { type UpDependencies, up } from '../../cli/commands/run/up.ts';
 import { involvedNode, involvedPod, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { readFlags } from '../../node/config/flags.ts';
 import type { StartNode } from '../../node/start/startNode.ts';
@@ -13,8 +13,8 @@ const tell = (text: string) => void process.stdout.write(`${text}\n`);
 
 if (modes.includes('withoutRoot')) process.getuid = () => 1000;
 
-const startNode: StartNode = async ({ config, simulated }) => {
-  tell(`started over ${config.containerRuntimeEndpoint}${simulated ? ' (simulated)' : ''}`);
+const startNode: StartNode = async ({ config, isSimulated }) => {
+  tell(`started over ${config.containerRuntimeEndpoint}${isSimulated ? ' (simulated)' : ''}`);
   const view = podView({
     main: { web: running() },
     meta: { name: 'web-host' },
@@ -29,7 +29,12 @@ const startNode: StartNode = async ({ config, simulated }) => {
   const problems = Array.from({ length: 9 }, (_, index) => ({ ...problem, file: `/pods/${index}.yaml` }));
   const warnings = [{ file: '/pods/web.yaml', path: 'spec.imge', message: 'unknown field', pod: 'default/web-host' }];
   const odd = modes.includes('odd') ? { problems, warnings } : {};
-  const agent = fakeAgent({ now, views: [view], node: { simulated, ...odd }, podLogs: `${directory}/logs` });
+  const agent = fakeAgent({
+    now,
+    views: [view],
+    node: { simulated: isSimulated, ...odd },
+    podLogs: `${directory}/logs`,
+  });
   const note = { reason: 'Started', message: 'Container started' };
   agent.record({
     ...recordedEvent(involvedNode('host'), { reason: 'Starting', message: 'Starting kubelet.' }),
@@ -45,11 +50,11 @@ const startNode: StartNode = async ({ config, simulated }) => {
       if (modes.includes('slowDrain')) await new Promise((resolve) => setTimeout(resolve, 30_000));
     },
     stop: async () => tell('agent stopped'),
-    failed: failed.promise,
+    agentFailure: failed.promise,
   };
 };
 
-const startRuntime: UpParts['startRuntime'] = async (place, { onProgress }) => {
+const startRuntime: UpDependencies['startRuntime'] = async (place, { onProgress }) => {
   onProgress(`starting a runtime in ${place}`);
   return {
     endpoint: 'unix:///own.sock',

@@ -48,7 +48,7 @@ export function expectedOf(image: string): Observations {
             name: 'sleeper',
             attempt: 0,
           },
-          image: image,
+          image,
           labels: {
             scenario: '<uid>',
             pod: 'lives',
@@ -65,7 +65,7 @@ export function expectedOf(image: string): Observations {
               name: 'sleeper',
               attempt: 0,
             },
-            image: image,
+            image,
             labels: {
               scenario: '<uid>',
               pod: 'lives',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from '../../cri/config/labels.ts';
+import { TERMINATION_MESSAGE_PATH_ANNOTATION, TERMINATION_MESSAGE_POLICY_ANNOTATION } from '../../cri/config/labels.ts';
 import { ContainerStatus, Mount } from '../../cri/generated/runtime.ts';
-import { lastLogLines, terminationMessageSource } from '../../cri/terminationMessage.ts';
+import { takeLastLogLines, terminationMessageSource } from '../../cri/terminationMessage.ts';
 
 const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerStatus =>
   ContainerStatus.fromPartial({
@@ -9,7 +9,10 @@ const ended = (policy: string, more: Partial<ContainerStatus> = {}): ContainerSt
     reason: 'Error',
     logPath: '/log/0.log',
     mounts: [Mount.fromPartial({ containerPath: '/dev/termination-log', hostPath: '/host/0' })],
-    annotations: { [TERMINATION_MESSAGE_PATH]: '/dev/termination-log', [TERMINATION_MESSAGE_POLICY]: policy },
+    annotations: {
+      [TERMINATION_MESSAGE_PATH_ANNOTATION]: '/dev/termination-log',
+      [TERMINATION_MESSAGE_POLICY_ANNOTATION]: policy,
+    },
     ...more,
   });
 
@@ -34,7 +37,7 @@ describe('C22: the termination message is read', () => {
 });
 
 describe('C22: the last lines of a log', () => {
-  const text = (log: string, lines = 80) => lastLogLines(Buffer.from(log), lines).toString();
+  const text = (log: string, lines = 80) => takeLastLogLines(Buffer.from(log), lines).toString();
   const at = '2026-05-04T12:02:56.123456789Z';
 
   test('have no headers and combine both streams', () => {
@@ -57,6 +60,6 @@ describe('C22: the last lines of a log', () => {
 
   test('are returned as bytes', () => {
     const raw = Buffer.concat([Buffer.from(`${at} stdout F `), Buffer.from([0xff, 0x00, 0xe4]), Buffer.from('\n')]);
-    expect([...lastLogLines(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
+    expect([...takeLastLogLines(raw, 80)]).toEqual([0xff, 0x00, 0xe4, 0x0a]);
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { charts } from '../../cli/commands/record/charts.ts';
+import { printCharts } from '../../cli/commands/record/charts.ts';
 import { root } from '../support/root.ts';
 
 const docs = join(root, 'docs/charts');
@@ -19,7 +19,7 @@ const pagesIn = async (place: string): Promise<Record<string, string>> =>
   );
 
 test('docs/charts holds the charts as they are: `npm run charts` writes them', async () => {
-  await charts({ output: directory }, () => {
+  await printCharts({ output: directory }, () => {
     throw new Error('pages are written to files only');
   });
   expect(await pagesIn(docs)).toEqual(await pagesIn(directory));
@@ -30,10 +30,10 @@ test('one machine is printed by its name; a name that is none is the mistake of 
   const write = (text: string) => {
     printed += text;
   };
-  await charts({ name: 'limiter' }, write);
+  await printCharts({ name: 'limiter' }, write);
   expect(printed).toMatch(/^%% limiter: .*\nstateDiagram-v2\n/);
   expect(printed).toContain('open --> full : [isFull]');
-  await expect(charts({ name: 'limiters' }, write)).rejects.toThrow(
+  await expect(printCharts({ name: 'limiters' }, write)).rejects.toThrow(
     'limiters: unknown machine, expected one of nodeAgent,',
   );
 });

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { cadvisorRoute } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import {
+  exclusionReason,
   kubeletMetrics,
-  listOfMetrics,
   metricsPage,
-  reasonAgainst,
+  readMetricsList,
   staleReasons,
 } from '../../scripts/kubeletMetrics/page.ts';
 import { listening } from '../kubelet-api/listener/support/listening.ts';
@@ -29,7 +29,7 @@ test('C42: each metric of a kubelet is listed once for its path, and each reason
 
 test('C42: the list of a running kubelet and that of its source agree, and only libraries of others are not in the source', () => {
   const families = (list: string) =>
-    listOfMetrics(list).map(({ path, name, type, labels }) => `${path} ${name} ${type} ${labels.toSorted().join()}`);
+    readMetricsList(list).map(({ path, name, type, labels }) => `${path} ${name} ${type} ${labels.toSorted().join()}`);
   const declared = new Set(families('kubelet-1.36-declared'));
   const others = families('kubelet-1.36').filter((family) => !declared.has(family));
   expect(others.filter((family) => !/^\/metrics (go|process)_/.test(family))).toEqual([
@@ -55,7 +55,7 @@ const shown = (families: ReadonlyMap<string, ReadFamily>) =>
 
 const listed = (path: string) =>
   kubeletMetrics()
-    .filter((metric) => metric.path === path && reasonAgainst(metric) === undefined)
+    .filter((metric) => metric.path === path && exclusionReason(metric) === undefined)
     .map(({ name, type, labels }) => `${name} ${type} ${labels.toSorted().join()}`)
     .toSorted();
 

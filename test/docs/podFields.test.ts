@@ -8,14 +8,14 @@ import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { type PodSpec, podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';
 import { requestsOf } from '../../kubernetes/resources/requests.ts';
-import { entryFor, podFieldsPage, specFields } from '../../scripts/podFields/page.ts';
-import { API_SERVER, CLUSTER_PARTS, treatments } from '../../scripts/podFields/treatments.ts';
+import { findTreatment, listSpecFields, podFieldsPage } from '../../scripts/podFields/page.ts';
+import { API_SERVER, CLUSTER_COMPONENTS, treatmentByPath } from '../../scripts/podFields/treatments.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { root } from '../support/root.ts';
 
-const fields = specFields();
-const entries = [...treatments];
+const fields = listSpecFields();
+const entries = [...treatmentByPath];
 
 test('docs/pod-fields.md is current: `npm run docs` writes it', () => {
   expect(readFileSync(join(root, 'docs/pod-fields.md'), 'utf8')).toBe(podFieldsPage());
@@ -23,18 +23,18 @@ test('docs/pod-fields.md is current: `npm run docs` writes it', () => {
 
 test('C46: every field of the schema has a treatment, and every treatment a field', () => {
   expect(fields).toEqual(expect.arrayContaining(['volumes[].name', 'overhead{}', 'initContainers[].env[].value']));
-  expect(fields.filter((field) => entryFor(field) === undefined)).toEqual([]);
-  const used = new Set(fields.map(entryFor));
+  expect(fields.filter((field) => findTreatment(field) === undefined)).toEqual([]);
+  const used = new Set(fields.map(findTreatment));
   expect(entries.map(([path]) => path).filter((path) => !used.has(path))).toEqual([]);
 });
 
 test('an entry for a part of the spec covers nothing beside it', () => {
-  expect(entryFor('volumes[].nfs.server')).toBe('volumes[].nfs');
-  expect(entryFor('volumes[].nfsv4.server')).toBeUndefined();
-  expect(entryFor('containers[].newField')).toBeUndefined();
-  expect(entryFor('containers[].resources.requests{}.more')).toBeUndefined();
-  expect(entryFor('ephemeralContainers[].resources.limits{}')).toBe('ephemeralContainers[].resources');
-  expect(entryFor('initContainers[].startupProbe.periodSeconds')).toBe('containers[].livenessProbe.periodSeconds');
+  expect(findTreatment('volumes[].nfs.server')).toBe('volumes[].nfs');
+  expect(findTreatment('volumes[].nfsv4.server')).toBeUndefined();
+  expect(findTreatment('containers[].newField')).toBeUndefined();
+  expect(findTreatment('containers[].resources.requests{}.more')).toBeUndefined();
+  expect(findTreatment('ephemeralContainers[].resources.limits{}')).toBe('ephemeralContainers[].resources');
+  expect(findTreatment('initContainers[].startupProbe.periodSeconds')).toBe('containers[].livenessProbe.periodSeconds');
 });
 
 /** The name that a file has to mention to act on a field. */
@@ -45,7 +45,7 @@ const nameOf = (path: string): string =>
     ?.replace(/\[\]|\{\}/, '') ?? path;
 
 test('C46: the file that acts on a field reads it', () => {
-  const acting = entries.filter(([, { treatment, by }]) => treatment === 'takes effect' && !CLUSTER_PARTS.has(by));
+  const acting = entries.filter(([, { treatment, by }]) => treatment === 'takes effect' && !CLUSTER_COMPONENTS.has(by));
   const silent = acting.filter(([path, { by }]) => {
     const text = existsSync(join(root, by)) ? readFileSync(join(root, by), 'utf8') : '';
     return !new RegExp(`\\b${nameOf(path)}\\b`).test(text);
@@ -117,7 +117,9 @@ test('every treatment that lets no pod run has an example', () => {
 });
 
 const examplesOf = (wanted: string) =>
-  [...EXAMPLES].filter(([path]) => treatments.get(path)?.treatment === wanted).map(([path, spec]) => ({ path, spec }));
+  [...EXAMPLES]
+    .filter(([path]) => treatmentByPath.get(path)?.treatment === wanted)
+    .map(([path, spec]) => ({ path, spec }));
 
 describe('C46: a pod with a field that is rejected', () => {
   const node = { name: 'node-1', labels: {}, taints: [], sysctls: [], appArmor: true, strictGroups: true };
@@ -125,7 +127,7 @@ describe('C46: a pod with a field that is rejected', () => {
 
   test.each(examplesOf('rejected'))('is invalid or not admitted: $path', ({ spec }) => {
     const pod = podWith('web', spec);
-    const decision = decide({ pod, requests: requestsOf(pod), known: false }, room);
+    const decision = decide({ pod, requests: requestsOf(pod), wasAdmitted: false }, room);
     expect(validatePod(pod).length > 0 || decision.kind === 'refused').toBe(true);
   });
 });
@@ -139,7 +141,7 @@ test('C46: a pod with a field that the node cannot serve does not run, and shows
   const seen = held.map(({ path, name }) => {
     const { containerStatuses = [], conditions = [] } = node.pod(name);
     const explained = JSON.stringify(node.agent.explain(name));
-    const reason = /^\w+/.exec(treatments.get(path)?.text ?? '')?.[0] ?? '';
+    const reason = /^\w+/.exec(treatmentByPath.get(path)?.text ?? '')?.[0] ?? '';
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const hasStarted = isReady || containerStatuses.some(({ started }) => started);
     return { path, hasStarted, showsReason: reason !== '' && explained.includes(reason) };

@@ -9,7 +9,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { type PodSandbox, PodSandboxState } from '../../cri/generated/runtime.ts';
 import { findShims } from '../../cri/managed/containerd/process.ts';
 import { CRI_NAMESPACE, layoutOf } from '../../cri/managed/layout.ts';
-import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { findHierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { noAbort, type TestContainerd, withContainerd } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { execIn, runRawPod } from './support/rawPod.ts';
@@ -141,7 +141,7 @@ test('stopped, it leaves no process in its cgroup, whoever has put it there', as
   const stranger = spawn('sleep', ['1000']);
   const end = once(stranger, 'exit');
   await withContainerd(async ({ containerd }) => {
-    const root = hierarchyOf(await readHierarchies(), 'cpu')?.root ?? '';
+    const root = findHierarchy(await readHierarchies(), 'cpu')?.root ?? '';
     const left = join(root, containerd.cgroupParent, 'pod-cut', 'left');
     await mkdir(left, { recursive: true });
     await writeFile(join(left, 'cgroup.procs'), String(stranger.pid));

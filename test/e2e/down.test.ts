@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { containerdTraces } from '../../cri/managed/containerd/containerd.ts';
+import { describeContainerdTraces } from '../../cri/managed/containerd/containerd.ts';
 import { findContainerd } from '../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { socketPath } from '../../socket/socketPath.ts';
@@ -137,13 +137,13 @@ describe('`statelet down`', () => {
     const marks = await marksOf(node.containerdDirectory);
     up.kill('SIGKILL');
     await up.ended;
-    const { root, log } = layoutOf(node.containerdDirectory);
+    const { rootDirectory, log } = layoutOf(node.containerdDirectory);
     process.kill((await findContainerd(layoutOf(node.containerdDirectory)))?.pid ?? 0, 'SIGKILL');
-    await rename(root, `${root}-away`);
-    await writeFile(root, '');
+    await rename(rootDirectory, `${rootDirectory}-away`);
+    await writeFile(rootDirectory, '');
     const { code, out, err } = await down();
-    await rm(root);
-    await rename(`${root}-away`, root);
+    await rm(rootDirectory);
+    await rename(`${rootDirectory}-away`, rootDirectory);
     expect(`${code} ${err}`).toBe('0 ');
     const why = new RegExp(
       `^the pods are killed without a grace period: containerd did not become ready; last lines of ${log}: .+$`,
@@ -164,7 +164,7 @@ describe('`statelet down`', () => {
     const { code, out, err } = await down();
     expect(`${code} ${err}`).toBe('0 ');
     expect(out).not.toContain('importing');
-    expect(await containerdTraces(node.containerdDirectory)).toEqual([]);
+    expect(await describeContainerdTraces(node.containerdDirectory)).toEqual([]);
   });
 
   test('also when its containerd was killed with it', async () => {

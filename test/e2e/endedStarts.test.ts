@@ -2,7 +2,7 @@
 import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { containerdTraces } from '../../cri/managed/containerd/containerd.ts';
+import { describeContainerdTraces } from '../../cri/managed/containerd/containerd.ts';
 import { findContainerd } from '../../cri/managed/containerd/process.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { isRunning } from '../../host/runningProcess.ts';
@@ -55,7 +55,7 @@ const slowly = ['sleep 3', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'exec ctr "$@"'
 async function leftBy(subnet: string): Promise<string[]> {
   const { cgroupParent } = layoutOf(node.containerdDirectory);
   const marks = { directory: node.directory, cgroupParent, subnet, chains: [], links: [], processes: [] };
-  return [...(await containerdTraces(node.containerdDirectory)), ...(await traces(marks))];
+  return [...(await describeContainerdTraces(node.containerdDirectory)), ...(await traces(marks))];
 }
 
 const heldSubnet = async () =>

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { isPrintable, printable } from '../../base/printable.ts';
+import { isPrintable, printableText } from '../../base/printable.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { seenOn } from '../cli/support/terminal.ts';
 import { ESC } from '../support/escape.ts';
@@ -16,7 +16,7 @@ import { packageNode } from './support/statelet.ts';
 
 /** Clears what has scrolled away, sets the title, rings, colours by 8 bits, turns the direction of the text. */
 const HOSTILE = '\x1b[3J\x1b]0;title\x07\x9b31m\u202egpj.exe\x7f';
-const SHOWN = printable(HOSTILE);
+const SHOWN = printableText(HOSTILE);
 /** The same as a container's `printf` writes it. */
 const PRINTED = String.raw`\033[3J\033]0;title\007\302\23331m\342\200\256gpj.exe\177`;
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { findHierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -19,12 +19,12 @@ let { agent } = node;
 /** Where a cgroup of the node's pods is in the hierarchies that processes are limited in. */
 const places = (cgroup: string): string[] =>
   ['cpu', 'memory'].flatMap((controller) => {
-    const root = hierarchyOf(hierarchies, controller)?.root;
+    const root = findHierarchy(hierarchies, controller)?.root;
     return root === undefined ? [] : [join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup)];
   });
 
 const sharesOf = (cgroup: string): string => {
-  const file = hierarchyOf(hierarchies, 'cpu')?.version === 'v2' ? 'cpu.weight' : 'cpu.shares';
+  const file = findHierarchy(hierarchies, 'cpu')?.version === 'v2' ? 'cpu.weight' : 'cpu.shares';
   return readFileSync(join(places(cgroup)[0] ?? '', file), 'utf8').trim();
 };
 
@@ -92,7 +92,7 @@ test('C9: a finished pod has no mount, cgroup or network, also under the next ag
   const volumes = [{ name: 'data', emptyDir: { medium: 'Memory' } }];
   await node.write('job', podManifest('job', [main], { restartPolicy: 'Never', volumes }));
   const { uid } = (await node.running('job')).metadata;
-  const mounts = async () => (await mountsUnder(join(node.rootDir, 'pods', uid), noAbort)).map(({ path }) => path);
+  const mounts = async () => (await listMountsUnder(join(node.rootDir, 'pods', uid), noAbort)).map(({ path }) => path);
   const network = await networkOf(uid);
   const isThere = () => [network, ...places(`besteffort/pod${uid}`)].map((place) => existsSync(place));
   expect([await mounts(), isThere()]).toEqual([[expect.stringContaining('/data')], [true, true, true]]);

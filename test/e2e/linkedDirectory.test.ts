@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { connectCri } from '../../cri/client/grpc.ts';
-import { containerdTraces, removeContainerd, startManagedContainerd } from '../../cri/managed/containerd/containerd.ts';
+import {
+  describeContainerdTraces,
+  removeContainerd,
+  startManagedContainerd,
+} from '../../cri/managed/containerd/containerd.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';
@@ -50,7 +54,7 @@ async function killedWithPod(directory: string) {
 
 test('what it has mounted is seen and unmounted', async () => {
   await killedWithPod(linked);
-  expect(await containerdTraces(linked)).toContainEqual(expect.stringMatching(/^\d+ mounts$/));
+  expect(await describeContainerdTraces(linked)).toContainEqual(expect.stringMatching(/^\d+ mounts$/));
   const marks = await marksOf(linked);
   await removeContainerd(linked, pause);
   expect(await traces({ ...marks, directory: base })).toEqual([]);

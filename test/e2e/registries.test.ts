@@ -155,7 +155,7 @@ test("a plugin's credentials are the node's own, which every pod may use", async
   const places = { config: join(root, 'plugins.json'), binDir: root };
   const credentials = await createCredentialFinder(
     { rootDirectory: root, credentialProviders: places },
-    { warn: (message) => void told.push(message), signal: noAbort },
+    { logWarning: (message) => void told.push(message), signal: noAbort },
   );
   const services = life(credentials);
   expect(await pull(services, name, 'one-wrong')).toMatchObject({ imageRef: expect.any(String) });

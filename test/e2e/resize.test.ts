@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { layoutOf } from '../../cri/managed/layout.ts';
-import { hierarchyOf } from '../../host/cgroup/hierarchies.ts';
+import { findHierarchy } from '../../host/cgroup/hierarchies.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
@@ -27,11 +27,11 @@ const sized = (name: string, cpu: string, memory: string, more: Partial<Containe
 /** The quota and the limit of memory of a cgroup, as the kernel has them. */
 function limitsOf(cgroup: string): string[] {
   const read = (controller: string, file: string) => {
-    const root = hierarchyOf(node.hierarchies, controller)?.root ?? '';
+    const root = findHierarchy(node.hierarchies, controller)?.root ?? '';
     const path = join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup, file);
     return readFileSync(path, 'utf8').trim().split(' ')[0] ?? '';
   };
-  return hierarchyOf(node.hierarchies, 'cpu')?.version === 'v2'
+  return findHierarchy(node.hierarchies, 'cpu')?.version === 'v2'
     ? [read('cpu', 'cpu.max'), read('memory', 'memory.max')]
     : [read('cpu', 'cpu.cfs_quota_us'), read('memory', 'memory.limit_in_bytes')];
 }

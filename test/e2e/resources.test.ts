@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { findHierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
 import { podManifest, shell, steadily } from './support/manifests.ts';
 import { runNode } from './support/node.ts';
@@ -16,7 +16,7 @@ const node = await nodeForAllTests(runNode, { args: ['--runtime-class-path', cla
 
 /** A file of a cgroup below the node's own, by its controller. */
 function path(controller: string, cgroup: string, file = ''): string {
-  const root = hierarchyOf(hierarchies, controller)?.root;
+  const root = findHierarchy(hierarchies, controller)?.root;
   if (root === undefined) throw new Error(`this host has no ${controller} controller`);
   return join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup, file);
 }
@@ -26,7 +26,7 @@ const read = (controller: string, cgroup: string, file: string): string =>
 
 /** The limits of a cgroup as the kernel has them: shares or weight, quota and period, memory. */
 function limitsOf(cgroup: string): string[] {
-  return hierarchyOf(hierarchies, 'cpu')?.version === 'v2'
+  return findHierarchy(hierarchies, 'cpu')?.version === 'v2'
     ? [read('cpu', cgroup, 'cpu.weight'), read('cpu', cgroup, 'cpu.max'), read('memory', cgroup, 'memory.max')]
     : [
         read('cpu', cgroup, 'cpu.shares'),
@@ -36,7 +36,8 @@ function limitsOf(cgroup: string): string[] {
 }
 
 /** What a share of cpu looks like here. */
-const shares = (v1: number, v2: number): string => String(hierarchyOf(hierarchies, 'cpu')?.version === 'v2' ? v2 : v1);
+const shares = (v1: number, v2: number): string =>
+  String(findHierarchy(hierarchies, 'cpu')?.version === 'v2' ? v2 : v1);
 
 describe('C25: the cgroups above the containers of a pod, as the kernel has them', () => {
   test('a pod with limits, its class, and nothing of the pod once it is gone', async () => {

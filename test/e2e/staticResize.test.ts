@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { hierarchyOf, readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { findHierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { nodeForAllTests } from './support/forAllTests.ts';
@@ -22,7 +22,7 @@ const sized = (name: string, cpu: string, memory: string, uid?: string, more: Pa
 async function limitsOf(pod: Pod): Promise<string[]> {
   const id = containerOf(pod).containerID?.replace(/^.*:\/\//, '') ?? '';
   const cgroups = [`pod${pod.metadata.uid}`, `pod${pod.metadata.uid}/${id}`];
-  const isV2 = hierarchyOf(hierarchies, 'cpu')?.version === 'v2';
+  const isV2 = findHierarchy(hierarchies, 'cpu')?.version === 'v2';
   const files = isV2
     ? ([
         ['cpu', 'cpu.max'],
@@ -33,7 +33,7 @@ async function limitsOf(pod: Pod): Promise<string[]> {
         ['memory', 'memory.limit_in_bytes'],
       ] as const);
   const read = async (cgroup: string, [controller, file]: readonly [string, string]) => {
-    const root = hierarchyOf(hierarchies, controller)?.root ?? '';
+    const root = findHierarchy(hierarchies, controller)?.root ?? '';
     const text = await readFile(join(root, node.runtime.containerd.cgroupParent, 'kubepods', cgroup, file), 'utf8');
     return text.trim().split(' ')[0] ?? '';
   };

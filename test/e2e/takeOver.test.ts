@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import { agentClient } from '../../socket/client.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import { mount, unmount } from '../../volume/mount/mount.ts';
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const node = await forAllTests(async () => {
   const made = await runNode();
   const end = async () => {
-    for (const { path } of await mountsUnder(made.rootDir, noAbort)) await unmount(path, noAbort);
+    for (const { path } of await listMountsUnder(made.rootDir, noAbort)) await unmount(path, noAbort);
     await made.end();
   };
   return { ...made, end };
@@ -91,7 +91,7 @@ async function picture(uids: readonly string[]) {
     limits: limits.flat(),
     files: files.split('\n').sort(),
     sums,
-    mounts: (await mountsUnder(node.rootDir, noAbort)).map(({ path }) => path),
+    mounts: (await listMountsUnder(node.rootDir, noAbort)).map(({ path }) => path),
     cgroups,
     sandboxes: items.filter(({ metadata }) => uids.includes(metadata?.uid ?? '')).map(({ id, state }) => [id, state]),
     containers: containers

@@ -41,8 +41,8 @@ async function topped() {
   const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
   let isTold = false;
   const answer = {
-    tree: '/metrics',
-    answer: async ({ response }: { response: { end(text: string): unknown } }) =>
+    pathPrefix: '/metrics',
+    handle: async ({ response }: { response: { end(text: string): unknown } }) =>
       void response.end(isTold ? told() : ''),
   };
   const node = await servedRoutes([answer], tls);

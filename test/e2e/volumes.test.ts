@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
@@ -26,7 +26,7 @@ async function saidBy(name: string, script: string, spec: Partial<PodSpec>, more
   return node.log(await node.running(name), 'main', end);
 }
 
-const mountsOfPods = async () => (await mountsUnder(join(node.rootDir, 'pods'), noAbort)).map(({ path }) => path);
+const mountsOfPods = async () => (await listMountsUnder(join(node.rootDir, 'pods'), noAbort)).map(({ path }) => path);
 
 test("downwardAPI: a container sees the pod's labels, and new ones in place when the manifest is edited", async () => {
   const items = [
@@ -187,7 +187,7 @@ test('mountPropagation: what the host mounts later is seen with HostToContainer,
     await node.remove('propagating');
     await node.gone('propagating');
   } finally {
-    for (const { path } of await mountsUnder(shared, noAbort)) await execute('umount', [path]);
+    for (const { path } of await listMountsUnder(shared, noAbort)) await execute('umount', [path]);
   }
 });
 
@@ -203,12 +203,12 @@ test('mountPropagation: what a privileged container mounts is seen on the host w
     const volumes = [{ name: 'host', hostPath: { path: shared, type: 'Directory' as const } }];
     await node.write('giving', podManifest('giving', [main], { volumes }));
     await node.log(await node.running('giving'), 'main', end);
-    expect((await mountsUnder(shared, noAbort)).map(({ path }) => path)).toContain(join(shared, 'inner'));
+    expect((await listMountsUnder(shared, noAbort)).map(({ path }) => path)).toContain(join(shared, 'inner'));
     expect(await readdir(join(shared, 'inner'))).toEqual(['seen']);
     await node.remove('giving');
     await node.gone('giving');
   } finally {
-    for (const { path } of await mountsUnder(shared, noAbort)) await execute('umount', [path]);
+    for (const { path } of await listMountsUnder(shared, noAbort)) await execute('umount', [path]);
   }
 });
 

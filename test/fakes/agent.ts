@@ -101,7 +101,7 @@ export function fakeAgent(options: {
       return { podLogs, logs: `${podLogs}/${metadata.namespace}_${metadata.name}_${uid}`, ...options.places };
     },
     usage: async () => options.usage?.(),
-    recording: async () => ({ isOn: false, directory: '/none', parts: undefined }),
+    recording: async () => ({ isOn: false, directory: '/none', chunks: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     actors: () => ({
       at: options.now,

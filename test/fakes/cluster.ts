@@ -109,7 +109,7 @@ export interface Cluster {
   readonly statusImages: number;
   readonly objects: ObjectSettings;
   readonly providerId: string;
-  readonly registers: boolean;
+  readonly createsNode: boolean;
   readonly attachesByController: boolean;
   /** Asks as an administrator; gives the object of the answer, or throws what it says. */
   ask(method: string, path: string, body?: object, contentType?: string): Promise<Record<string, unknown>>;
@@ -149,7 +149,7 @@ export function cluster(clock: Clock, nodeName = 'node-1'): Cluster {
     statusImages: 50,
     objects: { strategy: 'Watch', syncMs: 60_000 },
     providerId: '',
-    registers: true,
+    createsNode: true,
     attachesByController: true,
     ask,
   };

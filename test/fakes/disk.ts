@@ -1,6 +1,6 @@
 /** A disk in memory on which one of the calls of a story goes wrong, each in its turn. */
 import { seededRandom } from '../../cri/simulated/objects/ids.ts';
-import { FaultyCalls, type FileCall, type FileFault } from '../../host/simulated/faultyCalls.ts';
+import { FaultInjector, type FileCall, type FileFault } from '../../host/simulated/faultyCalls.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
@@ -28,7 +28,7 @@ export class TroubledDisk {
     this.sound = new MemoryFiles(this.disk);
     const faults = (call: FileCall) => this.#faultOf(call);
     this.files = new MemoryFiles(this.disk, faults);
-    const calls = new FaultyCalls(faults);
+    const calls = new FaultInjector(faults);
     this.gate = ({ name, about, writes }, act) => calls.run({ call: name, path: about, writes }, act);
   }
 

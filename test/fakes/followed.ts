@@ -1,6 +1,6 @@
 /** A reflector over a server whose every answer a test says beforehand, and what it tells. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { nextTurn } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorStep } from '../../kubeclient/reflector.ts';
@@ -34,7 +34,7 @@ const named = (objects: readonly KubeObject[]) =>
 /** Waits until all events that were sent have been read. Each of several events takes a turn of the event loop. */
 export async function untilRead(clock: SimulatedClock): Promise<void> {
   await clock.advance(0);
-  for (let turn = 0; turn < MOST_TOLD; turn += 1) await nextTurn();
+  for (let turn = 0; turn < MOST_TOLD; turn += 1) await yieldToEventLoop();
   await clock.advance(0);
 }
 

@@ -15,7 +15,7 @@ interface Held {
 }
 
 export class HangingFiles extends MemoryFiles {
-  override readonly threads = 4;
+  override readonly threadCount = 4;
   /** How many calls hang now. */
   hanging = 0;
   /** What was put in its place, in that order. */

@@ -12,9 +12,9 @@ const nowhere: ManifestOrigin = {
   source: 'file',
   origin: '/pods/a.yaml',
   nodeName: 'node',
-  seenAt: 0,
+  firstSeenAt: 0,
   classes: new Map(),
-  admitted: new Map(),
+  admittedPods: new Map(),
   isLenient: false,
 };
 
@@ -31,7 +31,7 @@ export const readAtOnce: ReadManifests = async (text) => manifestsOf(text);
 export function readFileText(text: string, origin: Partial<ManifestOrigin> = {}): ManifestFile {
   const [manifest] = manifestsOf({ text, kind: 'file', origin: { ...nowhere, ...origin } });
   if (manifest === undefined) throw new Error('a file gives a manifest or says why not');
-  return manifest.read;
+  return manifest.manifest;
 }
 
 /** What a node makes of each document and item of a URL's answer. */

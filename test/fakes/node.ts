@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { AnyActorRef } from 'xstate';
-import type { Entry } from '../../actors/boundary.ts';
+import type { RecordedInput } from '../../actors/boundary.ts';
 import { currentAddresses } from '../../actors/feeds/addresses.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { changesOf } from '../../actors/sources/changes.ts';
+import { createChangeDetector } from '../../actors/sources/changes.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { CallName, LoggedCall } from '../../cri/simulated/faults/callNames.ts';
@@ -71,7 +71,7 @@ export class SimulatedNode {
   readonly runtime: SimulatedRuntime;
   readonly manifestDir: string;
   /** What has entered the present agent's actors. */
-  entries: Entry[] = [];
+  entries: RecordedInput[] = [];
   /** What services threw and feeds met. */
   readonly errors: string[] = [];
   /** What was wrong with manifests. */
@@ -213,10 +213,10 @@ export class SimulatedNode {
       const nothing = {
         containers: [],
         volumes: [],
-        initialized: false,
-        unsettled: true,
-        ended: false,
-        reclaimed: false,
+        isInitialized: false,
+        isUnsettled: true,
+        hasEnded: false,
+        isReclaimed: false,
       };
       return shownPod({ pod: present(pod, `pod ${uid}`), tags: tree.tags, ...nothing }, tree);
     });
@@ -295,7 +295,7 @@ export class SimulatedNode {
 
   #source(silent: boolean) {
     return (send: (fact: NodeFact) => void): void => {
-      const changes = changesOf('test', this.clock);
+      const changes = createChangeDetector('test', this.clock);
       this.#tellSource = () => {
         for (const fact of changes({ pods: [...this.#wanted.values()], problems: [], warnings: [] })) send(fact);
       };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
-import type { AddedFault, Fault } from '../../cri/simulated/faults/faults.ts';
+import type { Fault, FaultHandle } from '../../cri/simulated/faults/faults.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { SimulatedNode } from './node.ts';
 import { containerWith, podRunning, podWith } from './pods.ts';
@@ -82,7 +82,7 @@ export const troubles: fc.Arbitrary<Trouble[]> = fc.array(
 /** Lets troubles happen to a node, and ends them all. */
 export class Troublemaker {
   readonly #node: SimulatedNode;
-  readonly #faults: AddedFault[] = [];
+  readonly #faults: FaultHandle[] = [];
   readonly #versions = new Map<number, { edition: number; generation: number }>();
 
   constructor(node: SimulatedNode) {

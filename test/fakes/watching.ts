@@ -1,7 +1,7 @@
 /** The watches of a node over a test API server in memory. */
-import { Classes } from '../../actors/cluster/classes.ts';
+import { ClusterRuntimeClasses } from '../../actors/cluster/classes.ts';
 import { OwnNode } from '../../actors/cluster/node/ownNode.ts';
-import { Services } from '../../actors/cluster/services.ts';
+import { ClusterServices } from '../../actors/cluster/services.ts';
 import { clusterWatches } from '../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
@@ -11,7 +11,7 @@ import { cluster } from './cluster.ts';
 export function watching() {
   const clock = new SimulatedClock();
   const [api, ending] = [cluster(clock), new AbortController()];
-  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const caches = { ownNode: new OwnNode(), services: new ClusterServices(), classes: new ClusterRuntimeClasses() };
   const [facts, errors]: [NodeFact[], string[]] = [[], []];
   const onError = (source: string, error: unknown) => errors.push(`${source}: ${String(error)}`);
   const feed = clusterWatches({ cluster: api, nodeName: 'node-1', clock, jitter: () => 0, onError, ...caches });

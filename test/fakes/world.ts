@@ -24,7 +24,7 @@ export class FakeWorld {
   readonly answers: Answers = {
     registerNode: () => ({ uid: 'node-uid', events: [] }),
     ensureCsiNode: () => null,
-    readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isDoubted: false }),
+    readNode: () => ({ uid: 'node-uid', labels: {}, taints: [], isUnreachable: false }),
     putNodeStatus: () => ({ isWritten: true, events: [] }),
     renewLease: () => ({ isHeld: true, chance: 0 }),
     readCertificate: () => ({ certificate: null, chance: 0 }),
@@ -110,7 +110,7 @@ export class FakeWorld {
       deadline: deadline ?? this.#now() + graceSeconds * 1_000,
       failure: null,
     }),
-    runProbe: () => ({ result: 'success', message: '', beganAt: this.#now(), at: this.#now() }),
+    runProbe: () => ({ result: 'success', message: '', startedAt: this.#now(), at: this.#now() }),
     pickTime: ({ withinMs }) => ({ at: this.#now() + withinMs / 2 }),
   };
 

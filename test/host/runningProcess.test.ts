@@ -56,7 +56,7 @@ async function seenWith(left: number, look: string): Promise<unknown> {
   const program = `
     import { closeSync, openSync } from 'node:fs';
     const { findContainerd, findShims } = await import('${product}cri/managed/containerd/process.ts');
-    const { isRunning, mayRun, findProcess } = await import('${product}host/runningProcess.ts');
+    const { isRunning, mayBeRunning, findProcess } = await import('${product}host/runningProcess.ts');
     const layout = { pidFile: '/none', config: '/none', socket: '/none' };
     const self = await findProcess(process.pid);
     const open = [];
@@ -72,7 +72,7 @@ async function seenWith(left: number, look: string): Promise<unknown> {
 
 test.each([
   ['whether it runs', 'isRunning(self)', 'EMFILE'],
-  ['whether it may run', 'mayRun(self)', true],
+  ['whether it may run', 'mayBeRunning(self)', true],
   ['the containerd of a configuration', 'findContainerd(layout)', 'EMFILE'],
   ['its shims', 'findShims(layout)', 'EMFILE'],
 ])('while no file can be opened nobody can tell %s', async (_, look, seen) => {

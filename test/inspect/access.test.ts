@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { tokenPredicate } from '../../host/sameToken.ts';
-import { refuseAccess, tokenCookie } from '../../inspect/access.ts';
+import { createTokenMatcher } from '../../host/sameToken.ts';
+import { checkAccess, tokenCookie } from '../../inspect/access.ts';
 
-type Guarded = Parameters<typeof refuseAccess>[1];
+type Guarded = Parameters<typeof checkAccess>[1];
 
 /** The code under which a request is refused; 0 where it may be answered. */
 function codeOf(guarded: Guarded, headers: Readonly<Record<string, string>>, url = '/'): number {
   // It looks at nothing else.
-  return refuseAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
+  return checkAccess({ method: 'GET', url, headers } as unknown as IncomingMessage, guarded)?.code ?? 0;
 }
 
 describe('the name of the page', () => {
@@ -49,7 +49,7 @@ describe('the name of the page', () => {
   });
 
   test('is that of the certificate, or any, where a token is asked for', () => {
-    const isToken = tokenPredicate('secret');
+    const isToken = createTokenMatcher('secret');
     const guarded: Guarded = { address: { host: '192.0.2.1', port: 10_270 }, scheme: 'https', isToken };
     const host = 'node.example:10270';
     expect(codeOf(guarded, { host }, '/?token=secret')).toBe(0);
@@ -69,7 +69,7 @@ test('two agents of one host have a cookie each', () => {
   const guarded = (port: number): Guarded => ({
     address: { host: '192.0.2.1', port },
     scheme: 'https',
-    isToken: tokenPredicate(`t${port}`),
+    isToken: createTokenMatcher(`t${port}`),
   });
   const cookies = [1, 2].map((port) => tokenCookie(`t${port}`, guarded(port)).split(';')[0]);
   const cookie = cookies.join('; ');
@@ -87,11 +87,11 @@ test('a request without a token is refused with the file that contains the link'
   const guarded: Guarded = {
     address: { host: '127.0.0.1', port: 10_270 },
     scheme: 'http',
-    isToken: tokenPredicate('secret'),
+    isToken: createTokenMatcher('secret'),
     linkFile: '/var/lib/kubelet/statelet/page-link',
   };
   const request = { method: 'GET', url: '/', headers: { host: '127.0.0.1:10270' } } as unknown as IncomingMessage;
-  expect(refuseAccess(request, guarded)).toEqual({
+  expect(checkAccess(request, guarded)).toEqual({
     code: 401,
     message:
       "this page needs the token in its link: open the link in /var/lib/kubelet/statelet/page-link, which only the agent's user can read",

@@ -90,7 +90,7 @@ test('it is closed at once whatever is still to be made, also for the second tim
     address: { host: '127.0.0.1', port: 0 },
     directory: '/',
     token: undefined,
-    inspected: () => {
+    openInspectedNode: () => {
       isAsked = true;
       return new Promise(() => {});
     },

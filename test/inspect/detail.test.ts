@@ -29,7 +29,7 @@ test('an actor that waits for nothing has its condition in its answer, and not t
 test('a container that was killed by SIGKILL is said to be, without the reason Error', () => {
   const killed = {
     state: 'ended.backingOff',
-    last: run(137, { finishedAt: NOW - 58_000 }),
+    lastRun: run(137, { finishedAt: NOW - 58_000 }),
     waitingFor: 'the back-off',
     until: NOW + 4_000,
   };

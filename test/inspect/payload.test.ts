@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { shownPayload } from '../../inspect/payload.ts';
+import { toShownPayload } from '../../inspect/payload.ts';
 
 test('fields are shown one by one, and of others only how many there are', () => {
   const value = {
@@ -9,7 +9,7 @@ test('fields are shown one by one, and of others only how many there are', () =>
     ],
     constructor: 'x',
   };
-  expect(shownPayload(value)).toEqual({
+  expect(toShownPayload(value)).toEqual({
     value: {
       type: 'runtime.podsObserved',
       pods: [{ uid: 'a', containers: [{ name: 'web', state: 'exited', exitCode: 3 }] }],
@@ -19,7 +19,7 @@ test('fields are shown one by one, and of others only how many there are', () =>
 });
 
 test('of long lists and texts the beginning is shown', () => {
-  const { value, heldBack } = shownPayload({
+  const { value, heldBack } = toShownPayload({
     pods: Array.from({ length: 25 }, (_, uid) => ({ uid })),
     message: 'x'.repeat(3_000),
   });
@@ -29,5 +29,5 @@ test('of long lists and texts the beginning is shown', () => {
 });
 
 test.each([[null], [undefined]])('%j is nothing', (value) => {
-  expect(shownPayload(value)).toEqual({ value: null, heldBack: 0 });
+  expect(toShownPayload(value)).toEqual({ value: null, heldBack: 0 });
 });

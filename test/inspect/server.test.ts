@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
-import { type Inspected, NotInspected } from '../../inspect/inspected.ts';
+import { type InspectedNode, NotInspected } from '../../inspect/inspected.ts';
 import { servePage } from '../../inspect/server.ts';
 import { fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 
@@ -39,7 +39,7 @@ test('every answer says what may be done with it, refusals and what is missing a
 
 test('the reading of a log ends when its client disconnects, and not before', async () => {
   const signals: AbortSignal[] = [];
-  const log: Inspected['log'] = (_, signal) => {
+  const log: InspectedNode['log'] = (_, signal) => {
     signals.push(signal);
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
@@ -99,7 +99,7 @@ describe('what another site makes a browser ask is refused', () => {
     let taken = 0;
     const inspected = {
       ...fakeInspected(),
-      stately: (_: unknown, connection: NodeJS.WritableStream) => {
+      acceptStately: (_: unknown, connection: NodeJS.WritableStream) => {
         taken += 1;
         connection.end('HTTP/1.1 200 Taken\r\n\r\n');
       },
@@ -157,7 +157,8 @@ describe('a token', () => {
   test('opens the WebSocket of the Stately inspector, in its URL or its cookie', async () => {
     const inspected = {
       ...fakeInspected(),
-      stately: (_: unknown, connection: NodeJS.WritableStream) => void connection.end('HTTP/1.1 200 Taken\r\n\r\n'),
+      acceptStately: (_: unknown, connection: NodeJS.WritableStream) =>
+        void connection.end('HTTP/1.1 200 Taken\r\n\r\n'),
     };
     const { port } = await servedPage({ token, inspected });
     const opened = (path: string, headers = {}) => sendBytes(port, upgradeOf(port, path, headers));
@@ -290,7 +291,7 @@ describe('what it shows', () => {
     const inspected = {
       ...fakeInspected(live),
       // Whoever takes a connection over does not let go of it.
-      stately: () => {},
+      acceptStately: () => {},
       close: async () => {
         closed += 1;
       },
@@ -315,7 +316,7 @@ test('an address that cannot be used is a failure that says why in plain words',
       address: { host, port },
       directory: '/',
       token: undefined,
-      inspected: async () => fakeInspected(),
+      openInspectedNode: async () => fakeInspected(),
     });
   const errorOn = (host: string) =>
     servedOn(host).then(

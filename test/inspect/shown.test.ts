@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { ActorDiffer, allTrees, flattenTree, type ShownTree, shownPod } from '../../inspect/shown.ts';
+import { ActorDiffer, allTrees, flattenTree, type ShownTree, toShownPod } from '../../inspect/shown.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { withFrame, worldOf } from '../../web/model/server/world.ts';
 import { podWith } from '../fakes/pods.ts';
@@ -22,8 +22,8 @@ const actor = (path: string, state = 'running', children: readonly ActorNode[] =
 const told = (actors: readonly { readonly path: string }[]) => actors.map(({ path }) => path);
 
 function changes(shown: ActorDiffer, root: ActorNode, ...pods: readonly ActorNode[]) {
-  const { actors, gone } = shown.compareAll(allTrees(root, new Map(pods.map((pod) => [pod.path, pod]))));
-  return { actors: told(actors), gone };
+  const { actors, removedPaths } = shown.compareAll(allTrees(root, new Map(pods.map((pod) => [pod.path, pod]))));
+  return { actors: told(actors), gone: removedPaths };
 }
 
 describe('what has changed of the actors', () => {
@@ -91,9 +91,9 @@ describe('what has changed of the actors', () => {
               ]),
             ),
           );
-          const { actors, gone } = shown.compareAll(trees);
+          const { actors, removedPaths } = shown.compareAll(trees);
           const rest = { at: 0, pods: [], podsGone: [], lines: [] };
-          world = withFrame(world, { ...rest, actors, actorsGone: gone });
+          world = withFrame(world, { ...rest, actors, actorsGone: removedPaths });
           const anew = worldOf({ ...emptySnapshot, actors: [...trees.values()].flatMap(flattenTree) });
           expect(sorted(world.actors)).toEqual(sorted(anew.actors));
         }
@@ -116,8 +116,8 @@ test('all actors of a tree know whom they are below, and where', () => {
 
 test('a pod is static where its source is not the API', () => {
   const from = (source: string) =>
-    shownPod(podWith('web', {}, { annotations: { 'kubernetes.io/config.source': source } }), 0).isStatic;
-  expect([from('file'), from('http'), from('api'), shownPod(podWith('web'), 0).isStatic]).toEqual([
+    toShownPod(podWith('web', {}, { annotations: { 'kubernetes.io/config.source': source } }), 0).isStatic;
+  expect([from('file'), from('http'), from('api'), toShownPod(podWith('web'), 0).isStatic]).toEqual([
     true,
     true,
     false,

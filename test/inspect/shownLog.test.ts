@@ -36,7 +36,7 @@ function shown(state: NonNullable<ContainerStatus['state']>, signal = new AbortC
     containerID: 'containerd://a',
   };
   const pod = { ...podWith('web'), status: { phase: 'Running' as const, containerStatuses: [status] } };
-  return readShownLog({ pod, container: 'main', places: { podLogs, logs }, tails, signal });
+  return readShownLog({ pod, container: 'main', podPaths: { podLogs, logs }, tails, signal });
 }
 
 const running = { running: { startedAt: '2026-01-01T00:00:00Z' } };

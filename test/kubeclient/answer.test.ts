@@ -4,7 +4,7 @@ import { readNode } from '../../actors/cluster/nodeObjects.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { parseJsonBody, parseResponse, UnexpectedResponse } from '../../kubeclient/answer.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
-import { NODE } from '../../kubeclient/paths.ts';
+import { NODE_TYPE } from '../../kubeclient/paths.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered, type Reply, ToldTransport } from '../fakes/toldTransport.ts';
 
@@ -23,10 +23,10 @@ const problemOf = (act: () => unknown): unknown => {
 test('reports a page instead of an object in one sentence with the request, the response and the expectation', async () => {
   const page = '\n<!DOCTYPE html>\r\n<html>sign in</html>';
   const said = `GET ${NODE_PATH}: the server answered with "<!DOCTYPE html>", expected the JSON of a Kubernetes API`;
-  await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE, signal })).rejects.toThrow(
+  await expect(client(answered(200, page)).get(NODE_PATH, { type: NODE_TYPE, signal })).rejects.toThrow(
     new UnexpectedResponse(said),
   );
-  await expect(client(answered(201, page)).create('/api/v1/nodes', NODE, { signal })).rejects.toThrow(
+  await expect(client(answered(201, page)).create('/api/v1/nodes', NODE_TYPE, { signal })).rejects.toThrow(
     /^POST \/api\/v1\/n/,
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSystemTurns } from '../../base/clock.ts';
+import { createSystemTurnLimiter } from '../../base/clock.ts';
 import { ResponseTooLong, readBody, readErrorBody, readJsonLines } from '../../kubeclient/body.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered } from '../fakes/toldTransport.ts';
@@ -45,7 +45,7 @@ test('spreads a burst of lines over turns of the event loop, by the time that th
     turn += 1;
   }, 0);
   const turns: number[] = [];
-  for await (const _ of readJsonLines(body('1\n', '2\n', '3\n', '4\n').of, '', createSystemTurns())) {
+  for await (const _ of readJsonLines(body('1\n', '2\n', '3\n', '4\n').of, '', createSystemTurnLimiter())) {
     turns.push(turn);
     // Longer than the share of a turn.
     const end = performance.now() + 20;

@@ -217,11 +217,11 @@ describe('a call', () => {
 });
 
 describe('a client with a rate limit', () => {
-  const rate = { qps: 2, burst: 3 };
+  const rateLimit = { qps: 2, burst: 3 };
   const many = () => new Array(10).fill(answered(200, POD));
 
   test('sends a burst of requests and then the others at the rate', async () => {
-    const { kube, transport, clock, signal } = client(many(), { rate });
+    const { kube, transport, clock, signal } = client(many(), { rateLimit });
     for (let i = 0; i < 5; i += 1) void kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(499);
     expect(transport.requests).toHaveLength(3);
@@ -232,7 +232,7 @@ describe('a client with a rate limit', () => {
   });
 
   test('may send a burst again after a pause, but no more than that', async () => {
-    const { kube, transport, clock, signal } = client(many(), { rate });
+    const { kube, transport, clock, signal } = client(many(), { rateLimit });
     for (let i = 0; i < 3; i += 1) await kube.get(POD_PATH, { type: POD, signal });
     await clock.advance(60_000);
     for (let i = 0; i < 5; i += 1) void kube.get(POD_PATH, { type: POD, signal });
@@ -241,7 +241,7 @@ describe('a client with a rate limit', () => {
   });
 
   test('releases the tokens of calls that are cancelled while they wait', async () => {
-    const { kube, transport, clock, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
+    const { kube, transport, clock, signal } = client(many(), { rateLimit: { qps: 1, burst: 1 } });
     await kube.get(POD_PATH, { type: POD, signal });
     const others = new AbortController();
     const givenUp = Array.from({ length: 100 }, () =>
@@ -255,7 +255,7 @@ describe('a client with a rate limit', () => {
   });
 
   test('does not delay a call that has been cancelled already', async () => {
-    const { kube, clock, controller, signal } = client(many(), { rate: { qps: 1, burst: 1 } });
+    const { kube, clock, controller, signal } = client(many(), { rateLimit: { qps: 1, burst: 1 } });
     await kube.get(POD_PATH, { type: POD, signal });
     controller.abort(new Error('enough'));
     const answer = outcomeOf(kube.get(POD_PATH, { type: POD, signal }));

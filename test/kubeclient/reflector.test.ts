@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { listTypeOf, POD } from '../../kubeclient/paths.ts';
+import { POD, toListType } from '../../kubeclient/paths.ts';
 import { bookmark, FIRST_END, follow, followPrepared, object, watchOf } from '../fakes/followed.ts';
 import { answered, refused, ToldWatch, unreachable } from '../fakes/toldTransport.ts';
 
@@ -164,7 +164,7 @@ describe('a watch that ends', () => {
 
 describe('a server without watch-list', () => {
   const list = (version: number, ...items: readonly object[]) =>
-    answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: String(version) }, items });
+    answered(200, { ...toListType(POD), metadata: { resourceVersion: String(version) }, items });
 
   test('gets a list request and then a watch from there', async () => {
     const watch = new ToldWatch();
@@ -204,7 +204,7 @@ describe('a server without watch-list', () => {
 });
 
 test('a watch-list that is rejected for a different reason or ends immediately is tried again the next time', async () => {
-  const list = answered(200, { ...listTypeOf(POD), metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
+  const list = answered(200, { ...toListType(POD), metadata: { resourceVersion: '8' }, items: [object('web', 5)] });
   const empty = new ToldWatch();
   empty.end();
   const gone = { code: 410, reason: 'Expired' };

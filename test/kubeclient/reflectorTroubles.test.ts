@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
-import { listTypeOf, POD } from '../../kubeclient/paths.ts';
+import { POD, toListType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
 import { bookmark, FIRST_END, follow, object, untilRead, watchOf } from '../fakes/followed.ts';
 import {
@@ -14,7 +14,7 @@ import {
   unreachable,
 } from '../fakes/toldTransport.ts';
 
-const POD_LIST = listTypeOf(POD);
+const POD_LIST = toListType(POD);
 const TOO_LARGE = {
   code: 504,
   reason: 'Timeout',

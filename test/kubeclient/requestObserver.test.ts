@@ -3,14 +3,14 @@ import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
-import type { Rate } from '../../kubeclient/rateLimit.ts';
+import type { RateLimitOptions } from '../../kubeclient/rateLimit.ts';
 import { answered, type Reply, refused, silent, ToldTransport, unreachable } from '../fakes/toldTransport.ts';
 
 const POD_PATH = '/api/v1/namespaces/default/pods/web';
 const FOUND = JSON.stringify({ ...POD, über: 'ü' });
 const FOUND_BYTES = Buffer.byteLength(FOUND);
 
-function stand(replies: readonly Reply[], rate?: Rate) {
+function stand(replies: readonly Reply[], rateLimit?: RateLimitOptions) {
   const clock = new SimulatedClock();
   const reports: unknown[][] = [];
   const observer = {
@@ -20,7 +20,13 @@ function stand(replies: readonly Reply[], rate?: Rate) {
     completed: (...said: unknown[]) => void reports.push(['completed', ...said]),
   };
   const transport = new ToldTransport(...replies);
-  const kube = new KubeClient({ transport, clock, userAgent: 'statelet/test', observer, ...(rate ? { rate } : {}) });
+  const kube = new KubeClient({
+    transport,
+    clock,
+    userAgent: 'statelet/test',
+    observer,
+    ...(rateLimit ? { rateLimit } : {}),
+  });
   return { clock, kube, reports, signal: new AbortController().signal };
 }
 

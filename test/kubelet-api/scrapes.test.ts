@@ -9,8 +9,8 @@ test('requests for numbers are counted by path, with who asked last, and those t
   const scrapes = new Scrapes(() => now);
   let code = 200;
   const route: Route = {
-    tree: '/metrics/cadvisor',
-    answer: async ({ response }) => {
+    pathPrefix: '/metrics/cadvisor',
+    handle: async ({ response }) => {
       response.writeHead(code);
       if (code === 204) response.flushHeaders?.();
       else response.end('up 1\n');
@@ -34,11 +34,11 @@ test('requests for numbers are counted by path, with who asked last, and those t
 test('a client that goes before the end is one that was not answered', async () => {
   const scrapes = new Scrapes(() => 0);
   const closed = Promise.withResolvers<void>();
-  const answer: Route['answer'] = async ({ response }) => {
+  const handle: Route['handle'] = async ({ response }) => {
     response.once('close', () => closed.resolve());
     response.flushHeaders?.();
   };
-  const { port } = await serve(scrapes.countRequests({ tree: '/stats', answer }));
+  const { port } = await serve(scrapes.countRequests({ pathPrefix: '/stats', handle }));
   const answered = await begin(port, '/stats/summary');
   answered.destroy();
   await closed.promise;
@@ -47,7 +47,7 @@ test('a client that goes before the end is one that was not answered', async () 
 
 test('nothing else is counted', () => {
   const scrapes = new Scrapes(() => 0);
-  const route: Route = { tree: '/pods', answer: async () => {} };
+  const route: Route = { pathPrefix: '/pods', handle: async () => {} };
   expect(scrapes.countRequests(route)).toBe(route);
-  expect(scrapes.countRequests({ ...route, tree: '/metricsx' })).toMatchObject({ answer: route.answer });
+  expect(scrapes.countRequests({ ...route, pathPrefix: '/metricsx' })).toMatchObject({ handle: route.handle });
 });

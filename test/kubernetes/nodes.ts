@@ -9,7 +9,7 @@ const GIB = 2 ** 30;
 export const healthy = ({ runtime, ...health }: Partial<NodeState['health']> = {}): NodeState['health'] => ({
   pleg: { hasListed: true },
   isInitialized: true,
-  drains: false,
+  isDraining: false,
   ...health,
   runtime: { name: 'containerd', version: 'v1.6.20', ready: true, ...runtime },
 });

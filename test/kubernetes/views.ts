@@ -62,7 +62,7 @@ export const exited = (exitCode: number, more: Partial<ShownContainer> = {}): St
 
 /** Returns a container that waits for a restart after such a run. */
 export const backOff = (exitCode: number, more: Partial<ShownContainer> = {}): State =>
-  waiting('CrashLoopBackOff', { last: run(exitCode), restartCount: 1, willRestart: true, ...more });
+  waiting('CrashLoopBackOff', { lastRun: run(exitCode), restartCount: 1, willRestart: true, ...more });
 
 function containerView(name: string, role: ContainerRole, state: State): ShownContainer {
   return {
@@ -135,16 +135,16 @@ export function podView({ init = {}, sidecars = {}, main = {}, ephemeral = {}, s
       ...seen('ephemeral', ephemeral),
     ],
     volumes: [],
-    initialized: Object.keys(init).length + Object.keys(sidecars).length === 0,
-    ended: false,
-    reclaimed: view?.ended ?? false,
+    isInitialized: Object.keys(init).length + Object.keys(sidecars).length === 0,
+    hasEnded: false,
+    isReclaimed: view?.hasEnded ?? false,
     ...view,
   };
 }
 
 /** Returns the pod with its status, and the tree of its actors. */
 export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): PodWithTree {
-  const { pod, termination, ended, reclaimed, refused, volumes, containers, facts = [] } = shown;
+  const { pod, termination, hasEnded, isReclaimed, refusal, volumes, containers, facts = [] } = shown;
   const status = podStatus(shown, { now: NOW, hostIps, runtimeName: 'containerd' });
   const ending = termination ? { deletionTimestamp: new Date(termination.at).toISOString() } : {};
   const { uid, name } = pod.metadata;
@@ -155,9 +155,9 @@ export function seenPod(shown: ShownPod, hostIps: readonly string[] = []): PodWi
     name,
     ...actorOf(shown),
     facts,
-    tags: [...shown.tags, ...(ended ? ['ended'] : []), ...(reclaimed ? ['reclaimed'] : [])],
+    tags: [...shown.tags, ...(hasEnded ? ['ended'] : []), ...(isReclaimed ? ['reclaimed'] : [])],
     ...(termination ? { termination } : {}),
-    ...(refused ? { refused } : {}),
+    ...(refusal ? { refused: refusal } : {}),
     children: [...volumes.map(volumeNode), ...containers.map(containerNode)],
   };
   return { pod: { ...pod, metadata: { ...pod.metadata, ...ending }, status }, tree };
@@ -171,7 +171,7 @@ function volumeNode(shown: ShownVolume): ActorNode {
 }
 
 function containerNode(shown: ShownContainer): ActorNode {
-  const { name, role, now, last, ready, restartCount, willRestart, children = [] } = shown;
+  const { name, role, now, lastRun: last, ready, restartCount, willRestart, children = [] } = shown;
   const lastRun = now.kind === 'terminated' ? now.run : last;
   const lasts = (role === 'sidecar' || role === 'regular') && now.kind === 'running';
   return {

@@ -35,8 +35,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'bundle-not-told',
     breaks: 'pods are not told that a trust bundle has changed',
     file: 'actors/objects/clusterTrustBundles.ts',
-    find: 'if (changed.length > 0)',
-    put: 'if (changed.length > Infinity)',
+    find: 'if (changedUses.length > 0)',
+    put: 'if (changedUses.length > Infinity)',
     story: told('trust anchors change'),
   },
   {
@@ -78,8 +78,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'token-not-renewed',
     breaks: 'tokens are not renewed',
     file: 'machines/volume/setup.ts',
-    find: "mounted?.kind === 'path' ? mounted.renewAt : undefined;",
-    put: "mounted?.kind === 'path' && mounted.own !== true ? mounted.renewAt : undefined;",
+    find: "mountedVolume?.kind === 'path' ? mountedVolume.renewAt : undefined;",
+    put: "mountedVolume?.kind === 'path' && mountedVolume.own !== true ? mountedVolume.renewAt : undefined;",
     story: told('tokens are renewed for an hour'),
   },
   {
@@ -94,8 +94,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'token-for-the-gone',
     breaks: 'a token is asked for a pod that is gone from the API server',
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
-    find: 'if (this.#parts.isGone(pod.metadata)) {',
-    put: 'if (this.#parts.isGone(pod.metadata) && now.monotonic < 0) {',
+    find: 'if (this.#dependencies.isGone(pod.metadata)) {',
+    put: 'if (this.#dependencies.isGone(pod.metadata) && now.monotonic < 0) {',
     story: told('a pod is taken away by force, and runs on for longer than its token holds'),
   },
   {

@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 import { readRecordingBytes } from '../../recording/dump.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { formatStory } from '../../recording/story.ts';
-import { stretchesOf } from '../../recording/stretches.ts';
+import { findStretches } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, recordedNode } from './recorded.ts';
 
@@ -65,7 +65,7 @@ test.each([
   const dump = join(directory, '..', 'dump.gz');
   await writeFile(dump, Buffer.concat(await Promise.all(paths.map((path) => readFile(path)))));
   for (const path of [directory, dump]) {
-    const stretches = await stretchesOf(await RecordingFile.open(path));
+    const stretches = await findStretches(await RecordingFile.open(path));
     if (within === 0) {
       expect(await differencesIn(path)).toEqual([undefined, undefined]);
       expect(stretches).toHaveLength(2);

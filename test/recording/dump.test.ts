@@ -25,7 +25,7 @@ test('a dump begins where a replay can, and leaves out what is removed meanwhile
     return Buffer.concat(parts);
   };
   const whole = await read();
-  expect(parseMemberHead(whole)?.begins).toBe('anew');
+  expect(parseMemberHead(whole)?.startKind).toBe('anew');
   const rest = await read(() => rm(join(directory, '00000002.jsonl.gz')));
   expect(rest.length).toBeLessThan(whole.length);
   expect(whole.subarray(0, rest.length).equals(rest)).toBe(true);
@@ -39,7 +39,7 @@ test('a file is read in parts of at most 1 MiB, whatever its members are, and mu
   // Random, so that it stays as large.
   const text = randomBytes(2 ** 21).toString('base64');
   const members = ['anew', 'no'].map((begins) =>
-    encodeMember({ text, at: 0, begins: begins as 'anew' | 'no', entries: 0, failures: 0 }, deflate),
+    encodeMember({ text, at: 0, startKind: begins as 'anew' | 'no', entries: 0, failures: 0 }, deflate),
   );
   await writeFile(file, Buffer.concat(await Promise.all(members)));
   const sizes: number[] = [];

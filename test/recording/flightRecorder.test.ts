@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { stretchesOf } from '../../recording/stretches.ts';
+import { findStretches } from '../../recording/stretches.ts';
 import { containerWith, podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, recordedNode } from './recorded.ts';
 
@@ -202,7 +202,7 @@ test('what others have in its directory stays, and files of former agents count'
   const next = await recordedNode({ pods: [podWith('web')] });
   await next.live(1);
   expect(await readdir(directory)).toEqual(['00000001.jsonl.gz', '00000002.jsonl.gz', 'notes.txt']);
-  expect(await stretchesOf(await RecordingFile.open(directory))).toHaveLength(1);
+  expect(await findStretches(await RecordingFile.open(directory))).toHaveLength(1);
 });
 
 test('no value of an environment variable is in any line', async () => {
@@ -231,7 +231,7 @@ test('how it gets on: what it was given and has written, what waits, and what it
   await live(10);
   await recorder.flush();
   const { lines, bytes, ...rest } = recorder.progress();
-  expect(rest).toEqual({ pending: 0, missed: 0, isFailing: false });
+  expect(rest).toEqual({ pendingLength: 0, lostLines: 0, isFailing: false });
   expect(lines).toBeGreaterThan(50);
   expect(bytes).toBe((await sizesIn(directory)).reduce((sum, size) => sum + size, 0));
   await rm(directory, { recursive: true });
@@ -239,5 +239,5 @@ test('how it gets on: what it was given and has written, what waits, and what it
   node.apply(podWith('other'));
   await live(5);
   expect(recorder.progress()).toMatchObject({ isFailing: true, bytes });
-  expect(recorder.progress().missed).toBeGreaterThan(0);
+  expect(recorder.progress().lostLines).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 /** What is known of a pod and held back until it is on disk, while a recording begins anew or ends. */
 import { describe, expect, test } from '@jest/globals';
 import type { NodeStore } from '../../actors/store/durableFacts.ts';
-import type { Line } from '../../recording/lines.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
@@ -33,13 +33,13 @@ async function withUntold(sizeBytes?: number): Promise<Recorded & { readonly sav
   return { ...recorded, save };
 }
 
-async function linesOf(path: string): Promise<Line[]> {
+async function linesOf(path: string): Promise<RecordingLine[]> {
   const file = await RecordingFile.open(path);
   const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
   return texts.flatMap((text) => readLine(text) ?? []);
 }
 
-const isReady = (line: Line) =>
+const isReady = (line: RecordingLine) =>
   line.kind === 'status' &&
   line.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 

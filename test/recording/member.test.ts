@@ -7,7 +7,7 @@ import { encodeMember, HEADER_BYTES, parseMemberHead } from '../../recording/mem
 const lines = (text: string) => ({
   text,
   at: 1_767_225_600_123.5,
-  begins: 'anew' as const,
+  startKind: 'anew' as const,
   entries: 7,
   failures: 2,
 });
@@ -27,14 +27,14 @@ describe('a member', () => {
     expect(parseMemberHead(bytes)).toEqual({
       size: bytes.length,
       at: 1_767_225_600_123.5,
-      begins: 'anew',
+      startKind: 'anew',
       entries: 7,
       failures: 2,
     });
     expect(parseMemberHead(bytes.subarray(0, HEADER_BYTES))).toEqual(parseMemberHead(bytes));
-    expect(parseMemberHead(await encodeMember({ ...lines(''), at: -1, begins: 'no' }, deflate))).toMatchObject({
+    expect(parseMemberHead(await encodeMember({ ...lines(''), at: -1, startKind: 'no' }, deflate))).toMatchObject({
       at: -1,
-      begins: 'no',
+      startKind: 'no',
     });
   });
 
@@ -47,6 +47,6 @@ describe('a member', () => {
     short.writeUInt32LE(3, 16);
     expect(parseMemberHead(short)).toBeUndefined();
     for (const at of [Number.NaN, 1e300])
-      expect(parseMemberHead(await encodeMember({ ...lines(''), at, begins: 'no' }, deflate))).toBeUndefined();
+      expect(parseMemberHead(await encodeMember({ ...lines(''), at, startKind: 'no' }, deflate))).toBeUndefined();
   });
 });

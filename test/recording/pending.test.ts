@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { Line } from '../../recording/lines.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 import { PendingLines } from '../../recording/pending.ts';
 
 const READINESS = 'pod/u/container/web/probe/readiness';
 
 /** Number of failures that the next member counts, each line being written by itself. */
-function failuresOf(lines: readonly Line[]): number[] {
+function failuresOf(lines: readonly RecordingLine[]): number[] {
   const pending = new PendingLines();
   return lines.map((line) => {
     pending.add(line);
@@ -13,7 +13,7 @@ function failuresOf(lines: readonly Line[]): number[] {
   });
 }
 
-const tried = (result: string, probe = READINESS): Line => ({
+const tried = (result: string, probe = READINESS): RecordingLine => ({
   kind: 'answer',
   at: 1,
   actor: `${probe}/0.probe.failing.probing`,
@@ -21,7 +21,7 @@ const tried = (result: string, probe = READINESS): Line => ({
   value: { result, message: '' },
 });
 
-const warning = (reason: string): Line => ({
+const warning = (reason: string): RecordingLine => ({
   kind: 'event',
   at: 1,
   eventType: 'Warning',
@@ -35,12 +35,24 @@ test('a probe that keeps failing is one failure, until it has succeeded and fail
   expect(failuresOf(tries.map((result) => tried(result)))).toEqual([1, 0, 0, 0, 0, 0, 0, 1, 0]);
   const other = READINESS.replace('web', 'other');
   expect(failuresOf([tried('failure'), tried('failure', other), tried('failure')])).toEqual([1, 1, 0]);
-  const refused: Line = { kind: 'failure', at: 1, actor: `${READINESS}/0.probe`, source: 'runProbe', value: {} };
+  const refused: RecordingLine = {
+    kind: 'failure',
+    at: 1,
+    actor: `${READINESS}/0.probe`,
+    source: 'runProbe',
+    value: {},
+  };
   expect(failuresOf([refused, refused, tried('failure')])).toEqual([1, 0, 0]);
 });
 
 test('its events are no failures of their own; those of anything else are, each time', () => {
-  const mount: Line = { kind: 'failure', at: 1, actor: 'pod/u/volume/x/0.volume', source: 'mountVolume', value: {} };
+  const mount: RecordingLine = {
+    kind: 'failure',
+    at: 1,
+    actor: 'pod/u/volume/x/0.volume',
+    source: 'mountVolume',
+    value: {},
+  };
   expect(failuresOf([warning('Unhealthy'), warning('BackOff'), warning('BackOff'), mount, mount])).toEqual([
     0, 1, 1, 1, 1,
   ]);

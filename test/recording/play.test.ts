@@ -2,13 +2,13 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
-import type { Line } from '../../recording/lines.ts';
+import type { RecordingLine } from '../../recording/lines.ts';
 import { encodeMember } from '../../recording/member.ts';
-import { checkStretch, replayTo } from '../../recording/play.ts';
-import { readForeignBegan, readLine } from '../../recording/readLine.ts';
+import { checkStretch, replayUntil } from '../../recording/play.ts';
+import { readForeignHeader, readLine } from '../../recording/readLine.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
 import { formatStory } from '../../recording/story.ts';
-import { stretchesOf } from '../../recording/stretches.ts';
+import { findStretches } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, MACHINES, type Recorded, recordedNode } from './recorded.ts';
 
@@ -25,19 +25,19 @@ beforeEach(async () => {
 
 async function opened() {
   const file = await RecordingFile.open(recorded.directory);
-  return { file, lives: await stretchesOf(file) };
+  return { file, lives: await findStretches(file) };
 }
 
 async function podsAt(until: number) {
   const { file, lives } = await opened();
-  const played = await replayTo(file, lives, { until, machines: MACHINES });
+  const played = await replayUntil(file, lives, { until, machines: MACHINES });
   const shown = played?.agent.pods().map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
   await played?.agent.stop();
   return { at: played?.at, shown };
 }
 
 /** Writes what is made of all lines to a file of its own. */
-async function rewritten(change: (line: Line) => Line | undefined): Promise<string> {
+async function rewritten(change: (line: RecordingLine) => RecordingLine | undefined): Promise<string> {
   const { file } = await opened();
   const parts: Buffer[] = [];
   for (const member of file.members) {
@@ -60,7 +60,7 @@ describe('a moment', () => {
   test('is that of the life that went on then, whatever came later', async () => {
     const { lives } = await opened();
     expect(lives.map(({ life }) => life)).toEqual(['life 1', 'life 2']);
-    const [first, second] = lives.map(({ beginnings }) => beginnings[0]?.at ?? 0);
+    const [first, second] = lives.map(({ replayStarts }) => replayStarts[0]?.at ?? 0);
     expect((await podsAt(first ?? 0)).shown).toEqual([]);
     expect(await podsAt((first ?? 0) + 60_000)).toEqual({
       at: (first ?? 0) + 60_000,
@@ -90,7 +90,7 @@ describe('a check', () => {
     expect(await differences(path)).toEqual([
       {
         at: expect.any(Number),
-        of: 'pod/web-uid',
+        subject: 'pod/web-uid',
         recorded: 'constructor',
         replayed: expect.stringMatching(/^pod\/web-uid /),
       },
@@ -116,11 +116,11 @@ describe('a check', () => {
         : line,
     );
     const [difference] = await differences(path);
-    expect(difference).toMatchObject({ of: 'default/web status.phase', recorded: 'Failed', replayed: 'Running' });
+    expect(difference).toMatchObject({ subject: 'default/web status.phase', recorded: 'Failed', replayed: 'Running' });
   });
 
   /** Of lives that have ended in order, with the last lines that are so left out. */
-  async function withoutLast(isOne: (line: Line) => boolean): Promise<string> {
+  async function withoutLast(isOne: (line: RecordingLine) => boolean): Promise<string> {
     await recorded.recorder.close();
     const { file } = await opened();
     const texts = (await Promise.all(file.members.map((member) => file.lines(member)))).flat();
@@ -140,11 +140,11 @@ describe('a check', () => {
     const [moved] = await differences(await withoutLast(({ kind }) => kind === 'state'));
     expect(moved).toEqual({
       at: expect.any(Number),
-      of: expect.any(String),
+      subject: expect.any(String),
       replayed: expect.any(String),
     });
     const [told] = await differences(await withoutLast((line) => line.kind === 'status' && line.pod === 'default/bad'));
-    expect(told).toMatchObject({ of: expect.stringMatching(/^default\/bad status/) });
+    expect(told).toMatchObject({ subject: expect.stringMatching(/^default\/bad status/) });
   });
 
   test('names what was let in for an actor that does not wait for it', async () => {
@@ -155,7 +155,7 @@ describe('a check', () => {
       return isIt && line.kind === 'answer' ? { ...line, actor: 'pod/nobody' } : line;
     });
     expect(await differences(path)).toEqual([
-      { at: expect.any(Number), of: 'pod/nobody', recorded: 'answer of startContainer' },
+      { at: expect.any(Number), subject: 'pod/nobody', recorded: 'answer of startContainer' },
     ]);
   });
 
@@ -170,7 +170,7 @@ describe('a check', () => {
 
 test('what other machines have recorded is not played, and says whose it is', async () => {
   const { file, lives } = await opened();
-  await expect(replayTo(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
+  await expect(replayUntil(file, lives, { until: 0, machines: 'others' })).rejects.toThrow(
     /^recorded by statelet 0\.1\.0, whose state machines differ from this version's/,
   );
 });
@@ -180,20 +180,20 @@ const withForeignLife = () =>
   rewritten((line) =>
     line.kind === 'began' && line.life === 'life 2'
       ? // Of a version to come.
-        ({ ...line, format: 3, versions: { statelet: '7.0.0' } } as unknown as Line)
+        ({ ...line, format: 3, versions: { statelet: '7.0.0' } } as unknown as RecordingLine)
       : line,
   );
 
 test('what is in another format is named in the story, and neither played nor taken for the end of what comes before', async () => {
   const path = await withForeignLife();
   const file = await RecordingFile.open(path);
-  const [first, second, ...others] = await stretchesOf(file);
+  const [first, second, ...others] = await findStretches(file);
   if (first === undefined || second === undefined) throw new Error('there are no two stretches');
   expect(others).toEqual([]);
   const why =
     'recorded by statelet 7.0.0 in format 3, which this version does not read (it reads format 2): use that version';
   const lastly = { until: Number.POSITIVE_INFINITY, machines: MACHINES };
-  await expect(replayTo(file, [first, second], lastly)).rejects.toThrow(why);
+  await expect(replayUntil(file, [first, second], lastly)).rejects.toThrow(why);
   await expect(checkStretch(file, second, MACHINES)).rejects.toThrow(why);
   const { difference, states } = await checkStretch(file, first, MACHINES);
   expect(difference).toBeUndefined();
@@ -201,7 +201,7 @@ test('what is in another format is named in the story, and neither played nor ta
   const story: string[] = [];
   for await (const told of formatStory(file, lastly)) story.push(told);
   const [last, before = ''] = story.toReversed();
-  expect(last).toBe(`${new Date(second.beginnings[0]?.at ?? 0).toISOString()}  agent: ${why}`);
+  expect(last).toBe(`${new Date(second.replayStarts[0]?.at ?? 0).toISOString()}  agent: ${why}`);
   expect(before).not.toContain('format');
 });
 
@@ -221,5 +221,5 @@ test('lines that this version does not know are left out', async () => {
 test('a recording of format 1, whose keyframes repeat what actors have in common, is named and not taken for damaged', () => {
   const versions = { statelet: '0.1.0', node: '24' };
   const began = { kind: 'began', at: 1, format: 1, machines: MACHINES, versions, life: 'life 1', input: {}, from: {} };
-  expect(readForeignBegan(JSON.stringify(began))).toEqual({ at: 1, format: '1', life: 'life 1', statelet: '0.1.0' });
+  expect(readForeignHeader(JSON.stringify(began))).toEqual({ at: 1, format: '1', life: 'life 1', statelet: '0.1.0' });
 });

@@ -12,7 +12,7 @@ import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import { type CheckResult, checkStretch } from '../../recording/play.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { stretchesOf } from '../../recording/stretches.ts';
+import { findStretches } from '../../recording/stretches.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../fakes/node.ts';
 
 export const MACHINES = 'these machines';
@@ -120,6 +120,6 @@ export async function recordedNode({
 export async function checkedStretches(path: string): Promise<CheckResult[]> {
   const file = await RecordingFile.open(path);
   const checked: CheckResult[] = [];
-  for (const stretch of await stretchesOf(file)) checked.push(await checkStretch(file, stretch, MACHINES));
+  for (const stretch of await findStretches(file)) checked.push(await checkStretch(file, stretch, MACHINES));
   return checked;
 }

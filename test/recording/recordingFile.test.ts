@@ -17,7 +17,7 @@ beforeEach(async () => {
 async function written(name: string, count: number, first = 0): Promise<string> {
   const path = join(directory, '..', name);
   const members = Array.from({ length: count }, (_, index) =>
-    encodeMember({ at: first + index, begins: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
+    encodeMember({ at: first + index, startKind: 'no', entries: 1, failures: 0, text: `${first + index}\n` }, deflate),
   );
   await writeFile(path, Buffer.concat(await Promise.all(members)));
   return path;
@@ -44,7 +44,7 @@ test('a header across the end of what is read at a time is found', async () => {
   // As large as what cannot be compressed is.
   const sizes = [2 ** 20 - 100, 10, 2 ** 20 - 20, 10, 2 ** 21, 10];
   const members = sizes.map((size, at) =>
-    encodeMember({ at, begins: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
+    encodeMember({ at, startKind: 'no', entries: 0, failures: 0, text: 'x'.repeat(size) }, async (bytes) => bytes),
   );
   await writeFile(path, Buffer.concat(await Promise.all(members)));
   expect((await RecordingFile.open(path)).members.map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5]);
@@ -57,26 +57,26 @@ test('what is known of a file is kept while it grows, and dropped where it is an
   const [longer, shorter] = [await RecordingFile.open(grown), await written('shorter', 2, 100)];
   await truncate(path, 0);
   await copyFile(grown, path);
-  const second = await RecordingFile.open(path, { before: first });
+  const second = await RecordingFile.open(path, { previousFile: first });
   expect(second.members.slice(0, 3)).toEqual(longer.members.slice(0, 3).map((member) => ({ ...member, file: path })));
   expect(second.members[0]).toBe(first.members[0]);
   expect(await textsOf(second)).toEqual([0, 1, 2, 3, 4]);
   // In its place.
   await copyFile(shorter, path);
-  const third = await RecordingFile.open(path, { before: second });
+  const third = await RecordingFile.open(path, { previousFile: second });
   expect(await textsOf(third)).toEqual([100, 101]);
   // Of the same length.
   const other = await written('other', 2, 200);
   await rm(path);
   await rename(other, path);
-  const fourth = await RecordingFile.open(path, { before: third });
+  const fourth = await RecordingFile.open(path, { previousFile: third });
   expect(fourth.members.map(({ at }) => at)).toEqual([200, 201]);
 });
 
 test('whoever opens it says who expands it', async () => {
   const sizes: number[] = [];
   const file = await RecordingFile.open(await written('one', 3), {
-    expand: (bytes, options) => {
+    decompress: (bytes, options) => {
       sizes.push(bytes.length);
       return gunzipSync(bytes, options);
     },

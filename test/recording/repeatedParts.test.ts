@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { atOnce } from '../../base/steps.ts';
-import { FORMAT } from '../../recording/lines.ts';
+import { runAllSteps } from '../../base/steps.ts';
+import { FORMAT_VERSION } from '../../recording/lines.ts';
 import { readLine } from '../../recording/readLine.ts';
-import { isBounded, withoutRepeats, withRepeats } from '../../recording/repeatedParts.ts';
+import { isWithinLimits, replaceRepeatedObjects, restoreRepeatedObjects } from '../../recording/repeatedParts.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 
 /** A value after it was written and read. */
-const readBack = (value: unknown): unknown => withRepeats(JSON.parse(JSON.stringify(atOnce(withoutRepeats(value)))));
+const readBack = (value: unknown): unknown =>
+  restoreRepeatedObjects(JSON.parse(JSON.stringify(runAllSteps(replaceRepeatedObjects(value)))));
 
 /** The length of the keyframe of a node that runs one pod of so many containers, as it is written. */
 async function keyframeLength(count: number): Promise<number> {
@@ -15,13 +16,13 @@ async function keyframeLength(count: number): Promise<number> {
   const { node } = await recordedNode({ pods: [podWith('large', { containers })] });
   await node.advance('20s');
   expect(node.container('large', `c${count - 1}`).state).toHaveProperty('running');
-  return JSON.stringify(atOnce(withoutRepeats(node.agent.keyframe()))).length;
+  return JSON.stringify(runAllSteps(replaceRepeatedObjects(node.agent.keyframe()))).length;
 }
 
 describe('withoutRepeats', () => {
   test('writes an object once that occurs repeatedly', () => {
     const pod = { name: 'web', labels: { app: 'web' } };
-    const written = atOnce(withoutRepeats({ one: { pod }, other: { pod } }));
+    const written = runAllSteps(replaceRepeatedObjects({ one: { pod }, other: { pod } }));
     expect(written).toEqual({ value: { one: { pod: { $shared: 0 } }, other: { pod: { $shared: 0 } } }, shared: [pod] });
   });
 
@@ -50,8 +51,8 @@ describe('withRepeats', () => {
   );
 
   test('reads a reference to nothing, or to itself, as null', () => {
-    expect(withRepeats({ value: { a: { $shared: 3 } }, shared: [] })).toEqual({ a: null });
-    expect(withRepeats({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 } }] })).toEqual({ a: null });
+    expect(restoreRepeatedObjects({ value: { a: { $shared: 3 } }, shared: [] })).toEqual({ a: null });
+    expect(restoreRepeatedObjects({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 } }] })).toEqual({ a: null });
   });
 });
 
@@ -65,10 +66,10 @@ const doubling = (depth: number) => ({
 
 describe('isBounded', () => {
   test('refuses references that nest exponentially, and counts each value once for that', () => {
-    expect(isBounded(doubling(20))).toBe(true);
-    expect(isBounded(doubling(40))).toBe(false);
-    expect(isBounded(doubling(100_000))).toBe(false);
-    expect(isBounded({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 }, b: { $shared: 7 } }] })).toBe(true);
+    expect(isWithinLimits(doubling(20))).toBe(true);
+    expect(isWithinLimits(doubling(40))).toBe(false);
+    expect(isWithinLimits(doubling(100_000))).toBe(false);
+    expect(isWithinLimits({ value: { $shared: 0 }, shared: [{ a: { $shared: 0 }, b: { $shared: 7 } }] })).toBe(true);
   });
 
   test('refuses references that nest too deeply, also if the innermost one comes first', () => {
@@ -76,8 +77,8 @@ describe('isBounded', () => {
       value: Array.from({ length }, (_, index) => ({ $shared: length - 1 - index })),
       shared: Array.from({ length }, (_, index) => (index === length - 1 ? {} : { a: { $shared: index + 1 } })),
     });
-    expect(isBounded(chain(400))).toBe(true);
-    expect(isBounded(chain(20_000))).toBe(false);
+    expect(isWithinLimits(chain(400))).toBe(true);
+    expect(isWithinLimits(chain(20_000))).toBe(false);
   });
 
   test('so that a line with such a keyframe is damaged', () => {
@@ -86,7 +87,7 @@ describe('isBounded', () => {
         JSON.stringify({
           kind: 'began',
           at: 0,
-          format: FORMAT,
+          format: FORMAT_VERSION,
           machines: '',
           life: '',
           versions: { statelet: '', node: '' },

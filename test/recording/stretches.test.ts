@@ -1,18 +1,27 @@
 import { expect, test } from '@jest/globals';
-import { FORMAT } from '../../recording/lines.ts';
+import { FORMAT_VERSION } from '../../recording/lines.ts';
 import { RecordingError } from '../../recording/recordingError.ts';
 import type { Member, RecordingFile } from '../../recording/recordingFile.ts';
-import { stretchesOf } from '../../recording/stretches.ts';
+import { findStretches } from '../../recording/stretches.ts';
 
 const versions = { statelet: '1', node: '24' };
 const began = (before: number) =>
-  JSON.stringify({ kind: 'began', at: 1, format: FORMAT, machines: '', versions, life: 'a', input: {}, before });
+  JSON.stringify({
+    kind: 'began',
+    at: 1,
+    format: FORMAT_VERSION,
+    machines: '',
+    versions,
+    life: 'a',
+    input: {},
+    before,
+  });
 
 /** A life in two files of which some members are damaged: `A` begins anew, `a` again, `-` not. */
 function recording(begins: string, damaged: readonly number[], error: Error = new RecordingError('damaged')) {
   const members = [...begins].map((each, at): Member => {
     const head = { size: 1, at, entries: 0, failures: 0, offset: at, file: 'f' };
-    return { ...head, begins: each === 'A' ? 'anew' : each === 'a' ? 'again' : 'no' };
+    return { ...head, startKind: each === 'A' ? 'anew' : each === 'a' ? 'again' : 'no' };
   });
   const failing = new Set(damaged);
   const lines = async ({ at }: Member) => {
@@ -24,7 +33,7 @@ function recording(begins: string, damaged: readonly number[], error: Error = ne
 }
 
 const spans = async (file: RecordingFile) =>
-  (await stretchesOf(file)).map(({ beginnings, end }) => [...beginnings.map(({ member }) => member), end]);
+  (await findStretches(file)).map(({ replayStarts, end }) => [...replayStarts.map(({ member }) => member), end]);
 
 test('a stretch has all that belongs to it', async () => {
   expect(await spans(recording('A-a-A-a-', []).file)).toEqual([[0, 2, 4, 6, 8]]);
@@ -45,7 +54,7 @@ test('where a beginning is damaged the stretch before it ends, and the next one 
 
 test('a disk that fails is told of, and asked again the next time', async () => {
   const { file, failing } = recording('A-', [0], new Error('EIO'));
-  await expect(stretchesOf(file)).rejects.toThrow('EIO');
+  await expect(findStretches(file)).rejects.toThrow('EIO');
   failing.clear();
   expect(await spans(file)).toEqual([[0, 2]]);
 });

@@ -37,10 +37,10 @@ describe('the run whose log is shown', () => {
   const before = run(1, { containerId: 'before' });
 
   test('is the current or the previous one', () => {
-    const restarted = running({ restartCount: 3, last: before });
+    const restarted = running({ restartCount: 3, lastRun: before });
     expect(present(restarted)).toEqual({ run: 3, id: 'containerd://c1' });
     expect(previous(restarted)).toEqual({ run: 2, id: 'containerd://before' });
-    const ended = exited(0, { restartCount: 3, last: before });
+    const ended = exited(0, { restartCount: 3, lastRun: before });
     expect([present(ended).run, previous(ended).run]).toEqual([3, 2]);
   });
 
@@ -48,7 +48,7 @@ describe('the run whose log is shown', () => {
     const crashing = backOff(1, { restartCount: 3 });
     expect([present(crashing).run, previous(crashing).run]).toEqual([3, 3]);
     // A container has been created but not started.
-    const atHand = backOff(1, { restartCount: 4, containerId: 'next', atHand: true });
+    const atHand = backOff(1, { restartCount: 4, containerId: 'next', isAwaitingRun: true });
     expect(present(atHand)).toEqual({ run: 3, id: 'containerd://run' });
   });
 
@@ -75,7 +75,7 @@ describe('the run whose log is shown', () => {
   });
 
   test('is running while the container runs this run', () => {
-    const pod = podOf({ main: { app: running({ restartCount: 1, last: before }) } });
+    const pod = podOf({ main: { app: running({ restartCount: 1, lastRun: before }) } });
     expect(isRunning(pod, 'app', { run: 1, id: 'containerd://c1' })).toBe(true);
     expect(isRunning(pod, 'app', { run: 0, id: 'containerd://before' })).toBe(false);
     expect(isRunning(podOf({ main: { app: exited(0) } }), 'app', { run: 0, id: 'containerd://run' })).toBe(false);

@@ -30,7 +30,7 @@ const crash = backOff(1, {
   restartCount: 3,
   waitingFor: 'its back-off',
   until,
-  last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
+  lastRun: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
 });
 
 const noSuchHost = failure(
@@ -232,8 +232,8 @@ pod web           terminating       10s
       main: { app: null },
       view: {
         state: 'terminated',
-        ended: true,
-        refused: {
+        hasEnded: true,
+        refusal: {
           reason: 'OutOfcpu',
           message: "Node didn't have enough resource: cpu, requested: 4000, used: 1800, capacity: 2000",
         },
@@ -273,7 +273,7 @@ describe('while the runtime is not ready', () => {
     expect(told(podView({ main: { app: running() }, view: network }))).toBe(
       'pod web is running, with 1 of 1 containers ready',
     );
-    const ended = podView({ main: { app: exited(1) }, view: { ended: true } });
+    const ended = podView({ main: { app: exited(1) }, view: { hasEnded: true } });
     expect(told(ended)).toBe(answer(ended));
     const awaiting = podView({
       view: {
@@ -371,17 +371,20 @@ describe('the answer names', () => {
     ],
     [
       'pod web has succeeded: every container exited with code 0',
-      podView({ main: { app: exited(0) }, view: { ended: true } }),
+      podView({ main: { app: exited(0) }, view: { hasEnded: true } }),
     ],
     [
       'pod web has failed: container app: exit code 3 after 30s',
-      podView({ main: { done: exited(0), app: exited(3) }, view: { ended: true } }),
+      podView({ main: { done: exited(0), app: exited(3) }, view: { hasEnded: true } }),
     ],
     [
       'pod web has ended: Evicted: the node was low on memory',
       podView({
         main: { app: exited(137) },
-        view: { ended: true, ...ending({ reason: 'Evicted', message: 'the node was low on memory', phase: 'Failed' }) },
+        view: {
+          hasEnded: true,
+          ...ending({ reason: 'Evicted', message: 'the node was low on memory', phase: 'Failed' }),
+        },
       }),
     ],
     [
@@ -389,8 +392,8 @@ describe('the answer names', () => {
       podView({
         main: { app: null },
         view: {
-          ended: true,
-          restored: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' },
+          hasEnded: true,
+          restoredStatus: { phase: 'Failed', reason: 'OutOfcpu', message: 'too few cores' },
           ...ending({ reason: 'Completed' }),
         },
       }),

@@ -45,7 +45,7 @@ test.each([
     if (said !== '') peer.write(said);
   });
   await new Promise<void>((resolve) => silent.listen(path, resolve));
-  const asked = agentClient(path, { silentMs: 300, processAt: async () => 77 });
+  const asked = agentClient(path, { idleTimeoutMs: 300, findListenerPid: async () => 77 });
   await expect(asked.json('/api/v1/pods')).rejects.toMatchObject({
     reason: 'AgentSilent',
     message: `the agent at ${path} (process 77) has not responded for 0.3 s: it is suspended or hangs`,
@@ -56,7 +56,7 @@ test.each([
 
 test('a watch may be silent for longer than that', async () => {
   const ending = new AbortController();
-  const asked = agentClient(served.socket.path, { silentMs: 500 });
+  const asked = agentClient(served.socket.path, { idleTimeoutMs: 500 });
   const watched = await asked.watch('/api/v1/pods', ending.signal);
   await watched.next();
   await watched.next();

@@ -7,8 +7,8 @@ const served = servedToEachTest();
 const client = () => agentClient(served.socket.path);
 
 /** What the agent has, on or off. */
-function has(parts: AsyncIterable<Uint8Array> | undefined, isOn = true): void {
-  served.agent.recording = async () => ({ isOn, directory: '/var/lib/recording', parts });
+function has(chunks: AsyncIterable<Uint8Array> | undefined, isOn = true): void {
+  served.agent.recording = async () => ({ isOn, directory: '/var/lib/recording', chunks });
 }
 
 test.each([
@@ -26,8 +26,8 @@ test.each([true, false])('a recording comes in parts, as they are, from an agent
   const sent = [Buffer.from([0, 255, 10]), Buffer.alloc(200_000, 7)];
   has(toIterable(sent), isOn);
   const got: Uint8Array[] = [];
-  const { parts, headers } = await client().bytes('/recording');
-  for await (const part of parts) got.push(part);
+  const { chunks, headers } = await client().bytes('/recording');
+  for await (const part of chunks) got.push(part);
   expect(Buffer.concat(got)).toEqual(Buffer.concat(sent));
   // Of one that records nothing it is told that others have.
   expect(headers['statelet-recorder']).toBe(isOn ? undefined : 'off');
@@ -41,7 +41,7 @@ test('a recording that breaks off is not taken for the whole', async () => {
     })(),
   );
   const read = async () => {
-    for await (const _ of (await client().bytes('/recording')).parts);
+    for await (const _ of (await client().bytes('/recording')).chunks);
   };
   await expect(read()).rejects.toMatchObject({ reason: 'AgentGone' });
 });

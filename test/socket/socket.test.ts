@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import { agentClient } from '../../socket/client.ts';
 import { serveSocket } from '../../socket/socket.ts';
-import { UNREAD_LIMIT } from '../../socket/watch.ts';
+import { MAX_UNREAD_BYTES } from '../../socket/watch.ts';
 import { backOff, NOW, podView, running, sandbox } from '../kubernetes/views.ts';
 import { pod, servedToEachTest } from './served.ts';
 
@@ -275,7 +275,7 @@ describe('watching', () => {
     slow.write('GET /api/v1/pods?watch=true HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise((resolve) => slow.once('readable', resolve));
     const note = 'x'.repeat(256 * 1024);
-    const rounds = (3 * UNREAD_LIMIT) / note.length;
+    const rounds = (3 * MAX_UNREAD_BYTES) / note.length;
     for (let round = 0; round < rounds; round++) {
       served.agent.show(pod('big-host', {}, { note: `${round}${note}` }));
       await take(reader, 1);
@@ -286,7 +286,7 @@ describe('watching', () => {
       tail = (tail + text).slice(-400);
     });
     await new Promise((resolve) => slow.once('close', resolve));
-    expect(length).toBeLessThan(2 * UNREAD_LIMIT);
+    expect(length).toBeLessThan(2 * MAX_UNREAD_BYTES);
     expect(tail).toContain('"type":"ERROR","object":{"kind":"Status"');
     expect(tail).toContain('"code":410');
     served.agent.show(pod('after-host'));

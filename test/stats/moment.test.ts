@@ -7,7 +7,7 @@ function counted() {
   const waiting: ((value: number) => void)[] = [];
   let now = 0;
   const moment = new CachedValue({
-    compute: () => new Promise<number>((resolve) => waiting.push(resolve)),
+    computeValue: () => new Promise<number>((resolve) => waiting.push(resolve)),
     clock: { monotonic: () => now },
   });
   const finish = async () => {
@@ -42,7 +42,7 @@ test('whoever does not wait any more leaves it to the others; what failed is tri
   expect(waiting).toHaveLength(1);
   let fails = true;
   const once = new CachedValue({
-    compute: async () => {
+    computeValue: async () => {
       if (fails) throw new Error('not yet');
       return 'done';
     },

@@ -69,7 +69,7 @@ export class StatsWorld {
       cri: simulation.cri,
       readUsage: createUsageReader({ hierarchies, now: () => simulation.clock.now() }),
       findCgroups: () =>
-        findPodCgroups({ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' }, hierarchies, cgroupfs: hostCgroupfs }),
+        findPodCgroups({ location: { cgroupRoot: '', cgroupDriver: 'cgroupfs' }, hierarchies, cgroupfs: hostCgroupfs }),
       procfs: { read: (file) => this.procfs.get(file) },
       clock: simulation.clock,
       pods: () => [],

@@ -30,7 +30,7 @@ afterEach(() => rm(volume, { recursive: true }));
 /** Shows files, given as path and text. */
 function show(files: Record<string, string>, beforeShown: () => Promise<void> = async () => {}) {
   const list = Object.entries(files).map(([path, text]) => ({ path, data: Buffer.from(text), mode: 0o640 }));
-  return publishFiles(hostFiles, volume, { files: list, now, beforePublish: beforeShown, signal });
+  return publishFiles(hostFiles, volume, { files: list, now, onBeforePublish: beforeShown, signal });
 }
 
 const text = (file: string) => readFile(join(volume, file), 'utf8');

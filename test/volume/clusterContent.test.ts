@@ -2,12 +2,12 @@
 import { mkdir, readdir, readFile, readlink, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../host/files/mountinfo.ts';
+import { findMountAt, listMountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
 import { mount } from '../../volume/mount/mount.ts';
-import { pluginFor } from '../../volume/plugins/plugin.ts';
+import { findPlugin } from '../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import { FakeObjects, fakeTokens } from '../fakes/objects.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from './onDisk.ts';
@@ -23,7 +23,7 @@ function over(layout: Layout, volume: Volume, spec: object = {}) {
   const objects = new FakeObjects();
   objects.put('ConfigMap', 'settings', { data: { a: '1' }, binaryData: { bytes: base64(Buffer.from([0, 255])) } });
   objects.put('Secret', 'key', { data: { a: base64('1') } });
-  const plugin = pluginFor(volumePlugins, volume);
+  const plugin = findPlugin(volumePlugins, volume);
   const request = { ...requestOf(layout, volume, podWith(spec)), objects, tokens: fakeTokens(5) };
   const at = layout.volumeDir('u1', plugin.name, 'v');
   return {
@@ -46,7 +46,7 @@ withRoot('C37: a configMap is on the disk, open to all, with its bytes and its m
   await inFolder(async (_folder, layout) => {
     const volume = over(layout, configMap);
     expect(await volume.mount()).toEqual({ kind: 'path', hostPath: volume.at, own: true });
-    expect(await mountAt(volume.at, signal)).toBeUndefined();
+    expect(await findMountAt(volume.at, signal)).toBeUndefined();
     expect([await volume.read('a'), await volume.read('bytes')]).toEqual([Buffer.from('1'), Buffer.from([0, 255])]);
     expect([await volume.mode('.'), await volume.mode('..data'), await volume.mode('a')]).toEqual([
       0o777, 0o755, 0o640,
@@ -65,13 +65,13 @@ for (const [kind, volume] of [
     await inFolder(async (_folder, layout) => {
       const { at, mount: mountIt, unmount, mode } = over(layout, volume, { resources: { limits: { memory: '4Mi' } } });
       await mountIt();
-      expect(await mountAt(at, signal)).toMatchObject({ type: 'tmpfs' });
+      expect(await findMountAt(at, signal)).toMatchObject({ type: 'tmpfs' });
       const { blocks, bsize } = await statfs(at);
       expect(blocks * bsize).toBe(4 << 20);
       expect(await mode('a')).toBe(kind === 'secret' ? 0o400 : 0o644);
       await unmount();
       await unmount();
-      expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+      expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
     });
   });
 }
@@ -190,7 +190,7 @@ withRoot('a configMap that an earlier version had in memory stays there', async 
     await mkdir(at, { recursive: true });
     await mount({ source: 'tmpfs', target: at, type: 'tmpfs', options: [], signal });
     await mountIt();
-    expect([(await read('a')).toString(), (await mountAt(at, signal))?.type]).toEqual(['1', 'tmpfs']);
+    expect([(await read('a')).toString(), (await findMountAt(at, signal))?.type]).toEqual(['1', 'tmpfs']);
     await unmount();
     await expect(stat(at)).rejects.toMatchObject({ code: 'ENOENT' });
   });
@@ -201,6 +201,6 @@ test('C37: missing objects are reported before anything is mounted', async () =>
     const { objects, mount: mountIt } = over(layout, secret);
     objects.remove('Secret', 'key');
     await expect(mountIt()).rejects.toMatchObject({ reason: 'FailedMount', message: 'secret "key" not found' });
-    expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+    expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
   });
 });

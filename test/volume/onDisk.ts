@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from '@jest/globals';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../../host/pods/layout.ts';
 import type { Maker } from '../../host/pods/podMark.ts';
 import { type Pod, podSchema } from '../../kubernetes/api/schema/pod.ts';
@@ -38,7 +38,7 @@ export async function inFolder(story: (folder: string, layout: Layout) => Promis
       createLayout({ rootDir: path.join(folder, 'root'), podLogsDir: path.join(folder, 'log', 'pods') }),
     );
   } finally {
-    for (const { path: mounted } of await mountsUnder(folder, signal)) await unmount(mounted, signal);
+    for (const { path: mounted } of await listMountsUnder(folder, signal)) await unmount(mounted, signal);
     await rm(folder, { recursive: true, force: true });
   }
 }

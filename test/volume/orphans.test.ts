@@ -3,14 +3,14 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';
 import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
 import { unmount } from '../../volume/mount/mount.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
-import { pluginFor } from '../../volume/plugins/plugin.ts';
+import { findPlugin } from '../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 
@@ -34,8 +34,8 @@ test('removes an orphaned pod with its volumes, idempotently, and preserves othe
     await mkdir(cache, { recursive: true });
     await writeFile(path.join(cache, 'file'), '');
     await mkdir(layout.podDir('u2'), { recursive: true });
-    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
-    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, ownMark: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, ownMark: makerIn(layout), plugins: volumePlugins, signal });
     expect(await listPodDirectories(layout)).toEqual(['u2']);
   });
 });
@@ -44,13 +44,13 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
   await inFolder(async (_folder, layout) => {
     await claimPodDirectory({ layout, maker: makerIn(layout), pod });
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
-    await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
+    await findPlugin(volumePlugins, volume).mount(requestOf(layout, volume));
     const foreign = layout.volumeDir('u1', 'kubernetes.io/csi', 'disk');
     await mkdir(foreign, { recursive: true });
     await run('mount', ['-t', 'tmpfs', 'tmpfs', foreign]);
-    const orphan = { uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal };
+    const orphan = { uid: 'u1', layout, mounter, ownMark: makerIn(layout), plugins: volumePlugins, signal };
     await expect(removePodFiles(orphan)).rejects.toMatchObject({ reason: 'FailedUnmount' });
-    expect(await mountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
+    expect(await listMountsUnder(layout.podDir('u1'), signal)).toEqual([{ path: foreign, type: 'tmpfs' }]);
     await unmount(foreign, signal);
     await removePodFiles(orphan);
     expect(await listPodDirectories(layout)).toEqual([]);
@@ -59,21 +59,21 @@ withRoot('the memory of an orphan is unmounted; a mount of an unknown plugin is 
 
 withRoot('of others nothing is unmounted and nothing removed, whatever mark they have', async () => {
   await inFolder(async (_folder, layout) => {
-    const maker = makerIn(layout);
+    const ownMark = makerIn(layout);
     const volume = { name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } };
-    await pluginFor(volumePlugins, volume).mount(requestOf(layout, volume));
+    await findPlugin(volumePlugins, volume).mount(requestOf(layout, volume));
     const cache = layout.volumeDir('u1', 'kubernetes.io/empty-dir', 'cache');
     await writeFile(path.join(cache, 'file'), 'kept');
     const markFile = path.join(layout.podDir('u1'), MARK_FILE);
     const marks = [
       () => rm(markFile, { force: true }),
       () => writeFile(markFile, '{"root":'),
-      () => writeMark(layout.podDir('u1'), { layout, maker: { ...maker, root: '/elsewhere' }, pod }),
-      () => writeMark(layout.podDir('u1'), { layout, maker: { ...maker, node: 'node-2' }, pod }),
+      () => writeMark(layout.podDir('u1'), { layout, maker: { ...ownMark, root: '/elsewhere' }, pod }),
+      () => writeMark(layout.podDir('u1'), { layout, maker: { ...ownMark, node: 'node-2' }, pod }),
     ];
     for (const mark of marks) {
       await mark();
-      await removePodFiles({ uid: 'u1', layout, mounter, maker, plugins: volumePlugins, signal });
+      await removePodFiles({ uid: 'u1', layout, mounter, ownMark, plugins: volumePlugins, signal });
       expect(await readFile(path.join(cache, 'file'), 'utf8')).toBe('kept');
     }
   });

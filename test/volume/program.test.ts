@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, jest } from '@jest/globals';
-import { mountsUnder } from '../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../host/files/mountinfo.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import { runProgram } from '../../host/program.ts';
 import { runInVolumes } from '../../volume/inVolumes.ts';
@@ -79,7 +79,7 @@ withHanging('neither do parts of volumes, or files in them, that do not answer',
   await mkdir(path.join(folder, 'other', 'a'), { recursive: true });
   const other = { hostPath: path.join(folder, 'other'), subPath: 'a', target: target('other') };
   expect(await runInVolumes([{ kind: 'bind', ...other }], signal)).toEqual([{}]);
-  expect((await mountsUnder(layout.podsDir, signal)).map((mount) => mount.path)).toEqual([target('other')]);
+  expect((await listMountsUnder(layout.podsDir, signal)).map((mount) => mount.path)).toEqual([target('other')]);
   await Promise.all([bind.giveUp(), read.giveUp()]);
 });
 
@@ -116,7 +116,7 @@ withHanging('a part of a volume that does not answer is unmounted all the same',
   const args = ['--no-canonicalize', '--bind', '--', hanging.directory, target];
   await runProgram('mount', args, { signal, timeoutMs: 10_000 });
   await removeSubPaths({ layout, mounter, signal }, { podUid: 'u1' });
-  expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+  expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
 });
 
 withHanging('an emptyDir on which others mounted what does not answer stays, and says so', async (place) => {

@@ -7,7 +7,7 @@ import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type Gate, openGate } from '../../host/simulated/gate.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
 import { removePodFiles } from '../../volume/orphans.ts';
-import { pluginFor } from '../../volume/plugins/plugin.ts';
+import { findPlugin } from '../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import { SimulatedMounter } from '../../volume/simulated/mounter.ts';
 import { deaths, failuresOf, type Trouble, TroubledDisk } from '../fakes/disk.ts';
@@ -15,7 +15,7 @@ import { podWith } from '../fakes/pods.ts';
 
 const { signal } = new AbortController();
 const folders = { rootDir: '/var/lib/statelet', podLogsDir: '/var/log/pods' };
-const maker = { root: folders.rootDir, node: 'node-1', runtime: 'unix:///run/containerd/containerd.sock' };
+const ownMark = { root: folders.rootDir, node: 'node-1', runtime: 'unix:///run/containerd/containerd.sock' };
 const SEEDS = [1, 2];
 const labelsFile = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
 const data: Volume = { name: 'data', emptyDir: {} };
@@ -40,10 +40,10 @@ function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
     ...common,
     subPath,
     mount: async (pod = pods[0] ?? podWith('web')) => {
-      await claimPodDirectory({ layout, maker, pod: pod.metadata });
+      await claimPodDirectory({ layout, maker: ownMark, pod: pod.metadata });
       const paths: string[] = [];
       for (const volume of [data, memory, info]) {
-        const plugin = pluginFor(volumePlugins, volume);
+        const plugin = findPlugin(volumePlugins, volume);
         const mounted = await plugin.mount({ ...common, pod, volume, allocatable: { memory: '1Gi' }, now: 0 });
         if (mounted.kind !== 'path') throw new Error(`${volume.name} is ${mounted.kind}`);
         paths.push(mounted.hostPath);
@@ -54,7 +54,7 @@ function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
       if (failure !== undefined) throw new Error(failure);
       return { hostPath, memoryPath, infoPath };
     },
-    remove: () => removePodFiles({ ...common, uid, maker, plugins: volumePlugins }),
+    remove: () => removePodFiles({ ...common, uid, ownMark, plugins: volumePlugins }),
   };
 }
 

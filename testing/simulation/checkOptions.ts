@@ -1,7 +1,7 @@
 /** Validates the options of a simulation, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
-import { printable } from '../../base/printable.ts';
+import { printableText } from '../../base/printable.ts';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';
@@ -71,5 +71,5 @@ export function checkOptions(options: SimulationOptions): void {
   const strange =
     Object.keys(options).find((key) => lookUp(FIELDS, key) === undefined) ??
     Object.keys(options.config ?? {}).find((key) => lookUp(CONFIG, key) === undefined);
-  if (strange !== undefined) throw new TypeError(printable(`simulateNode: there is no such option: ${strange}`));
+  if (strange !== undefined) throw new TypeError(printableText(`simulateNode: there is no such option: ${strange}`));
 }

@@ -1,5 +1,5 @@
 /** A whole node in one process on a clock that jumps. Runs with the same seed are identical to the last byte. */
-import type { Entry } from '../../actors/boundary.ts';
+import type { RecordedInput } from '../../actors/boundary.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import type { RuntimeEffect } from '../../cri/simulated/objects/views.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -274,7 +274,7 @@ export class Simulation implements SimulatedNode {
     this.startAgentIn(downMs);
   }
 
-  #noteEntry(entry: Entry): void {
+  #noteEntry(entry: RecordedInput): void {
     this.#steps.noteEntry();
     this.users.noteEntry(entry);
     this.#watch.call('onEntry', entry);

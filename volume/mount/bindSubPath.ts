@@ -6,7 +6,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { isMissing } from '../../host/files/fileErrors.ts';
-import { mountAt } from '../../host/files/mountinfo.ts';
+import { findMountAt } from '../../host/files/mountinfo.ts';
 import { openWithin } from '../../host/files/safeOpen.ts';
 import { PRIVATE_MODE } from '../../host/pods/layout.ts';
 import { bindHandle, unmount } from './mount.ts';
@@ -25,7 +25,7 @@ interface SubPathBind {
  * with the mode of the volume. Idempotent, because an existing mount of the same file or directory is preserved.
  */
 export async function bindSubPath({ hostPath, subPath, target, signal }: SubPathBind): Promise<void> {
-  const handle = await openWithin(hostPath, subPath, { make: true });
+  const handle = await openWithin(hostPath, subPath, { shouldCreate: true });
   try {
     await mountHandle(handle, target, signal);
   } finally {
@@ -49,7 +49,7 @@ async function isMountedAt(target: string, { dev, ino }: BigIntStats): Promise<b
 }
 
 async function clearTarget(target: string, signal: AbortSignal): Promise<void> {
-  while ((await mountAt(target, signal)) !== undefined) await unmount(target, signal);
+  while ((await findMountAt(target, signal)) !== undefined) await unmount(target, signal);
   // Removes only an empty directory, so that nothing is deleted if something has been mounted there in the meantime.
   await ((await isDirectory(target)) ? rmdir(target) : unlink(target)).catch(unlessMissing);
 }

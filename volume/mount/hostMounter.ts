@@ -1,16 +1,24 @@
 /** Mounts file systems on this host and accesses its volumes. */
 import { constants } from 'node:fs';
 import { messageOf } from '../../base/failure.ts';
-import { mountAt } from '../../host/files/mountinfo.ts';
+import { findMountAt } from '../../host/files/mountinfo.ts';
 import { runInVolumes } from '../inVolumes.ts';
 import { setOwnership } from '../ownership.ts';
 import { runOnVolume } from '../program.ts';
 import { mount, unmount } from './mount.ts';
 import type { Mounter } from './mounter.ts';
 
-export const hostMounter: Mounter = { mount, unmount, mountAt, inVolumes: runInVolumes, setOwnership, kindOf, create };
+export const hostMounter: Mounter = {
+  mount,
+  unmount,
+  mountAt: findMountAt,
+  inVolumes: runInVolumes,
+  setOwnership,
+  kindOf: readFileType,
+  create,
+};
 
-async function kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
+async function readFileType(target: string, signal: AbortSignal): Promise<number | undefined> {
   try {
     const mode = await runOnVolume('stat', ['-L', '-c', '%f', '--', target], { paths: [target], signal });
     return Number.parseInt(mode, 16) & constants.S_IFMT;

@@ -4,7 +4,7 @@
  */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { mountAt } from '../../host/files/mountinfo.ts';
+import { findMountAt } from '../../host/files/mountinfo.ts';
 import { PASSED_FD } from '../../host/program.ts';
 import { runOnVolume } from '../program.ts';
 
@@ -34,7 +34,7 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
     await runOnVolume('umount', ['--no-canonicalize', '--', target], { paths: [target], signal });
   } catch (error) {
     signal.throwIfAborted();
-    if ((await mountAt(target, signal)) === undefined) return;
+    if ((await findMountAt(target, signal)) === undefined) return;
     throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${messageOf(error)}`, { cause: error });
   }
 }

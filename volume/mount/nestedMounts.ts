@@ -8,18 +8,20 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 /** Returns the outermost paths inside a volume, relative to it, at which a container of the pod mounts something. */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
   const nestedPoints = containersOf(spec).flatMap(({ container: { volumeMounts = [] } }) => {
-    const points = volumeMounts.map(({ mountPath }) => path.posix.join('/', mountPath));
+    const mountPoints = volumeMounts.map(({ mountPath }) => path.posix.join('/', mountPath));
     return volumeMounts.flatMap(({ name, mountPath }) =>
-      name === volume ? outermostBelow(path.posix.join('/', mountPath), points) : [],
+      name === volume ? outermostPointsBelow(path.posix.join('/', mountPath), mountPoints) : [],
     );
   });
   return [...new Set(nestedPoints)];
 }
 
-function outermostBelow(point: string, points: readonly string[]): string[] {
-  const nested = points.filter((candidate) => isBelow(candidate, point));
-  const outermost = nested.filter((candidate) => !nested.some((container) => isBelow(candidate, container)));
-  return outermost.map((candidate) => path.posix.relative(point, candidate));
+function outermostPointsBelow(point: string, points: readonly string[]): string[] {
+  const nestedPoints = points.filter((candidate) => isBelow(candidate, point));
+  const outermostPoints = nestedPoints.filter(
+    (candidate) => !nestedPoints.some((container) => isBelow(candidate, container)),
+  );
+  return outermostPoints.map((candidate) => path.posix.relative(point, candidate));
 }
 
 const isBelow = (child: string, parent: string): boolean =>

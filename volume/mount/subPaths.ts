@@ -12,11 +12,11 @@ export async function removeSubPaths(
 ): Promise<void> {
   const podDirectory = layout.subPathsDir(podUid);
   const directory = volume === undefined ? podDirectory : layout.volumeSubPathsDir(podUid, volume);
-  const mounts = await layout.files.mountsUnder(directory, signal);
-  const base = mounts.length > 0 ? await layout.files.realpath(podDirectory) : podDirectory;
-  for (const mounted of mounts) {
+  const mountPoints = await layout.files.mountsUnder(directory, signal);
+  const basePath = mountPoints.length > 0 ? await layout.files.realpath(podDirectory) : podDirectory;
+  for (const mounted of mountPoints) {
     // Deeper mounts were created by other software.
-    if (path.relative(base, mounted.path).split('/').length === MOUNT_POINT_DEPTH)
+    if (path.relative(basePath, mounted.path).split('/').length === MOUNT_POINT_DEPTH)
       await mounter.unmount(mounted.path, signal);
   }
   await layout.files.removeTree(directory, signal);

@@ -12,7 +12,7 @@ import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
 import { createVolumeDirectory, type Medium, memoryMedium, removeVolumeDirectory } from './memory.ts';
 import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 
-const NAME = 'kubernetes.io/empty-dir';
+const PLUGIN_NAME = 'kubernetes.io/empty-dir';
 const FULL_ACCESS = 0o777;
 /** Mode of a directory whose creation is incomplete: sticky without permissions, which no container would set. */
 const INCOMPLETE_MODE = 0o1000;
@@ -22,8 +22,8 @@ const INCOMPLETE_MODE = 0o1000;
  * deletes it.
  */
 export const emptyDirPlugin: VolumePlugin<MountedPath> = {
-  name: NAME,
-  supports: (volume) => volume.emptyDir !== undefined,
+  name: PLUGIN_NAME,
+  supportsVolume: (volume) => volume.emptyDir !== undefined,
   mount: mountEmptyDir,
   unmount: unmountEmptyDir,
 };
@@ -33,13 +33,13 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { files } = layout;
   const { uid } = pod.metadata;
   if (volume.emptyDir === undefined) throw new TypeError(`volume ${volume.name} has no emptyDir`);
-  const hostPath = layout.volumeDir(uid, NAME, volume.name);
+  const hostPath = layout.volumeDir(uid, PLUGIN_NAME, volume.name);
   const medium = selectMedium(request, volume.emptyDir);
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
   const readyFile = readyFilePath(layout, uid, volume.name);
   const { existed } = await createVolumeDirectory(hostPath, medium, { layout, mounter, signal, mode: INCOMPLETE_MODE });
   // Do not change an existing directory, because containers may have changed it.
-  if (existed && (await (fsGroup === undefined ? isComplete(files, hostPath) : exists(files, readyFile))))
+  if (existed && (await (fsGroup === undefined ? hasFinalMode(files, hostPath) : exists(files, readyFile))))
     return { kind: 'path', hostPath, own: true };
   if (medium === undefined) await files.chmod(hostPath, FULL_ACCESS);
   if (fsGroup === undefined) return { kind: 'path', hostPath, own: true };
@@ -50,13 +50,13 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
 }
 
 /** Whether the directory has its final mode, which is all that is required without an fsGroup. */
-async function isComplete(files: FileSystem, hostPath: string): Promise<boolean> {
+async function hasFinalMode(files: FileSystem, hostPath: string): Promise<boolean> {
   return ((await files.stat(hostPath)).mode & (FULL_ACCESS | INCOMPLETE_MODE)) !== INCOMPLETE_MODE;
 }
 
 /** Returns the path of the file that marks a volume as complete, including the ownership by the fsGroup. */
 function readyFilePath(layout: Layout, uid: string, volume: string): string {
-  return path.join(layout.pluginDir(uid, NAME, volume), 'ready');
+  return path.join(layout.pluginDir(uid, PLUGIN_NAME, volume), 'ready');
 }
 
 async function exists(files: FileSystem, file: string): Promise<boolean> {
@@ -104,6 +104,6 @@ function mountFailure(message: string): NodeFailure {
 }
 
 async function unmountEmptyDir({ podUid, volumeName, layout, mounter, signal }: VolumeUnmount): Promise<void> {
-  await layout.files.rm(layout.pluginDir(podUid, NAME, volumeName), { recursive: true, force: true });
-  await removeVolumeDirectory(layout.volumeDir(podUid, NAME, volumeName), { layout, mounter, signal });
+  await layout.files.rm(layout.pluginDir(podUid, PLUGIN_NAME, volumeName), { recursive: true, force: true });
+  await removeVolumeDirectory(layout.volumeDir(podUid, PLUGIN_NAME, volumeName), { layout, mounter, signal });
 }

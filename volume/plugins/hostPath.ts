@@ -13,29 +13,29 @@ type HostPathType = NonNullable<HostPathVolumeSource['type']>;
 interface TypeRule {
   /** File type bits of the mode (S_IFMT). */
   readonly kind: number;
-  readonly noun: string;
+  readonly description: string;
   /** Kind to create if the path does not exist. */
   readonly create?: 'directory' | 'file';
 }
 
-const directory = { kind: constants.S_IFDIR, noun: 'directory' };
-const file = { kind: constants.S_IFREG, noun: 'file' };
+const directory = { kind: constants.S_IFDIR, description: 'directory' };
+const file = { kind: constants.S_IFREG, description: 'file' };
 
-const RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
+const TYPE_RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
   Directory: directory,
   DirectoryOrCreate: { ...directory, create: 'directory' },
   File: file,
   // The parent directory is not created, because a file's type says nothing about the permissions of its parent.
   FileOrCreate: { ...file, create: 'file' },
-  Socket: { kind: constants.S_IFSOCK, noun: 'socket file' },
-  CharDevice: { kind: constants.S_IFCHR, noun: 'character device' },
-  BlockDevice: { kind: constants.S_IFBLK, noun: 'block device' },
+  Socket: { kind: constants.S_IFSOCK, description: 'socket file' },
+  CharDevice: { kind: constants.S_IFCHR, description: 'character device' },
+  BlockDevice: { kind: constants.S_IFBLK, description: 'block device' },
 };
 
 /** Plugin for `hostPath`. It mounts nothing, and what it created remains on the node. */
 export const hostPathPlugin: VolumePlugin<MountedPath> = {
   name: 'kubernetes.io/host-path',
-  supports: (volume) => volume.hostPath !== undefined,
+  supportsVolume: (volume) => volume.hostPath !== undefined,
   mount: async ({ volume, mounter, signal }) => {
     if (volume.hostPath === undefined) throw new TypeError(`volume ${volume.name} has no hostPath`);
     signal.throwIfAborted();
@@ -52,12 +52,12 @@ async function ensureType(
 ): Promise<void> {
   assertSafePath(target);
   if (type === '') return;
-  const { kind, noun, create } = RULES[type];
+  const { kind, description, create } = TYPE_RULES[type];
   const actualKind = await asMountFailure(mounter.kindOf(target, signal), target, signal);
   if (actualKind === undefined && create !== undefined) {
     await asMountFailure(mounter.create(create, target, signal), target, signal);
   } else if (actualKind !== kind) {
-    throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${noun}`);
+    throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${description}`);
   }
 }
 

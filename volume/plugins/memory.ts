@@ -39,13 +39,13 @@ export async function createVolumeDirectory(
   await files.mkdir(path.dirname(hostPath), { recursive: true, mode: DEFAULT_MODE });
   const wasCreated = await createIfMissing(files, hostPath, mode);
   // Nothing can be mounted on a directory that was just created.
-  const mounted = wasCreated ? undefined : await mounter.mountAt(hostPath, signal);
-  if (mounted !== undefined && mounted.type !== (medium?.type ?? allowedMount)) {
-    throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${mounted.type}`);
+  const existingMount = wasCreated ? undefined : await mounter.mountAt(hostPath, signal);
+  if (existingMount !== undefined && existingMount.type !== (medium?.type ?? allowedMount)) {
+    throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${existingMount.type}`);
   }
   // This fails if the path is a file.
-  if (!wasCreated && mounted === undefined) await files.mkdir(hostPath, { recursive: true });
-  if (mounted !== undefined || medium === undefined) return { existed: !wasCreated };
+  if (!wasCreated && existingMount === undefined) await files.mkdir(hostPath, { recursive: true });
+  if (existingMount !== undefined || medium === undefined) return { existed: !wasCreated };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });
   return { existed: false };
 }

@@ -12,7 +12,7 @@ import {
   type ProjectedFile,
   type Projection,
   projectionsOf,
-  refuseUnlessOptional,
+  throwUnlessOptional,
 } from '../../kubernetes/environment/projection.ts';
 import type { MountedPath } from '../../kubernetes/mountedVolume.ts';
 import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configObject.ts';
@@ -78,10 +78,10 @@ async function readSource(request: VolumeMount, source: Projection): Promise<Pay
     return tokenPayload(pod, await tokens.get(pod, tokenRequest, { signal }), { path, mode });
   }
   if (clusterTrustBundle && trustBundles) {
-    const bundle = await trustBundles.get(pod, clusterTrustBundle, { signal });
-    return { files: [podFile(pod, bundle, { path: clusterTrustBundle.path, mode })] };
+    const trustBundle = await trustBundles.get(pod, clusterTrustBundle, { signal });
+    return { files: [podFile(pod, trustBundle, { path: clusterTrustBundle.path, mode })] };
   }
-  refuseUnlessOptional(volume, source);
+  throwUnlessOptional(volume, source);
   return { files: [] };
 }
 
@@ -118,11 +118,11 @@ interface FileLocation {
  */
 function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): ProjectedFile {
   const owner = commonUser(pod);
-  const isPrivate = owner !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  const isOwnerOnly = owner !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
   return {
     path,
     data: Buffer.from(contents),
-    mode: isPrivate ? PRIVATE_FILE_MODE : mode,
+    mode: isOwnerOnly ? PRIVATE_FILE_MODE : mode,
     ...(owner === undefined ? {} : { owner }),
   };
 }

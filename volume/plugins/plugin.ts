@@ -44,7 +44,7 @@ export interface VolumeUnmount {
 export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
   /** Name of the volume type in Kubernetes, which also names its directory below `volumes`. */
   readonly name: string;
-  readonly supports: (volume: Volume) => boolean;
+  readonly supportsVolume: (volume: Volume) => boolean;
   /** Mounts the volume and returns what containers can mount. */
   readonly mount: (request: VolumeMount) => Promise<Mounted>;
   /** Unmounts the volume and deletes its files unless they belong to the host. */
@@ -52,8 +52,8 @@ export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
 }
 
 /** Returns the plugin for a volume. Fails with `FailedMount` if the type is not supported. */
-export function pluginFor(plugins: readonly VolumePlugin[], volume: Volume): VolumePlugin {
-  const plugin = plugins.find((candidate) => candidate.supports(volume));
+export function findPlugin(plugins: readonly VolumePlugin[], volume: Volume): VolumePlugin {
+  const plugin = plugins.find((candidate) => candidate.supportsVolume(volume));
   if (plugin !== undefined) return plugin;
   const kind = Object.keys(volume).find((key) => key !== 'name');
   const problem = kind === undefined ? 'it has no source' : `volumes of type ${kind} are not supported on this node`;

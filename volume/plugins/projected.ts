@@ -36,12 +36,12 @@ const MOUNT_POINT_MODE = 0o755;
 
 function filesPlugin(
   name: string,
-  sourceOf: (volume: Volume) => unknown,
+  getSource: (volume: Volume) => unknown,
   { onDisk = false }: { readonly onDisk?: boolean } = {},
 ): VolumePlugin<MountedPath> {
   return {
     name,
-    supports: (volume) => sourceOf(volume) !== undefined,
+    supportsVolume: (volume) => getSource(volume) !== undefined,
     mount: async (request) => {
       const { pod, volume, layout } = request;
       const payload = await collectPayload(request);
@@ -82,10 +82,10 @@ async function publishPayload(
   { files }: Payload,
 ) {
   const fsGroup = pod.spec.securityContext?.fsGroup;
-  const beforePublish = async () => {
+  const confirmSources = async () => {
     if (fsGroup !== undefined) await mounter.setOwnership(hostPath, { fsGroup, readOnly: true, signal });
   };
-  await publishFiles(layout.files, hostPath, { files, now, beforePublish, signal });
+  await publishFiles(layout.files, hostPath, { files, now, onBeforePublish: confirmSources, signal });
 }
 
 function writeFailure({ name }: Volume, cause: unknown): NodeFailure {

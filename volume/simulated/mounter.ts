@@ -9,12 +9,12 @@ import type { MountPoint } from '../../host/files/mountPoint.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import type { Inode } from '../../host/simulated/inodes.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
-import { mountAt } from '../../host/simulated/memoryMounts.ts';
+import { findMountAt } from '../../host/simulated/memoryMounts.ts';
 import type { MountRequest } from '../mount/mount.ts';
 import type { Mounter } from '../mount/mounter.ts';
 import { groupMode, type Ownership } from '../ownership.ts';
 import type { VolumeTask, VolumeTaskResult } from '../volumeTasks.ts';
-import { bindWithin, readWithin } from './withinVolume.ts';
+import { bindSubPathInVolume, readFileInVolume } from './withinVolume.ts';
 
 /** Mode of the root directory of a new file system, as set by the kernel. */
 const ROOT_MODES: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
@@ -35,14 +35,14 @@ export class SimulatedMounter implements Mounter {
 
   async mount({ target, type, signal }: MountRequest): Promise<void> {
     const operation = () => this.#disk.mount(type, target, lookUp(ROOT_MODES, type));
-    await this.#write('mount', target, { operation, signal }).catch((cause: unknown) => {
+    await this.#runWrite('mount', target, { operation, signal }).catch((cause: unknown) => {
       throw new NodeFailure('FailedMount', `mounting ${type} at ${target}: ${messageOf(cause)}`, { cause });
     });
   }
 
   async unmount(target: string, signal: AbortSignal): Promise<void> {
     const operation = () => this.#disk.unmount(target);
-    await this.#write('unmount', target, { operation, signal }).catch(async (cause: unknown) => {
+    await this.#runWrite('unmount', target, { operation, signal }).catch(async (cause: unknown) => {
       signal.throwIfAborted();
       if ((await this.mountAt(target, signal)) === undefined) return;
       throw new NodeFailure('FailedUnmount', `unmounting ${target}: ${messageOf(cause)}`, { cause });
@@ -50,7 +50,7 @@ export class SimulatedMounter implements Mounter {
   }
 
   mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined> {
-    return this.#read('mountAt', directory, { operation: () => mountAt(this.#disk, directory), signal });
+    return this.#runRead('mountAt', directory, { operation: () => findMountAt(this.#disk, directory), signal });
   }
 
   async inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]> {
@@ -62,11 +62,11 @@ export class SimulatedMounter implements Mounter {
   setOwnership(root: string, ownership: Ownership): Promise<void> {
     const operation = () => applyOwnership(this.#disk.inodeAt(root, 'lstat'), ownership);
     const partialOperation = () => applyOwnershipPartly(this.#disk.inodeAt(root, 'lstat'), ownership);
-    return this.#write('setOwnership', root, { operation, partialOperation, signal: ownership.signal });
+    return this.#runWrite('setOwnership', root, { operation, partialOperation, signal: ownership.signal });
   }
 
   kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
-    return this.#read('stat', target, { operation: () => fileTypeAt(this.#disk, target), signal });
+    return this.#runRead('stat', target, { operation: () => readFileType(this.#disk, target), signal });
   }
 
   create(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void> {
@@ -74,28 +74,30 @@ export class SimulatedMounter implements Mounter {
       if (kind === 'directory') this.#disk.makeDirectories(target, 0o755);
       else this.#disk.openFile(target, { mode: 0o644 });
     };
-    return this.#write(kind === 'directory' ? 'mkdir' : 'touch', target, { operation, signal });
+    return this.#runWrite(kind === 'directory' ? 'mkdir' : 'touch', target, { operation, signal });
   }
 
   async #runTask(task: VolumeTask, signal: AbortSignal): Promise<VolumeTaskResult> {
     try {
       if (task.kind === 'bind') {
-        await this.#write('bind', task.target, { operation: () => bindWithin(this.#disk, task), signal });
+        await this.#runWrite('bind', task.target, { operation: () => bindSubPathInVolume(this.#disk, task), signal });
         return {};
       }
       const path = join(task.hostPath, task.path);
-      return { text: await this.#read('read', path, { operation: () => readWithin(this.#disk, task), signal }) };
+      return {
+        text: await this.#runRead('read', path, { operation: () => readFileInVolume(this.#disk, task), signal }),
+      };
     } catch (error) {
       signal.throwIfAborted();
       return { failure: messageOf(error) };
     }
   }
 
-  #read<T>(name: string, path: string, { operation, signal }: GatedCall<T>): Promise<T> {
+  #runRead<T>(name: string, path: string, { operation, signal }: GatedCall<T>): Promise<T> {
     return unlessAborted(this.#gate({ name, about: path, writes: false }, operation), signal);
   }
 
-  #write<T>(name: string, path: string, { operation, partialOperation, signal }: GatedCall<T>): Promise<T> {
+  #runWrite<T>(name: string, path: string, { operation, partialOperation, signal }: GatedCall<T>): Promise<T> {
     return unlessAborted(this.#gate({ name, about: path, writes: true }, operation, partialOperation), signal);
   }
 }
@@ -107,7 +109,7 @@ interface GatedCall<T> {
   readonly signal: AbortSignal;
 }
 
-function fileTypeAt(disk: MemoryDisk, target: string): number | undefined {
+function readFileType(disk: MemoryDisk, target: string): number | undefined {
   try {
     return FILE_TYPE_BITS[disk.inodeAt(target, 'stat').kind];
   } catch (error) {
@@ -125,8 +127,8 @@ function applyOwnershipPartly(inode: Inode, ownership: Omit<Ownership, 'signal'>
 
 function applyOwnership(inode: Inode, { fsGroup, readOnly, policy }: Omit<Ownership, 'signal'>): void {
   const requiredMode = groupMode(inode.kind === 'directory', readOnly);
-  const isCorrect = inode.gid === fsGroup && (inode.mode & requiredMode) === requiredMode;
-  if (policy === 'OnRootMismatch' && isCorrect) return;
+  const hasCorrectOwnership = inode.gid === fsGroup && (inode.mode & requiredMode) === requiredMode;
+  if (policy === 'OnRootMismatch' && hasCorrectOwnership) return;
   if (inode.kind === 'directory')
     for (const entry of inode.entries.values()) applyOwnership(entry, { fsGroup, readOnly });
   inode.gid = fsGroup;

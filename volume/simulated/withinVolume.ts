@@ -4,7 +4,7 @@ import { errorCode, isMissing } from '../../host/files/fileErrors.ts';
 import { PRIVATE_MODE } from '../../host/pods/layout.ts';
 import type { Inode } from '../../host/simulated/inodes.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
-import { mountAt } from '../../host/simulated/memoryMounts.ts';
+import { findMountAt } from '../../host/simulated/memoryMounts.ts';
 import type { VolumeTask } from '../volumeTasks.ts';
 
 type ReadTask = Extract<VolumeTask, { kind: 'read' }>;
@@ -16,8 +16,8 @@ const MODE_BITS = 0o7777;
 /**
  * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is not a regular file or is too large.
  */
-export function readWithin(disk: MemoryDisk, { hostPath, path, largest }: ReadTask): string | undefined {
-  const file = undefinedIf(isMissing, () => getResolved(disk, resolveWithin(disk, hostPath, path).path));
+export function readFileInVolume(disk: MemoryDisk, { hostPath, path, largest }: ReadTask): string | undefined {
+  const file = undefinedIf(isMissing, () => getResolved(disk, resolveSubPath(disk, hostPath, path).path));
   if (file === undefined) return undefined;
   if (file.kind !== 'file') throw new Error(`${path} is not a file`);
   if (file.data.length > largest) throw new Error(`${path} is larger than ${largest} bytes`);
@@ -25,10 +25,10 @@ export function readWithin(disk: MemoryDisk, { hostPath, path, largest }: ReadTa
 }
 
 /** Mounts a subPath at a path of the pod. Creates missing directories. Idempotent. */
-export function bindWithin(disk: MemoryDisk, { hostPath, subPath, target }: BindTask): void {
-  const { path: source, missing } = resolveWithin(disk, hostPath, subPath);
+export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, target }: BindTask): void {
+  const { path: source, missingDirectories } = resolveSubPath(disk, hostPath, subPath);
   const { mode } = disk.inodeAt(hostPath, 'open');
-  for (const directory of missing) disk.makeDirectory(directory, mode & MODE_BITS);
+  for (const directory of missingDirectories) disk.makeDirectory(directory, mode & MODE_BITS);
   const sourceInode = getResolved(disk, source);
   if (disk.find(target, 'stat') === sourceInode) return;
   clearTarget(disk, target);
@@ -46,14 +46,14 @@ function getResolved(disk: MemoryDisk, path: string): Inode {
 interface ResolvedPath {
   readonly path: string;
   /** Directories to create, outermost first. */
-  readonly missing: readonly string[];
+  readonly missingDirectories: readonly string[];
 }
 
-function resolveWithin(disk: MemoryDisk, volume: string, subPath: string): ResolvedPath {
+function resolveSubPath(disk: MemoryDisk, volume: string, subPath: string): ResolvedPath {
   const root = disk.realPath(volume);
   const names = subPath.split('/').filter((name) => name !== '' && name !== '.');
   for (let existingCount = names.length; ; existingCount -= 1) {
-    const realPath = realPathOf(disk, join(root, ...names.slice(0, existingCount)));
+    const realPath = findRealPath(disk, join(root, ...names.slice(0, existingCount)));
     if (realPath === undefined && existingCount > 0) continue;
     const existingPath = realPath ?? root;
     if (relative(root, existingPath).split('/')[0] === '..') throw new Error(`${subPath} leads outside the volume`);
@@ -62,19 +62,19 @@ function resolveWithin(disk: MemoryDisk, volume: string, subPath: string): Resol
     // A path that exists but could not be resolved is a dangling link.
     return {
       path: join(existingPath, ...missingNames),
-      missing: missingPaths.filter((path) => disk.find(path, 'open') === undefined),
+      missingDirectories: missingPaths.filter((path) => disk.find(path, 'open') === undefined),
     };
   }
 }
 
-const realPathOf = (disk: MemoryDisk, path: string): string | undefined =>
+const findRealPath = (disk: MemoryDisk, path: string): string | undefined =>
   undefinedIf(
     (error) => errorCode(error) === 'ENOENT',
     () => disk.realPath(path),
   );
 
 function clearTarget(disk: MemoryDisk, target: string): void {
-  while (mountAt(disk, target) !== undefined) disk.unmount(target);
+  while (findMountAt(disk, target) !== undefined) disk.unmount(target);
   const existing = disk.find(target, 'stat');
   if (existing?.kind === 'directory') disk.removeDirectory(target);
   else if (existing !== undefined) disk.unlink(target);

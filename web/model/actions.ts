@@ -9,9 +9,9 @@ import { worldOf } from './server/world.ts';
 export { navigate } from './navigate.ts';
 
 export function select(page: Page, path: string): void {
-  if (path === page.selected.peek() && page.location.peek().steps.length > 0) return;
+  if (path === page.selectedPath.peek() && page.location.peek().steps.length > 0) return;
   batch(() => {
-    page.selected.value = path;
+    page.selectedPath.value = path;
     navigate(page, locationSteps(page.world.peek(), path), 'push');
   });
 }
@@ -46,11 +46,11 @@ async function loadSnapshot(page: Page): Promise<void> {
     });
   } catch (error) {
     // Do not report the failure if the user has moved to a different time.
-    const isWanted = page.location.peek().at === at;
-    pendingSnapshot.value = isWanted ? { kind: 'failed', at, message: errorMessage(error) } : undefined;
+    const isStillCurrent = page.location.peek().at === at;
+    pendingSnapshot.value = isStillCurrent ? { kind: 'failed', at, message: errorMessage(error) } : undefined;
   }
-  const next = page.location.peek().at;
-  if (next !== undefined && next !== at) await loadSnapshot(page);
+  const currentAt = page.location.peek().at;
+  if (currentAt !== undefined && currentAt !== at) await loadSnapshot(page);
 }
 
 /** Returns to the live view. */

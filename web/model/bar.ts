@@ -3,7 +3,7 @@ import { type CATEGORIES, type Category, categoryOf } from '../../show/category.
 import type { World } from './server/world.ts';
 
 /** A value with its number of occurrences. */
-interface Counted<T> {
+interface ValueCount<T> {
   readonly value: T;
   readonly count: number;
 }
@@ -12,28 +12,28 @@ interface Counted<T> {
 const PHASES = ['Running', 'Pending', 'Succeeded', 'Failed', 'Unknown'];
 
 /** Counts the pods in each phase. Phases without pods are omitted. */
-export function podsByPhase({ pods }: World): readonly Counted<string>[] {
+export function podsByPhase({ pods }: World): readonly ValueCount<string>[] {
   const counts = new Map(PHASES.map((phase) => [phase, 0]));
   for (const { phase } of pods.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1);
   return nonZeroCounts(counts);
 }
 
 /** Display order. Steady comes first, then the other categories by increasing severity, then done. */
-const BAR_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
+const CATEGORY_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
 
 /**
  * Counts the containers in each category. Categories without containers are omitted. A container that waits for its
  * image has the category of the image.
  */
-export function containersByCategory({ actors }: World): readonly Counted<Category>[] {
-  const counts = new Map(BAR_ORDER.map((category) => [category, 0]));
+export function containersByCategory({ actors }: World): readonly ValueCount<Category>[] {
+  const counts = new Map(CATEGORY_ORDER.map((category) => [category, 0]));
   for (const actor of actors.values()) {
     if (actor.machine === 'container') counts.set(categoryOf(actor), (counts.get(categoryOf(actor)) ?? 0) + 1);
   }
   return nonZeroCounts(counts);
 }
 
-const nonZeroCounts = <T>(counts: ReadonlyMap<T, number>): Counted<T>[] =>
+const nonZeroCounts = <T>(counts: ReadonlyMap<T, number>): ValueCount<T>[] =>
   [...counts].flatMap(([value, count]) => (count > 0 ? [{ value, count }] : []));
 
 /** The filters applied by the cells of the bar. */

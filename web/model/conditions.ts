@@ -13,7 +13,7 @@ export interface Condition {
   readonly at: number | undefined;
 }
 
-const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
+const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Conditions whose status is `False` in a healthy pod. */
 const UNHEALTHY_IF_TRUE: ReadonlySet<string> = new Set(['DisruptionTarget', 'PodResizePending', 'PodResizeInProgress']);
@@ -22,12 +22,12 @@ const UNHEALTHY_IF_TRUE: ReadonlySet<string> = new Set(['DisruptionTarget', 'Pod
 export function conditionsOf(status: unknown): Condition[] {
   const conditions = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
   return conditions.filter(isObject).map(({ type, status: conditionStatus, reason, message, lastTransitionTime }) => {
-    const at = Date.parse(toText(lastTransitionTime));
-    const explanation = [toText(reason), toText(message)].filter((each) => each !== '').join(': ');
+    const at = Date.parse(textOrEmpty(lastTransitionTime));
+    const explanation = [textOrEmpty(reason), textOrEmpty(message)].filter((each) => each !== '').join(': ');
     return {
-      type: toText(type),
-      status: toText(conditionStatus) || 'Unknown',
-      isHealthy: conditionStatus === (UNHEALTHY_IF_TRUE.has(toText(type)) ? 'False' : 'True'),
+      type: textOrEmpty(type),
+      status: textOrEmpty(conditionStatus) || 'Unknown',
+      isHealthy: conditionStatus === (UNHEALTHY_IF_TRUE.has(textOrEmpty(type)) ? 'False' : 'True'),
       explanation,
       at: Number.isNaN(at) ? undefined : at,
     };

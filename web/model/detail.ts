@@ -1,7 +1,7 @@
 /** Loads the answer and the history of the selected actor. Both are reloaded when the actor has changed. */
 
 import { batch } from '@preact/signals';
-import type { ActorHistory, Detail, ShownActor } from '../../inspect/protocol.ts';
+import type { ActorDetail, ActorHistory, ShownActor } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import { errorMessage } from './actions.ts';
 import type { Page } from './page.ts';
@@ -38,7 +38,7 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
     requestOnChange<DetailRequest>({
       setTimeout,
       currentRequest: () => currentRequest(page, areDetailsVisible()),
-      isSame: (a, b) => a.path === b.path && a.at === b.at && isSameList(a.dependencies, b.dependencies),
+      isSameRequest: (a, b) => a.path === b.path && a.at === b.at && isSameList(a.dependencies, b.dependencies),
       isUrgent: (a, b) => a.path !== b.path,
       send,
     });
@@ -55,20 +55,20 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
  * Returns the request to send. Undefined while the user drags the rail, the connection is lost or the actor is missing.
  */
 function currentRequest(page: Page, isSeen: boolean): DetailRequest | undefined {
-  const path = page.selected.value;
+  const path = page.selectedPath.value;
   const world = page.world.value;
-  const tries = page.detailRetries.value;
+  const retryCount = page.detailRetries.value;
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
   if (path === undefined || isPaused || !world.actors.has(path)) return undefined;
   const at = page.past.value || page.frozen.value ? world.at : undefined;
   const refreshCount = isSeen && at === undefined ? Math.floor(page.browserTime.value / REFRESH_MS) : 0;
-  return { path, at, dependencies: [tries, refreshCount, ...actorsOfPod(world, podUidOf(path))] };
+  return { path, at, dependencies: [retryCount, refreshCount, ...actorsOfPod(world, podUidOf(path))] };
 }
 
 async function loadDetail(page: Page, { path, at }: DetailRequest): Promise<void> {
   try {
     const detail = await page.client.detail(path, at);
-    if (page.selected.peek() !== path) return;
+    if (page.selectedPath.peek() !== path) return;
     batch(() => {
       page.detail.value = detail;
       page.detailError.value = undefined;
@@ -81,7 +81,7 @@ async function loadDetail(page: Page, { path, at }: DetailRequest): Promise<void
 async function loadHistory(page: Page, { path, at }: DetailRequest): Promise<void> {
   try {
     const history = await page.client.actorHistory(path, at);
-    if (page.selected.peek() !== path) return;
+    if (page.selectedPath.peek() !== path) return;
     batch(() => {
       page.actorHistory.value = history;
       page.historyError.value = undefined;
@@ -92,7 +92,7 @@ async function loadHistory(page: Page, { path, at }: DetailRequest): Promise<voi
 }
 
 /** The details of an actor that the page has received so far. */
-export interface LoadedDetail extends Detail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
+export interface LoadedDetail extends ActorDetail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
 
 /**
  * Returns the details of an actor at the displayed time. Undefined if the actor has changed since, or if the details

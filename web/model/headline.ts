@@ -21,29 +21,36 @@ export interface Subject {
   readonly actor: ShownActor;
   readonly pod: ShownPod | undefined;
   /** Whether the actor is missing from the snapshot on display. `at` is then the time at which it was last present. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
   readonly at: number;
   /**
    * The actor with the most severe category among the selected actor and its descendants. Its wait determines the
    * headline.
    */
-  readonly worst: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
+  readonly worstActor: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
   readonly category: Category;
 }
 
 /** Returns the selected actor, or undefined if it has never been received. */
 export function subjectOf(page: Page): Subject | undefined {
-  const path = page.selected.value;
+  const path = page.selectedPath.value;
   const world = page.world.value;
   const actor = path === undefined ? undefined : world.actors.get(path);
   const lastKnown = page.lastKnown.value;
   if (!actor) {
     if (!lastKnown || lastKnown.actor.path !== path) return undefined;
     const { actor: lastActor, pod, at } = lastKnown;
-    return { actor: lastActor, pod, isGone: true, at, worst: lastActor, category: categoryOf(lastActor) };
+    return { actor: lastActor, pod, isDeleted: true, at, worstActor: lastActor, category: categoryOf(lastActor) };
   }
   const worst = worstOf(nodeAt(world, actor));
-  return { actor, pod: podOf(world, actor.path), isGone: false, at: world.at, worst, category: categoryOf(worst) };
+  return {
+    actor,
+    pod: podOf(world, actor.path),
+    isDeleted: false,
+    at: world.at,
+    worstActor: worst,
+    category: categoryOf(worst),
+  };
 }
 
 /** Returns the breadcrumb, which ends with the actor itself. An actor that no longer exists has a name but no link. */
@@ -52,12 +59,13 @@ export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
   const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
     const id = kind === undefined ? name : `${kind}/${name}`;
     path = path === ROOT ? id : `${path}/${id}`;
-    const existing = world.actors.get(path);
-    const displayName = kind === 'pod' && pod ? pod.name : ((path === actor.path ? actor : existing)?.name ?? name);
-    return { name: displayName, ...(existing ? { path } : {}) };
+    const existingActor = world.actors.get(path);
+    const displayName =
+      kind === 'pod' && pod ? pod.name : ((path === actor.path ? actor : existingActor)?.name ?? name);
+    return { name: displayName, ...(existingActor ? { path } : {}) };
   });
-  const root: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
-  return [root, ...steps];
+  const rootCrumb: Crumb = pod ? { name: pod.namespace } : { name: world.node.name, path: ROOT };
+  return [rootCrumb, ...steps];
 }
 
 /** Returns the actor's kind and name for use in a sentence, e.g. `container api`. */
@@ -70,16 +78,17 @@ export const subjectTitle = ({ actor, pod }: Subject): string =>
  * Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names.
  */
 export function fallbackAnswer(subject: Subject): string {
-  const { worst, isGone } = subject;
-  const condition = worst.waitingFor === undefined ? conditionText(worst) : `is waiting for ${worst.waitingFor}`;
-  if (!isGone) return `${subjectTitle(subject)} ${condition}`;
+  const { worstActor, isDeleted } = subject;
+  const condition =
+    worstActor.waitingFor === undefined ? conditionText(worstActor) : `is waiting for ${worstActor.waitingFor}`;
+  if (!isDeleted) return `${subjectTitle(subject)} ${condition}`;
   const pastCondition = condition.replace(/^is /, 'was ').replace(/^has /, 'had ');
   return `${subjectTitle(subject)} is gone; it ${pastCondition}`;
 }
 
 /** Returns the text of the status chip. It is kubectl's STATUS for a pod, otherwise the last part of the state. */
-export function chipText({ actor, pod, worst }: Subject): string {
+export function chipText({ actor, pod, worstActor }: Subject): string {
   if (pod && (actor.machine === 'pod' || (actor.machine === 'container' && pod.status !== 'Running')))
     return pod.status;
-  return worst.state.split('.').at(-1) ?? worst.state;
+  return worstActor.state.split('.').at(-1) ?? worstActor.state;
 }

@@ -72,11 +72,11 @@ export const keyLabel = (key: string): string => KEY_LABELS.get(key) ?? key;
 /** Returns the content of the overlay by group. Keys with the same description share an entry. */
 export function keyGroups(actions: readonly KeyAction[]): { readonly group: string; readonly actions: KeyAction[] }[] {
   return KEY_GROUPS.map((group) => {
-    const byWords = new Map<string, KeyAction>();
+    const actionByDescription = new Map<string, KeyAction>();
     for (const action of actions.filter((each) => each.group === group)) {
-      const keys = [...(byWords.get(action.description)?.keys ?? []), ...action.keys];
-      byWords.set(action.description, { ...action, keys });
+      const keys = [...(actionByDescription.get(action.description)?.keys ?? []), ...action.keys];
+      actionByDescription.set(action.description, { ...action, keys });
     }
-    return { group, actions: [...byWords.values()] };
+    return { group, actions: [...actionByDescription.values()] };
   }).filter((each) => each.actions.length > 0);
 }

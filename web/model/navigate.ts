@@ -10,9 +10,9 @@ export function navigate(
   to: { readonly [Part in keyof PageLocation]?: PageLocation[Part] | undefined },
   how: 'push' | 'replace',
 ) {
-  const parts = Object.entries({ ...page.location.peek(), ...to }).filter(([, value]) => value !== undefined);
+  const definedEntries = Object.entries({ ...page.location.peek(), ...to }).filter(([, value]) => value !== undefined);
   // Safe cast: only optional parts may be undefined.
-  const location = Object.fromEntries(parts) as unknown as PageLocation;
+  const location = Object.fromEntries(definedEntries) as unknown as PageLocation;
   // This throws for an invalid date, before the location changes.
   const url = formatUrl(location);
   page.location.value = location;

@@ -19,7 +19,7 @@ export interface NextLine {
 }
 
 /** Phrases for events that follow "when". They describe the event, not the guard of the transition. */
-const EVENTS: ReadonlyMap<string, string> = new Map([
+const EVENT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['container.update', 'its manifest is changed'],
   ['container.stop', 'it is told to stop'],
   ['container.reset', 'its whole pod is restarted'],
@@ -74,7 +74,7 @@ const EVENTS: ReadonlyMap<string, string> = new Map([
 const TRANSITION_PATTERN = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
 /** Phrases for guards that are more specific than their event. The name of a guard is never displayed. */
-const GUARDS: ReadonlyMap<string, string> = new Map([
+const GUARD_TEXTS: ReadonlyMap<string, string> = new Map([
   ['changesBackOffKey', 'its image or resources are changed'],
   ['changesIdentity', 'its image is changed'],
   ['changesSize', 'its resources are changed'],
@@ -96,9 +96,9 @@ const callText = (port: string): string =>
 /** Describes when a transition is taken. Undefined if that is determined by a guard without a phrase. */
 export function conditionText(on: string): string | undefined {
   const { event = '', end, guard = '' } = TRANSITION_PATTERN.exec(on)?.groups ?? {};
-  if (event === '') return GUARDS.get(guard);
+  if (event === '') return GUARD_TEXTS.get(guard);
   if (end !== undefined) return `${callText(event)} ${end === 'done' ? 'is done' : 'fails'}`;
-  return GUARDS.get(guard) ?? EVENTS.get(event);
+  return GUARD_TEXTS.get(guard) ?? EVENT_TEXTS.get(event);
 }
 
 /** Maximum number of event transitions that are listed. The chart shows all of them. */
@@ -115,22 +115,24 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
   const eventTransitions = detail.next.filter(({ at }) => at === undefined);
   const isContainer = actor?.machine === 'container' && actor.tags.includes('retrying');
   const isBackOff = isContainer && (tried.length > 0 || actor.lastRun !== undefined);
-  const lines = timedTransitions.map((way) => timedLine(way, isBackOff, tried));
-  const texts = new Set<string>();
+  const nextLineList = timedTransitions.map((way) => timedLine(way, isBackOff, tried));
+  const writtenTexts = new Set<string>();
   for (const { on, to, way: transition } of eventTransitions) {
     const condition = conditionText(on);
     if (condition === undefined) continue;
-    const text = `when ${condition}`;
-    if (texts.has(text) || texts.size === MAX_EVENT_TRANSITIONS) continue;
-    const when = texts.size > 0 ? '' : timedTransitions.length > 0 ? 'Sooner' : 'Goes on';
-    texts.add(text);
-    lines.push({
+    const conditionSentence = `when ${condition}`;
+    if (writtenTexts.has(conditionSentence) || writtenTexts.size === MAX_EVENT_TRANSITIONS) continue;
+    const when = writtenTexts.size > 0 ? '' : timedTransitions.length > 0 ? 'Sooner' : 'Goes on';
+    writtenTexts.add(conditionSentence);
+    nextLineList.push({
       when,
-      ...(isBackOff && timedTransitions.length > 0 ? { text, emphasis: '' } : withTarget(text, to)),
+      ...(isBackOff && timedTransitions.length > 0
+        ? { text: conditionSentence, emphasis: '' }
+        : appendTarget(conditionSentence, to)),
       transition,
     });
   }
-  return isBackOff ? [...lines, ...nextBackOff(runsLatestFirst({ tried }, actor))] : lines;
+  return isBackOff ? [...nextLineList, ...nextBackOff(runsLatestFirst({ tried }, actor))] : nextLineList;
 }
 
 type NextDetail = Pick<LoadedDetail, 'next' | 'tried'>;
@@ -140,11 +142,11 @@ type NextActor = Pick<ShownActor, 'machine' | 'tags' | 'lastRun' | 'since' | 'un
 function timedLine({ at = 0, to, way: transition }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
   const run = Math.max(...tried.map((each) => each.run)) + 1;
   const emphasis = tried.length > 0 ? `started as run ${run}` : 'started again';
-  const line = isBackOff ? { text: 'it is', emphasis: emphasis } : withTarget('it goes on', to);
+  const line = isBackOff ? { text: 'it is', emphasis } : appendTarget('it goes on', to);
   return { when: formatClock(at), ...line, transition };
 }
 
-const withTarget = (text: string, to: string | undefined) =>
+const appendTarget = (text: string, to: string | undefined) =>
   to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
 /**
@@ -158,10 +160,10 @@ const MAX_BACK_OFF_MS = 300_000;
  * reached the maximum.
  */
 function nextBackOff(tried: readonly TriedRun[]): NextLine[] {
-  const waits = tried.flatMap(({ waitedMs }) => waitedMs ?? []);
-  const [last, before] = waits;
+  const waitTimesMs = tried.flatMap(({ waitedMs }) => waitedMs ?? []);
+  const [last, before] = waitTimesMs;
   if (last === undefined) return [];
   if (last === before) return [{ when: 'If it fails', text: 'it waits', emphasis: `${humanDuration(last)} again` }];
-  const maxWaitMs = Math.min(2 * last, Math.max(MAX_BACK_OFF_MS, ...waits));
+  const maxWaitMs = Math.min(2 * last, Math.max(MAX_BACK_OFF_MS, ...waitTimesMs));
   return [{ when: 'If it fails', text: 'it waits longer, at most', emphasis: humanDuration(maxWaitMs) }];
 }

@@ -18,18 +18,18 @@ export interface ObjectLine {
 
 /** Splits a text into plain and redacted parts. */
 export function splitRedacted(text: string): TextPart[] {
-  const parts: TextPart[] = [];
+  const textParts: TextPart[] = [];
   let from = 0;
   for (const match of text.matchAll(HELD_BACK)) {
-    parts.push({ text: text.slice(from, match.index), isRedacted: false }, { text: match[0], isRedacted: true });
+    textParts.push({ text: text.slice(from, match.index), isRedacted: false }, { text: match[0], isRedacted: true });
     from = match.index + match[0].length;
   }
-  parts.push({ text: text.slice(from), isRedacted: false });
-  return parts.filter((each) => each.text !== '');
+  textParts.push({ text: text.slice(from), isRedacted: false });
+  return textParts.filter((each) => each.text !== '');
 }
 
 /** YAML notation of empty collections. */
-const EMPTY = { list: '[]', map: '{}' } as const;
+const EMPTY_VALUES = { list: '[]', map: '{}' } as const;
 
 /** Returns the lines of an object. Undefined values are omitted. */
 export function objectLines(value: unknown, indent = ''): ObjectLine[] {
@@ -41,8 +41,10 @@ export function objectLines(value: unknown, indent = ''): ObjectLine[] {
 
 /** Returns the lines of a list item, the first one prefixed with a dash. */
 function itemLines(item: unknown, indent: string): ObjectLine[] {
-  const lines = isEmpty(item) ? scalarLines('', item, { indent: '', continuationIndent: '' }) : objectLines(item, '');
-  return lines.map((line, index) => ({ ...line, indent: `${indent}${index === 0 ? '- ' : '  '}${line.indent}` }));
+  const childLines = isEmpty(item)
+    ? scalarLines('', item, { indent: '', continuationIndent: '' })
+    : objectLines(item, '');
+  return childLines.map((line, index) => ({ ...line, indent: `${indent}${index === 0 ? '- ' : '  '}${line.indent}` }));
 }
 
 function entryLines(key: string, value: unknown, indent: string): ObjectLine[] {
@@ -62,18 +64,18 @@ interface Indents {
 }
 
 function scalarLines(key: string, value: unknown, { indent, continuationIndent }: Indents): ObjectLine[] {
-  const text = scalarText(value);
-  if (!text.includes('\n')) return [{ indent, key, value: splitRedacted(text) }];
-  const lines = text.replace(/\n$/, '').split('\n');
+  const scalarValueText = scalarText(value);
+  if (!scalarValueText.includes('\n')) return [{ indent, key, value: splitRedacted(scalarValueText) }];
+  const textLines = scalarValueText.replace(/\n$/, '').split('\n');
   return [
     { indent, key, value: splitRedacted('|') },
-    ...lines.map((line) => ({ indent: continuationIndent, key: '', value: splitRedacted(line) })),
+    ...textLines.map((line) => ({ indent: continuationIndent, key: '', value: splitRedacted(line) })),
   ];
 }
 
 function scalarText(value: unknown): string {
-  if (Array.isArray(value)) return EMPTY.list;
-  if (typeof value === 'object' && value !== null) return EMPTY.map;
+  if (Array.isArray(value)) return EMPTY_VALUES.list;
+  if (typeof value === 'object' && value !== null) return EMPTY_VALUES.map;
   if (typeof value !== 'string') return String(value);
   // Quote strings that YAML would interpret as a different value.
   return /^$|^[\s\-?:,[\]{}#&*!|>'"%@`~]|: |^(true|false|null|yes|no|on|off)$|^[\d.+-]+$/i.test(value) &&

@@ -1,6 +1,6 @@
 /** Creates the state that all panels share, as signals: selection, time, connection and the data of the node. */
 import { computed, signal } from '@preact/signals';
-import type { ActorHistory, Detail, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
+import type { ActorDetail, ActorHistory, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import { createKeys } from './keys.ts';
 import type { PageLocation } from './pageLocation.ts';
 import type { ServerClient } from './server/serverClient.ts';
@@ -36,7 +36,7 @@ interface PageHistory {
 const NO_HISTORY: PageHistory = { push: () => {}, replace: () => {} };
 
 interface PageOptions {
-  readonly first: Snapshot;
+  readonly initialSnapshot: Snapshot;
   readonly location: PageLocation;
   readonly client: ServerClient;
   readonly now: () => number;
@@ -53,7 +53,7 @@ function createClocks({ at, mode }: Snapshot, now: () => number) {
   /** Offset of the node's clock from the browser's. 0 for a recording, because its clock cannot be compared. */
   const offsetMs = signal(mode === 'live' ? at - browserTime.peek() : 0);
   return {
-    browserTime: browserTime,
+    browserTime,
     /** The node's clock, updated every second, even if no frames arrive or a past time is shown. */
     nodeTime: computed(() => browserTime.value + offsetMs.value),
     /** Updates the offset from a timestamp received from the node. */
@@ -69,23 +69,23 @@ function createClocks({ at, mode }: Snapshot, now: () => number) {
  * Rounds down to whole seconds, as displayed by the clocks. Otherwise a countdown and the displayed end time would not
  * add up.
  */
-const wholeSeconds = (at: number): number => Math.floor(at / 1_000) * 1_000;
+const floorToSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 /** Creates the signals that determine the time on display, which is live, past or frozen. */
-function createTimeSignals(first: Snapshot, now: () => number) {
-  const world = worldOf(first);
+function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
+  const world = worldOf(initialSnapshot);
   /** The latest state received from the node. */
   const live = signal<World>(world);
   /** The past snapshot on display. Undefined in the live view. */
-  const past = signal<World | undefined>(first.mode === 'live' ? undefined : world);
+  const past = signal<World | undefined>(initialSnapshot.mode === 'live' ? undefined : world);
   /** The frozen view, toggled with the space key. */
   const frozen = signal<World | undefined>(undefined);
-  const clock = createClocks(first, now);
-  const connection = signal<Connection>(first.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
+  const clock = createClocks(initialSnapshot, now);
+  const connection = signal<Connection>(initialSnapshot.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
   return {
     live,
     past,
-    frozen: frozen,
+    frozen,
     connection,
     ...clock,
     /** The snapshot that all panels show. */
@@ -94,7 +94,7 @@ function createTimeSignals(first: Snapshot, now: () => number) {
     now: computed(() => {
       const frozenWorld = past.value ?? frozen.value;
       if (frozenWorld || connection.value.kind === 'lost') return (frozenWorld ?? live.value).at;
-      return wholeSeconds(clock.nodeTime.value);
+      return floorToSecond(clock.nodeTime.value);
     }),
     /**
      * The past snapshot that is being loaded, or the failure to load it. Undefined if the requested snapshot is on
@@ -105,25 +105,25 @@ function createTimeSignals(first: Snapshot, now: () => number) {
     isDragging: signal(false),
     /** Number of lines received since the view was frozen. */
     eventsSinceFreeze: signal(0),
-    recorded: signal(first.recorded),
+    recordedRange: signal(initialSnapshot.recorded),
     rail: signal<Rail | undefined>(undefined),
   };
 }
 
 /** Creates the state of the page. Panels read its signals, and `actions.ts` changes several of them at once. */
-export function createPage({ first, location, client, now, history = NO_HISTORY }: PageOptions) {
+export function createPage({ initialSnapshot, location, client, now, history = NO_HISTORY }: PageOptions) {
   return {
     client,
     history,
     readNow: now,
-    mode: first.mode,
+    mode: initialSnapshot.mode,
     location: signal(location),
-    ...createTimeSignals(first, now),
+    ...createTimeSignals(initialSnapshot, now),
     /** Path of the selected actor, derived from the location. Undefined until an actor is selected. */
-    selected: signal<string | undefined>(undefined),
+    selectedPath: signal<string | undefined>(undefined),
     lastKnown: signal<LastKnownActor | undefined>(undefined),
     /** Details of the selected actor. Until they arrive, this may contain the details of the previous actor. */
-    detail: signal<Detail | undefined>(undefined),
+    detail: signal<ActorDetail | undefined>(undefined),
     /** Failure to load the details of an actor. */
     detailError: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
     /** History of the selected actor. Until it arrives, this may contain the history of the previous actor. */

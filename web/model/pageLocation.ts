@@ -39,11 +39,11 @@ export function parseLocation(url: URL): PageLocation {
 }
 
 /** Decodes a segment. Malformed escapes are left as they are. */
-function decodeSegment(step: string): string {
+function decodeSegment(segment: string): string {
   try {
-    return decodeURIComponent(step);
+    return decodeURIComponent(segment);
   } catch {
-    return step;
+    return segment;
   }
 }
 

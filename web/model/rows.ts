@@ -18,7 +18,7 @@ import { actorTrees, ROOT } from './tree.ts';
 export interface TreeRow {
   readonly row: ActorRow;
   /** Whether the actor no longer exists. Its row stays while the pointer or the focus is in the list. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
 }
 
 /** The texts of a row. */
@@ -36,28 +36,30 @@ export interface RowTexts {
 }
 
 /** Maximum number of rows of actors that no longer exist. */
-const MAX_GONE_ROWS = 50;
+const MAX_DELETED_ROWS = 50;
 
 /** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist stay. */
 function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly ActorRow[]): TreeRow[] {
-  const byPath = new Map(currentRows.map((row) => [row.path, row]));
-  const isTooMany = previousRows.filter(({ isGone }) => isGone).length > MAX_GONE_ROWS;
-  const existingRows = previousRows.flatMap(({ row, isGone }) => {
-    const now = byPath.get(row.path);
+  const rowsByPath = new Map(currentRows.map((row) => [row.path, row]));
+  const hasTooManyDeleted = previousRows.filter(({ isDeleted }) => isDeleted).length > MAX_DELETED_ROWS;
+  const existingRows = previousRows.flatMap(({ row, isDeleted }) => {
+    const now = rowsByPath.get(row.path);
     // Limit the rows of actors that no longer exist, because the pointer or the focus may stay in the list for a long
     // time.
-    return now === undefined && isGone && isTooMany ? [] : [{ row: now ?? row, isGone: now === undefined }];
+    return now === undefined && isDeleted && hasTooManyDeleted
+      ? []
+      : [{ row: now ?? row, isDeleted: now === undefined }];
   });
   const previousPaths = new Set(previousRows.map(({ row }) => row.path));
   const newRows = currentRows.filter((row) => row.depth === 0 && !previousPaths.has(row.path));
-  return [...existingRows, ...newRows.map(presentRow)];
+  return [...existingRows, ...newRows.map(toPresentRow)];
 }
 
-const presentRow = (row: ActorRow): TreeRow => ({ row, isGone: false });
+const toPresentRow = (row: ActorRow): TreeRow => ({ row, isDeleted: false });
 
 /** Creates the state of the tree. */
 export function createTree(page: Page) {
-  const open = signal<ReadonlySet<string>>(new Set());
+  const openPaths = signal<ReadonlySet<string>>(new Set());
   const activeInputs = signal<ReadonlySet<string>>(new Set());
   const parsedFilter = computed(() => parseFilter(page.location.value.query ?? ''));
   const trees = computed(() => actorTrees(page.world.value));
@@ -67,22 +69,22 @@ export function createTree(page: Page) {
   });
   const isInUse = computed(() => activeInputs.value.size > 0);
   return {
-    open,
+    open: openPaths,
     /** The input devices that prevent rows from moving: the pointer or the keyboard focus. */
-    activeInputs: activeInputs,
-    isInUse: isInUse,
+    activeInputs,
+    isInUse,
     /** Path of the row with the keyboard cursor. */
     cursor: signal<string>(ROOT),
     /** One sentence that describes the syntax error in the filter. */
     problem: computed(() => ('problem' in parsedFilter.value ? parsedFilter.value.problem : undefined)),
     count: computed(() => (trees.value ? countTree(trees.value) : { pods: 0, actors: 0 })),
-    rows: createRowsSignal(page, { open, isInUse, matches, trees }),
+    rows: createRowsSignal(page, { open: openPaths, isInUse, matches, trees }),
   };
 }
 
 export type Tree = ReturnType<typeof createTree>;
 
-interface Inputs {
+interface RowInputs {
   readonly open: ReadonlySignal<ReadonlySet<string>>;
   readonly isInUse: ReadonlySignal<boolean>;
   readonly matches: ReadonlySignal<ActorFilter | undefined>;
@@ -93,20 +95,21 @@ interface Inputs {
  * Computes the rows. While the list is in use, the user's own actions, such as expanding a row or changing the filter,
  * may move rows, but changes on the node may not.
  */
-function createRowsSignal(page: Page, { open, isInUse, matches, trees }: Inputs) {
-  let previous: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
+function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInputs) {
+  let previousResult: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
   return computed(() => {
     const tree = trees.value;
-    const done = [open.value, page.location.value.query, page.past.value];
-    const isSame = previous?.done.every((each, index) => each === done[index]) ?? false;
-    const previousRows = isInUse.value ? (previous?.rows ?? []) : [];
+    const dependencies = [open.value, page.location.value.query, page.past.value];
+    const isUnchanged = previousResult?.done.every((each, index) => each === dependencies[index]) ?? false;
+    const previousRows = isInUse.value ? (previousResult?.rows ?? []) : [];
     const retainedOrder = previousRows.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
     // A filter on ages uses the clock of the page, which advances even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
     const currentRows = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
-    const rows = isInUse.value && isSame ? updateInPlace(previousRows, currentRows) : currentRows.map(presentRow);
-    previous = { rows, done };
+    const rows =
+      isInUse.value && isUnchanged ? updateInPlace(previousRows, currentRows) : currentRows.map(toPresentRow);
+    previousResult = { rows, done: dependencies };
     return rows;
   });
 }
@@ -120,7 +123,7 @@ export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts 
   const pod = depth === 0 ? podOf(world, path) : undefined;
   const subject = pod ? worstOf(actor) : row.subject;
   const category = categoryOf(subject);
-  const { detail, time } = rowText(pod && !isHealthy(category) ? { ...row, subject, isOpen: false } : row, now);
+  const { detail, time } = rowText(pod && !isHealthy(category) ? { ...row, subject, isExpanded: false } : row, now);
   return {
     time,
     category,
@@ -151,25 +154,26 @@ function healthyText({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefi
 
 /** Expands or collapses a row. Without `isOpen`, it toggles the row. */
 export function toggleRow({ open }: Tree, path: string, isOpen = !open.peek().has(path)): void {
-  const next = new Set(open.peek());
-  if (isOpen) next.add(path);
-  else next.delete(path);
-  open.value = next;
+  const nextOpenPaths = new Set(open.peek());
+  if (isOpen) nextOpenPaths.add(path);
+  else nextOpenPaths.delete(path);
+  open.value = nextOpenPaths;
 }
 
 /** Expands all ancestors of an actor. */
 export function expandAncestors({ open }: Tree, world: World, path: string): void {
-  const next = new Set(open.peek());
-  for (let above = world.actors.get(path)?.parent; above; above = world.actors.get(above)?.parent) next.add(above);
-  open.value = next;
+  const nextOpenPaths = new Set(open.peek());
+  for (let above = world.actors.get(path)?.parent; above; above = world.actors.get(above)?.parent)
+    nextOpenPaths.add(above);
+  open.value = nextOpenPaths;
 }
 
 /** Records that the pointer or the focus has entered or left the list. */
-export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus', isOn: boolean): void {
-  const next = new Set(activeInputs.peek());
-  if (isOn) next.add(input);
-  else next.delete(input);
-  activeInputs.value = next;
+export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus', isActive: boolean): void {
+  const nextInputs = new Set(activeInputs.peek());
+  if (isActive) nextInputs.add(input);
+  else nextInputs.delete(input);
+  activeInputs.value = nextInputs;
 }
 
 /** Returns the path of the row that is `offset` rows after the cursor, limited to the first and last row. */
@@ -186,21 +190,21 @@ export function rowsInView(
   count: number,
   { top, height, row }: { readonly top: number; readonly height: number; readonly row: number },
 ) {
-  const spare = 6;
-  const from = Math.max(0, Math.min(count, Math.floor(top / row)) - spare);
-  return { from, to: Math.min(count, Math.ceil((top + height) / row) + spare) };
+  const overscanRows = 6;
+  const from = Math.max(0, Math.min(count, Math.floor(top / row)) - overscanRows);
+  return { from, to: Math.min(count, Math.ceil((top + height) / row) + overscanRows) };
 }
 
 /** Returns the position of each row among its siblings, for `aria-posinset` and `aria-setsize`. */
 export function siblingPositions(rows: readonly TreeRow[]): readonly { readonly at: number; readonly of: number }[] {
-  const above: string[] = [];
-  const sizes = new Map<string, number>();
+  const ancestorPaths: string[] = [];
+  const sizesByParent = new Map<string, number>();
   const positions = rows.map(({ row }) => {
-    above[row.depth] = row.path;
-    const family = row.depth === 0 ? ROOT : (above[row.depth - 1] ?? ROOT);
-    const at = (sizes.get(`${row.depth} ${family}`) ?? 0) + 1;
-    sizes.set(`${row.depth} ${family}`, at);
-    return { at, family: `${row.depth} ${family}` };
+    ancestorPaths[row.depth] = row.path;
+    const parentPath = row.depth === 0 ? ROOT : (ancestorPaths[row.depth - 1] ?? ROOT);
+    const at = (sizesByParent.get(`${row.depth} ${parentPath}`) ?? 0) + 1;
+    sizesByParent.set(`${row.depth} ${parentPath}`, at);
+    return { at, family: `${row.depth} ${parentPath}` };
   });
-  return positions.map(({ at, family }) => ({ at, of: sizes.get(family) ?? at }));
+  return positions.map(({ at, family }) => ({ at, of: sizesByParent.get(family) ?? at }));
 }

@@ -1,7 +1,7 @@
 /** Converts between the path of an actor and the location that selects it. */
 
 import { batch, effect } from '@preact/signals';
-import { nearest } from '../../base/nearest.ts';
+import { closestWord } from '../../base/nearest.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { withoutNodeSuffix } from '../../kubernetes/shownName.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
@@ -23,8 +23,8 @@ export const podOf = (world: World, path: string): ShownPod | undefined => {
 /** Returns the pods with this full name, otherwise the static pods whose manifest has this name. */
 function podsNamed(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
-  const exact = pods.filter((pod) => pod.name === name);
-  return exact.length > 0 ? exact : pods.filter((pod) => podName(pod, world) === name);
+  const exactMatches = pods.filter((pod) => pod.name === name);
+  return exactMatches.length > 0 ? exactMatches : pods.filter((pod) => podName(pod, world) === name);
 }
 
 /** Returns the pod with this name. If there are several, the UID decides, otherwise the latest one wins. */
@@ -59,9 +59,9 @@ export function nearestPath(world: World, { steps }: Pick<PageLocation, 'steps'>
 /** Searches the namespace with the most similar name first, then all namespaces. */
 function nearestPod(world: World, namespace: string, name: string): ShownPod | undefined {
   const pods = [...world.pods.values()];
-  const likelyNamespace = nearest(namespace, new Set(pods.map((pod) => pod.namespace)));
+  const likelyNamespace = closestWord(namespace, new Set(pods.map((pod) => pod.namespace)));
   for (const candidates of [pods.filter((pod) => pod.namespace === likelyNamespace), pods]) {
-    const match = nearest(name, new Set(candidates.flatMap((pod) => [podName(pod, world), pod.name])));
+    const match = closestWord(name, new Set(candidates.flatMap((pod) => [podName(pod, world), pod.name])));
     const pod = candidates.find((each) => podName(each, world) === match || each.name === match);
     if (pod) return pod;
   }
@@ -69,24 +69,25 @@ function nearestPod(world: World, namespace: string, name: string): ShownPod | u
 }
 
 /** Descends from an actor while the next step has a similar match. */
-function nearestBelow(world: World, above: string, steps: readonly string[]): string | undefined {
+function nearestBelow(world: World, ancestorPath: string, steps: readonly string[]): string | undefined {
   let path: string | undefined;
-  let from = above;
-  const remaining = [...steps];
-  while (remaining.length > 0) {
+  let from = ancestorPath;
+  const remainingSteps = [...steps];
+  while (remainingSteps.length > 0) {
     const children: readonly string[] = world.children.get(from) ?? [];
     const ids = new Map(
       children.map((child): [string, string] => [child.slice(from === '' ? 0 : from.length + 1), child]),
     );
     // An id is a single word, or a kind and a name.
     const match = [2, 1].flatMap((length) => {
-      const id = remaining.length < length ? undefined : nearest(remaining.slice(0, length).join('/'), ids.keys());
+      const id =
+        remainingSteps.length < length ? undefined : closestWord(remainingSteps.slice(0, length).join('/'), ids.keys());
       return id === undefined || id.split('/').length !== length ? [] : [{ path: ids.get(id), length }];
     })[0];
     if (match?.path === undefined) return path;
     path = match.path;
     from = match.path;
-    remaining.splice(0, match.length);
+    remainingSteps.splice(0, match.length);
   }
   return path;
 }
@@ -99,13 +100,13 @@ export function locationSteps(
   path: string,
 ): { readonly steps: readonly string[]; readonly uid: string | undefined } {
   const uid = podUidOf(path);
-  const below = path.split('/').filter(Boolean);
+  const segments = path.split('/').filter(Boolean);
   const pod = uid === undefined ? undefined : world.pods.get(uid);
-  if (!pod) return { steps: ['node', ...below], uid: undefined };
+  if (!pod) return { steps: ['node', ...segments], uid: undefined };
   const { namespace } = pod;
   const isUnique = (name: string) => podsNamed(world, namespace, name).every((each) => each.uid === uid);
   const name = [podName(pod, world), pod.name].find(isUnique);
-  const steps = ['pod', namespace, name ?? pod.name, ...below.slice(2)];
+  const steps = ['pod', namespace, name ?? pod.name, ...segments.slice(2)];
   return { steps, uid: name === undefined ? uid : undefined };
 }
 
@@ -117,41 +118,41 @@ class ShownActors {
   readonly #at = new Map<string, LastKnownActor>();
 
   at(location: PageLocation): LastKnownActor | undefined {
-    return this.#at.get(keyOf(location));
+    return this.#at.get(locationKey(location));
   }
 
   remember(location: PageLocation, actor: LastKnownActor): void {
-    this.#at.delete(keyOf(location));
-    this.#at.set(keyOf(location), actor);
+    this.#at.delete(locationKey(location));
+    this.#at.set(locationKey(location), actor);
     const [oldest] = this.#at.keys();
     if (this.#at.size > MAX_LOCATIONS && oldest !== undefined) this.#at.delete(oldest);
   }
 }
 
-const keyOf = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([steps, uid]);
+const locationKey = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([steps, uid]);
 
 /**
  * Updates the selected and the last known actor from the location until the returned function is called. The actor
  * shown at a location stays selected even if a different actor gets its name or the actor no longer exists. A location
- * without steps selects the actor returned by `worst` once.
+ * without steps selects the actor returned by `worstPath` once.
  */
-export function followSelection(page: Page, worst: (world: World) => string | undefined): () => void {
+export function followSelection(page: Page, worstPath: (world: World) => string | undefined): () => void {
   const shownActors = new ShownActors();
-  let previousPath = page.selected.peek();
+  let previousPath = page.selectedPath.peek();
   return effect(() => {
     const world = page.world.value;
     const location = page.location.value;
-    const selectedBefore = page.selected.peek();
-    const lastShown = selectedBefore === previousPath ? shownActors.at(location) : undefined;
-    const retainedPath = selectedBefore === previousPath ? lastShown?.actor.path : selectedBefore;
-    const isThere = retainedPath !== undefined && world.actors.has(retainedPath);
+    const previousSelection = page.selectedPath.peek();
+    const lastShown = previousSelection === previousPath ? shownActors.at(location) : undefined;
+    const retainedPath = previousSelection === previousPath ? lastShown?.actor.path : previousSelection;
+    const stillExists = retainedPath !== undefined && world.actors.has(retainedPath);
     const namedPath =
-      location.steps.length > 0 ? pathAt(world, location) : retainedPath === undefined ? worst(world) : undefined;
-    const selected = isThere ? retainedPath : (namedPath ?? retainedPath);
-    previousPath = selected;
+      location.steps.length > 0 ? pathAt(world, location) : retainedPath === undefined ? worstPath(world) : undefined;
+    const selectedPath = stillExists ? retainedPath : (namedPath ?? retainedPath);
+    previousPath = selectedPath;
     batch(() => {
-      page.selected.value = selected;
-      const actor = selected === undefined ? undefined : world.actors.get(selected);
+      page.selectedPath.value = selectedPath;
+      const actor = selectedPath === undefined ? undefined : world.actors.get(selectedPath);
       const pod = actor && podOf(world, actor.path);
       const lastKnown = actor ? { actor, at: world.at, ...(pod ? { pod } : {}) } : lastShown;
       if (lastKnown === undefined) return;
@@ -165,6 +166,6 @@ export function followSelection(page: Page, worst: (world: World) => string | un
 /** Updates the location if its steps no longer identify the selected actor uniquely. */
 function updateLocation(page: Page, world: World, location: PageLocation, path: string): void {
   const { steps, uid } = locationSteps(world, path);
-  const isNamed = pathAt(world, location) === path && (uid === undefined || uid === location.uid);
-  if (!isNamed) navigate(page, { steps, uid }, 'replace');
+  const matchesLocation = pathAt(world, location) === path && (uid === undefined || uid === location.uid);
+  if (!matchesLocation) navigate(page, { steps, uid }, 'replace');
 }

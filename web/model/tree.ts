@@ -15,11 +15,11 @@ const isPod = (path: string): boolean => /^pod\/[^/]+$/.test(path);
 /** Returns an actor with its descendants. */
 export function nodeAt(world: World, actor: ShownActor): ActorNode {
   const { parent: _, order: __, ...view } = actor;
-  const below = world.children.get(actor.path) ?? [];
+  const childPaths = world.children.get(actor.path) ?? [];
   return {
     ...view,
     tags: tagsOf(world, actor),
-    children: below.filter((path) => !isPod(path)).flatMap((path) => nodesAt(world, path)),
+    children: childPaths.filter((path) => !isPod(path)).flatMap((path) => nodesAt(world, path)),
   };
 }
 
@@ -62,17 +62,17 @@ function toRowPod(world: World, actor: ShownActor): RowPod {
     name: pod?.name ?? actor.name,
     createdAt: actor.since,
     statusColumns: () => ({ status: pod?.status ?? '', ready: pod?.ready ?? '' }),
-    containerReasonAt: (path) => wordOf(world, path),
+    containerReasonAt: (path) => statusWordOf(world, path),
     queuePositionOf(container) {
-      const names = tree.children.filter(({ machine }) => machine === 'container').map(({ name }) => name);
-      positions ??= queuePositions(uid, names, limiterQueues(world));
+      const containerNames = tree.children.filter(({ machine }) => machine === 'container').map(({ name }) => name);
+      positions ??= queuePositions(uid, containerNames, limiterQueues(world));
       return positions(container);
     },
   };
 }
 
 /** Returns the reason why a container failed, if it did. */
-function wordOf(world: World, path: string): string | undefined {
+function statusWordOf(world: World, path: string): string | undefined {
   const actor = world.actors.get(path);
   return actor?.machine === 'container' && actor.tags.includes('failed') ? actor.lastRun?.reason : undefined;
 }
@@ -87,7 +87,9 @@ export function worstPath(world: World): string | undefined {
   const pod = tree && treeRows(tree, { isOpen: () => false }).find(({ pod }) => pod !== undefined)?.actor;
   const [first, ...others] = (pod?.children ?? []).filter(({ machine }) => machine === 'container');
   if (first === undefined || (pod && categoryOf(pod) === 'broken')) return pod?.path;
-  const worstIn = (container: ActorNode) => categoryOf(worstOf(container));
-  return others.reduce((worst, each) => (compareSeverity(worstIn(each), worstIn(worst)) < 0 ? each : worst), first)
-    .path;
+  const worstCategory = (container: ActorNode) => categoryOf(worstOf(container));
+  return others.reduce(
+    (worst, each) => (compareSeverity(worstCategory(each), worstCategory(worst)) < 0 ? each : worst),
+    first,
+  ).path;
 }

@@ -23,10 +23,11 @@ export function runsLatestFirst(
   { tried }: Pick<ActorHistory, 'tried'>,
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
 ): TriedRun[] {
-  const waits = actor?.tags.includes('retrying') && actor.until !== undefined ? actor.until - actor.since : undefined;
-  const sorted = tried.toSorted((a, b) => b.run - a.run);
-  return sorted.map((run, at) =>
-    at === 0 && run.waitedMs === undefined && waits !== undefined ? { ...run, waitedMs: waits } : run,
+  const waitingMs =
+    actor?.tags.includes('retrying') && actor.until !== undefined ? actor.until - actor.since : undefined;
+  const sortedRuns = tried.toSorted((a, b) => b.run - a.run);
+  return sortedRuns.map((run, at) =>
+    at === 0 && run.waitedMs === undefined && waitingMs !== undefined ? { ...run, waitedMs: waitingMs } : run,
   );
 }
 
@@ -36,11 +37,11 @@ export function attemptTable(
   actor: Pick<ShownActor, 'tags' | 'since' | 'until'> | undefined,
 ): AttemptTable {
   const allRuns = runsLatestFirst(detail, actor);
-  const longest = Math.max(0, ...allRuns.map(({ ranMs }) => ranMs));
+  const longestRunMs = Math.max(0, ...allRuns.map(({ ranMs }) => ranMs));
   const runs = allRuns.slice(0, MAX_ROWS);
   return {
     runs,
-    summary: `${allRuns.length} ${allRuns.length === 1 ? 'run' : 'runs'}, ${allRuns.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longest / 1_000) * 1_000)}`,
+    summary: `${allRuns.length} ${allRuns.length === 1 ? 'run' : 'runs'}, ${allRuns.length === 1 ? 'it took' : 'none over'} ${humanDuration(Math.ceil(longestRunMs / 1_000) * 1_000)}`,
     longestMs: Math.max(1, ...runs.map(({ waitedMs = 0 }) => waitedMs)),
   };
 }

@@ -25,9 +25,9 @@ export function Catalogue({ drawings, chosen }: CatalogueProps) {
   const key = drawing && drawingKey(drawing.machine, drawing.region);
   useEffect(() => resetChart(chart), [chart, key]);
   if (drawing === undefined) return <p class="said">This page was built without drawings.</p>;
-  const described = drawing.states.find(({ state }) => state === chart.described.value);
+  const described = drawing.states.find(({ state }) => state === chart.describedState.value);
   const close = () => {
-    chart.described.value = undefined;
+    chart.describedState.value = undefined;
   };
   return (
     <main class="catalogue" onKeyDown={({ key: pressed }) => pressed === 'Escape' && close()}>

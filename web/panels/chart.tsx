@@ -2,7 +2,7 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Drawing, ShownActor } from '../../inspect/protocol.ts';
-import { CALL, NODE_API } from '../../show/actors/actorNode.ts';
+import { CALL_KIND, NODE_API_ID } from '../../show/actors/actorNode.ts';
 import { select } from '../model/actions.ts';
 import { type Chart as ChartModel, createChart, resetChart } from '../model/chart/chart.ts';
 import { createDrawings, drawingKey, MACHINES_WITH_CHART, shownDrawing } from '../model/chart/drawings.ts';
@@ -24,7 +24,7 @@ export function Chart(panel: StoryPanel) {
   const drawings = useMemo(() => createDrawings(page.client), [page]);
   const chart = useMemo(createChart, []);
   const actor = useComputed(() => {
-    const path = page.selected.value;
+    const path = page.selectedPath.value;
     const lastActor = page.lastKnown.value?.actor;
     return (
       (path === undefined ? undefined : page.world.value.actors.get(path)) ??
@@ -67,7 +67,7 @@ interface ChartPictureProps extends StoryPanel {
 /** The drawing with its footer and the description of a state. */
 function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPictureProps) {
   useSignalEffect(() => {
-    chart.hovered.value = transitionBetween(drawing, actor.path, storyState.highlight.value);
+    chart.hoveredElement.value = transitionBetween(drawing, actor.path, storyState.highlight.value);
   });
   const onPoint = (transition: string | undefined) => {
     const line =
@@ -78,7 +78,7 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
   };
   const chartActor = toChartActor(page, actor);
   const active = activeStates(chartActor.state);
-  const described = drawing.states.find(({ state }) => state === chart.described.value);
+  const described = drawing.states.find(({ state }) => state === chart.describedState.value);
   const box = active.map((state) => boxOf(drawing, state)).find(Boolean);
   const isWaitInBox = box !== undefined && box.height > 40;
   const isGone = !page.world.value.actors.has(actor.path);
@@ -98,7 +98,7 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
           state={described}
           active={active.find((state) => described.holds?.some((held) => held.state === state))}
           onClose={() => {
-            chart.described.value = undefined;
+            chart.describedState.value = undefined;
           }}
         />
       )}
@@ -143,9 +143,9 @@ function Trouble({ text, onRetry }: { readonly text: string; readonly onRetry: (
 /** The text that replaces the chart of calls in flight and feeds, which have none. */
 function NoChart({ page, actor }: { readonly page: Page; readonly actor: ShownActor }) {
   const explanation =
-    actor.kind === CALL
+    actor.kind === CALL_KIND
       ? 'is a call in flight: it has been asked'
-      : actor.machine === NODE_API
+      : actor.machine === NODE_API_ID
         ? "belongs to the node's own API: it is told of here"
         : 'is a feed: it tells what happens outside';
   const parent = actor.parent === undefined ? undefined : page.world.value.actors.get(actor.parent);

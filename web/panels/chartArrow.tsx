@@ -36,31 +36,31 @@ export const ArrowHeads = () => (
 
 /** The line of an arrow. If the transition was just taken, a pulse runs along it once. */
 export function ArrowLine({ view, isPointed, onPoint }: ArrowProps) {
-  const { drawn, look, lastAt } = view;
-  const d = arrowPath(drawn);
-  const id = drawn.ways[0];
+  const { drawnWay, style, lastAt } = view;
+  const d = arrowPath(drawnWay);
+  const id = drawnWay.ways[0];
   return (
     <g
-      class={`way ${look}${isPointed ? ' pointed' : ''}`}
+      class={`way ${style}${isPointed ? ' pointed' : ''}`}
       onPointerEnter={() => onPoint(id)}
       onPointerLeave={() => onPoint(undefined)}
     >
       <path class="hit" d={d} />
-      <path class="e" d={d} marker-end={`url(#${isPointed && look === 'idle' ? 'm1' : ARROW_HEADS[look]})`} />
-      {look === 'last' && <path key={lastAt} class="pulse" d={d} pathLength={1} />}
+      <path class="e" d={d} marker-end={`url(#${isPointed && style === 'idle' ? 'm1' : ARROW_HEADS[style]})`} />
+      {style === 'last' && <path key={lastAt} class="pulse" d={d} pathLength={1} />}
     </g>
   );
 }
 
 /** The number of times that the transition was taken. */
 export function ArrowCount({ view }: { readonly view: ArrowView }) {
-  const { drawn, count, look } = view;
-  if (count === 0 || drawn.countAt === undefined) return null;
-  const [x, y] = drawn.countAt;
+  const { drawnWay, count, style } = view;
+  if (count === 0 || drawnWay.countAt === undefined) return null;
+  const [x, y] = drawnWay.countAt;
   const text = countText(count);
   const width = 12 + 6 * text.length;
   return (
-    <g class={`count ${look}`}>
+    <g class={`count ${style}`}>
       <rect x={x - width / 2} y={y - 7.5} width={width} height={15} rx={7.5} />
       <text x={x} y={y + 3.6}>
         {text}
@@ -74,14 +74,14 @@ const LETTER = 6.35;
 
 /** The label of an arrow. If the drawing has no room for it, it covers other elements. */
 export function ArrowLabel({ view, isPointed }: { readonly view: ArrowView; readonly isPointed: boolean }) {
-  const { drawn, look } = view;
-  const lines = labelLines(drawn.label, view.timeLeft, isPointed && drawn.labelAt === undefined ? 16 : undefined);
+  const { drawnWay, style } = view;
+  const lines = labelLines(drawnWay.label, view.timeLeft, isPointed && drawnWay.labelAt === undefined ? 16 : undefined);
   const width = Math.max(...lines.map((line) => line.length)) * LETTER;
-  const [middleX, middleY] = longestSegmentMiddle(drawn);
-  const isOver = drawn.labelAt === undefined;
-  const [x, y] = drawn.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
+  const [middleX, middleY] = longestSegmentMiddle(drawnWay);
+  const isOver = drawnWay.labelAt === undefined;
+  const [x, y] = drawnWay.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
   return (
-    <g class={`lb ${look}${isOver ? ' over' : ''}`}>
+    <g class={`lb ${style}${isOver ? ' over' : ''}`}>
       {isOver && <rect x={x - 6} y={y - 4} width={width + 12} height={lines.length * LINE + 7} rx={4} />}
       {lines.map((line, index) => (
         <text key={line} x={x} y={y + 11 + LINE * index} class={index === 0 ? 'first' : ''}>

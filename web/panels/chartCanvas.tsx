@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Drawing, DrawnState } from '../../inspect/protocol.ts';
 import { boxInDirection, type Camera } from '../model/chart/camera.ts';
-import { type Chart, cameraOf, pan, reveal, zoom } from '../model/chart/chart.ts';
+import { type Chart, cameraOf, pan, scrollIntoView, zoom } from '../model/chart/chart.ts';
 import { type ArrowView, buildChartView, type ChartActor, type ChartView } from '../model/chart/view.ts';
 import { ArrowCount, ArrowHeads, ArrowLabel, ArrowLine } from './chartArrow.tsx';
 import { StateBox } from './chartState.tsx';
@@ -21,13 +21,13 @@ export function ChartCanvas({ chart, drawing, chartActor, label, onPoint }: Canv
   const svg = useRef<SVGSVGElement>(null);
   useSize(svg, chart);
   const view = buildChartView(drawing, chartActor);
-  const activeState = view.states.find((state) => state.active)?.drawn;
+  const activeState = view.states.find((state) => state.activeState)?.drawnState;
   const camera = cameraOf(chart, drawing, activeState);
   useEffect(() => {
     chart.activeBox.value = activeState?.state;
   }, [chart, activeState?.state]);
   useWheel(svg, chart, drawing, camera);
-  const tone = view.states.find((state) => state.active)?.active?.category;
+  const tone = view.states.find((state) => state.activeState)?.activeState?.category;
   return (
     <svg
       ref={svg}
@@ -62,17 +62,17 @@ interface PartsProps {
 
 /** The elements in painting order: compound states, arrows, simple states, labels. */
 function ChartElements({ chart, view, chartActor, start, onPoint: tell }: PartsProps) {
-  const { hovered } = chart;
-  const isPointed = ({ drawn }: ArrowView) =>
-    hovered.value.arrow === drawn.ways[0] ||
-    (hovered.value.state !== undefined && [drawn.from, drawn.to].includes(hovered.value.state));
+  const { hoveredElement } = chart;
+  const isPointed = ({ drawnWay }: ArrowView) =>
+    hoveredElement.value.arrow === drawnWay.ways[0] ||
+    (hoveredElement.value.state !== undefined && [drawnWay.from, drawnWay.to].includes(hoveredElement.value.state));
   const onPoint = (arrow: string | undefined) => {
     tell?.(arrow);
-    hovered.value = arrow === undefined ? {} : { arrow };
+    hoveredElement.value = arrow === undefined ? {} : { arrow };
   };
   const isLabelled = (way: ArrowView) =>
-    isPointed(way) || way.look === 'next' || (way.look === 'last' && way.drawn.labelAt !== undefined);
-  const keyed = view.arrows.map((way) => ({ way, key: way.drawn.ways[0] }));
+    isPointed(way) || way.style === 'next' || (way.style === 'last' && way.drawnWay.labelAt !== undefined);
+  const keyed = view.arrows.map((way) => ({ way, key: way.drawnWay.ways[0] }));
   const boxes = { chart, view, chartActor, start };
   return (
     <>
@@ -91,26 +91,26 @@ function ChartElements({ chart, view, chartActor, start, onPoint: tell }: PartsP
 
 /** The boxes of either compound or simple states. */
 function Boxes({ chart, view, chartActor, start, isOuter }: PartsProps & { readonly isOuter: boolean }) {
-  const { hovered, focused, described } = chart;
+  const { hoveredElement, focusedState, describedState } = chart;
   const actions = {
     onOpen: (state: string) => {
-      described.value = described.peek() === state ? undefined : state;
+      describedState.value = describedState.peek() === state ? undefined : state;
     },
     onPoint: (state: string | undefined) => {
-      hovered.value = state === undefined ? {} : { state };
+      hoveredElement.value = state === undefined ? {} : { state };
     },
     onFocus: (state: string) => {
-      focused.value = state;
-      hovered.value = { state };
+      focusedState.value = state;
+      hoveredElement.value = { state };
     },
   };
-  const next = focused.value ?? start?.state;
-  const visibleStates = view.states.filter(({ drawn }) => (drawn.kind === 'compound') === isOuter);
+  const next = focusedState.value ?? start?.state;
+  const visibleStates = view.states.filter(({ drawnState }) => (drawnState.kind === 'compound') === isOuter);
   return (
     <>
       {visibleStates.map((state) => {
-        const { state: id } = state.drawn;
-        const isDescribed = described.value === id;
+        const { state: id } = state.drawnState;
+        const isDescribed = describedState.value === id;
         return (
           <StateBox
             key={id}
@@ -197,14 +197,14 @@ function moveFocus(
   event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
   { chart, drawing, camera }: WalkContext,
 ): void {
-  const from = drawing.states.find(({ state }) => state === chart.focused.peek());
+  const from = drawing.states.find(({ state }) => state === chart.focusedState.peek());
   if (from === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
   const isPressed = event.key === 'Enter' || event.key === ' ';
-  if (isPressed) chart.described.value = chart.described.peek() === from.state ? undefined : from.state;
+  if (isPressed) chart.describedState.value = chart.describedState.peek() === from.state ? undefined : from.state;
   const to = boxInDirection(drawing, from, event.key);
   if (to) {
-    chart.focused.value = to.state;
-    reveal(chart, camera, to, drawing);
+    chart.focusedState.value = to.state;
+    scrollIntoView(chart, camera, to, drawing);
     const boxes = [...event.currentTarget.querySelectorAll<SVGGElement>('[data-state]')];
     boxes.find(({ dataset }) => dataset.state === to.state)?.focus();
   }

@@ -20,47 +20,49 @@ interface BoxProps extends StateActions {
 }
 
 /** Whether there is room below the name. */
-const isLarge = ({ drawn }: StateView): boolean => drawn.height > 40 && drawn.kind !== 'compound';
+const isLarge = ({ drawnState }: StateView): boolean => drawnState.height > 40 && drawnState.kind !== 'compound';
 
 /** A box that can be focused and opened. */
 export function StateBox({ view, chartActor, isNext, isDescribed, onOpen, onPoint, onFocus }: BoxProps) {
-  const { drawn, active, containsActive } = view;
+  const { drawnState, activeState, containsActive } = view;
   return (
     <g
       role="button"
       class={classOf(view)}
-      data-state={drawn.state}
+      data-state={drawnState.state}
       tabIndex={isNext ? 0 : -1}
       aria-label={stateSentence(view, chartActor)}
-      aria-current={active ? 'true' : undefined}
+      aria-current={activeState ? 'true' : undefined}
       aria-expanded={isDescribed}
-      onClick={() => onOpen(drawn.state)}
-      onFocus={() => onFocus(drawn.state)}
-      onPointerEnter={() => onPoint(drawn.state)}
+      onClick={() => onOpen(drawnState.state)}
+      onFocus={() => onFocus(drawnState.state)}
+      onPointerEnter={() => onPoint(drawnState.state)}
       onPointerLeave={() => onPoint(undefined)}
     >
-      {active && drawn.kind !== 'compound' && <Frame view={view} class="halo" />}
+      {activeState && drawnState.kind !== 'compound' && <Frame view={view} class="halo" />}
       <Frame view={view} class={`frame${containsActive ? ' around' : ''}`} />
-      {active && drawn.kind !== 'compound' ? <ActiveText view={view} /> : <PlainText view={view} />}
+      {activeState && drawnState.kind !== 'compound' ? <ActiveText view={view} /> : <PlainText view={view} />}
     </g>
   );
 }
 
-const classOf = ({ drawn, active, wasVisited }: StateView): string =>
-  ['st', drawn.kind, ...(active ? ['lit', `tone-${active.category}`] : wasVisited ? ['seen'] : [])].join(' ');
+const classOf = ({ drawnState, activeState, wasVisited }: StateView): string =>
+  ['st', drawnState.kind, ...(activeState ? ['lit', `tone-${activeState.category}`] : wasVisited ? ['seen'] : [])].join(
+    ' ',
+  );
 
 function Frame({ view, class: name }: { readonly view: StateView; readonly class: string }) {
-  const { x, y, width, height, kind } = view.drawn;
+  const { x, y, width, height, kind } = view.drawnState;
   const radius = kind === 'compound' ? 8 : isLarge(view) ? 9 : 5;
   return <rect class={name} x={x} y={y} width={width} height={height} rx={radius} />;
 }
 
 /** The name, the duration of the last stay and, if there is room, the wait. */
 function PlainText({ view }: { readonly view: StateView }) {
-  const { drawn } = view;
-  const { x, y, width, kind, waitsFor } = drawn;
-  const line = stateLine(drawn.label, view.duration, width - 19);
-  const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawn.height / 2 + 4;
+  const { drawnState } = view;
+  const { x, y, width, kind, waitsFor } = drawnState;
+  const line = stateLine(drawnState.label, view.duration, width - 19);
+  const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawnState.height / 2 + 4;
   const lines = isLarge(view) && waitsFor !== undefined ? waitLines(waitsFor, width) : [];
   return (
     <>
@@ -103,17 +105,17 @@ const waitLines = (waitsFor: string, width: number): string[] =>
 
 /** The content of the active state's box: its icon, the time spent there and the progress of its wait. */
 function ActiveText({ view }: { readonly view: StateView }) {
-  const { drawn, active } = view;
-  if (active === undefined) return null;
-  const { x, y, width, height } = drawn;
+  const { drawnState, activeState } = view;
+  if (activeState === undefined) return null;
+  const { x, y, width, height } = drawnState;
   const large = isLarge(view);
   const base = large ? y + 22 : y + height / 2 + 4;
   const size = large ? 14 : 11;
-  const line = stateLine(active.label, view.duration, width - 26 - size, large);
-  const lines = large && active.waitingFor !== undefined ? waitLines(active.waitingFor, width) : [];
+  const line = stateLine(activeState.label, view.duration, width - 26 - size, large);
+  const lines = large && activeState.waitingFor !== undefined ? waitLines(activeState.waitingFor, width) : [];
   return (
     <>
-      <CategoryIcon category={active.category} x={x + 10} y={base - size + 2} size={size} />
+      <CategoryIcon category={activeState.category} x={x + 10} y={base - size + 2} size={size} />
       <NameAndDuration line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
       {lines.map((each, index) => (
         <text key={each} class="wf" x={x + 10} y={base + 16 + 13 * index}>
@@ -126,16 +128,23 @@ function ActiveText({ view }: { readonly view: StateView }) {
 }
 
 function Progress({ view }: { readonly view: StateView }) {
-  const { drawn, active } = view;
-  if (active?.progress === undefined) return null;
+  const { drawnState, activeState } = view;
+  if (activeState?.progress === undefined) return null;
   const large = isLarge(view);
   const [inset, height] = large ? [10, 4] : [6, 2];
-  const y = drawn.y + drawn.height - (large ? 11 : 4);
-  const width = drawn.width - 2 * inset;
+  const y = drawnState.y + drawnState.height - (large ? 11 : 4);
+  const width = drawnState.width - 2 * inset;
   return (
     <>
-      <rect class="bar0" x={drawn.x + inset} y={y} width={width} height={height} rx={height / 2} />
-      <rect class="bar1" x={drawn.x + inset} y={y} width={width * active.progress} height={height} rx={height / 2} />
+      <rect class="bar0" x={drawnState.x + inset} y={y} width={width} height={height} rx={height / 2} />
+      <rect
+        class="bar1"
+        x={drawnState.x + inset}
+        y={y}
+        width={width * activeState.progress}
+        height={height}
+        rx={height / 2}
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The buttons and keyboard shortcuts of the chart for its extent and zoom. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { navigate } from '../model/actions.ts';
-import { type Chart, cameraOf, toggleWhole, zoom } from '../model/chart/chart.ts';
+import { type Chart, cameraOf, toggleWholeView, zoom } from '../model/chart/chart.ts';
 import type { KeyAction } from '../model/keys.ts';
 import type { Page } from '../model/page.ts';
 import { Glyph } from '../parts/glyph.tsx';
@@ -37,16 +37,16 @@ export function chartKeys(page: Page, chart: Chart, drawing: Drawing | undefined
       description: 'Region or whole',
       run: () => setView(page, page.location.peek().view === 'whole' ? 'region' : 'whole'),
     },
-    { keys: ['f'], group: 'Chart', description: 'Show all of it', run: () => toggleWhole(chart, drawing) },
+    { keys: ['f'], group: 'Chart', description: 'Show all of it', run: () => toggleWholeView(chart, drawing) },
     { keys: ['+', '='], group: 'Chart', description: 'Larger', run: () => zoomBy(chart, drawing, STEP) },
     { keys: ['-'], group: 'Chart', description: 'Smaller', run: () => zoomBy(chart, drawing, 1 / STEP) },
     {
       keys: ['Escape'],
       group: 'Chart',
       description: 'Close the description',
-      isActive: () => chart.described.peek() !== undefined,
+      isActive: () => chart.describedState.peek() !== undefined,
       run: () => {
-        chart.described.value = undefined;
+        chart.describedState.value = undefined;
       },
     },
   ];
@@ -106,7 +106,7 @@ export function ZoomTools({ chart, drawing }: Pick<ToolsProps, 'chart' | 'drawin
         class="mini"
         aria-label="Show all of it"
         title="Show all of it"
-        onClick={() => toggleWhole(chart, drawing)}
+        onClick={() => toggleWholeView(chart, drawing)}
       >
         <Glyph of="fit" />
       </button>

@@ -25,16 +25,20 @@ export function Headline(panel: Panel) {
   const answer = subject ? headlineAnswer(page, subject) : '';
   useEffect(() => announce(answer), [answer]);
   if (!subject) return <NoSelection page={page} />;
-  const countdown = computeCountdown(subject.worst, page.now.value);
+  const countdown = computeCountdown(subject.worstActor, page.now.value);
   return (
-    <section class={subject.isGone ? 'head gone' : 'head'} aria-label="Answer">
+    <section class={subject.isDeleted ? 'head gone' : 'head'} aria-label="Answer">
       <div class="what">
         <Crumbs page={page} subject={subject} />
         <h1 class={answer.length > LONG_ANSWER ? 'answer long' : 'answer'} title={answer}>
           <Answer parts={answerParts(answer)} />
         </h1>
       </div>
-      {subject.isGone ? <LastMoment page={page} at={subject.at} /> : <Ring subject={subject} countdown={countdown} />}
+      {subject.isDeleted ? (
+        <LastMoment page={page} at={subject.at} />
+      ) : (
+        <Ring subject={subject} countdown={countdown} />
+      )}
       <div class="rule" />
       <PodPageButton page={page} hasPod={subject.pod !== undefined} />
     </section>
@@ -43,7 +47,7 @@ export function Headline(panel: Panel) {
 
 /** Returns the server's answer or, until it arrives, a sentence derived from the state. */
 function headlineAnswer(page: Page, subject: Subject): string {
-  const answer = subject.isGone ? undefined : detailOf(page, subject.actor)?.answer;
+  const answer = subject.isDeleted ? undefined : detailOf(page, subject.actor)?.answer;
   return withoutRelativeTimes(answer || fallbackAnswer(subject));
 }
 
@@ -79,7 +83,7 @@ function Crumbs({ page, subject }: CrumbsProps) {
         {page.past.value && (
           <span class="chip past">as it was at {formatTime(page.past.value.at, page.nodeTime.value)}</span>
         )}
-        {subject.isGone ? <span class="chip done">gone</span> : <Status subject={subject} />}
+        {subject.isDeleted ? <span class="chip done">gone</span> : <Status subject={subject} />}
         {subject.pod && <Counts pod={subject.pod} />}
       </span>
     </div>

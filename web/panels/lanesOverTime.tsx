@@ -98,7 +98,7 @@ function pointerHandlers({ page, storyState }: StoryPanel, scale: Scale) {
       if (page.mode !== 'live' || at < page.live.peek().at) goToTime(page, Math.round(at));
     },
     onWheel: (event: WheelEvent) => {
-      const bounds = page.recorded.peek() ?? { from: scale.from, to: page.now.peek() };
+      const bounds = page.recordedRange.peek() ?? { from: scale.from, to: page.now.peek() };
       const window = storyState.range.peek();
       if (event.ctrlKey)
         storyState.rangeChoice.value = zoomRange(

@@ -45,8 +45,8 @@ function Title({ storyState, view, visibleBurst }: StoryPanel & { readonly visib
       <h2>{visibleBurst?.burst.title ?? 'Story'}</h2>
       {visibleBurst && <span class="dim">from {formatFineClock(visibleBurst.burst.from)}</span>}
       <span class="r">
-        <BurstButton label="Earlier" glyph="earlier" to={visibleBurst?.before} onTurn={goToBurst} />
-        <BurstButton label="Later" glyph="later" to={visibleBurst?.after} onTurn={goToBurst} />
+        <BurstButton label="Earlier" glyph="earlier" to={visibleBurst?.previousBurst} onTurn={goToBurst} />
+        <BurstButton label="Later" glyph="later" to={visibleBurst?.nextBurst} onTurn={goToBurst} />
       </span>
     </div>
   );
@@ -55,8 +55,8 @@ function Title({ storyState, view, visibleBurst }: StoryPanel & { readonly visib
 interface BurstButtonProps {
   readonly label: string;
   readonly glyph: 'earlier' | 'later';
-  readonly to: VisibleBurst['before'] | undefined;
-  readonly onTurn: (to: VisibleBurst['before'] | undefined) => void;
+  readonly to: VisibleBurst['previousBurst'] | undefined;
+  readonly onTurn: (to: VisibleBurst['previousBurst'] | undefined) => void;
 }
 
 function BurstButton({ label, glyph, to, onTurn }: BurstButtonProps) {
@@ -85,7 +85,7 @@ function UnsaidNote({ storyState }: StoryPanel) {
 
 function Nothing({ page, storyState }: StoryPanel) {
   if (storyState.error.value !== undefined) return null;
-  const selected = page.selected.value;
+  const selected = page.selectedPath.value;
   if (storyState.loaded.value === undefined || selected === undefined) return <p class="no-story dim">…</p>;
   return <p class="no-story">Nothing happened to {nameOf(selected)} in the time that is shown.</p>;
 }
@@ -134,7 +134,7 @@ function useAutoScroll(
   isTouched: Signal<boolean>,
 ) {
   const listRef = useRef<HTMLOListElement>(null);
-  const isAtEnd = page.past.value === undefined && visibleBurst.after === undefined;
+  const isAtEnd = page.past.value === undefined && visibleBurst.nextBurst === undefined;
   useLayoutEffect(() => {
     const { current } = listRef;
     // Do not scroll while the user interacts with the list.
@@ -217,7 +217,7 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
 
 /** The time since the last step. */
 function TimeSinceLastStep({ visibleBurst, page }: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
-  if (visibleBurst.after || page.past.value) return null;
+  if (visibleBurst.nextBurst || page.past.value) return null;
   const quiet = page.now.value - visibleBurst.burst.to;
   if (quiet < 5_000) return null;
   return <li class="since dim">nothing more for {humanDuration(quiet)}</li>;

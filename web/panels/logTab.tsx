@@ -83,9 +83,9 @@ function Lines({ reading, log }: Pick<Panel, 'reading'> & { readonly log: ShownL
 /** Distance from the end in pixels within which the log is followed again. */
 const NEAR_END_PX = 12;
 
-const Line = ({ parts }: MatchingLine) => (
+const Line = ({ lineParts }: MatchingLine) => (
   <div>
-    {parts.map(({ text, isMatch }, at) =>
+    {lineParts.map(({ text, isMatch }, at) =>
       isMatch ? <mark key={at}>{text}</mark> : <TextParts key={at} parts={splitRedacted(text)} />,
     )}
   </div>

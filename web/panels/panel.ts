@@ -2,14 +2,14 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { Page } from '../model/page.ts';
 import type { Tree } from '../model/rows.ts';
-import type { Reading } from '../model/server/reading.ts';
+import type { ReadingState } from '../model/server/reading.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 /** The page with the state of its reading panels. */
 export interface Panel {
   readonly page: Page;
   readonly tree: Tree;
-  readonly reading: Reading;
+  readonly reading: ReadingState;
   /** The properties of the story and time panels. */
   readonly story: StoryPanel;
   /** Announces a text to screen readers. */

@@ -1,6 +1,6 @@
 /** The pod page with the answer at full width, conditions, actors, manifest and status. */
 import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { CALL } from '../../show/actors/actorNode.ts';
+import { CALL_KIND } from '../../show/actors/actorNode.ts';
 import { rowTime } from '../../show/actors/actorRowText.ts';
 import { categoryOf } from '../../show/category.ts';
 import { kindText } from '../../show/explain/explainText.ts';
@@ -42,7 +42,7 @@ function Actors({ page, subject }: Panel & { readonly subject: Subject }) {
           <li key={actor.path}>
             <button
               type="button"
-              class={actor.path === page.selected.value ? `d${depth} sel` : `d${depth}`}
+              class={actor.path === page.selectedPath.value ? `d${depth} sel` : `d${depth}`}
               onClick={() => select(page, actor.path)}
             >
               <CategoryIcon category={categoryOf(actor)} />
@@ -65,5 +65,5 @@ interface ActorAtDepth {
 
 const withDescendants = (actor: ActorNode, depth = 0): ActorAtDepth[] => [
   { actor, depth },
-  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap((child) => withDescendants(child, depth + 1)),
+  ...actor.children.filter(({ kind }) => kind !== CALL_KIND).flatMap((child) => withDescendants(child, depth + 1)),
 ];

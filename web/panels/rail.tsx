@@ -19,7 +19,7 @@ export function Rail(panel: StoryPanel) {
     const openTimeField = () => {
       isTyping.value = true;
     };
-    return registerKeys(page, storyKeys({ page, storyState: storyState, player, openTimeField }));
+    return registerKeys(page, storyKeys({ page, storyState, player, openTimeField }));
   }, []);
   const isPast = page.past.value !== undefined && page.mode === 'live';
   return (
@@ -40,7 +40,7 @@ export function Rail(panel: StoryPanel) {
 
 function Buttons(panel: StoryPanel) {
   const { page, storyState, player } = panel;
-  const name = nameOf(page.selected.value ?? '');
+  const name = nameOf(page.selectedPath.value ?? '');
   const step = (by: 'event' | 'change', isForward: boolean) => () => {
     player.stop();
     void stepTo(page, storyState, by, isForward);

@@ -62,7 +62,7 @@ function TimeField({ page, player, isTyping }: ClockProps) {
     isWrong.value = at === undefined;
     if (at === undefined) return;
     player.stop();
-    goToTime(page, clampToRecording(at, page.recorded.peek()));
+    goToTime(page, clampToRecording(at, page.recordedRange.peek()));
     leave();
   };
   return (

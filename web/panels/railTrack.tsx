@@ -14,7 +14,7 @@ export function Track(panel: StoryPanel) {
   const { page, storyState } = panel;
   const { box, size } = useSize<HTMLDivElement>();
   const rail = page.rail.value;
-  const to = page.mode === 'live' ? page.nodeTime.value : (page.recorded.value?.to ?? 0);
+  const to = page.mode === 'live' ? page.nodeTime.value : (page.recordedRange.value?.to ?? 0);
   const railModel = rail && railView(rail, to, storyState.range.value);
   return (
     <div class="track" ref={box}>
@@ -24,7 +24,7 @@ export function Track(panel: StoryPanel) {
 }
 
 const Without = ({ page }: Pick<StoryPanel, 'page'>) =>
-  page.recorded.value ? null : <p class="none">Nothing is recorded: there is no past to go back to.</p>;
+  page.recordedRange.value ? null : <p class="none">Nothing is recorded: there is no past to go back to.</p>;
 
 interface SceneProps extends StoryPanel {
   readonly railModel: RailView;

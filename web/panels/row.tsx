@@ -18,14 +18,14 @@ interface RowProps {
 }
 
 /** Returns the CSS classes. Unhealthy rows are colored, and rows of actors that no longer exist are dimmed. */
-function classesOf({ row: { row, isGone }, texts, isSelected, isCursor }: RowProps): string {
+function classesOf({ row: { row, isDeleted }, texts, isSelected, isCursor }: RowProps): string {
   const isHot = ['broken', 'retrying', 'failed'].includes(texts.category);
   return [
     `row d${Math.min(row.depth, 4)}`,
     texts.isHealthy ? 'calm' : isHot ? `hot ${colorClass(texts.category)}` : '',
     isSelected ? 'sel' : '',
     isCursor ? 'cur' : '',
-    isGone ? 'gone' : '',
+    isDeleted ? 'gone' : '',
     row.isMatch ? '' : 'above',
   ]
     .filter((each) => each !== '')
@@ -34,7 +34,7 @@ function classesOf({ row: { row, isGone }, texts, isSelected, isCursor }: RowPro
 
 export function Row(props: RowProps) {
   const { row: tree, at, height, texts, position, isSelected, onSelect, onFold } = props;
-  const { row, isGone } = tree;
+  const { row, isDeleted } = tree;
   return (
     <div
       id={rowId(row.path)}
@@ -46,11 +46,11 @@ export function Row(props: RowProps) {
       aria-setsize={position.of}
       aria-rowindex={at + 1}
       aria-selected={isSelected}
-      aria-expanded={row.isOpen}
+      aria-expanded={row.isExpanded}
       onClick={onSelect}
-      onDblClick={row.isOpen === undefined ? undefined : onFold}
+      onDblClick={row.isExpanded === undefined ? undefined : onFold}
     >
-      <FoldButton isOpen={row.isOpen} onFold={onFold} />
+      <FoldButton isOpen={row.isExpanded} onFold={onFold} />
       <CategoryIcon category={texts.category} />
       <span class="sr">{texts.category}</span>
       <span role="gridcell" class="who">
@@ -59,10 +59,10 @@ export function Row(props: RowProps) {
         {texts.suffix !== '' && <small>{texts.suffix}</small>}
       </span>
       <span role="gridcell" class="state" title={texts.detail}>
-        {isGone ? 'gone' : texts.detail}
+        {isDeleted ? 'gone' : texts.detail}
       </span>
       <span role="gridcell" class="t">
-        {isGone ? '' : texts.time}
+        {isDeleted ? '' : texts.time}
       </span>
     </div>
   );

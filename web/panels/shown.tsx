@@ -48,7 +48,7 @@ function DetailSections({ detail, subject, tab }: DetailSectionsProps) {
       <Problems detail={detail} />
       <Facts actor={subject.actor} />
       <Tried detail={detail} actor={subject.actor} />
-      <Next detail={detail} actor={subject.isGone ? undefined : subject.actor} />
+      <Next detail={detail} actor={subject.isDeleted ? undefined : subject.actor} />
       <Log detail={detail} />
       <Events detail={detail} />
     </>

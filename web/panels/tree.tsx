@@ -133,10 +133,10 @@ function VisibleRows({ page, tree, reading, rows, view }: InSightProps) {
           height={height}
           texts={rowTexts(each, world, now)}
           position={positions[from + index] ?? { at: 1, of: 1 }}
-          isSelected={each.row.path === page.selected.value}
+          isSelected={each.row.path === page.selectedPath.value}
           isCursor={each.row.path === tree.cursor.value}
           onSelect={() => onSelect(each.row.path)}
-          onFold={() => toggleRow(tree, each.row.path, !each.row.isOpen)}
+          onFold={() => toggleRow(tree, each.row.path, !each.row.isExpanded)}
         />
       ))}
     </div>

@@ -31,14 +31,14 @@ const rowAt = ({ tree }: Pick<Panel, 'tree'>) =>
 
 function close({ page, tree }: Panel): void {
   const row = rowAt({ tree });
-  if (row?.isOpen) toggleRow(tree, row.path, false);
+  if (row?.isExpanded) toggleRow(tree, row.path, false);
   else if (row && row.depth > 0) tree.cursor.value = page.world.peek().actors.get(row.path)?.parent ?? row.path;
 }
 
 function open(panel: Panel): void {
   const row = rowAt(panel);
-  if (row?.isOpen === false) toggleRow(panel.tree, row.path, true);
-  else if (row?.isOpen) moveCursor(panel, 1);
+  if (row?.isExpanded === false) toggleRow(panel.tree, row.path, true);
+  else if (row?.isExpanded) moveCursor(panel, 1);
 }
 
 function treeKeys(panel: Panel): KeyAction[] {
@@ -100,7 +100,7 @@ function panelKeys({ reading }: Panel): KeyAction[] {
 
 function pageKeys({ page, reading }: Panel): KeyAction[] {
   const podPage = () => {
-    if (page.selected.peek()?.startsWith('pod/'))
+    if (page.selectedPath.peek()?.startsWith('pod/'))
       navigate(page, { isPodPage: !page.location.peek().isPodPage }, 'replace');
   };
   const back = () => {

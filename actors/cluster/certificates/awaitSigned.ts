@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { printableLine } from '../../../base/printable.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
+import { CERTIFICATE_SIGNING_REQUEST_TYPE } from '../../../kubeclient/paths.ts';
 import { type KubeObject, Reflector } from '../../../kubeclient/reflector.ts';
 
 export const SIGNING_REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
@@ -47,21 +47,21 @@ export async function awaitSigned(
 ): Promise<string> {
   const { clock, limitMs, signal: stop, ...reflectorParts } = options;
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const completed = new AbortController();
-  const signal = AbortSignal.any([stop, completed.signal]);
+  const completion = new AbortController();
+  const signal = AbortSignal.any([stop, completion.signal]);
   const onTimeout = () => reject(new NodeFailure('CertificateNotIssued', notIssued(request.name, limitMs)));
   const timer = clock.setTimeout(onTimeout, limitMs);
-  stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: completed.signal });
+  stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: completion.signal });
   const reflector = new Reflector({
     ...reflectorParts,
     clock,
     signal,
     path: SIGNING_REQUESTS,
-    type: CERTIFICATE_SIGNING_REQUEST,
+    type: CERTIFICATE_SIGNING_REQUEST_TYPE,
     query: { fieldSelector: `metadata.name=${request.name}` },
     onSet: ([csr]) => {
       try {
-        const certificate = certificateIn(request, csr);
+        const certificate = readCertificate(request, csr);
         if (certificate !== undefined) resolve(certificate);
       } catch (error) {
         reject(error);
@@ -75,7 +75,7 @@ export async function awaitSigned(
     return await promise;
   } finally {
     clock.clearTimeout(timer);
-    completed.abort();
+    completion.abort();
   }
 }
 
@@ -84,7 +84,7 @@ const notIssued = (name: string, limitMs: number): string =>
   `certificate request ${name} was not approved within ${limitMs / MINUTE_MS} minutes`;
 
 /** Returns undefined while the request is pending. */
-function certificateIn(
+function readCertificate(
   { name, uid }: { readonly name: string; readonly uid: string },
   csr: KubeObject | undefined,
 ): string | undefined {
@@ -95,16 +95,16 @@ function certificateIn(
     status.conditions.find((condition) => condition.type === type),
   );
   if (denied)
-    throw new NodeFailure('CertificateDenied', `certificate request ${name} was denied${explanationOf(denied)}`);
+    throw new NodeFailure('CertificateDenied', `certificate request ${name} was denied${formatExplanation(denied)}`);
   if (failed)
     throw new NodeFailure(
       'CertificateFailed',
-      `certificate request ${name} could not be signed${explanationOf(failed)}`,
+      `certificate request ${name} could not be signed${formatExplanation(failed)}`,
     );
   return status.certificate ? Buffer.from(status.certificate, 'base64').toString() : undefined;
 }
 
-function explanationOf({ reason, message }: { readonly reason: string; readonly message: string }): string {
+function formatExplanation({ reason, message }: { readonly reason: string; readonly message: string }): string {
   const explanation = [reason, message].filter((part) => part !== '').join(', ');
   return explanation === '' ? '' : `: ${printableLine(explanation)}`;
 }

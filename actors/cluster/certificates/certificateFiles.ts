@@ -17,14 +17,17 @@ import type {
   PersistedCertificate,
 } from '../../../machines/certificate/certificate.ts';
 import { readTextFile, undefinedIfMissing } from '../../sources/yaml/textFile.ts';
-import { unusable, writePrivate } from './privateFiles.ts';
+import { createUnusableFailure, writePrivate } from './privateFiles.ts';
 
-const PREFIXES: Readonly<Record<CertificateName, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
+const FILE_PREFIXES: Readonly<Record<CertificateName, string>> = {
+  client: 'kubelet-client',
+  serving: 'kubelet-server',
+};
 
 export class CertificateFiles {
   readonly #files: FileSystem;
   readonly #directory: string;
-  readonly #prefix: string;
+  readonly #filePrefix: string;
   readonly #onProblem: (problem: string) => void;
   #lastProblem = '';
 
@@ -32,7 +35,7 @@ export class CertificateFiles {
   constructor(files: FileSystem, directory: string, name: CertificateName, onProblem: (problem: string) => void) {
     this.#files = files;
     this.#directory = directory;
-    this.#prefix = PREFIXES[name];
+    this.#filePrefix = FILE_PREFIXES[name];
     this.#onProblem = onProblem;
   }
 
@@ -44,10 +47,10 @@ export class CertificateFiles {
   /** Returns the current certificate, or undefined if there is no usable one. Rejects if the files cannot be read. */
   async read(): Promise<PersistedCertificate | undefined> {
     try {
-      await this.#recover();
+      await this.#recoverLink();
       return await this.#readCurrent();
     } catch (cause) {
-      throw unusable(this.#directory, cause);
+      throw createUnusableFailure(this.#directory, cause);
     }
   }
 
@@ -55,18 +58,18 @@ export class CertificateFiles {
   async write(certificates: string, key: string, now: number): Promise<PersistedCertificate> {
     const certificate = parsePair(certificates, key);
     try {
-      const path = this.#path(timestamp(now));
+      const path = this.#path(formatTimestamp(now));
       await writePrivate(this.#files, path, certificates + key);
-      await this.#link(path);
+      await this.#replaceLink(path);
       await this.#removeExpired(now);
       return certificate;
     } catch (cause) {
-      throw unusable(this.#directory, cause);
+      throw createUnusableFailure(this.#directory, cause);
     }
   }
 
   /** Replaces the link atomically. */
-  async #link(path: string): Promise<void> {
+  async #replaceLink(path: string): Promise<void> {
     const [updated, current] = [this.#path('updated'), this.current];
     for (const link of [updated, current]) {
       const stats = await undefinedIfMissing(() => this.#files.lstat(link));
@@ -79,7 +82,7 @@ export class CertificateFiles {
   }
 
   /** Completes a link replacement that was interrupted between removing the old link and renaming the new one. */
-  async #recover(): Promise<void> {
+  async #recoverLink(): Promise<void> {
     const [updated, current] = await Promise.all(
       [this.#path('updated'), this.current].map((path) => undefinedIfMissing(() => this.#files.lstat(path))),
     );
@@ -94,10 +97,9 @@ export class CertificateFiles {
   async #readCurrent(): Promise<PersistedCertificate | undefined> {
     const pem = await this.#readText(this.current);
     if (pem !== undefined) return this.#parse(this.current, pem, pem);
-    const [certPath, key] = ['.crt', '.key'].map((extension) => join(this.#directory, this.#prefix + extension)) as [
-      string,
-      string,
-    ];
+    const [certPath, key] = ['.crt', '.key'].map((extension) =>
+      join(this.#directory, this.#filePrefix + extension),
+    ) as [string, string];
     const [certPem, keyPem] = await Promise.all([this.#readText(certPath), this.#readText(key)]);
     return certPem === undefined || keyPem === undefined ? undefined : this.#parse(certPath, certPem, keyPem);
   }
@@ -126,7 +128,7 @@ export class CertificateFiles {
    */
   async #removeExpired(now: number): Promise<void> {
     const names = await this.#files.readdir(this.#directory).catch(() => []);
-    for (const name of names.filter((candidate) => this.#isDated(candidate))) {
+    for (const name of names.filter((candidate) => this.#isTimestampedFile(candidate))) {
       const path = join(this.#directory, name);
       const content = await this.#readText(path).catch(() => undefined);
       if (content !== undefined && hasExpired(content, now))
@@ -134,16 +136,16 @@ export class CertificateFiles {
     }
   }
 
-  #isDated(name: string): boolean {
-    return name.startsWith(`${this.#prefix}-`) && DATED.test(name.slice(this.#prefix.length));
+  #isTimestampedFile(name: string): boolean {
+    return name.startsWith(`${this.#filePrefix}-`) && TIMESTAMP_SUFFIX.test(name.slice(this.#filePrefix.length));
   }
 
   #path(qualifier: string): string {
-    return join(this.#directory, `${this.#prefix}-${qualifier}.pem`);
+    return join(this.#directory, `${this.#filePrefix}-${qualifier}.pem`);
   }
 }
 
-const DATED = /^-\d{4}(-\d{2}){5}\.pem$/;
+const TIMESTAMP_SUFFIX = /^-\d{4}(-\d{2}){5}\.pem$/;
 
 /** Whether the certificate has expired. Unusable files count as unexpired. */
 function hasExpired(text: string, now: number): boolean {
@@ -155,10 +157,10 @@ function hasExpired(text: string, now: number): boolean {
 }
 
 /** Formats a time for a file name, in local time like a kubelet. */
-function timestamp(now: number): string {
+function formatTimestamp(now: number): string {
   const date = new Date(now);
-  const parts = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
-  return [date.getFullYear(), ...parts.map((part) => String(part).padStart(2, '0'))].join('-');
+  const dateFields = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];
+  return [date.getFullYear(), ...dateFields.map((part) => String(part).padStart(2, '0'))].join('-');
 }
 
 /**
@@ -175,14 +177,14 @@ function parsePair(certificates: string, key: string): PersistedCertificate {
     throw new Error('the certificate does not match its private key');
   const { validFromDate, validToDate, subjectAltName = '' } = certificate;
   return {
-    subject: subjectOf(certificate),
+    subject: readSubject(certificate),
     notBefore: validFromDate.getTime(),
     notAfter: validToDate.getTime(),
     names: parseAlternativeNames(subjectAltName),
   };
 }
 
-function subjectOf(certificate: X509Certificate): CertificateSubject {
+function readSubject(certificate: X509Certificate): CertificateSubject {
   // OpenSSL returns an array for an attribute that occurs more than once. A certificate may have no subject.
   const { CN = [], O = [] }: { CN?: string | string[]; O?: string | string[] } =
     certificate.toLegacyObject().subject ?? {};
@@ -191,7 +193,7 @@ function subjectOf(certificate: X509Certificate): CertificateSubject {
 
 /** Parses subject alternative names in OpenSSL's format, such as `DNS:node1, IP Address:FD00:0:0:0:0:0:0:1`. */
 function parseAlternativeNames(text: string): AlternativeNames {
-  const valuesOf = (prefix: string) =>
+  const readAttributes = (prefix: string) =>
     text.split(', ').flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
-  return { dnsNames: valuesOf('DNS:'), ips: valuesOf('IP Address:').map(canonicalIpOrText) };
+  return { dnsNames: readAttributes('DNS:'), ips: readAttributes('IP Address:').map(canonicalIpOrText) };
 }

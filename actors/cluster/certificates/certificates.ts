@@ -10,13 +10,13 @@ import {
   type PersistedCertificate,
 } from '../../../machines/certificate/certificate.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import { awaitSigned } from './awaitSigned.ts';
 import { CertificateFiles } from './certificateFiles.ts';
 import { createNamedRequest, createRequest } from './createRequest.ts';
 import { RequestKey } from './requestKey.ts';
 
-export interface CertificateParts {
+export interface CertificateDependencies {
   readonly directory: string;
   /** Requests certificates while the node has no valid client certificate. Defaults to the node's own client. */
   readonly bootstrapClient?: KubeClient | undefined;
@@ -24,7 +24,7 @@ export interface CertificateParts {
   readonly onRenewed: (name: CertificateName) => void;
 }
 
-interface Parts extends CertificateParts {
+interface CertificatesDependencies extends CertificateDependencies {
   readonly client: KubeClient;
   readonly nodeName: string;
   readonly files: FileSystem;
@@ -33,71 +33,73 @@ interface Parts extends CertificateParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-const SIGNERS: Readonly<Record<CertificateName, { readonly signerName: string; readonly usages: readonly string[] }>> =
-  {
-    client: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['digital signature', 'client auth'] },
-    serving: { signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
-  };
+const SIGNING_OPTIONS: Readonly<
+  Record<CertificateName, { readonly signerName: string; readonly usages: readonly string[] }>
+> = {
+  client: { signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['digital signature', 'client auth'] },
+  serving: { signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
+};
 
 /** A request that is waiting for its certificate, with its private key and the client that created it. */
-interface Pending {
+interface PendingRequest {
   readonly uid: string;
   readonly key: string;
   readonly client: KubeClient;
   /** Whether the key is stored on disk so that a restarted agent can resume the request. */
-  readonly resumes: boolean;
+  readonly isResumable: boolean;
 }
 
-export class Certificates {
-  readonly #parts: Parts;
+export class CertificateManager {
+  readonly #dependencies: CertificatesDependencies;
   readonly #files: Readonly<Record<CertificateName, CertificateFiles>>;
   readonly #requestKey: RequestKey;
-  readonly #pending = new Map<CertificateName, Pending>();
+  readonly #pendingRequests = new Map<CertificateName, PendingRequest>();
   readonly #certificates = new Map<CertificateName, PersistedCertificate>();
 
-  constructor(parts: Parts) {
-    const { files, directory, onError } = parts;
-    const report = (problem: string) => onError('certificate', new NodeFailure('CertificateUnusable', problem));
-    this.#parts = parts;
+  constructor(dependencies: CertificatesDependencies) {
+    const { files, directory, onError } = dependencies;
+    const reportProblem = (problem: string) => onError('certificate', new NodeFailure('CertificateUnusable', problem));
+    this.#dependencies = dependencies;
     this.#requestKey = new RequestKey(files, directory);
     this.#files = {
-      client: new CertificateFiles(files, directory, 'client', report),
-      serving: new CertificateFiles(files, directory, 'serving', report),
+      client: new CertificateFiles(files, directory, 'client', reportProblem),
+      serving: new CertificateFiles(files, directory, 'serving', reportProblem),
     };
   }
 
-  readonly ports: Pick<Services, keyof CertificatePorts> = {
+  readonly ports: Pick<PortServices, keyof CertificatePorts> = {
     readCertificate: async ({ name }) => {
       const certificate = await this.#files[name].read();
       if (certificate !== undefined) this.#certificates.set(name, certificate);
-      return { certificate: certificate ?? null, chance: this.#parts.jitter() };
+      return { certificate: certificate ?? null, chance: this.#dependencies.jitter() };
     },
-    requestCertificate: async ({ name, names, resumes }, options) => {
-      const { nodeName, clock, onError } = this.#parts;
-      const client = this.#clientFor(name);
-      const wanted = { ...nodeSubject(nodeName), names };
-      const template = { client, wanted, ...SIGNERS[name], now: () => clock.now() };
-      const { csr, key } = resumes
+    requestCertificate: async ({ name, names, resumes: isResumable }, options) => {
+      const { nodeName, clock, onError } = this.#dependencies;
+      const client = this.#selectClient(name);
+      const requestedCertificate = { ...nodeSubject(nodeName), names };
+      const template = { client, certificate: requestedCertificate, ...SIGNING_OPTIONS[name], now: () => clock.now() };
+      const { csr, key } = isResumable
         ? await createNamedRequest(template, this.#requestKey, {
             ...options,
             onInvalidKey: (failure) => onError('certificate', failure),
           })
         : await createRequest(template, options);
       const { uid } = csr.metadata;
-      this.#pending.set(name, { uid, key, client, resumes });
+      this.#pendingRequests.set(name, { uid, key, client, isResumable });
       return { request: csr.metadata.name, uid, at: clock.now() };
     },
     awaitCertificate: async ({ name, request, uid, limitMs }, { signal }) => {
-      const { clock, jitter, onRenewed } = this.#parts;
-      const pending = this.#pending.get(name);
-      if (pending?.uid !== uid) throw new NodeFailure('CertificateNotIssued', `the key for request ${request} is gone`);
-      const signed = await awaitSigned(
+      const { clock, jitter, onRenewed } = this.#dependencies;
+      const pendingRequest = this.#pendingRequests.get(name);
+      if (pendingRequest?.uid !== uid)
+        throw new NodeFailure('CertificateNotIssued', `the key for request ${request} is gone`);
+      const signedCertificate = await awaitSigned(
         { name: request, uid },
-        { client: pending.client, clock, jitter, signal, limitMs },
+        { client: pendingRequest.client, clock, jitter, signal, limitMs },
       );
-      const certificate = await this.#files[name].write(signed, pending.key, clock.now());
-      this.#pending.delete(name);
-      if (pending.resumes) await this.#requestKey.discard();
+      const certificate = await this.#files[name].write(signedCertificate, pendingRequest.key, clock.now());
+      this.#pendingRequests.delete(name);
+      if (pendingRequest.isResumable) await this.#requestKey.discard();
       this.#certificates.set(name, certificate);
       onRenewed(name);
       return { certificate, chance: jitter(), at: clock.now() };
@@ -107,8 +109,8 @@ export class Certificates {
   /**
    * Returns the client for a request. Without a valid client certificate, only the bootstrap client is authenticated.
    */
-  #clientFor(name: CertificateName): KubeClient {
-    const { client, bootstrapClient = client, clock } = this.#parts;
+  #selectClient(name: CertificateName): KubeClient {
+    const { client, bootstrapClient = client, clock } = this.#dependencies;
     const clientCertificate = this.#certificates.get('client');
     return name === 'serving' || (clientCertificate !== undefined && clock.now() < clientCertificate.notAfter)
       ? client

@@ -6,15 +6,15 @@ import { createPublicKey } from 'node:crypto';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
-import { CERTIFICATE_SIGNING_REQUEST } from '../../../kubeclient/paths.ts';
-import { type NamedObject, readNamed } from '../nodeObjects.ts';
+import { CERTIFICATE_SIGNING_REQUEST_TYPE } from '../../../kubeclient/paths.ts';
+import { type NamedObject, readNamedObject } from '../nodeObjects.ts';
 import { SIGNING_REQUESTS } from './awaitSigned.ts';
 import type { RequestKey } from './requestKey.ts';
 import type { RequestedCertificate } from './signingRequest.ts';
 
 interface RequestTemplate {
   readonly client: KubeClient;
-  readonly wanted: RequestedCertificate;
+  readonly certificate: RequestedCertificate;
   readonly signerName: string;
   readonly usages: readonly string[];
   /** Returns the time in milliseconds since the epoch. */
@@ -29,11 +29,11 @@ interface CreatedRequest {
 
 /** Creates a request for a new key. The API server generates its name. */
 export async function createRequest(
-  { client, wanted, signerName, usages }: RequestTemplate,
+  { client, certificate, signerName, usages }: RequestTemplate,
   options: CallOptions,
 ): Promise<CreatedRequest> {
   const { newSigningRequest } = await import('./signingRequest.ts');
-  const { request, key } = newSigningRequest(wanted);
+  const { request, key } = newSigningRequest(certificate);
   const spec = { signerName, usages, request: encodeBase64(request) };
   return { csr: await create(client, { generateName: 'csr-' }, spec, options), key };
 }
@@ -53,16 +53,16 @@ export async function createNamedRequest(
   requestKey: RequestKey,
   { onInvalidKey, ...options }: NamedOptions,
 ): Promise<CreatedRequest> {
-  const { client, wanted, signerName, now } = template;
+  const { client, certificate, signerName, now } = template;
   const privateKey = await requestKey.readOrCreate(onInvalidKey);
   const usages = [...template.usages, ...(privateKey.asymmetricKeyType === 'rsa' ? ['key encipherment'] : [])];
   const [{ newSigningRequest }, { digestedName, findMismatch }] = await Promise.all([
     import('./signingRequest.ts'),
     import('./namedRequest.ts'),
   ]);
-  const { request, key } = newSigningRequest(wanted, privateKey);
-  const named = { wanted, signerName, usages, publicKey: createPublicKey(privateKey) };
-  const name = digestedName(named);
+  const { request, key } = newSigningRequest(certificate, privateKey);
+  const namedRequest = { certificate, signerName, usages, publicKey: createPublicKey(privateKey) };
+  const name = digestedName(namedRequest);
   try {
     return {
       csr: await create(client, { name }, { signerName, usages, request: encodeBase64(request) }, options),
@@ -72,9 +72,9 @@ export async function createNamedRequest(
     if (!isConflict(error)) throw error;
   }
   const path = `${SIGNING_REQUESTS}/${name}`;
-  const existing = await client.get(path, { ...options, type: CERTIFICATE_SIGNING_REQUEST });
-  const mismatch = findMismatch(named, existing, now());
-  if (mismatch === undefined) return { csr: readNamed(existing, `GET ${path}`), key };
+  const existing = await client.get(path, { ...options, type: CERTIFICATE_SIGNING_REQUEST_TYPE });
+  const mismatch = findMismatch(namedRequest, existing, now());
+  if (mismatch === undefined) return { csr: readNamedObject(existing, `GET ${path}`), key };
   await requestKey.discard();
   throw new NodeFailure(
     'CertificateNotIssued',
@@ -83,8 +83,8 @@ export async function createNamedRequest(
 }
 
 async function create(client: KubeClient, metadata: object, spec: object, options: CallOptions): Promise<NamedObject> {
-  const object = { ...CERTIFICATE_SIGNING_REQUEST, metadata, spec };
-  return readNamed(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
+  const object = { ...CERTIFICATE_SIGNING_REQUEST_TYPE, metadata, spec };
+  return readNamedObject(await client.create(SIGNING_REQUESTS, object, options), `POST ${SIGNING_REQUESTS}`);
 }
 
 const encodeBase64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -8,17 +8,17 @@ import { AsnConvert } from '@peculiar/asn1-schema';
 import type { Name } from '@peculiar/asn1-x509';
 import * as z from 'zod/mini';
 import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
-import { type RequestedCertificate, subjectOf } from './signingRequest.ts';
+import { buildSubject, type RequestedCertificate } from './signingRequest.ts';
 
 /** The properties of a request that determine its name. */
 export interface NamedRequest {
-  readonly wanted: Pick<RequestedCertificate, 'commonName' | 'organization'>;
+  readonly certificate: Pick<RequestedCertificate, 'commonName' | 'organization'>;
   readonly publicKey: KeyObject;
   readonly signerName: string;
   readonly usages: readonly string[];
 }
 
-const SPKI = { format: 'der', type: 'spki' } as const;
+const SPKI_EXPORT = { format: 'der', type: 'spki' } as const;
 
 /** Separates the digested parts. No part contains the delimiter, because the parts are encoded in base64url. */
 const DELIMITER = '|';
@@ -27,10 +27,10 @@ const DELIMITER = '|';
  * Returns the name that a kubelet gives to the same request (`digestedName` in
  * `pkg/kubelet/certificate/bootstrap/bootstrap.go`).
  */
-export function digestedName({ wanted, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {
+export function digestedName({ certificate, publicKey, usages }: Omit<NamedRequest, 'signerName'>): string {
   const hash = createHash('sha512-256');
-  const parts = [publicKey.export(SPKI), wanted.commonName, wanted.organization, ...usages];
-  for (const part of parts) hash.update(Buffer.from(part).toString('base64url') + DELIMITER);
+  const digestedParts = [publicKey.export(SPKI_EXPORT), certificate.commonName, certificate.organization, ...usages];
+  for (const part of digestedParts) hash.update(Buffer.from(part).toString('base64url') + DELIMITER);
   return `node-csr-${hash.digest('base64url')}`;
 }
 
@@ -45,21 +45,23 @@ const csrSchema = z.object({
  * client-go).
  */
 export function findMismatch(named: NamedRequest, existing: unknown, now: number): string | undefined {
-  const parsed = z.safeParse(csrSchema, existing);
-  if (!parsed.success) return 'it cannot be read';
-  const { spec, status } = parsed.data;
+  const parsedRequest = z.safeParse(csrSchema, existing);
+  if (!parsedRequest.success) return 'it cannot be read';
+  const { spec, status } = parsedRequest.data;
   if (spec.signerName !== named.signerName) return 'it is for a different signer';
   try {
     const { subject, subjectPKInfo } = parseRequest(spec.request);
-    if (formatSubject(subject) !== formatSubject(subjectOf(named.wanted))) return 'it is for a different subject';
-    const existingKey = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI });
+    if (formatSubject(subject) !== formatSubject(buildSubject(named.certificate)))
+      return 'it is for a different subject';
+    const existingKey = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI_EXPORT });
     // `KeyObject.equals` on keys of different types leaves an OpenSSL error behind that the next call that reads a key
     // would throw.
-    if (!existingKey.export(SPKI).equals(named.publicKey.export(SPKI))) return 'it is for a different key';
-    const expiries = parsePemBlocks(decodeBase64(status?.certificate ?? '')).map(
+    if (!existingKey.export(SPKI_EXPORT).equals(named.publicKey.export(SPKI_EXPORT)))
+      return 'it is for a different key';
+    const expiryTimes = parsePemBlocks(decodeBase64(status?.certificate ?? '')).map(
       ({ pem }) => new X509Certificate(pem).validToDate,
     );
-    return expiries.some((expiry) => expiry.getTime() <= now) ? 'its certificate has expired' : undefined;
+    return expiryTimes.some((expiry) => expiry.getTime() <= now) ? 'its certificate has expired' : undefined;
   } catch {
     return 'it cannot be read';
   }

@@ -4,7 +4,7 @@ import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 
-const OWNER_ONLY = 0o600;
+const OWNER_ONLY_MODE = 0o600;
 
 /** Writes a file atomically, replacing any previous one. */
 export async function writePrivate(files: FileSystem, path: string, text: string): Promise<void> {
@@ -13,7 +13,7 @@ export async function writePrivate(files: FileSystem, path: string, text: string
   try {
     // A temporary file left by an earlier attempt would retain its mode, and a symbolic link would redirect the write.
     await files.rm(temporaryPath, { force: true });
-    await files.writeFile(temporaryPath, text, { mode: OWNER_ONLY, flush: true });
+    await files.writeFile(temporaryPath, text, { mode: OWNER_ONLY_MODE, flush: true });
     await files.rename(temporaryPath, path);
   } catch (error) {
     await files.rm(temporaryPath, { force: true }).catch(() => {});
@@ -22,9 +22,9 @@ export async function writePrivate(files: FileSystem, path: string, text: string
 }
 
 /** Creates the failure for files that cannot be read or written. Its message contains a path. */
-export function unusable(directory: string, cause: unknown): NodeFailure {
+export function createUnusableFailure(directory: string, cause: unknown): NodeFailure {
   const message = messageOf(cause);
-  const located = message.startsWith(directory) ? message : `${directory}: ${message}`;
+  const locatedMessage = message.startsWith(directory) ? message : `${directory}: ${message}`;
   const hint = errorCode(cause) === 'EACCES' ? ' (it must belong to the user of the agent)' : '';
-  return new NodeFailure('CertificateUnusable', located + hint, { cause });
+  return new NodeFailure('CertificateUnusable', locatedMessage + hint, { cause });
 }

@@ -9,10 +9,10 @@ import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../../host/files/syncDirectory.ts';
 import { describeContents, parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
-import { isUnread, readTextFile } from '../../sources/yaml/textFile.ts';
-import { unusable, writePrivate } from './privateFiles.ts';
+import { isReadFailure, readTextFile } from '../../sources/yaml/textFile.ts';
+import { createUnusableFailure, writePrivate } from './privateFiles.ts';
 
-const FILE = 'kubelet-client.key.tmp';
+const KEY_FILE = 'kubelet-client.key.tmp';
 
 export class RequestKey {
   readonly #files: FileSystem;
@@ -22,7 +22,7 @@ export class RequestKey {
   constructor(files: FileSystem, directory: string) {
     this.#files = files;
     this.#directory = directory;
-    this.#path = join(directory, FILE);
+    this.#path = join(directory, KEY_FILE);
   }
 
   /**
@@ -31,16 +31,16 @@ export class RequestKey {
    */
   async readOrCreate(onInvalidKey: (failure: NodeFailure) => void): Promise<KeyObject> {
     try {
-      const stored = await this.#readKey();
-      if (stored !== undefined && typeof stored !== 'string') return stored;
-      if (stored !== undefined)
-        onInvalidKey(new NodeFailure('CertificateUnusable', `${this.#path}: ${stored}; ${REPLACED}`));
-      const key = newKey();
+      const storedKey = await this.#readKey();
+      if (storedKey !== undefined && typeof storedKey !== 'string') return storedKey;
+      if (storedKey !== undefined)
+        onInvalidKey(new NodeFailure('CertificateUnusable', `${this.#path}: ${storedKey}; ${REPLACEMENT_MESSAGE}`));
+      const key = generateKey();
       await writePrivate(this.#files, this.#path, encodeKey(key));
       await syncDirectory(this.#files, this.#directory);
       return key;
     } catch (cause) {
-      throw unusable(this.#directory, cause);
+      throw createUnusableFailure(this.#directory, cause);
     }
   }
 
@@ -55,32 +55,32 @@ export class RequestKey {
       const file = await readTextFile(this.#files, this.#path);
       if (file === undefined) return undefined;
       return 'text' in file
-        ? (findKey(file.text) ?? describeOther(describeContents(file.text)))
-        : describeOther(file.noFile);
+        ? (findKey(file.text) ?? describeInvalidKey(describeContents(file.text)))
+        : describeInvalidKey(file.noFile);
     } catch (error) {
-      if (isUnread(error)) throw error;
+      if (isReadFailure(error)) throw error;
       return messageOf(error);
     }
   }
 }
 
-const REPLACED = 'it is replaced by a new key, and a new certificate is requested';
-const describeOther = (content: string): string => `expected a private key in PEM, RSA or ECDSA, found ${content}`;
+const REPLACEMENT_MESSAGE = 'it is replaced by a new key, and a new certificate is requested';
+const describeInvalidKey = (content: string): string => `expected a private key in PEM, RSA or ECDSA, found ${content}`;
 
 /** Generates an ECDSA key on P-256 in less than a millisecond. */
-export const newKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+export const generateKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** Encodes a key in PEM as Go does. */
 export const encodeKey = (key: KeyObject): string =>
   String(key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }));
 
-const LABELS = ['EC PRIVATE KEY', 'RSA PRIVATE KEY', 'PRIVATE KEY'];
+const KEY_LABELS = ['EC PRIVATE KEY', 'RSA PRIVATE KEY', 'PRIVATE KEY'];
 /** Supported ECDSA curves, by their OpenSSL names. */
-const CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
+const SUPPORTED_CURVES = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /** Returns the first usable key, skipping other PEM blocks. */
 function findKey(text: string): KeyObject | undefined {
-  for (const { pem } of parsePemBlocks(text).filter(({ label }) => LABELS.includes(label))) {
+  for (const { pem } of parsePemBlocks(text).filter(({ label }) => KEY_LABELS.includes(label))) {
     const key = readKey(pem);
     if (key !== undefined) return key;
   }
@@ -91,7 +91,7 @@ function readKey(block: string): KeyObject | undefined {
   try {
     const key = createPrivateKey(block);
     const { namedCurve = '' } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === 'rsa' || CURVES.includes(namedCurve) ? key : undefined;
+    return key.asymmetricKeyType === 'rsa' || SUPPORTED_CURVES.includes(namedCurve) ? key : undefined;
   } catch {
     // The key is truncated, encrypted or of an unsupported type.
     return undefined;

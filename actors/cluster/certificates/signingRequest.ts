@@ -19,7 +19,7 @@ import {
 } from '@peculiar/asn1-x509';
 import type { AlternativeNames } from '../../../kubernetes/node/alternativeNames.ts';
 import { pem } from './pem.ts';
-import { encodeKey, newKey } from './requestKey.ts';
+import { encodeKey, generateKey } from './requestKey.ts';
 
 export interface RequestedCertificate {
   readonly commonName: string;
@@ -34,23 +34,23 @@ export interface NewRequest {
 }
 
 const COMMON_NAME = '2.5.4.3';
-const ORGANIZATION = '2.5.4.10';
+const ORGANIZATION_OID = '2.5.4.10';
 const REQUESTED_EXTENSIONS = '1.2.840.113549.1.9.14';
 const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
 
 /** Creates a request, by default for a new key like a kubelet. */
-export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyObject = newKey()): NewRequest {
-  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
-  const info = new CertificationRequestInfo({
-    subject: subjectOf(wanted),
-    subjectPKInfo: AsnConvert.parse(spki, SubjectPublicKeyInfo),
-    attributes: attributesOf(wanted.names),
+export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyObject = generateKey()): NewRequest {
+  const publicKeyDer = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  const requestInfo = new CertificationRequestInfo({
+    subject: buildSubject(wanted),
+    subjectPKInfo: AsnConvert.parse(publicKeyDer, SubjectPublicKeyInfo),
+    attributes: buildAttributes(wanted.names),
   });
-  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(info)), privateKey);
+  const signature = sign('sha256', Buffer.from(AsnConvert.serialize(requestInfo)), privateKey);
   const request = new CertificationRequest({
-    certificationRequestInfo: info,
-    signatureAlgorithm: algorithmOf(privateKey),
+    certificationRequestInfo: requestInfo,
+    signatureAlgorithm: signatureAlgorithmFor(privateKey),
     signature: new Uint8Array(signature).buffer,
   });
   return {
@@ -60,19 +60,19 @@ export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyO
 }
 
 /** Returns the signature algorithm of a key. RSA requires NULL parameters (RFC 4055). */
-const algorithmOf = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
+const signatureAlgorithmFor = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
   asymmetricKeyType === 'rsa'
     ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null })
     : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
 
 /** Builds a subject with the attributes in a kubelet's order. */
-export function subjectOf({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
-  const attribute = (type: string, utf8String: string) =>
+export function buildSubject({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
+  const createAttribute = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
-  return new Name([attribute(ORGANIZATION, organization), attribute(COMMON_NAME, commonName)]);
+  return new Name([createAttribute(ORGANIZATION_OID, organization), createAttribute(COMMON_NAME, commonName)]);
 }
 
-function attributesOf({ dnsNames, ips }: AlternativeNames): Attributes {
+function buildAttributes({ dnsNames, ips }: AlternativeNames): Attributes {
   const names = [
     ...dnsNames.map((dNSName) => new GeneralName({ dNSName })),
     ...ips.filter((ip) => isIP(ip) !== 0).map((iPAddress) => new GeneralName({ iPAddress })),

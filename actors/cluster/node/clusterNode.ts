@@ -4,13 +4,20 @@ import type { Clock } from '../../../base/clock.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict, isForbidden } from '../../../kubeclient/kubeError.ts';
-import { CSI_NODE, CSI_NODES, csiNodePath, NODE, NODES, nodePath } from '../../../kubeclient/paths.ts';
+import {
+  CSI_NODE_TYPE,
+  CSI_NODES_PATH,
+  csiNodePath,
+  NODE_TYPE,
+  NODES_PATH,
+  nodePath,
+} from '../../../kubeclient/paths.ts';
 import type { CloudSettings } from '../../../kubernetes/node/cloud.ts';
 import { conditionEvents } from '../../../kubernetes/node/nodeConditions.ts';
 import type { NodeImage, NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { registeredNode, registrationPatch } from '../../../kubernetes/node/registeredNode.ts';
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import {
   ownerNode,
   readCsiNode,
@@ -25,7 +32,7 @@ import { NodeLease } from './nodeLease.ts';
 import { NodeStatus } from './nodeStatus.ts';
 import { type OwnNode, ownNodeState } from './ownNode.ts';
 
-export interface ClusterNodeParts {
+export interface ClusterNodeDependencies {
   readonly client: KubeClient;
   /** A dedicated client so that other traffic does not delay the lease. */
   readonly leaseClient: KubeClient;
@@ -44,7 +51,7 @@ export interface ClusterNodeParts {
   /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
   /** Whether the node registers itself. Otherwise, an administrator or another component must create its Node. */
-  readonly registers: boolean;
+  readonly createsNode: boolean;
   /** Whether the cluster's attach-detach controller attaches volumes to the node. */
   readonly attachesByController: boolean;
   /** Called with the Node's UID after registration. */
@@ -72,80 +79,81 @@ const MIGRATED_PLUGINS: readonly string[] = [
  */
 function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
   const { annotations = {} } = csiNode.metadata;
-  const current = new Set((lookUp(annotations, MIGRATED_PLUGINS_ANNOTATION) ?? '').split(','));
-  if (current.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => current.has(name))) return csiNode;
-  const changed = { ...annotations, [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
-  return { ...csiNode, metadata: { ...csiNode.metadata, annotations: changed } };
+  const currentPlugins = new Set((lookUp(annotations, MIGRATED_PLUGINS_ANNOTATION) ?? '').split(','));
+  if (currentPlugins.size === MIGRATED_PLUGINS.length && MIGRATED_PLUGINS.every((name) => currentPlugins.has(name)))
+    return csiNode;
+  const updatedAnnotations = { ...annotations, [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
+  return { ...csiNode, metadata: { ...csiNode.metadata, annotations: updatedAnnotations } };
 }
 
 /** Ports whose requests concern the node itself. */
 export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
-type Ports = Pick<Services, ClusterPort>;
+type ClusterPorts = Pick<PortServices, ClusterPort>;
 
 /** Maximum duration of a heartbeat attempt, in milliseconds, so that several attempts fit into the lease duration. */
 const MAX_ATTEMPT_MS = 10_000;
 
 export class ClusterNode {
-  readonly #parts: ClusterNodeParts;
+  readonly #dependencies: ClusterNodeDependencies;
   readonly #lease: NodeLease;
   readonly #status: NodeStatus;
   readonly #attemptMs: number;
 
-  constructor(parts: ClusterNodeParts) {
-    const { client, leaseClient, leaseSeconds, statusCheckMs, statusReportMs } = parts;
+  constructor(dependencies: ClusterNodeDependencies) {
+    const { client, leaseClient, leaseSeconds, statusCheckMs, statusReportMs } = dependencies;
     const attemptMs = Math.min(statusCheckMs, leaseSeconds * 1_000, MAX_ATTEMPT_MS);
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#attemptMs = attemptMs;
-    this.#lease = new NodeLease({ ...parts, client: heartbeatClient(leaseClient, attemptMs), leaseSeconds });
+    this.#lease = new NodeLease({ ...dependencies, client: heartbeatClient(leaseClient, attemptMs), leaseSeconds });
     this.#status = new NodeStatus({
       // Like a kubelet's heartbeat client, exempt from the rate limit of the node's other requests.
-      ...parts,
+      ...dependencies,
       client: heartbeatClient(client.unlimited(), attemptMs),
       reportIntervalMs: statusReportMs,
       describe: (options) => this.#describe(options),
     });
   }
 
-  readonly ports: Ports = {
+  readonly ports: ClusterPorts = {
     registerNode: async (_input, options) => {
-      const registered = await this.#register(options);
-      this.#parts.onNodeUid?.(registered.uid);
-      return registered;
+      const registeredNode = await this.#register(options);
+      this.#dependencies.onNodeUid?.(registeredNode.uid);
+      return registeredNode;
     },
-    readNode: async (_input, options) => ownNodeState(await this.#get({ ...options, timeoutMs: this.#attemptMs })),
+    readNode: async (_input, options) => ownNodeState(await this.#getNode({ ...options, timeoutMs: this.#attemptMs })),
     ensureCsiNode: async ({ uid }, options) => {
       await this.#ensureCsiNode(uid, options);
       return null;
     },
     putNodeStatus: (_input, options) => this.#status.put(options),
     renewLease: async (_input, options) => {
-      const isHeld = await this.#lease.renew(options);
-      return { isHeld, chance: this.#parts.jitter() };
+      const isLeaseRenewed = await this.#lease.renew(options);
+      return { isHeld: isLeaseRenewed, chance: this.#dependencies.jitter() };
     },
   };
 
   async #describe({ signal }: CallOptions): Promise<NodeObject> {
-    return this.#parts.describe(await this.#parts.images.list(signal));
+    return this.#dependencies.describe(await this.#dependencies.images.list(signal));
   }
 
   async #register(options: CallOptions) {
-    const { registers, nodeName } = this.#parts;
-    if (!registers) return { uid: (await this.#get(options)).metadata.uid, events: [] };
+    const { createsNode, nodeName } = this.#dependencies;
+    if (!createsNode) return { uid: (await this.#getNode(options)).metadata.uid, events: [] };
     const node = await this.#describe(options);
-    const created = await this.#create(node, options);
-    const { uid } = (created ?? (await this.#adopt(node, options))).metadata;
+    const createdNode = await this.#create(node, options);
+    const { uid } = (createdNode ?? (await this.#adoptExisting(node, options))).metadata;
     // Like a kubelet, report every condition except Ready as changed, even if the server already stores the same
     // condition.
     const conditions = node.status.conditions.filter(({ type }) => type !== 'Ready');
     const events = conditions.flatMap((each) => conditionEvents(nodeName, each));
-    return { uid, events, ...(created === undefined ? {} : { isNew: true }) };
+    return { uid, events, ...(createdNode === undefined ? {} : { isNew: true }) };
   }
 
   async #create(node: NodeObject, options: CallOptions): Promise<ServerNode | undefined> {
     try {
       return readNode(
-        await this.#parts.client.create(NODES, registeredNode(node, this.#parts), options),
-        `POST ${NODES}`,
+        await this.#dependencies.client.create(NODES_PATH, registeredNode(node, this.#dependencies), options),
+        `POST ${NODES_PATH}`,
       );
     } catch (error) {
       // The Node already exists, or the node may not create it.
@@ -155,32 +163,33 @@ export class ClusterNode {
   }
 
   /** Updates the fields of an existing Node that the node owns. */
-  async #adopt(node: NodeObject, options: CallOptions): Promise<ServerNode> {
-    const { client, nodeName } = this.#parts;
-    const existing = await this.#get(options);
-    const patch = registrationPatch(node, existing, this.#parts);
+  async #adoptExisting(node: NodeObject, options: CallOptions): Promise<ServerNode> {
+    const { client, nodeName } = this.#dependencies;
+    const existing = await this.#getNode(options);
+    const patch = registrationPatch(node, existing, this.#dependencies);
     if (patch === undefined) return existing;
     const path = `${nodePath(nodeName)}/status`;
-    return readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
+    return readNode(await client.patch(path, patch, { ...options, type: NODE_TYPE }), `PATCH ${path}`);
   }
 
-  async #get(options: CallOptions): Promise<ServerNode> {
-    const { client, nodeName } = this.#parts;
+  async #getNode(options: CallOptions): Promise<ServerNode> {
+    const { client, nodeName } = this.#dependencies;
     const path = nodePath(nodeName);
-    return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
+    return readNode(await client.get(path, { ...options, type: NODE_TYPE }), `GET ${path}`);
   }
 
   async #ensureCsiNode(uid: string, options: CallOptions): Promise<void> {
-    const { client, nodeName } = this.#parts;
+    const { client, nodeName } = this.#dependencies;
     const path = csiNodePath(nodeName);
     const existing = await undefinedIfNotFound(async () =>
-      readCsiNode(await client.get(path, { ...options, type: CSI_NODE }), `GET ${path}`),
+      readCsiNode(await client.get(path, { ...options, type: CSI_NODE_TYPE }), `GET ${path}`),
     );
     if (existing !== undefined) {
       const owners = existing.metadata.ownerReferences ?? [];
       if (owners.some((owner) => owner.kind === 'Node' && owner.name === nodeName && owner.uid === uid)) {
-        const updated = withMigratedPlugins(existing);
-        if (updated !== existing) await client.update(path, { ...updated, ...CSI_NODE }, options);
+        const updatedAnnotations = withMigratedPlugins(existing);
+        if (updatedAnnotations !== existing)
+          await client.update(path, { ...updatedAnnotations, ...CSI_NODE_TYPE }, options);
         return;
       }
       // A CSINode without this owner belongs to an earlier Node of the same name.
@@ -188,18 +197,18 @@ export class ClusterNode {
     }
     const annotations = { [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
     const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
-    await client.create(CSI_NODES, { ...CSI_NODE, metadata, spec: { drivers: [] } }, options);
+    await client.create(CSI_NODES_PATH, { ...CSI_NODE_TYPE, metadata, spec: { drivers: [] } }, options);
   }
 }
 
 /** Implements the cluster ports of a node without a cluster by rejecting every call. */
 const rejectWithoutCluster = () => Promise.reject(new Error('the node belongs to no cluster'));
-export const noCertificates: Pick<Services, keyof CertificatePorts> = {
+export const noCertificates: Pick<PortServices, keyof CertificatePorts> = {
   readCertificate: rejectWithoutCluster,
   requestCertificate: rejectWithoutCluster,
   awaitCertificate: rejectWithoutCluster,
 };
-export const noCluster: Ports & Pick<Services, MirrorPort | keyof CertificatePorts> = {
+export const noCluster: ClusterPorts & Pick<PortServices, MirrorPort | keyof CertificatePorts> = {
   registerNode: rejectWithoutCluster,
   readNode: rejectWithoutCluster,
   ensureCsiNode: rejectWithoutCluster,

@@ -8,7 +8,7 @@ import type { NodeAgent } from '../../node/nodeAgent.ts';
 
 interface DescribedNode {
   readonly name: string;
-  readonly born: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
+  readonly initialMetadata: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
   readonly host: HostIdentity;
   /** The cloud provider's ID of the node, or an empty string. */
   readonly providerId?: string;
@@ -22,14 +22,14 @@ interface DescribedNode {
 /** Returns a function that builds the Node object, with the given images, from the agent's current state. */
 export function nodeDescriber(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
-  { name, born, host, providerId = '', cloud, servedPort, clock }: DescribedNode,
+  { name, initialMetadata, host, providerId = '', cloud, servedPort, clock }: DescribedNode,
 ): (images?: readonly NodeImage[]) => NodeObject {
   const startedAt = clock.now();
-  const base = {
+  const baseFields = {
     name,
     labels: {},
     taints: [],
-    ...born,
+    ...initialMetadata,
     host,
     providerId,
     cloud,
@@ -39,7 +39,7 @@ export function nodeDescriber(
     const { since: readySince = startedAt, ...health } = agent.health();
     const { hostIps: addresses, admissionNode, ...facts } = agent.facts();
     return nodeObject({
-      ...base,
+      ...baseFields,
       ...admissionNode,
       ...facts,
       addresses,

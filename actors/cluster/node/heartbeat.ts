@@ -17,7 +17,10 @@ const MAX_FAILURES = 1;
  */
 export function heartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
   let failures = 0;
-  async function attempt(options: CallOptions, request: (limited: CallOptions) => Promise<unknown>): Promise<unknown> {
+  async function attemptRequest(
+    options: CallOptions,
+    request: (limited: CallOptions) => Promise<unknown>,
+  ): Promise<unknown> {
     try {
       const response = await request({ ...options, timeoutMs: Math.min(timeoutMs, options.timeoutMs ?? timeoutMs) });
       failures = 0;
@@ -30,11 +33,11 @@ export function heartbeatClient(client: KubeClient, timeoutMs: number): Heartbea
     }
   }
   return {
-    get: (path, options) => attempt(options, (limited) => client.get(path, { ...options, ...limited })),
-    create: (path, object, options) => attempt(options, (limited) => client.create(path, object, limited)),
-    update: (path, object, options) => attempt(options, (limited) => client.update(path, object, limited)),
+    get: (path, options) => attemptRequest(options, (limited) => client.get(path, { ...options, ...limited })),
+    create: (path, object, options) => attemptRequest(options, (limited) => client.create(path, object, limited)),
+    update: (path, object, options) => attemptRequest(options, (limited) => client.update(path, object, limited)),
     patch: (path, patch, options) =>
-      attempt(options, (limited) => client.patch(path, patch, { ...options, ...limited })),
+      attemptRequest(options, (limited) => client.patch(path, patch, { ...options, ...limited })),
   };
 }
 

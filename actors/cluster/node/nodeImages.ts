@@ -4,7 +4,7 @@ import { type Clock, steadyClock } from '../../../base/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeImage } from '../../../kubernetes/node/nodeObject.ts';
 
-export interface NodeImagesParts {
+export interface NodeImagesDependencies {
   readonly cri: Pick<Cri, 'listImages'>;
   readonly clock: Clock;
   /** Maximum number of listed images. -1 means no limit. */
@@ -18,23 +18,23 @@ const TIMEOUT_MS = 2_000;
 const MAX_NAMES = 5;
 
 export class NodeImages {
-  readonly #parts: NodeImagesParts;
+  readonly #dependencies: NodeImagesDependencies;
   readonly #steadyClock: Clock;
   #images: readonly NodeImage[] = [];
-  #listedAt = Number.NEGATIVE_INFINITY;
+  #lastListedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(parts: NodeImagesParts) {
-    this.#parts = parts;
-    this.#steadyClock = steadyClock(parts.clock);
+  constructor(dependencies: NodeImagesDependencies) {
+    this.#dependencies = dependencies;
+    this.#steadyClock = steadyClock(dependencies.clock);
   }
 
   /** Returns the images, largest first. */
   async list(signal: AbortSignal): Promise<readonly NodeImage[]> {
     const now = this.#steadyClock.now();
-    if (now - this.#listedAt < MAX_AGE_MS) return this.#images;
+    if (now - this.#lastListedAt < MAX_AGE_MS) return this.#images;
     try {
       this.#images = await this.#fetch(signal);
-      this.#listedAt = now;
+      this.#lastListedAt = now;
     } catch {
       // While the runtime is unavailable, the previous list is used. The node's conditions report the reason.
     }
@@ -42,14 +42,14 @@ export class NodeImages {
   }
 
   async #fetch(signal: AbortSignal): Promise<NodeImage[]> {
-    const { cri, maxImages } = this.#parts;
+    const { cri, maxImages } = this.#dependencies;
     const { images } = await cri.listImages({ filter: undefined }, { signal, timeoutMs: TIMEOUT_MS });
-    const sorted = images
+    const sortedImages = images
       .map(({ repoDigests, repoTags, size }) => ({
         names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
         sizeBytes: Number(size),
       }))
       .sort((one, other) => other.sizeBytes - one.sizeBytes);
-    return maxImages < 0 ? sorted : sorted.slice(0, maxImages);
+    return maxImages < 0 ? sortedImages : sortedImages.slice(0, maxImages);
   }
 }

@@ -3,11 +3,11 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
-import { LEASE, LEASES, leasePath, NODE, nodePath } from '../../../kubeclient/paths.ts';
+import { LEASE_TYPE, LEASES_PATH, leasePath, NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';
 import { ownerNode, readLease, readNode, type ServerLease, undefinedIfNotFound } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 
-export interface NodeLeaseParts {
+export interface NodeLeaseDependencies {
   /** A dedicated client so that other traffic does not delay the lease. */
   readonly client: HeartbeatClient;
   readonly nodeName: string;
@@ -20,18 +20,18 @@ export interface NodeLeaseParts {
 const MAX_ATTEMPTS = 5;
 
 export class NodeLease {
-  readonly #parts: NodeLeaseParts;
+  readonly #dependencies: NodeLeaseDependencies;
   #lease: ServerLease | undefined;
 
-  constructor(parts: NodeLeaseParts) {
-    this.#parts = parts;
+  constructor(dependencies: NodeLeaseDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Renews or creates the lease. Returns false if there is neither a lease nor a Node to own it. */
   async renew(options: CallOptions): Promise<boolean> {
     if (this.#lease !== undefined && (await this.#tryUpdateCached(this.#lease, options))) return true;
     this.#lease = undefined;
-    const lease = await this.#get(options);
+    const lease = await this.#getLease(options);
     if (lease === undefined) return await this.#create(options);
     await this.#update(lease, options);
     return true;
@@ -52,47 +52,51 @@ export class NodeLease {
     return false;
   }
 
-  async #get(options: CallOptions): Promise<ServerLease | undefined> {
-    const { client, nodeName } = this.#parts;
+  async #getLease(options: CallOptions): Promise<ServerLease | undefined> {
+    const { client, nodeName } = this.#dependencies;
     const path = leasePath(nodeName);
     return undefinedIfNotFound(async () =>
-      readLease(await client.get(path, { ...options, type: LEASE }), `GET ${path}`),
+      readLease(await client.get(path, { ...options, type: LEASE_TYPE }), `GET ${path}`),
     );
   }
 
   async #update(lease: ServerLease, options: CallOptions): Promise<void> {
-    const { client, nodeName } = this.#parts;
-    const isOwned = (lease.metadata.ownerReferences ?? []).length > 0;
+    const { client, nodeName } = this.#dependencies;
+    const hasOwner = (lease.metadata.ownerReferences ?? []).length > 0;
     // The lease is renewed even if its owner cannot be read, because the lease is the only proof that the node is
     // alive.
-    const owners = isOwned ? [] : await this.#ownerReferences(options).catch(() => []);
+    const owners = hasOwner ? [] : await this.#ownerReferences(options).catch(() => []);
     const path = leasePath(nodeName);
-    this.#lease = readLease(await client.update(path, this.#renewed(lease, owners), options), `PUT ${path}`);
+    this.#lease = readLease(await client.update(path, this.#createRenewedLease(lease, owners), options), `PUT ${path}`);
   }
 
   async #create(options: CallOptions): Promise<boolean> {
     const owners = await this.#ownerReferences(options);
     if (owners.length === 0) return false;
-    const created = await this.#parts.client.create(LEASES, this.#renewed(undefined, owners), options);
-    this.#lease = readLease(created, `POST ${LEASES}`);
+    const createdLease = await this.#dependencies.client.create(
+      LEASES_PATH,
+      this.#createRenewedLease(undefined, owners),
+      options,
+    );
+    this.#lease = readLease(createdLease, `POST ${LEASES_PATH}`);
     return true;
   }
 
   /** Returns the owner reference to the Node, or an empty array if there is no Node. */
   async #ownerReferences(options: CallOptions) {
-    const { client, nodeName } = this.#parts;
+    const { client, nodeName } = this.#dependencies;
     const path = nodePath(nodeName);
     const node = await undefinedIfNotFound(async () =>
-      readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`),
+      readNode(await client.get(path, { ...options, type: NODE_TYPE }), `GET ${path}`),
     );
     return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
   }
 
-  #renewed(lease: ServerLease | undefined, owners: readonly object[]) {
-    const { nodeName, clock, leaseSeconds } = this.#parts;
+  #createRenewedLease(lease: ServerLease | undefined, owners: readonly object[]) {
+    const { nodeName, clock, leaseSeconds } = this.#dependencies;
     const { metadata = {}, spec = {} } = lease ?? {};
     return {
-      ...LEASE,
+      ...LEASE_TYPE,
       metadata: {
         ...metadata,
         name: nodeName,

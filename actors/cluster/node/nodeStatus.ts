@@ -4,10 +4,10 @@ import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { JsonFields } from '../../../base/mergePatch.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
-import { NODE, nodePath } from '../../../kubeclient/paths.ts';
+import { NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';
 import { type EventMessage, warning } from '../../../kubernetes/events/recordedEvent.ts';
 import { type CloudSettings, cloudAnnotationFixes, withCloudAddresses } from '../../../kubernetes/node/cloud.ts';
 import { conditionEvents, nodeEvent } from '../../../kubernetes/node/nodeConditions.ts';
@@ -18,7 +18,7 @@ import { parseNode, readNode, type ServerNode } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 import type { OwnNode } from './ownNode.ts';
 
-export interface NodeStatusParts {
+export interface NodeStatusDependencies {
   readonly client: HeartbeatClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -42,11 +42,11 @@ export interface PutStatus {
 const MAX_ATTEMPTS = 5;
 
 export class NodeStatus {
-  readonly #parts: NodeStatusParts;
+  readonly #dependencies: NodeStatusDependencies;
   /**
    * Time of the last complete report on the monotonic clock, because a wall clock that is set back would delay reports.
    */
-  #reportedAt: number | undefined;
+  #lastReportAt: number | undefined;
   /** The server's response to the last write, which may be newer than the watched Node. */
   #response: ServerNode | undefined;
   /** Random delay of the next periodic report. Prevents all nodes from writing at the same time after an outage. */
@@ -56,17 +56,17 @@ export class NodeStatus {
   #isUnschedulable = false;
   #hasReportedReboot = false;
 
-  constructor(parts: NodeStatusParts) {
-    this.#parts = parts;
+  constructor(dependencies: NodeStatusDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async put(options: CallOptions): Promise<PutStatus> {
-    const node = await this.#parts.describe(options);
+    const node = await this.#dependencies.describe(options);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const serverNode = await this.#readServerNode(attempt, options);
-        const described = withCloudAddresses(node, this.#parts.cloud, serverNode.status);
-        return await this.#report(serverNode, described, options);
+        const describedNode = withCloudAddresses(node, this.#dependencies.cloud, serverNode.status);
+        return await this.#reportStatus(serverNode, describedNode, options);
       } catch (error) {
         if (options.signal.aborted || attempt === MAX_ATTEMPTS || this.#isUnreachable(error)) throw error;
       }
@@ -78,51 +78,53 @@ export class NodeStatus {
    * is pointless.
    */
   #isUnreachable(error: unknown): boolean {
-    return this.#parts.ownNode.current === undefined && !(error instanceof KubeError);
+    return this.#dependencies.ownNode.current === undefined && !(error instanceof KubeError);
   }
 
   async #readServerNode(attempt: number, options: CallOptions): Promise<ServerNode> {
-    const { client, nodeName, ownNode } = this.#parts;
-    const watched = attempt === 1 ? ownNode.current : undefined;
-    if (watched === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
+    const { client, nodeName, ownNode } = this.#dependencies;
+    const watchedNode = attempt === 1 ? ownNode.current : undefined;
+    if (watchedNode === null) throw new NodeFailure('NotFound', `the API server has no Node ${nodeName}`);
     const path = nodePath(nodeName);
-    if (watched === undefined) return readNode(await client.get(path, { ...options, type: NODE }), `GET ${path}`);
-    const parsed = parseNode(watched);
-    return this.#response !== undefined && isNewer(this.#response, parsed) ? this.#response : parsed;
+    if (watchedNode === undefined)
+      return readNode(await client.get(path, { ...options, type: NODE_TYPE }), `GET ${path}`);
+    const parsedNode = parseNode(watchedNode);
+    return this.#response !== undefined && isNewer(this.#response, parsedNode) ? this.#response : parsedNode;
   }
 
-  async #report(serverNode: ServerNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
-    const { clock, jitter, reportIntervalMs } = this.#parts;
+  async #reportStatus(serverNode: ServerNode, node: NodeObject, options: CallOptions): Promise<PutStatus> {
+    const { clock, jitter, reportIntervalMs } = this.#dependencies;
     const metadata = metadataFixes(node, serverNode);
-    const change = nodeStatusChange(serverNode.status, node);
-    const isChanged = metadata !== undefined || (change !== undefined && !sameValue(change, this.#ignoredChange));
-    const isFirst = this.#reportedAt === undefined;
-    const isDue =
-      this.#reportedAt !== undefined && clock.monotonic() - this.#reportedAt >= reportIntervalMs + this.#delayMs;
+    const statusChange = nodeStatusChange(serverNode.status, node);
+    const isChanged =
+      metadata !== undefined || (statusChange !== undefined && !isJsonEqual(statusChange, this.#ignoredChange));
+    const isFirstReport = this.#lastReportAt === undefined;
+    const isReportDue =
+      this.#lastReportAt !== undefined && clock.monotonic() - this.#lastReportAt >= reportIntervalMs + this.#delayMs;
     const patch = nodeStatusPatch(serverNode.status, node);
-    const mustWrite = isChanged || ((isDue || isFirst) && patch !== undefined);
-    if (mustWrite) await this.#write({ ...(metadata && { metadata }), status: patch ?? {} }, node, options);
-    if (isChanged || isFirst) this.#delayMs = reportIntervalMs * (jitter() - 0.5);
+    const mustWrite = isChanged || ((isReportDue || isFirstReport) && patch !== undefined);
+    if (mustWrite) await this.#writeStatus({ ...(metadata && { metadata }), status: patch ?? {} }, node, options);
+    if (isChanged || isFirstReport) this.#delayMs = reportIntervalMs * (jitter() - 0.5);
     else if (mustWrite) this.#delayMs = 0;
-    if (mustWrite || isFirst) this.#reportedAt = clock.monotonic();
-    return { isWritten: mustWrite, events: this.#eventsOf(serverNode, node) };
+    if (mustWrite || isFirstReport) this.#lastReportAt = clock.monotonic();
+    return { isWritten: mustWrite, events: this.#createEvents(serverNode, node) };
   }
 
-  async #write(
+  async #writeStatus(
     patch: { readonly metadata?: object; readonly status: JsonFields },
     node: NodeObject,
     options: CallOptions,
   ): Promise<void> {
-    const { client, nodeName } = this.#parts;
+    const { client, nodeName } = this.#dependencies;
     const path = `${nodePath(nodeName)}/status`;
-    const response = readNode(await client.patch(path, patch, { ...options, type: NODE }), `PATCH ${path}`);
+    const response = readNode(await client.patch(path, patch, { ...options, type: NODE_TYPE }), `PATCH ${path}`);
     this.#response = response;
     this.#ignoredChange = nodeStatusChange(response.status, node);
   }
 
   /** Returns events in the order in which a kubelet emits them. */
-  #eventsOf({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {
-    const { nodeName } = this.#parts;
+  #createEvents({ spec: { unschedulable = false }, status }: ServerNode, node: NodeObject): EventMessage[] {
+    const { nodeName } = this.#dependencies;
     const events = [
       ...this.#rebootEvents(status, node),
       ...changedConditions(status, node).flatMap((condition) => conditionEvents(nodeName, condition)),
@@ -134,10 +136,11 @@ export class NodeStatus {
   }
 
   #rebootEvents(server: JsonFields, { status: { nodeInfo } }: NodeObject): EventMessage[] {
-    const { nodeName } = this.#parts;
+    const { nodeName } = this.#dependencies;
     const { bootID } = nodeInfo;
-    const info = lookUp(server, 'nodeInfo');
-    const previousBootId = typeof info === 'object' && info !== null && 'bootID' in info ? info.bootID : '';
+    const reportedInfo = lookUp(server, 'nodeInfo');
+    const previousBootId =
+      typeof reportedInfo === 'object' && reportedInfo !== null && 'bootID' in reportedInfo ? reportedInfo.bootID : '';
     if (this.#hasReportedReboot || previousBootId === '' || previousBootId === bootID) return [];
     this.#hasReportedReboot = true;
     return [warning('Rebooted', `Node ${nodeName} has been rebooted, boot id: ${bootID}`)];
@@ -146,11 +149,11 @@ export class NodeStatus {
 
 /** Returns the corrections of the Node's labels and annotations, or undefined if none are needed. */
 function metadataFixes(node: NodeObject, { metadata }: ServerNode): object | undefined {
-  const fixes = {
+  const metadataFixes = {
     labels: labelFixes(node, metadata.labels),
     annotations: cloudAnnotationFixes(node, metadata.annotations),
   };
-  const fields = Object.entries(fixes).filter(([, values]) => Object.keys(values).length > 0);
+  const fields = Object.entries(metadataFixes).filter(([, values]) => Object.keys(values).length > 0);
   return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 

@@ -1,8 +1,8 @@
 /** Caches the Node object of this node as last reported by the watch. */
 
 import type { Clock } from '../../../base/clock.ts';
-import { sameValue } from '../../../base/sameValue.ts';
-import { NODE, NODES } from '../../../kubeclient/paths.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
+import { NODE_TYPE, NODES_PATH } from '../../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
 import { wholeValue } from '../../../kubernetes/api/quantity.ts';
 import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
@@ -10,7 +10,7 @@ import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
 import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { parseNode } from '../nodeObjects.ts';
-import type { Watch } from '../watch.ts';
+import type { ClusterWatch } from '../watch.ts';
 
 /** The watched Node, with its parsed state. */
 interface WatchedNode {
@@ -20,14 +20,14 @@ interface WatchedNode {
 
 export class OwnNode {
   #object: KubeObject | null = null;
-  #isWatching = false;
+  #isWatchEstablished = false;
   readonly #firstList = Promise.withResolvers<void>();
   /** Called after each change of the Node. */
   onChange: () => void = () => {};
 
   /** The current Node. Null if the server has none, undefined while the watch is disconnected. */
   get current(): KubeObject | null | undefined {
-    return this.#isWatching ? this.#object : undefined;
+    return this.#isWatchEstablished ? this.#object : undefined;
   }
 
   /**
@@ -41,8 +41,8 @@ export class OwnNode {
   /** Resolves after the first list, even if it is empty, or when the signal aborts. */
   listed(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
-    const aborted = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
-    return Promise.race([this.#firstList.promise, aborted]);
+    const abortPromise = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }));
+    return Promise.race([this.#firstList.promise, abortPromise]);
   }
 
   /** Replaces the cached Node with the first object of a list, or with null if the list is empty. */
@@ -53,7 +53,7 @@ export class OwnNode {
   }
 
   updateState({ state }: ReflectorStep): void {
-    this.#isWatching = state === 'watching';
+    this.#isWatchEstablished = state === 'watching';
   }
 }
 
@@ -66,13 +66,13 @@ export function ownNodeWatch(
   nodeName: string,
   clock: Pick<Clock, 'now'>,
   onUid: (uid: string) => void = () => {},
-): Watch<WatchedNode> {
-  let reported: OwnNodeState | null | undefined;
+): ClusterWatch<WatchedNode> {
+  let lastReportedNode: OwnNodeState | null | undefined;
   return {
     name: 'Node',
-    place: `the Node ${nodeName}`,
-    path: NODES,
-    type: NODE,
+    sourceName: `the Node ${nodeName}`,
+    path: NODES_PATH,
+    type: NODE_TYPE,
     query: { fieldSelector: `metadata.name=${nodeName}` },
     onStep: (step) => ownNode.updateState(step),
     // The watch reports an unreadable Node as a problem and continues.
@@ -80,9 +80,9 @@ export function ownNodeWatch(
     onSet: (objects, send: (fact: NodeFact) => void) => {
       ownNode.replace(objects.map(({ object }) => object));
       const node = objects[0]?.state ?? null;
-      if (reported !== undefined && sameValue(reported, node)) return;
-      if (node !== null && node.uid !== reported?.uid) onUid(node.uid);
-      reported = node;
+      if (lastReportedNode !== undefined && isJsonEqual(lastReportedNode, node)) return;
+      if (node !== null && node.uid !== lastReportedNode?.uid) onUid(node.uid);
+      lastReportedNode = node;
       send({ type: 'cluster.nodeSeen', node, at: clock.now() });
     },
   };
@@ -93,30 +93,30 @@ export function ownNodeState(object: unknown): OwnNodeState {
   const { metadata, spec, status } = parseNode(object);
   const { uid, labels = {}, deletionTimestamp } = metadata;
   const taints = (spec.taints ?? []).flatMap(({ key, value, effect: name }) => {
-    const effect = EFFECTS.find((each) => each === name);
+    const effect = TAINT_EFFECTS.find((each) => each === name);
     return effect === undefined ? [] : [{ key, effect, ...(value === undefined ? {} : { value }) }];
   });
-  const extended = extendedResourcesIn(status.allocatable);
-  const hasExtended = Object.keys(extended).length > 0;
-  const addresses = addressesIn(status.addresses);
+  const extendedResources = parseExtendedResources(status.allocatable);
+  const hasExtendedResources = Object.keys(extendedResources).length > 0;
+  const addresses = parseAddresses(status.addresses);
   return {
     uid,
     labels,
     taints,
-    isDoubted: isDoubted(status.conditions),
+    isUnreachable: isMarkedUnreachable(status.conditions),
     ...(deletionTimestamp === undefined ? {} : { isBeingDeleted: true }),
-    ...(hasExtended ? { extended } : {}),
+    ...(hasExtendedResources ? { extendedResources } : {}),
     ...(addresses.length > 0 ? { addresses } : {}),
   };
 }
 
-function extendedResourcesIn(allocatable: unknown): Record<string, number> {
-  const amounts = Object.entries(typeof allocatable === 'object' && allocatable !== null ? allocatable : {});
-  const extended = amounts.filter(([name]) => isExtendedResource(name));
-  return Object.fromEntries(extended.map(([name, amount]) => [name, wholeValue(String(amount))]));
+function parseExtendedResources(allocatable: unknown): Record<string, number> {
+  const resourceEntries = Object.entries(typeof allocatable === 'object' && allocatable !== null ? allocatable : {});
+  const extendedEntries = resourceEntries.filter(([name]) => isExtendedResource(name));
+  return Object.fromEntries(extendedEntries.map(([name, amount]) => [name, wholeValue(String(amount))]));
 }
 
-const addressesIn = (addresses: unknown): readonly NodeAddress[] =>
+const parseAddresses = (addresses: unknown): readonly NodeAddress[] =>
   Array.isArray(addresses)
     ? addresses.flatMap(({ type, address }) =>
         typeof type === 'string' && typeof address === 'string' ? [{ type, address }] : [],
@@ -124,8 +124,8 @@ const addressesIn = (addresses: unknown): readonly NodeAddress[] =>
     : [];
 
 /** Taint effects that this node acts on. */
-const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 /** Whether the node lifecycle controller has marked the node unreachable, because it missed heartbeats. */
-const isDoubted = (conditions: unknown): boolean =>
+const isMarkedUnreachable = (conditions: unknown): boolean =>
   Array.isArray(conditions) && conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown');

@@ -2,20 +2,20 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { POD, PODS } from '../../../kubeclient/paths.ts';
+import { POD, PODS_PATH } from '../../../kubeclient/paths.ts';
 import { Reflector, type ReflectorStep } from '../../../kubeclient/reflector.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
-import type { Feed } from '../../boundary.ts';
-import { changesOf } from '../../sources/changes.ts';
+import type { FactFeed } from '../../boundary.ts';
+import { createChangeDetector } from '../../sources/changes.ts';
 import { sourceStateReporter } from '../../sources/sourceReporters.ts';
 import type { PodCache } from './podCache.ts';
 import { PodReader } from './podReader.ts';
 
 export const API_SOURCE = 'api';
 
-interface ApiPodsParts {
+interface ApiPodsDependencies {
   readonly client: KubeClient;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -25,32 +25,33 @@ interface ApiPodsParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** Resends the latest status, regardless of its version. It may wait so that two writers of a status do not race. */
-const LATEST_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
+/** Resends the latest status, regardless of its version. Sending may be deferred so that two writers do not race. */
+const RESEND_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
 /** Watches the pods until the signal aborts. */
-export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsParts): Feed {
+export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsDependencies): FactFeed {
   return async (send, { signal }) => {
-    const changes = changesOf(API_SOURCE, clock);
-    const onState = sourceStateReporter(send, API_SOURCE, { clock, signal, place: `pods bound to ${nodeName}` });
-    const reader = new PodReader(clock);
-    let mirrors: readonly ObservedMirror[] = [];
+    const createChanges = createChangeDetector(API_SOURCE, clock);
+    const onState = sourceStateReporter(send, API_SOURCE, { clock, signal, sourceName: `pods bound to ${nodeName}` });
+    const podReader = new PodReader(clock);
+    let observedMirrors: readonly ObservedMirror[] = [];
     await new Reflector({
       client,
-      path: PODS,
+      path: PODS_PATH,
       type: POD,
       query: { fieldSelector: `spec.nodeName=${nodeName}` },
       clock,
       jitter,
       signal,
-      prepare: (object) => reader.prepare(object),
+      prepare: (object) => podReader.prepare(object),
       onSet: (objects) => {
-        const { set, mirrors: currentMirrors } = reader.read(objects);
+        const { set, mirrors: currentMirrors } = podReader.read(objects);
         cache.replaceAll(objects, currentMirrors);
-        if (!sameValue(currentMirrors, mirrors)) send({ type: 'config.mirrorsChanged', mirrors: currentMirrors });
-        mirrors = currentMirrors;
-        for (const fact of changes(set)) send(fact);
-        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...LATEST_STATUS, uid });
+        if (!isJsonEqual(currentMirrors, observedMirrors))
+          send({ type: 'config.mirrorsChanged', mirrors: currentMirrors });
+        observedMirrors = currentMirrors;
+        for (const fact of createChanges(set)) send(fact);
+        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...RESEND_STATUS, uid });
       },
       onStep: (step: ReflectorStep) => {
         cache.updateState(step);

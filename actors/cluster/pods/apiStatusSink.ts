@@ -28,7 +28,7 @@ type ServerPod = z.infer<typeof podSchema>;
 
 interface PatchOptions extends CallOptions {
   /** Undefined if the server already has this status. */
-  readonly change: StatusJson | undefined;
+  readonly statusPatch: StatusJson | undefined;
   /** Only patches this version of the pod. Any other version is a conflict. */
   readonly ifVersion?: string | undefined;
 }
@@ -44,7 +44,7 @@ export class ApiStatusSink implements StatusSink {
   readonly #client: KubeClient;
   readonly #cache: PodCache;
   /** UIDs of pods whose last status patch has an unknown outcome. */
-  readonly #uncertain = new Set<string>();
+  readonly #uncertainUids = new Set<string>();
 
   constructor(client: KubeClient, cache: PodCache) {
     this.#client = client;
@@ -57,32 +57,32 @@ export class ApiStatusSink implements StatusSink {
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
     if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.wasRemoved(report.uid))
-      return this.#forget(report);
-    if (!this.#uncertain.has(report.uid) && this.#cache.sentStatuses.isCurrent(report)) return;
-    const pod = await this.#send(report, options);
+      return this.#forgetPod(report);
+    if (!this.#uncertainUids.has(report.uid) && this.#cache.sentStatuses.isCurrent(report)) return;
+    const pod = await this.#sendStatus(report, options);
     const isMirror = pod?.metadata.uid !== report.uid;
     if (pod !== undefined && report.ended && !isMirror && pod.metadata.deletionTimestamp !== undefined)
-      await this.#delete(report, report.uid, options);
+      await this.#deletePod(report, report.uid, options);
     if (pod !== undefined) this.#cache.sentStatuses.record(report, pod);
-    this.#forget(report);
+    this.#forgetPod(report);
   }
 
-  #forget({ uid }: StatusReport): void {
-    this.#uncertain.delete(uid);
+  #forgetPod({ uid }: StatusReport): void {
+    this.#uncertainUids.delete(uid);
   }
 
   /**
    * Patches the status and returns the resulting pod. Returns undefined if the server has no pod of that name, or a
    * different pod.
    */
-  async #send(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
-    const cached = this.#cachedPod(report);
-    const change = cached && patchOf(cached, report);
-    const patched = cached && (await this.#patchCached(cached, report, { ...options, change }));
-    if (patched !== undefined) return patched.pod;
-    const pod = await this.#get(report, options);
-    if (pod === undefined || !belongsTo(pod, report)) return undefined;
-    return await this.#write(pod, report, { ...options, change: patchOf(pod, report) });
+  async #sendStatus(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
+    const cachedPod = this.#cachedPod(report);
+    const statusPatch = cachedPod && createPatch(cachedPod, report);
+    const patchedPod = cachedPod && (await this.#patchCached(cachedPod, report, { ...options, statusPatch }));
+    if (patchedPod !== undefined) return patchedPod.pod;
+    const pod = await this.#getPod(report, options);
+    if (pod === undefined || !isPodOfReport(pod, report)) return undefined;
+    return await this.#patchPod(pod, report, { ...options, statusPatch: createPatch(pod, report) });
   }
 
   /**
@@ -90,15 +90,15 @@ export class ApiStatusSink implements StatusSink {
    * another writer and detects other edits. Returns undefined if the server has a newer version.
    */
   async #patchCached(
-    cached: ServerPod,
+    cachedPod: ServerPod,
     report: StatusReport,
     options: PatchOptions,
   ): Promise<{ readonly pod: ServerPod | undefined } | undefined> {
-    if (options.change === undefined) return { pod: await this.#write(cached, report, options) };
-    const ifVersion = cached.metadata.resourceVersion;
+    if (options.statusPatch === undefined) return { pod: await this.#patchPod(cachedPod, report, options) };
+    const ifVersion = cachedPod.metadata.resourceVersion;
     if (ifVersion === undefined) return undefined;
     try {
-      return { pod: await this.#write(cached, report, { ...options, ifVersion }) };
+      return { pod: await this.#patchPod(cachedPod, report, { ...options, ifVersion }) };
     } catch (error) {
       if (!isConflict(error)) throw error;
       return undefined;
@@ -110,12 +110,12 @@ export class ApiStatusSink implements StatusSink {
    * and pods being deleted are read from the server instead.
    */
   #cachedPod(report: StatusReport): ServerPod | undefined {
-    if (report.ended || this.#uncertain.has(report.uid)) return undefined;
+    if (report.ended || this.#uncertainUids.has(report.uid)) return undefined;
     const { data } = z.safeParse(podSchema, this.#cache.latestVersion(report));
     return data?.metadata.deletionTimestamp === undefined ? data : undefined;
   }
 
-  #get(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
+  #getPod(report: StatusReport, options: CallOptions): Promise<ServerPod | undefined> {
     const path = podPath(report);
     return this.#undefinedIfGone(report, async () =>
       readPod(await this.#client.get(path, { ...options, type: POD }), `GET ${path}`),
@@ -126,7 +126,7 @@ export class ApiStatusSink implements StatusSink {
    * Patches the pod. A static pod may restart with the same UID, which no pod of the API server can. The terminal phase
    * of its mirror pod cannot be reverted, so the mirror pod is deleted and recreated.
    */
-  async #write(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
+  async #patchPod(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
     const { uid } = pod.metadata;
     if (uid === report.uid) return await this.#patch(pod, report, options);
     try {
@@ -135,27 +135,27 @@ export class ApiStatusSink implements StatusSink {
     } catch (error) {
       if (!isInvalid(error)) throw error;
     }
-    await this.#delete(report, uid, options);
+    await this.#deletePod(report, uid, options);
     return undefined;
   }
 
   async #patch(
     pod: ServerPod,
     report: StatusReport,
-    { change, ifVersion, ...options }: PatchOptions,
+    { statusPatch, ifVersion, ...options }: PatchOptions,
   ): Promise<ServerPod | undefined> {
-    if (change === undefined) return pod;
+    if (statusPatch === undefined) return pod;
     const version = ifVersion === undefined ? {} : { resourceVersion: ifVersion };
-    const body = { metadata: { uid: pod.metadata.uid, ...version }, status: change };
+    const body = { metadata: { uid: pod.metadata.uid, ...version }, status: statusPatch };
     // The outcome is unknown until the response arrives.
-    this.#uncertain.add(report.uid);
+    this.#uncertainUids.add(report.uid);
     const path = `${podPath(report)}/status`;
     return await this.#undefinedIfGone(report, async () =>
       readPod(await this.#client.patch(path, body, { ...options, type: POD }), `PATCH ${path}`),
     );
   }
 
-  async #delete(report: StatusReport, uid: string, options: CallOptions): Promise<void> {
+  async #deletePod(report: StatusReport, uid: string, options: CallOptions): Promise<void> {
     const deleteOptions = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
       await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), deleteOptions, options));
@@ -184,13 +184,13 @@ const readPod = (response: unknown, request: string): ServerPod =>
 
 const isTerminal = (phase: unknown): boolean => phase === 'Succeeded' || phase === 'Failed';
 
-const patchOf = (pod: ServerPod, { status }: StatusReport): StatusJson | undefined =>
-  statusPatch(pod.status, mergedStatus(pod.status, jsonOf(status)));
+const createPatch = (pod: ServerPod, { status }: StatusReport): StatusJson | undefined =>
+  statusPatch(pod.status, mergedStatus(pod.status, toPlainJson(status)));
 
 /**
  * Whether the server's pod is this pod or its mirror pod. The annotation alone does not prove that the pod is a mirror.
  */
-const belongsTo = ({ metadata: { uid, annotations } }: ServerPod, report: StatusReport): boolean =>
+const isPodOfReport = ({ metadata: { uid, annotations } }: ServerPod, report: StatusReport): boolean =>
   uid === report.uid || (report.isStatic !== false && mirroredHash(annotations) === report.uid);
 
-const jsonOf = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));
+const toPlainJson = (status: PodStatus): Record<string, unknown> => JSON.parse(JSON.stringify(status));

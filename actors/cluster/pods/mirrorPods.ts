@@ -3,10 +3,10 @@ import type { KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict, isNotFound } from '../../../kubeclient/kubeError.ts';
 import { podPath, podsPath } from '../../../kubeclient/paths.ts';
 import { mirrorPod } from '../../../kubernetes/mirror.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 
 export type MirrorPort = 'createMirror' | 'removeMirror';
-type Ports = Pick<Services, MirrorPort>;
+type Ports = Pick<PortServices, MirrorPort>;
 
 export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeName: string): Ports => ({
   createMirror: async ({ pod, nodeUid }, options) => {

@@ -7,39 +7,39 @@ import { SentStatuses } from './sentStatuses.ts';
 /**
  * Maximum number of removed pods to remember. Once a removed pod is forgotten, checking it costs an additional request.
  */
-const MAX_REMOVED = 1_000;
+const MAX_REMOVED_UIDS = 1_000;
 
 export class PodCache {
   readonly sentStatuses = new SentStatuses();
   /** Keyed by UID. Undefined until the first list. */
   #objects: Map<string, KubeObject> | undefined;
   /** Keyed by namespace and name. */
-  #mirrors: ReadonlyMap<string, ObservedMirror> = new Map();
+  #mirrorsByName: ReadonlyMap<string, ObservedMirror> = new Map();
   #isWatching = false;
   /** UIDs of pods that the server has removed, oldest first. */
-  readonly #removed = new Set<string>();
+  readonly #removedUids = new Set<string>();
 
   /** Replaces the pods of the node, and the mirror pods among them. */
   replaceAll(objects: readonly KubeObject[], mirrors: readonly ObservedMirror[]): void {
     this.#objects ??= new Map();
     for (const object of objects) {
       this.#objects.set(object.metadata.uid, object);
-      this.#removed.delete(object.metadata.uid);
+      this.#removedUids.delete(object.metadata.uid);
     }
-    if (this.#objects.size > objects.length) this.#recordRemoved(this.#objects, objects);
-    this.#mirrors = new Map(mirrors.map((mirror) => [nameOf(mirror), mirror]));
+    if (this.#objects.size > objects.length) this.#recordRemovedPods(this.#objects, objects);
+    this.#mirrorsByName = new Map(mirrors.map((mirror) => [qualifiedName(mirror), mirror]));
   }
 
-  #recordRemoved(stored: Map<string, KubeObject>, objects: readonly KubeObject[]): void {
-    const current = new Set(objects.map(({ metadata: { uid } }) => uid));
+  #recordRemovedPods(stored: Map<string, KubeObject>, objects: readonly KubeObject[]): void {
+    const currentUids = new Set(objects.map(({ metadata: { uid } }) => uid));
     for (const uid of stored.keys()) {
-      if (current.has(uid)) continue;
+      if (currentUids.has(uid)) continue;
       stored.delete(uid);
-      this.#removed.add(uid);
+      this.#removedUids.add(uid);
     }
-    for (const uid of this.#removed) {
-      if (this.#removed.size <= MAX_REMOVED) break;
-      this.#removed.delete(uid);
+    for (const uid of this.#removedUids) {
+      if (this.#removedUids.size <= MAX_REMOVED_UIDS) break;
+      this.#removedUids.delete(uid);
     }
   }
 
@@ -55,7 +55,7 @@ export class PodCache {
 
   /** Whether the server had this pod and has removed it. Unlike `isGone`, this cannot result from an outdated list. */
   wasRemoved(uid: string): boolean {
-    return this.#removed.has(uid);
+    return this.#removedUids.has(uid);
   }
 
   /** Whether the server has the pod according to the watch. */
@@ -65,7 +65,7 @@ export class PodCache {
 
   /** Whether the server has a mirror of this static pod. */
   isMirrored(pod: PodIdentity): boolean {
-    return this.#mirrorOf(pod) !== undefined;
+    return this.#findMirror(pod) !== undefined;
   }
 
   /**
@@ -74,15 +74,15 @@ export class PodCache {
    */
   latestVersion(pod: PodIdentity): unknown {
     if (!this.#isWatching) return undefined;
-    const uid = this.#objects?.has(pod.uid) ? pod.uid : (this.#mirrorOf(pod)?.uid ?? pod.uid);
+    const uid = this.#objects?.has(pod.uid) ? pod.uid : (this.#findMirror(pod)?.uid ?? pod.uid);
     return this.sentStatuses.latestVersion(uid, this.#objects?.get(uid));
   }
 
   /** Returns the mirror pod unless its annotation belongs to a different pod. */
-  #mirrorOf(pod: PodIdentity): ObservedMirror | undefined {
-    const mirror = this.#mirrors.get(nameOf(pod));
+  #findMirror(pod: PodIdentity): ObservedMirror | undefined {
+    const mirror = this.#mirrorsByName.get(qualifiedName(pod));
     return mirror?.hash === pod.uid ? mirror : undefined;
   }
 }
 
-const nameOf = ({ namespace, name }: Omit<PodIdentity, 'uid'>): string => `${namespace}/${name}`;
+const qualifiedName = ({ namespace, name }: Omit<PodIdentity, 'uid'>): string => `${namespace}/${name}`;

@@ -2,8 +2,8 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { retainKeys } from '../../../base/retainKeys.ts';
-import { sameValue } from '../../../base/sameValue.ts';
-import { atOnce, overTurns } from '../../../base/steps.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
+import { runAllSteps, runStepsInTurns } from '../../../base/steps.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
@@ -30,9 +30,9 @@ type ReadVersion = readonly [object: KubeObject, read: ReadResult];
 export class PodReader {
   readonly #clock: Pick<Clock, 'now' | 'turns'>;
   /** Keyed by UID. */
-  readonly #versions = new Map<string, ReadVersion>();
+  readonly #readVersions = new Map<string, ReadVersion>();
   /** Time at which each pod was first read, by UID. */
-  readonly #firstSeenAt = new Map<string, number>();
+  readonly #firstReadAt = new Map<string, number>();
 
   constructor(clock: Pick<Clock, 'now' | 'turns'>) {
     this.#clock = clock;
@@ -44,49 +44,53 @@ export class PodReader {
    */
   prepare(object: KubeObject): Promise<unknown> | undefined {
     const { turns } = this.#clock;
-    return turns && overTurns(this.#readInSteps(object), 1, async () => turns.next());
+    return turns && runStepsInTurns(this.#readInSteps(object), 1, async () => turns.acquire());
   }
 
   read(objects: readonly KubeObject[]): { readonly set: ManifestSet; readonly mirrors: readonly ObservedMirror[] } {
     // This loop runs for every event of the watch, so avoid intermediate arrays.
     const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as ObservedMirror[]];
     for (const object of objects) {
-      const read = this.#readCached(object);
-      if ('mirror' in read) mirrors.push(read.mirror);
+      const readVersion = this.#readCached(object);
+      if ('mirror' in readVersion) mirrors.push(readVersion.mirror);
       else {
-        if (read.pod !== undefined) pods.push(read.pod);
-        if (read.problems !== undefined) problems.push(...problemsOf(object, read.problems));
+        if (readVersion.pod !== undefined) pods.push(readVersion.pod);
+        if (readVersion.problems !== undefined) problems.push(...describeProblems(object, readVersion.problems));
       }
     }
-    if (this.#versions.size > objects.length) this.#retainOnly(new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (this.#readVersions.size > objects.length)
+      this.#retainUids(new Set(objects.map(({ metadata: { uid } }) => uid)));
     return { set: { pods, problems, warnings: [] }, mirrors };
   }
 
-  #retainOnly(uids: ReadonlySet<string>): void {
-    retainKeys(this.#versions, uids);
-    retainKeys(this.#firstSeenAt, uids);
+  #retainUids(uids: ReadonlySet<string>): void {
+    retainKeys(this.#readVersions, uids);
+    retainKeys(this.#firstReadAt, uids);
   }
 
   #readCached(object: KubeObject): ReadResult {
-    return atOnce(this.#readInSteps(object));
+    return runAllSteps(this.#readInSteps(object));
   }
 
   *#readInSteps(object: KubeObject): Generator<void, ReadResult> {
-    const cached = this.#versions.get(object.metadata.uid);
-    if (cached?.[0] === object) return cached[1];
-    const read = yield* this.#readVersion(object, cached);
-    this.#versions.set(object.metadata.uid, [object, read]);
-    return read;
+    const cachedVersion = this.#readVersions.get(object.metadata.uid);
+    if (cachedVersion?.[0] === object) return cachedVersion[1];
+    const readVersion = yield* this.#readVersion(object, cachedVersion);
+    this.#readVersions.set(object.metadata.uid, [object, readVersion]);
+    return readVersion;
   }
 
   *#readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): Generator<void, ReadResult> {
     const mirror = readMirror(object);
     if (mirror !== undefined) return { mirror };
-    const lastRead = read && 'mirror' in read ? undefined : read;
+    const lastPodVersion = read && 'mirror' in read ? undefined : read;
     const pod =
-      lastRead?.pod && !lastRead.problems ? withReusedSpec({ object: before, pod: lastRead.pod }, object) : undefined;
-    if (lastRead?.pod === undefined || pod === undefined) return yield* this.#readAll(object, lastRead?.pod);
-    return { pod: isEcho(lastRead.pod, pod) ? lastRead.pod : pod };
+      lastPodVersion?.pod && !lastPodVersion.problems
+        ? withReusedSpec({ object: before, pod: lastPodVersion.pod }, object)
+        : undefined;
+    if (lastPodVersion?.pod === undefined || pod === undefined)
+      return yield* this.#readAll(object, lastPodVersion?.pod);
+    return { pod: isIrrelevantChange(lastPodVersion.pod, pod) ? lastPodVersion.pod : pod };
   }
 
   /**
@@ -95,29 +99,31 @@ export class PodReader {
    */
   *#readAll(object: KubeObject, lastPod: Pod | undefined): Generator<void, ReadResult> {
     const { uid } = object.metadata;
-    const seenAt = this.#firstSeenAt.get(uid) ?? this.#clock.now();
-    this.#firstSeenAt.set(uid, seenAt);
-    const read = yield* readApiPodInSteps(object, seenAt);
-    return 'problems' in read && lastPod !== undefined ? { ...read, pod: withReadableUpdates(lastPod, object) } : read;
+    const firstReadAt = this.#firstReadAt.get(uid) ?? this.#clock.now();
+    this.#firstReadAt.set(uid, firstReadAt);
+    const parsedPod = yield* readApiPodInSteps(object, firstReadAt);
+    return 'problems' in parsedPod && lastPod !== undefined
+      ? { ...parsedPod, pod: withReadableUpdates(lastPod, object) }
+      : parsedPod;
   }
 }
 
 /** Whether a newer version has no change that the node did not make itself. A terminal status is always relevant. */
-function isEcho(before: Pod, pod: Pod): boolean {
+function isIrrelevantChange(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return (
-    sameValue(foreignConditions(before) ?? [], foreignConditions(pod) ?? []) &&
-    sameValue(deletionOf(before), deletionOf(pod))
+    isJsonEqual(foreignConditions(before) ?? [], foreignConditions(pod) ?? []) &&
+    isJsonEqual(deletionFields(before), deletionFields(pod))
   );
 }
 
-const deletionOf = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds, generation } }: Pod) => ({
+const deletionFields = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds, generation } }: Pod) => ({
   deletionTimestamp,
   deletionGracePeriodSeconds,
   generation,
 });
 
-function problemsOf(object: KubeObject, problems: readonly Problem[]) {
+function describeProblems(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;
   const pod = `${String(namespace)}/${String(name)}`;
   // A pod that is being deleted is no longer wanted, so its containers stop even if the object is unreadable.

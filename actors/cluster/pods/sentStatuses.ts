@@ -5,7 +5,7 @@
  */
 import * as z from 'zod/mini';
 import { retainKeys } from '../../../base/retainKeys.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
 import { statusPatch } from '../../../kubernetes/status/statusPatch.ts';
@@ -23,64 +23,72 @@ interface SentStatus {
   /** The pod in the server's response. */
   readonly response: ServerPod;
   /** Whether another client has edited the status since the response. */
-  readonly edited: boolean;
+  readonly wasEdited: boolean;
 }
 
 export class SentStatuses {
   /** Keyed by the UID at the server. A mirror pod's UID differs from the UID of its static pod. */
-  readonly #sent = new Map<string, SentStatus>();
+  readonly #sentStatuses = new Map<string, SentStatus>();
 
   record(report: StatusReport, response: ServerPod): void {
-    this.#sent.set(response.metadata.uid, { report, response, edited: false });
+    this.#sentStatuses.set(response.metadata.uid, { report, response, wasEdited: false });
   }
 
   /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
   findEdited(objects: readonly KubeObject[]): readonly string[] {
     const editedUids: string[] = [];
-    let trackedCount = 0;
+    let trackedReports = 0;
     for (const object of objects) {
-      const sent = this.#sent.get(object.metadata.uid);
-      if (sent === undefined) continue;
-      trackedCount += 1;
+      const sentStatus = this.#sentStatuses.get(object.metadata.uid);
+      if (sentStatus === undefined) continue;
+      trackedReports += 1;
       // Every event of the watch passes all objects, so skip the unchanged ones.
-      if (isLater(object, sent.response) && this.#isNewlyEdited(object, sent)) editedUids.push(sent.report.uid);
+      if (isLaterVersion(object, sentStatus.response) && this.#isNewlyEdited(object, sentStatus))
+        editedUids.push(sentStatus.report.uid);
     }
-    if (trackedCount < this.#sent.size) retainKeys(this.#sent, new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (trackedReports < this.#sentStatuses.size)
+      retainKeys(this.#sentStatuses, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return editedUids;
   }
 
   #isNewlyEdited(object: KubeObject, sent: SentStatus): boolean {
     const pod = podSchema.safeParse(object).data;
     if (pod === undefined) return false;
-    const edited = isEdited(pod, sent.response);
-    this.#sent.set(pod.metadata.uid, { ...sent, edited, ...(edited ? {} : { response: pod }) });
-    return edited && !sent.edited;
+    const isStatusEdited = hasEditedStatus(pod, sent.response);
+    this.#sentStatuses.set(pod.metadata.uid, {
+      ...sent,
+      wasEdited: isStatusEdited,
+      ...(isStatusEdited ? {} : { response: pod }),
+    });
+    return isStatusEdited && !sent.wasEdited;
   }
 
   /** Returns the newer of the last response and the last version from the watch. */
   latestVersion(uid: string, watched: KubeObject | undefined): unknown {
-    const response = this.#sent.get(uid)?.response;
-    if (response !== undefined && (watched === undefined || !isLater(watched, response))) return response;
+    const response = this.#sentStatuses.get(uid)?.response;
+    if (response !== undefined && (watched === undefined || !isLaterVersion(watched, response))) return response;
     return z.safeParse(podSchema, watched).data ?? response;
   }
 
   /** Whether this report was the last one sent for the pod and has not been edited since. */
   isCurrent(report: StatusReport): boolean {
-    const byUid = this.#sent.get(report.uid);
+    const byUid = this.#sentStatuses.get(report.uid);
     // A mirror pod's UID differs from the UID of its static pod.
-    const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sent.values()];
-    return statuses.some((each) => each.report.uid === report.uid && !each.edited && sameValue(each.report, report));
+    const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sentStatuses.values()];
+    return statuses.some(
+      (each) => each.report.uid === report.uid && !each.wasEdited && isJsonEqual(each.report, report),
+    );
   }
 }
 
 /**
  * Whether the watched version is later than the response, which may arrive after the watch event of the same change.
  */
-const isLater = (
+const isLaterVersion = (
   { metadata: { resourceVersion: watchedVersion } }: Pick<KubeObject, 'metadata'>,
   { metadata: { resourceVersion: responseVersion } }: ServerPod,
 ) => Number(watchedVersion) > Number(responseVersion);
 
 /** Whether the status differs in a part that the node owns. Ignores fields that the server never stored. */
-const isEdited = (watched: ServerPod, response: ServerPod): boolean =>
+const hasEditedStatus = (watched: ServerPod, response: ServerPod): boolean =>
   statusPatch(watched.status, mergedStatus(watched.status, response.status)) !== undefined;

@@ -3,18 +3,18 @@
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { errorSummary, KubeError } from '../../../kubeclient/kubeError.ts';
+import { KubeError, summarizeError } from '../../../kubeclient/kubeError.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
 import {
   collectionPath,
+  objectType,
   type TrackedObject,
   type TrackingListeners,
-  typeOf,
   waitForResponse,
 } from './trackedObject.ts';
 
-export interface FetchedParts {
+export interface FetchedObjectDependencies {
   readonly client: Pick<KubeClient, 'get'>;
   readonly clock: Clock;
   /** Returns how long a response may be reused, in milliseconds. With 0, every read is a request. */
@@ -23,11 +23,11 @@ export interface FetchedParts {
   readonly refreshMs: number;
 }
 
-const NOT_FOUND = 404;
+const NOT_FOUND_STATUS = 404;
 
 export class FetchedObject implements TrackedObject {
   readonly #reference: ConfigReference;
-  readonly #parts: FetchedParts;
+  readonly #dependencies: FetchedObjectDependencies;
   readonly #listeners: TrackingListeners;
   /** Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
@@ -35,27 +35,27 @@ export class FetchedObject implements TrackedObject {
    * Time of the last request whose response is reusable, on the monotonic clock. Undefined if the object must be
    * fetched again.
    */
-  #requestedAt: number | undefined;
+  #lastRequestAt: number | undefined;
   #request: Promise<void> | undefined;
   /** Number of invalidations so far. */
-  #invalidations = 0;
+  #invalidationCount = 0;
   /** Number of invalidations before the request of the last response. Responses to requests with fewer are ignored. */
-  #respondedTo = 0;
-  readonly #closed = new AbortController();
-  #refreshedAt: number;
+  #respondedInvalidations = 0;
+  readonly #closeController = new AbortController();
+  #lastRefreshAt: number;
 
-  constructor(reference: ConfigReference, parts: FetchedParts, listeners: TrackingListeners) {
+  constructor(reference: ConfigReference, dependencies: FetchedObjectDependencies, listeners: TrackingListeners) {
     this.#reference = reference;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#listeners = listeners;
-    this.#refreshedAt = parts.clock.monotonic();
+    this.#lastRefreshAt = dependencies.clock.monotonic();
   }
 
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
     signal.throwIfAborted();
     if (!this.#isFresh()) {
-      this.#request ??= this.#start();
-      await waitForResponse(this.#request, { clock: this.#parts.clock, signal });
+      this.#request ??= this.#startFetch();
+      await waitForResponse(this.#request, { clock: this.#dependencies.clock, signal });
     }
     if (this.#object === undefined) throw new Error(cacheSyncTimeout(this.#reference.kind));
     return this.#object ?? undefined;
@@ -63,59 +63,61 @@ export class FetchedObject implements TrackedObject {
 
   /** Invalidates the last response and that of a request in flight, which may be older than this call. */
   invalidate(): void {
-    this.#invalidations += 1;
-    this.#requestedAt = undefined;
+    this.#invalidationCount += 1;
+    this.#lastRequestAt = undefined;
     this.#request = undefined;
   }
 
   refresh(isShown: boolean): void {
-    const { clock, refreshMs } = this.#parts;
+    const { clock, refreshMs } = this.#dependencies;
     const now = clock.monotonic();
-    if (!isShown || now - this.#refreshedAt < refreshMs) return;
-    this.#refreshedAt = now;
+    if (!isShown || now - this.#lastRefreshAt < refreshMs) return;
+    this.#lastRefreshAt = now;
     // The listeners receive the result, including a failure.
-    this.read({ signal: this.#closed.signal }).catch(() => {});
+    this.read({ signal: this.#closeController.signal }).catch(() => {});
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closeController.abort();
   }
 
   #isFresh(): boolean {
-    const { clock, ttlMs } = this.#parts;
-    return this.#object != null && this.#requestedAt !== undefined && clock.monotonic() - this.#requestedAt < ttlMs();
+    const { clock, ttlMs } = this.#dependencies;
+    return (
+      this.#object != null && this.#lastRequestAt !== undefined && clock.monotonic() - this.#lastRequestAt < ttlMs()
+    );
   }
 
-  #start(): Promise<void> {
-    const asking = this.#fetch(this.#invalidations).finally(() => {
-      if (this.#request === asking) this.#request = undefined;
+  #startFetch(): Promise<void> {
+    const pendingFetch = this.#fetch(this.#invalidationCount).finally(() => {
+      if (this.#request === pendingFetch) this.#request = undefined;
     });
-    return asking;
+    return pendingFetch;
   }
 
   async #fetch(invalidation: number): Promise<void> {
-    const { client } = this.#parts;
+    const { client } = this.#dependencies;
     const { kind, name } = this.#reference;
-    const { signal } = this.#closed;
+    const { signal } = this.#closeController;
     // A refresh may be served from the server's watch cache.
-    const version = this.#requestedAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
+    const version = this.#lastRequestAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
-      const object = readConfigObject(kind, await client.get(path, { signal, type: typeOf(this.#reference) }));
-      if (!isOlder(object, this.#object)) this.#onResponse(object, invalidation);
+      const object = readConfigObject(kind, await client.get(path, { signal, type: objectType(this.#reference) }));
+      if (!isOlderVersion(object, this.#object)) this.#onResponse(object, invalidation);
     } catch (error) {
-      if (error instanceof KubeError && error.code === NOT_FOUND) return this.#onResponse(null, invalidation);
-      this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: errorSummary(error) });
+      if (error instanceof KubeError && error.code === NOT_FOUND_STATUS) return this.#onResponse(null, invalidation);
+      this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: summarizeError(error) });
       // Retain the last response on failure, even if it was that the object does not exist.
       if (this.#object === undefined) throw error;
     }
   }
 
   #onResponse(object: ConfigObject | null, invalidation: number): void {
-    if (invalidation < this.#respondedTo) return;
-    this.#respondedTo = invalidation;
+    if (invalidation < this.#respondedInvalidations) return;
+    this.#respondedInvalidations = invalidation;
     this.#object = object;
-    if (invalidation === this.#invalidations) this.#requestedAt = this.#parts.clock.monotonic();
+    if (invalidation === this.#invalidationCount) this.#lastRequestAt = this.#dependencies.clock.monotonic();
     this.#listeners.onStep({ state: 'watching' });
     this.#listeners.onObject(object ?? undefined);
   }
@@ -125,5 +127,5 @@ export class FetchedObject implements TrackedObject {
  * Whether a version is older than the known version of the same object. Versions of different objects are not
  * comparable.
  */
-const isOlder = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
+const isOlderVersion = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>
   known?.uid === object.uid && Number(object.resourceVersion) < Number(known.resourceVersion);

@@ -19,7 +19,7 @@ export interface PersistedObject {
   readonly file?: string;
 }
 
-interface PersistedObjectsParts {
+interface PersistedObjectsDependencies {
   /** Private to this agent. Created on first use. */
   readonly directory: string;
   readonly files: Pick<FileSystem, 'mkdir' | 'readFile' | 'writeFile' | 'rename' | 'rm' | 'readdir' | 'lstat'>;
@@ -47,28 +47,30 @@ const fileSchema = z.object({
 });
 
 export class PersistedObjects {
-  readonly #parts: PersistedObjectsParts;
+  readonly #dependencies: PersistedObjectsDependencies;
   /** Pending writes by file. Only the latest version of each object is written. */
-  readonly #pending = new Map<string, PersistedObject | undefined>();
-  #writing: Promise<void> | undefined;
-  #isUsable: Promise<boolean> | undefined;
+  readonly #pendingWrites = new Map<string, PersistedObject | undefined>();
+  #pendingFlush: Promise<void> | undefined;
+  #usablePromise: Promise<boolean> | undefined;
 
-  constructor(parts: PersistedObjectsParts) {
-    this.#parts = parts;
+  constructor(dependencies: PersistedObjectsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Reads an object. Returns undefined if it is not stored or not readable. */
   async read(reference: ConfigReference): Promise<PersistedObject | undefined> {
-    if (!(await this.#exists())) return undefined;
-    const stored = await this.#readFile(this.#fileOf(reference));
-    const { kind, namespace, name } = stored?.object ?? {};
-    return kind === reference.kind && namespace === reference.namespace && name === reference.name ? stored : undefined;
+    if (!(await this.#directoryExists())) return undefined;
+    const storedObject = await this.#readFile(this.#objectFile(reference));
+    const { kind, namespace, name } = storedObject?.object ?? {};
+    return kind === reference.kind && namespace === reference.namespace && name === reference.name
+      ? storedObject
+      : undefined;
   }
 
   /** Returns all readable objects. */
   async all(): Promise<PersistedObject[]> {
-    if (!(await this.#exists())) return [];
-    const { files, directory } = this.#parts;
+    if (!(await this.#directoryExists())) return [];
+    const { files, directory } = this.#dependencies;
     const names = (await files.readdir(directory)).filter((name) => name.endsWith(FILE_SUFFIX));
     const objects = await Promise.all(names.map((name) => this.#readFile(path.join(directory, name))));
     return objects.filter((object) => object !== undefined);
@@ -77,11 +79,11 @@ export class PersistedObjects {
   /** Reads a file. The report of an unreadable file omits its contents, which may be those of a Secret. */
   async #readFile(file: string): Promise<PersistedObject | undefined> {
     const problem = 'a persisted ConfigMap or Secret cannot be read';
-    const { onError } = this.#parts;
+    const { onError } = this.#dependencies;
     try {
-      const stored = parseFile(await this.#readRegularFile(file));
-      if (stored === undefined) onError('objects', new NodeFailure('StoreDamaged', `${problem}: ${file}`));
-      return stored;
+      const storedObject = parseFile(await this.#readRegularFile(file));
+      if (storedObject === undefined) onError('objects', new NodeFailure('StoreDamaged', `${problem}: ${file}`));
+      return storedObject;
     } catch (cause) {
       if (!isMissing(cause))
         onError('objects', new NodeFailure('StoreFailed', `${problem}: ${messageOf(cause)}`, { cause }));
@@ -90,23 +92,23 @@ export class PersistedObjects {
   }
 
   put(stored: PersistedObject): void {
-    this.#enqueue(this.#fileOf(stored.object), stored);
+    this.#enqueue(this.#objectFile(stored.object), stored);
   }
 
   forget(reference: ConfigReference): void {
-    this.#enqueue(this.#fileOf(reference), undefined);
+    this.#enqueue(this.#objectFile(reference), undefined);
   }
 
   /** Deletes the objects that none of these pods used. */
   async retainPods(uids: ReadonlySet<string>): Promise<void> {
-    if (!(await this.#exists())) return;
-    const { files, directory } = this.#parts;
+    if (!(await this.#directoryExists())) return;
+    const { files, directory } = this.#dependencies;
     for (const name of await files.readdir(directory)) {
       const file = path.join(directory, name);
-      if (this.#pending.has(file)) continue;
+      if (this.#pendingWrites.has(file)) continue;
       // Retain an unreadable file, because it may belong to a running pod.
       const had = await this.#readRegularFile(file)
-        .then(uidsIn)
+        .then(parseUids)
         .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));
       if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
@@ -114,17 +116,17 @@ export class PersistedObjects {
 
   /** Resolves once all pending writes are complete. */
   async settled(): Promise<void> {
-    await this.#writing;
+    await this.#pendingFlush;
   }
 
   /** Completes all writes, and removes the directory if it is empty. */
   async close(): Promise<void> {
-    const { files, directory, onError } = this.#parts;
+    const { files, directory, onError } = this.#dependencies;
     try {
       await this.settled();
-      if (!(await this.#exists()) || (await files.readdir(directory)).length > 0) return;
+      if (!(await this.#directoryExists()) || (await files.readdir(directory)).length > 0) return;
       await files.rm(directory, { recursive: true, force: true });
-      this.#isUsable = undefined;
+      this.#usablePromise = undefined;
     } catch (error) {
       onError('objects', error);
     }
@@ -132,37 +134,37 @@ export class PersistedObjects {
 
   /** Rejects special files, because reading e.g. a pipe might never finish. */
   async #readRegularFile(file: string): Promise<string> {
-    const { files } = this.#parts;
+    const { files } = this.#dependencies;
     if (!(await files.lstat(file)).isFile()) throw new Error(`${file} is not a file`);
     return files.readFile(file);
   }
 
   #enqueue(file: string, stored: PersistedObject | undefined): void {
-    this.#pending.set(file, stored);
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = undefined;
+    this.#pendingWrites.set(file, stored);
+    this.#pendingFlush ??= this.#writePending().finally(() => {
+      this.#pendingFlush = undefined;
     });
   }
 
-  async #write(): Promise<void> {
-    const isNeeded = [...this.#pending.values()].some((stored) => stored !== undefined);
-    const usable = isNeeded ? await this.#usable() : await this.#exists();
-    for (const [file, stored] of this.#pending) {
-      this.#pending.delete(file);
-      if (usable) await this.#put(file, stored).catch((cause: unknown) => this.#reportFailure(cause));
+  async #writePending(): Promise<void> {
+    const needsDirectory = [...this.#pendingWrites.values()].some((stored) => stored !== undefined);
+    const isDirectoryUsable = needsDirectory ? await this.#ensureUsable() : await this.#directoryExists();
+    for (const [file, stored] of this.#pendingWrites) {
+      this.#pendingWrites.delete(file);
+      if (isDirectoryUsable) await this.#putFile(file, stored).catch((cause: unknown) => this.#reportFailure(cause));
     }
-    if (this.#pending.size > 0) await this.#write();
+    if (this.#pendingWrites.size > 0) await this.#writePending();
   }
 
-  async #put(file: string, stored: PersistedObject | undefined): Promise<void> {
-    const { files } = this.#parts;
+  async #putFile(file: string, stored: PersistedObject | undefined): Promise<void> {
+    const { files } = this.#dependencies;
     if (stored === undefined) return files.rm(file, { force: true });
-    const temporary = `${file}.${randomUUID()}.tmp`;
+    const temporaryPath = `${file}.${randomUUID()}.tmp`;
     try {
-      await files.writeFile(temporary, serialize(stored), { mode: FILE_MODE });
-      await files.rename(temporary, file);
+      await files.writeFile(temporaryPath, serialize(stored), { mode: FILE_MODE });
+      await files.rename(temporaryPath, file);
     } catch (error) {
-      await files.rm(temporary, { force: true }).catch(() => {});
+      await files.rm(temporaryPath, { force: true }).catch(() => {});
       // Replace the error, because it contains the random name of the temporary file, which would prevent repeated
       // messages from being recognized as equal.
       throw new Error(`${file} cannot be written (${errorCode(error) ?? messageOf(error)})`);
@@ -170,31 +172,31 @@ export class PersistedObjects {
   }
 
   /** Whether the directory exists and is usable. Does not create it. */
-  async #exists(): Promise<boolean> {
-    const { files, directory } = this.#parts;
-    if (this.#isUsable !== undefined) return this.#isUsable;
+  async #directoryExists(): Promise<boolean> {
+    const { files, directory } = this.#dependencies;
+    if (this.#usablePromise !== undefined) return this.#usablePromise;
     // Other errors are reported when the directory is used.
-    const isMissingYet = await files.lstat(directory).then(() => false, isMissing);
-    return !isMissingYet && this.#usable();
+    const isDirectoryMissing = await files.lstat(directory).then(() => false, isMissing);
+    return !isDirectoryMissing && this.#ensureUsable();
   }
 
   /** Creates the directory if necessary and checks that it is private to this agent. */
-  #usable(): Promise<boolean> {
-    this.#isUsable ??= this.#prepare().catch((cause: unknown) => {
-      this.#isUsable = undefined;
+  #ensureUsable(): Promise<boolean> {
+    this.#usablePromise ??= this.#prepareDirectory().catch((cause: unknown) => {
+      this.#usablePromise = undefined;
       this.#reportFailure(cause);
       return false;
     });
-    return this.#isUsable;
+    return this.#usablePromise;
   }
 
   #reportFailure(cause: unknown): void {
     const problem = 'the ConfigMaps and Secrets in use cannot be persisted';
-    this.#parts.onError('objects', new NodeFailure('StoreFailed', `${problem}: ${messageOf(cause)}`, { cause }));
+    this.#dependencies.onError('objects', new NodeFailure('StoreFailed', `${problem}: ${messageOf(cause)}`, { cause }));
   }
 
-  async #prepare(): Promise<boolean> {
-    const { files, directory, isInMemory } = this.#parts;
+  async #prepareDirectory(): Promise<boolean> {
+    const { files, directory, isInMemory } = this.#dependencies;
     await files.mkdir(path.dirname(directory), { recursive: true, mode: DIRECTORY_MODE });
     await files.mkdir(directory, { mode: DIRECTORY_MODE }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
@@ -206,9 +208,9 @@ export class PersistedObjects {
   }
 
   /** Hashes the name, because it may exceed the maximum length of a file name. */
-  #fileOf({ kind, namespace, name }: ConfigReference): string {
+  #objectFile({ kind, namespace, name }: ConfigReference): string {
     const digest = createHash('sha256').update(`${kind}/${namespace}/${name}`).digest('hex');
-    return path.join(this.#parts.directory, digest + FILE_SUFFIX);
+    return path.join(this.#dependencies.directory, digest + FILE_SUFFIX);
   }
 }
 
@@ -221,13 +223,13 @@ function serialize({ object: { data, ...object }, ...stored }: PersistedObject):
 }
 
 function parseFile(text: string): PersistedObject | undefined {
-  const read = z.safeParse(fileSchema, parsedJson(text));
-  if (!read.success) return undefined;
-  const { uids, file, data, ...object } = read.data;
+  const parseResult = z.safeParse(fileSchema, parsedJson(text));
+  if (!parseResult.success) return undefined;
+  const { uids, file, data, ...object } = parseResult.data;
   const bytes = data.map(
     ([key, value]) => [key, typeof value === 'string' ? value : Buffer.from(value.base64, 'base64')] as const,
   );
   return { object: { ...object, data: new Map(bytes) }, uids, ...(file === undefined ? {} : { file }) };
 }
 
-const uidsIn = (text: string): readonly string[] => parseFile(text)?.uids ?? [];
+const parseUids = (text: string): readonly string[] => parseFile(text)?.uids ?? [];

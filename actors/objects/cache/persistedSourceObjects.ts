@@ -16,7 +16,7 @@ interface UsedObject extends LocalObject {
   readonly uids: readonly string[];
 }
 
-interface Parts {
+interface PersistedSourceDependencies {
   readonly persistedObjects: Pick<PersistedObjects, 'all' | 'put' | 'forget' | 'retainPods' | 'close'>;
   /** Returns the UIDs of the pods that have a directory on the node. */
   readonly listPodDirs: () => Promise<readonly string[]>;
@@ -31,25 +31,29 @@ interface StoredObject {
 }
 
 export class PersistedSourceObjects {
-  readonly #parts: Parts;
+  readonly #dependencies: PersistedSourceDependencies;
   /** Keyed by object key. */
-  readonly #stored = new Map<string, StoredObject>();
+  readonly #storedObjects = new Map<string, StoredObject>();
   /** UIDs of pods that existed before the agent's start and have not been confirmed yet. */
-  readonly #unconfirmed = new Set<string>();
+  readonly #unconfirmedUids = new Set<string>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: PersistedSourceDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Returns the objects that the previous agent stored for existing pods, by manifest. */
   async read(): Promise<ReadonlyMap<string, readonly ConfigObject[]>> {
-    const { persistedObjects, listPodDirs, onError } = this.#parts;
+    const { persistedObjects, listPodDirs, onError } = this.#dependencies;
     try {
       await persistedObjects.retainPods(new Set(await listPodDirs()));
       const all = await persistedObjects.all();
       for (const { object, uids, file = '' } of all) {
-        this.#stored.set(keyOf(object), { reference: object, uids, version: versionOf({ object, uids, file }) });
-        for (const uid of uids) this.#unconfirmed.add(uid);
+        this.#storedObjects.set(referenceKey(object), {
+          reference: object,
+          uids,
+          version: serializeVersion({ object, uids, file }),
+        });
+        for (const uid of uids) this.#unconfirmedUids.add(uid);
       }
       const byFile = Map.groupBy(all, ({ file = '' }) => file);
       return new Map(Array.from(byFile, ([file, found]) => [file, found.map(({ object }) => object)]));
@@ -61,42 +65,42 @@ export class PersistedSourceObjects {
 
   /** Must be called once it is known whether the pod still exists. */
   confirm(uid: string): void {
-    this.#unconfirmed.delete(uid);
+    this.#unconfirmedUids.delete(uid);
   }
 
   /** Stores the objects that pods reference, and removes all others. */
   putAll(objects: ReadonlyMap<string, UsedObject>): void {
-    const { persistedObjects } = this.#parts;
-    for (const [key, { reference }] of this.#stored) {
+    const { persistedObjects } = this.#dependencies;
+    for (const [key, { reference }] of this.#storedObjects) {
       if (objects.has(key)) continue;
       persistedObjects.forget(reference);
-      this.#stored.delete(key);
+      this.#storedObjects.delete(key);
     }
     for (const [key, { object, file, uids }] of objects) {
-      const waiting = this.#stored.get(key)?.uids.filter((uid) => this.#unconfirmed.has(uid)) ?? [];
-      this.#put(key, { object, file, uids: [...new Set([...waiting, ...uids])].sort() });
+      const waitingUids = this.#storedObjects.get(key)?.uids.filter((uid) => this.#unconfirmedUids.has(uid)) ?? [];
+      this.#putObject(key, { object, file, uids: [...new Set([...waitingUids, ...uids])].sort() });
     }
   }
 
   /** Completes all writes, and removes the directory if it is empty. */
-  close = (): Promise<void> => this.#parts.persistedObjects.close();
+  close = (): Promise<void> => this.#dependencies.persistedObjects.close();
 
-  #put(key: string, used: UsedObject): void {
-    const { persistedObjects } = this.#parts;
+  #putObject(key: string, used: UsedObject): void {
+    const { persistedObjects } = this.#dependencies;
     const { object, uids } = used;
-    const before = this.#stored.get(key);
+    const previousObject = this.#storedObjects.get(key);
     if (uids.length === 0) {
-      if (before !== undefined) persistedObjects.forget(object);
-      this.#stored.delete(key);
+      if (previousObject !== undefined) persistedObjects.forget(object);
+      this.#storedObjects.delete(key);
       return;
     }
-    const version = versionOf(used);
-    if (before?.version !== version) persistedObjects.put(used);
-    this.#stored.set(key, { reference: object, uids, version });
+    const version = serializeVersion(used);
+    if (previousObject?.version !== version) persistedObjects.put(used);
+    this.#storedObjects.set(key, { reference: object, uids, version });
   }
 }
 
-export const keyOf = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;
+export const referenceKey = ({ kind, namespace, name }: ConfigReference): string => `${kind}/${namespace}/${name}`;
 
-const versionOf = ({ object: { uid, resourceVersion }, file, uids }: UsedObject): string =>
+const serializeVersion = ({ object: { uid, resourceVersion }, file, uids }: UsedObject): string =>
   JSON.stringify([uid, resourceVersion, file, [...uids].sort()]);

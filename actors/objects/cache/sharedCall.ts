@@ -4,27 +4,27 @@ import { unlessAborted } from '../../../base/unlessAborted.ts';
 export class SharedCall<T> {
   readonly #abortController = new AbortController();
   readonly #result: Promise<T>;
-  readonly #onLeft: () => void;
-  #waiters = 0;
+  readonly #onAbandoned: () => void;
+  #waiterCount = 0;
 
   /** `onLeft` is called when the last waiter has left, with or without a result. */
   constructor(call: (signal: AbortSignal) => Promise<T>, onLeft: () => void) {
     this.#result = call(this.#abortController.signal);
-    this.#onLeft = onLeft;
+    this.#onAbandoned = onLeft;
   }
 
   async wait(signal: AbortSignal): Promise<T> {
-    this.#waiters += 1;
+    this.#waiterCount += 1;
     try {
       return await unlessAborted(this.#result, signal);
     } finally {
-      this.#waiters -= 1;
-      if (this.#waiters === 0) this.#abort();
+      this.#waiterCount -= 1;
+      if (this.#waiterCount === 0) this.#abort();
     }
   }
 
   #abort(): void {
-    this.#onLeft();
+    this.#onAbandoned();
     this.#abortController.abort();
   }
 }

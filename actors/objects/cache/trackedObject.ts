@@ -37,7 +37,7 @@ export interface TrackingListeners {
 export type TrackObject = (reference: ConfigReference, listeners: TrackingListeners) => TrackedObject;
 
 /** Returns the API type of a reference. */
-export const typeOf = ({ kind }: ConfigReference): ObjectType => ({ apiVersion: 'v1', kind });
+export const objectType = ({ kind }: ConfigReference): ObjectType => ({ apiVersion: 'v1', kind });
 
 export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
   kind === 'Secret' ? secretsPath(namespace) : configMapsPath(namespace);

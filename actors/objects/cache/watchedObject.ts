@@ -7,13 +7,13 @@ import { type ConfigObject, type ConfigReference, readConfigObject } from '../..
 import { cacheSyncTimeout } from '../../../kubernetes/objects/podObjects.ts';
 import {
   collectionPath,
+  objectType,
   type TrackedObject,
   type TrackingListeners,
-  typeOf,
   waitForResponse,
 } from './trackedObject.ts';
 
-export interface WatchedParts {
+export interface WatchedObjectDependencies {
   readonly client: KubeClient;
   readonly clock: Clock;
   /** Returns a random number in [0, 1). */
@@ -27,31 +27,32 @@ const MIN_WATCH_SECONDS = 30 * 60;
 
 export class WatchedObject implements TrackedObject {
   readonly #reference: ConfigReference;
-  readonly #parts: WatchedParts;
+  readonly #dependencies: WatchedObjectDependencies;
   readonly #listeners: TrackingListeners;
   #running: AbortController | undefined;
   /** Undefined until the server has responded. Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
   /** Why the watch failed. The last known object remains valid. */
-  #failure = '';
+  #watchFailure = '';
   /** Why the existing object is invalid. */
   #problem = '';
-  #readAt: number;
+  #lastReadAt: number;
   /** Resolves when the server has responded. */
   #response = Promise.withResolvers<void>();
 
-  constructor(reference: ConfigReference, parts: WatchedParts, listeners: TrackingListeners) {
+  constructor(reference: ConfigReference, dependencies: WatchedObjectDependencies, listeners: TrackingListeners) {
     this.#reference = reference;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#listeners = listeners;
-    this.#readAt = parts.clock.monotonic();
-    this.#start();
+    this.#lastReadAt = dependencies.clock.monotonic();
+    this.#startWatch();
   }
 
   async read({ signal }: { readonly signal: AbortSignal }): Promise<ConfigObject | undefined> {
-    this.#readAt = this.#parts.clock.monotonic();
-    if (this.#running === undefined && this.#object?.isImmutable !== true) this.#start();
-    if (this.#object === undefined) await waitForResponse(this.#response.promise, { clock: this.#parts.clock, signal });
+    this.#lastReadAt = this.#dependencies.clock.monotonic();
+    if (this.#running === undefined && this.#object?.isImmutable !== true) this.#startWatch();
+    if (this.#object === undefined)
+      await waitForResponse(this.#response.promise, { clock: this.#dependencies.clock, signal });
     if (this.#object === undefined) throw new Error(this.#unknownMessage());
     if (this.#object !== null) return this.#object;
     if (this.#problem !== '') throw new Error(this.#problem);
@@ -61,9 +62,9 @@ export class WatchedObject implements TrackedObject {
   invalidate(): void {}
 
   refresh(isShown: boolean): void {
-    const idle = this.#parts.clock.monotonic() - this.#readAt;
+    const idleMs = this.#dependencies.clock.monotonic() - this.#lastReadAt;
     // A missing object that a pod waits for is watched until it exists.
-    if (isShown || !this.#object || idle < this.#parts.idleMs) return;
+    if (isShown || !this.#object || idleMs < this.#dependencies.idleMs) return;
     this.close();
     this.#object = undefined;
     this.#response = Promise.withResolvers();
@@ -74,10 +75,10 @@ export class WatchedObject implements TrackedObject {
     this.#running = undefined;
   }
 
-  #start(): void {
+  #startWatch(): void {
     const running = new AbortController();
     this.#running = running;
-    const { client, clock, jitter } = this.#parts;
+    const { client, clock, jitter } = this.#dependencies;
     const { name, kind } = this.#reference;
     const ifRunning =
       <T>(act: (told: T) => void) =>
@@ -91,12 +92,12 @@ export class WatchedObject implements TrackedObject {
       signal: running.signal,
       minWatchSeconds: MIN_WATCH_SECONDS,
       path: collectionPath(this.#reference),
-      type: typeOf(this.#reference),
+      type: objectType(this.#reference),
       query: { fieldSelector: `metadata.name=${name}` },
       transform: (object) => readConfigObject(kind, object),
       onSet: ifRunning(([object]: readonly ConfigObject[]) => this.#onObject(object)),
       onStep: ifRunning((step) => {
-        if (step.state === 'failing') this.#failure = step.failure;
+        if (step.state === 'failing') this.#watchFailure = step.failure;
         this.#listeners.onStep(step);
       }),
       onProblem: ifRunning((problem) => {
@@ -109,7 +110,7 @@ export class WatchedObject implements TrackedObject {
   #onObject(object: ConfigObject | undefined): void {
     this.#object = object ?? null;
     if (object !== undefined) this.#problem = '';
-    this.#failure = '';
+    this.#watchFailure = '';
     this.#response.resolve();
     this.#listeners.onObject(object);
     if (object?.isImmutable) this.close();
@@ -117,7 +118,7 @@ export class WatchedObject implements TrackedObject {
 
   /** Returns the kubelet's message and appends the cause. */
   #unknownMessage(): string {
-    const words = cacheSyncTimeout(this.#reference.kind);
-    return this.#failure === '' ? words : `${words} (${this.#failure})`;
+    const timeoutMessages = cacheSyncTimeout(this.#reference.kind);
+    return this.#watchFailure === '' ? timeoutMessages : `${timeoutMessages} (${this.#watchFailure})`;
   }
 }

@@ -39,18 +39,18 @@ const MAX_CLOCK_STEP_BACK_MS = 60_000;
 
 export class CachedToken {
   readonly #token: Secret;
-  readonly #requestedAt: ClockReading;
+  readonly #requestTime: ClockReading;
   readonly #lifetimeMs: number;
-  readonly #renewedAfterMs: number;
+  readonly #renewAfterMs: number;
 
   /**
    * `requestedAt` is the time before the request. `chance`, in [0, 1), determines the random advance of the renewal.
    */
   constructor(token: string, lifetimeMs: number, requestedAt: ClockReading, chance: number) {
     this.#token = new Secret(token);
-    this.#requestedAt = requestedAt;
+    this.#requestTime = requestedAt;
     this.#lifetimeMs = lifetimeMs;
-    this.#renewedAfterMs = Math.min(lifetimeMs * RENEWAL_FRACTION, MAX_AGE_MS) - chance * JITTER_MS;
+    this.#renewAfterMs = Math.min(lifetimeMs * RENEWAL_FRACTION, MAX_AGE_MS) - chance * JITTER_MS;
   }
 
   get token(): string {
@@ -59,20 +59,20 @@ export class CachedToken {
 
   /** Returns the time until the token should be renewed, in milliseconds. */
   dueIn(at: ClockReading): number {
-    return this.#wasClockSetBack(at) ? 0 : Math.max(0, this.#renewedAfterMs - this.#age(at));
+    return this.#wasClockSetBack(at) ? 0 : Math.max(0, this.#renewAfterMs - this.#ageMs(at));
   }
 
   /** Returns the remaining lifetime in milliseconds. */
   expiresIn(at: ClockReading): number {
-    return Math.max(0, this.#lifetimeMs - this.#age(at));
+    return Math.max(0, this.#lifetimeMs - this.#ageMs(at));
   }
 
-  #age(at: ClockReading): number {
-    return Math.max(at.monotonic - this.#requestedAt.monotonic, at.now - this.#requestedAt.now);
+  #ageMs(at: ClockReading): number {
+    return Math.max(at.monotonic - this.#requestTime.monotonic, at.now - this.#requestTime.now);
   }
 
   /** Whether the wall clock has been set back since the request. */
   #wasClockSetBack(at: ClockReading): boolean {
-    return at.monotonic - this.#requestedAt.monotonic - (at.now - this.#requestedAt.now) > MAX_CLOCK_STEP_BACK_MS;
+    return at.monotonic - this.#requestTime.monotonic - (at.now - this.#requestTime.now) > MAX_CLOCK_STEP_BACK_MS;
   }
 }

@@ -16,9 +16,9 @@ import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { PodToken, PodTokens, TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 import { SharedCall } from '../cache/sharedCall.ts';
 import { CachedToken, type ClockReading, readClocks } from './cachedToken.ts';
-import { accountOf, formatTokenRequest, readToken, tokenRequestOf } from './tokenRequest.ts';
+import { createTokenRequest, formatTokenRequest, readToken, serviceAccountOf } from './tokenRequest.ts';
 
-interface TokensParts {
+interface TokenDependencies {
   /** A client whose requests have a timeout. */
   readonly client: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
@@ -32,20 +32,20 @@ interface TokensParts {
 /** The state of one token. */
 interface TokenEntry {
   token?: CachedToken;
-  call?: SharedCall<CachedToken>;
+  renewalCall?: SharedCall<CachedToken>;
   /** The reason why the last renewal failed. */
-  failure?: Failure;
+  lastFailure?: Failure;
   /** Back-off after the last failure. */
   delayMs: number;
   /** Time of the next attempt on the monotonic clock, in milliseconds. */
-  retryAt: number;
+  nextAttemptAt: number;
   /** Time of the last use on the monotonic clock. */
-  usedAt: number;
+  lastUsedAt: number;
 }
 
 type TokenKey = readonly [pod: Pod, request: TokenRequest];
 
-const RETRY = { baseMs: 1_000, maxMs: 60_000 };
+const RETRY_BACK_OFF = { baseMs: 1_000, maxMs: 60_000 };
 /** Tolerance for timers that fire early. */
 const EARLY_MS = 1_000;
 /**
@@ -55,21 +55,22 @@ const EARLY_MS = 1_000;
 const UNUSED_MS = 48 * 3_600_000;
 
 export class ServiceAccountTokens implements PodTokens {
-  readonly #parts: TokensParts;
+  readonly #dependencies: TokenDependencies;
   /** Keyed by the pod's UID and by the properties of the request. */
   readonly #pods = new Map<string, Map<string, TokenEntry>>();
 
-  constructor(parts: TokensParts) {
-    this.#parts = parts;
+  constructor(dependencies: TokenDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async get(...[pod, request, { signal }]: Parameters<PodTokens['get']>): Promise<PodToken> {
     signal.throwIfAborted();
-    const now = readClocks(this.#parts.clock);
-    const entry = this.#entryOf(pod, request, now);
-    const { token } = entry;
-    if (token !== undefined && !this.#isDue(entry, token, pod, now)) return this.#podToken(entry, token);
-    return this.#podToken(entry, await this.#renewShared(entry, [pod, request], signal));
+    const now = readClocks(this.#dependencies.clock);
+    const tokenEntry = this.#getEntry(pod, request, now);
+    const { token } = tokenEntry;
+    if (token !== undefined && !this.#isRenewalDue(tokenEntry, token, pod, now))
+      return this.#podToken(tokenEntry, token);
+    return this.#podToken(tokenEntry, await this.#renewShared(tokenEntry, [pod, request], signal));
   }
 
   /** The number of pods with tokens. */
@@ -82,24 +83,24 @@ export class ServiceAccountTokens implements PodTokens {
     this.#pods.delete(podUid);
   }
 
-  #entryOf(
+  #getEntry(
     pod: Pod,
     { audience, expirationSeconds, accountUid }: TokenRequest,
     { monotonic }: ClockReading,
   ): TokenEntry {
     const { uid } = pod.metadata;
-    this.#dropUnused(monotonic);
+    this.#removeUnused(monotonic);
     const podEntries = this.#pods.get(uid) ?? new Map<string, TokenEntry>();
-    const key = JSON.stringify([accountOf(pod), audience, expirationSeconds ?? 0, accountUid ?? '']);
-    const entry = podEntries.get(key) ?? { delayMs: 0, retryAt: 0, usedAt: 0 };
-    entry.usedAt = monotonic;
-    this.#pods.set(uid, podEntries.set(key, entry));
-    return entry;
+    const key = JSON.stringify([serviceAccountOf(pod), audience, expirationSeconds ?? 0, accountUid ?? '']);
+    const tokenEntry = podEntries.get(key) ?? { delayMs: 0, nextAttemptAt: 0, lastUsedAt: 0 };
+    tokenEntry.lastUsedAt = monotonic;
+    this.#pods.set(uid, podEntries.set(key, tokenEntry));
+    return tokenEntry;
   }
 
-  #dropUnused(monotonic: number): void {
+  #removeUnused(monotonic: number): void {
     for (const [uid, podEntries] of this.#pods) {
-      for (const [key, { usedAt }] of podEntries) if (monotonic - usedAt > UNUSED_MS) podEntries.delete(key);
+      for (const [key, { lastUsedAt }] of podEntries) if (monotonic - lastUsedAt > UNUSED_MS) podEntries.delete(key);
       if (podEntries.size === 0) this.#pods.delete(uid);
     }
   }
@@ -108,40 +109,40 @@ export class ServiceAccountTokens implements PodTokens {
    * Whether a token must be renewed now. An expired token is renewed without waiting for the back-off, and the token of
    * a removed pod is never renewed.
    */
-  #isDue(entry: TokenEntry, token: CachedToken, pod: Pod, now: ClockReading): boolean {
+  #isRenewalDue(entry: TokenEntry, token: CachedToken, pod: Pod, now: ClockReading): boolean {
     if (token.dueIn(now) > EARLY_MS) return false;
-    if (this.#parts.isGone(pod.metadata)) {
+    if (this.#dependencies.isGone(pod.metadata)) {
       // The pod may terminate long after its removal from the API server. The delay prevents its volumes from
       // requesting the token continually.
-      entry.retryAt = Math.max(entry.retryAt, now.monotonic + RETRY.maxMs);
+      entry.nextAttemptAt = Math.max(entry.nextAttemptAt, now.monotonic + RETRY_BACK_OFF.maxMs);
       return false;
     }
-    return now.monotonic >= entry.retryAt || token.expiresIn(now) === 0;
+    return now.monotonic >= entry.nextAttemptAt || token.expiresIn(now) === 0;
   }
 
   #renewShared(entry: TokenEntry, key: TokenKey, signal: AbortSignal): Promise<CachedToken> {
-    entry.call ??= new SharedCall(
-      (callSignal) => this.#renew(entry, key, callSignal),
-      () => delete entry.call,
+    entry.renewalCall ??= new SharedCall(
+      (callSignal) => this.#renewToken(entry, key, callSignal),
+      () => delete entry.renewalCall,
     );
-    return entry.call.wait(signal);
+    return entry.renewalCall.wait(signal);
   }
 
-  async #renew(entry: TokenEntry, [pod, request]: TokenKey, signal: AbortSignal): Promise<CachedToken> {
+  async #renewToken(entry: TokenEntry, [pod, request]: TokenKey, signal: AbortSignal): Promise<CachedToken> {
     try {
       entry.token = await this.#fetch(pod, request, signal);
       entry.delayMs = 0;
-      delete entry.failure;
+      delete entry.lastFailure;
       return entry.token;
     } catch (error) {
       const { token } = entry;
       if (token === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
       if (!signal.aborted) this.#scheduleRetry(entry, error);
-      const isGone = this.#parts.isGone(pod.metadata);
-      const isExpired = token.expiresIn(readClocks(this.#parts.clock)) === 0;
-      if (isExpired && !isGone) throw expired(pod, request, error);
-      if (!isGone && !signal.aborted) {
-        entry.failure = { reason: 'FailedRead', message: messageOf(error), at: this.#parts.clock.now() };
+      const isPodGone = this.#dependencies.isGone(pod.metadata);
+      const isTokenExpired = token.expiresIn(readClocks(this.#dependencies.clock)) === 0;
+      if (isTokenExpired && !isPodGone) throw createExpiredError(pod, request, error);
+      if (!isPodGone && !signal.aborted) {
+        entry.lastFailure = { reason: 'FailedRead', message: messageOf(error), at: this.#dependencies.clock.now() };
         this.#reportFailure(pod, error);
       }
       return token;
@@ -149,43 +150,43 @@ export class ServiceAccountTokens implements PodTokens {
   }
 
   async #fetch(pod: Pod, request: TokenRequest, signal: AbortSignal): Promise<CachedToken> {
-    const { client, clock, jitter } = this.#parts;
-    const requestedAt = readClocks(clock);
-    const path = tokenPath(accountOf(pod));
-    const response = await client.create(path, tokenRequestOf(pod, request), { signal }).catch((error) => {
+    const { client, clock, jitter } = this.#dependencies;
+    const requestTime = readClocks(clock);
+    const path = tokenPath(serviceAccountOf(pod));
+    const response = await client.create(path, createTokenRequest(pod, request), { signal }).catch((error) => {
       // Replace the error, because it quotes the start of the response, which may contain the token.
       throw error instanceof UnexpectedResponse ? new Error('the response of the API server cannot be read') : error;
     });
     const { token, lifetimeMs } = readToken(response);
-    return new CachedToken(token, lifetimeMs, requestedAt, jitter());
+    return new CachedToken(token, lifetimeMs, requestTime, jitter());
   }
 
   #scheduleRetry(entry: TokenEntry, error: unknown): void {
-    const { clock, jitter } = this.#parts;
-    entry.delayMs = nextBackOff(entry.delayMs, RETRY);
-    const minDelayMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, RETRY.maxMs) : 0;
-    entry.retryAt = clock.monotonic() + Math.max(entry.delayMs * (1 + jitter() / 2), minDelayMs);
+    const { clock, jitter } = this.#dependencies;
+    entry.delayMs = nextBackOff(entry.delayMs, RETRY_BACK_OFF);
+    const minDelayMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, RETRY_BACK_OFF.maxMs) : 0;
+    entry.nextAttemptAt = clock.monotonic() + Math.max(entry.delayMs * (1 + jitter() / 2), minDelayMs);
   }
 
   #reportFailure({ metadata: { namespace, name }, ...pod }: Pod, cause: unknown): void {
-    const subject = `the token of service account ${pod.spec.serviceAccountName} for pod ${namespace}/${name}`;
-    const message = `${subject} could not be renewed and is used until it expires: ${messageOf(cause)}`;
-    this.#parts.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
+    const tokenDescription = `the token of service account ${pod.spec.serviceAccountName} for pod ${namespace}/${name}`;
+    const message = `${tokenDescription} could not be renewed and is used until it expires: ${messageOf(cause)}`;
+    this.#dependencies.onError('tokens', new NodeFailure('FailedRead', message, { cause }));
   }
 
-  #podToken({ retryAt, failure }: TokenEntry, token: CachedToken): PodToken {
-    const now = readClocks(this.#parts.clock);
-    const dueIn = Math.max(token.dueIn(now), retryAt - now.monotonic);
+  #podToken({ nextAttemptAt, lastFailure }: TokenEntry, token: CachedToken): PodToken {
+    const now = readClocks(this.#dependencies.clock);
+    const renewInMs = Math.max(token.dueIn(now), nextAttemptAt - now.monotonic);
     // After the token has expired, its renewal is not delayed.
-    const expiresIn = token.expiresIn(now);
+    const expiresInMs = token.expiresIn(now);
     return {
       token: token.token,
-      renewAt: Math.ceil(now.now + (expiresIn > 0 ? Math.min(dueIn, expiresIn) : dueIn)),
-      goodUntil: Math.floor(now.now + expiresIn),
-      ...(failure === undefined ? {} : { failure }),
+      renewAt: Math.ceil(now.now + (expiresInMs > 0 ? Math.min(renewInMs, expiresInMs) : renewInMs)),
+      goodUntil: Math.floor(now.now + expiresInMs),
+      ...(lastFailure === undefined ? {} : { failure: lastFailure }),
     };
   }
 }
 
-const expired = (pod: Pod, request: TokenRequest, cause: unknown): Error =>
+const createExpiredError = (pod: Pod, request: TokenRequest, cause: unknown): Error =>
   new Error(`token ${formatTokenRequest(pod, request)} expired and refresh failed: ${messageOf(cause)}`, { cause });

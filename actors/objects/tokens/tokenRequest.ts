@@ -6,7 +6,7 @@ import type { TokenRequest } from '../../../kubernetes/objects/podObjects.ts';
 const SECOND_MS = 1_000;
 
 /** Returns the service account of a pod. */
-export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
+export const serviceAccountOf = ({ metadata: { namespace }, spec }: Pod) => ({
   namespace,
   name: spec.serviceAccountName ?? '',
 });
@@ -15,7 +15,7 @@ export const accountOf = ({ metadata: { namespace }, spec }: Pod) => ({
  * Builds a TokenRequest bound to the pod, so the token becomes invalid when the pod is deleted. An empty audience
  * selects the API server itself (`pkg/volume/projected/projected.go` of a kubelet).
  */
-export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
+export const createTokenRequest = ({ metadata: { name, uid } }: Pod, request: TokenRequest) => ({
   kind: 'TokenRequest',
   apiVersion: 'authentication.k8s.io/v1',
   ...(request.accountUid === undefined ? {} : { metadata: { uid: request.accountUid } }),
@@ -28,7 +28,7 @@ export const tokenRequestOf = ({ metadata: { name, uid } }: Pod, request: TokenR
 
 /** Formats a token request as in a kubelet's messages, with values in Go syntax. */
 export function formatTokenRequest(pod: Pod, request: TokenRequest): string {
-  const { namespace, name } = accountOf(pod);
+  const { namespace, name } = serviceAccountOf(pod);
   const { metadata } = pod;
   const audiences = request.audience === '' ? '[]string(nil)' : `[]string{${JSON.stringify(request.audience)}}`;
   const objectRef = `v1.BoundObjectReference{Kind:"Pod", APIVersion:"v1", Name:${JSON.stringify(metadata.name)}, UID:${JSON.stringify(metadata.uid)}}`;
@@ -52,9 +52,9 @@ const responseSchema = z.object({
  * and the interval between the server's own timestamps. Throws without quoting the response if it contains no token.
  */
 export function readToken(response: unknown): { readonly token: string; readonly lifetimeMs: number } {
-  const parsed = z.safeParse(responseSchema, response);
-  if (!parsed.success) throw new Error('the response of the API server contains no token');
-  const { metadata, spec, status } = parsed.data;
+  const parsedResponse = z.safeParse(responseSchema, response);
+  if (!parsedResponse.success) throw new Error('the response of the API server contains no token');
+  const { metadata, spec, status } = parsedResponse.data;
   const specifiedMs = spec.expirationSeconds * SECOND_MS;
   const createdAt = metadata?.creationTimestamp ?? undefined;
   const intervalMs = createdAt === undefined ? specifiedMs : status.expirationTimestamp - createdAt;

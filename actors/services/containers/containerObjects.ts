@@ -7,11 +7,11 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import {
-  allValues,
   objectKey,
   type ResolvedObjects,
+  readAllValues,
+  readKeyValue,
   referencedObjects,
-  valueOfKey,
 } from '../../../kubernetes/environment/configValues.ts';
 import { containerEnvironment } from '../../../kubernetes/environment/environment.ts';
 import type { PodObjects } from '../../../kubernetes/objects/podObjects.ts';
@@ -24,40 +24,46 @@ interface ContainerName {
 
 export interface ContainerObjects {
   /** Fails with `CreateContainerConfigError` if a required object or key is missing. */
-  read(asked: ContainerName, options: { readonly signal: AbortSignal }): Promise<PortTypes['readObjects']['output']>;
+  readObjects(
+    asked: ContainerName,
+    options: { readonly signal: AbortSignal },
+  ): Promise<PortTypes['readObjects']['output']>;
   /** Returns the objects that were last read for a container and removes them from the cache. */
-  take(asked: ContainerName): ResolvedObjects;
+  takeObjects(asked: ContainerName): ResolvedObjects;
   /** Removes the objects of a pod that creates no more containers from the cache. */
   forget(uid: string): void;
 }
 
-interface Parts {
+interface ContainerObjectDependencies {
   /** Undefined if the node has no objects. */
   readonly objects?: PodObjects | undefined;
   /** Receives values that must not leave the agent. */
   readonly learnValues?: ((pod: Pod, values: readonly string[]) => void) | undefined;
 }
 
-export function createContainerObjects({ objects, learnValues = () => {} }: Parts): ContainerObjects {
+export function createContainerObjects({
+  objects,
+  learnValues = () => {},
+}: ContainerObjectDependencies): ContainerObjects {
   const cache = new Map<string, Map<string, ResolvedObjects>>();
   return {
-    read: async ({ pod, container: name }, { signal }) => {
+    readObjects: async ({ pod, container: name }, { signal }) => {
       const container = containerNamed(pod.spec, name)?.container;
       if (container === undefined)
         throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
       const { uid, namespace } = pod.metadata;
       const objectsByKey = await readAll(referencedObjects(container), { pod, objects, signal });
       const values: string[] = [];
-      const collect = (value: string | undefined) => {
+      const collectValue = (value: string | undefined) => {
         if (value !== undefined) values.push(value);
         return value;
       };
       // Resolve in the kubelet's order in order to report the same missing object first.
       containerEnvironment(container, {
         source: (from) =>
-          from.configMapKeyRef || from.secretKeyRef ? collect(valueOfKey(from, objectsByKey, namespace)) : '',
+          from.configMapKeyRef || from.secretKeyRef ? collectValue(readKeyValue(from, objectsByKey, namespace)) : '',
         all: (from) => {
-          const all = allValues(from, objectsByKey);
+          const all = readAllValues(from, objectsByKey);
           values.push(...Object.values(all ?? {}));
           return all;
         },
@@ -66,7 +72,7 @@ export function createContainerObjects({ objects, learnValues = () => {} }: Part
       cache.set(uid, (cache.get(uid) ?? new Map()).set(name, objectsByKey));
       return null;
     },
-    take: ({ pod, container }) => {
+    takeObjects: ({ pod, container }) => {
       const podCache = cache.get(pod.metadata.uid);
       const objectsByKey = podCache?.get(container);
       podCache?.delete(container);
@@ -79,14 +85,18 @@ export function createContainerObjects({ objects, learnValues = () => {} }: Part
 
 async function readAll(
   references: ReturnType<typeof referencedObjects>,
-  { pod, objects, signal }: Pick<ContainerName, 'pod'> & Pick<Parts, 'objects'> & { readonly signal: AbortSignal },
+  {
+    pod,
+    objects,
+    signal,
+  }: Pick<ContainerName, 'pod'> & Pick<ContainerObjectDependencies, 'objects'> & { readonly signal: AbortSignal },
 ): Promise<ResolvedObjects> {
   if (objects === undefined) return new Map();
-  const reads = references.map(async (each) => {
+  const objectReads = references.map(async (each) => {
     const object = await objects.get(pod, each.kind, each.name, { signal }).catch(asError);
     return [objectKey(each), object] as const;
   });
-  const all = new Map(await Promise.all(reads));
+  const all = new Map(await Promise.all(objectReads));
   signal.throwIfAborted();
   return all;
 }

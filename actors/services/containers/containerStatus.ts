@@ -4,13 +4,13 @@ import { messageOf } from '../../../base/failure.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { observedContainerStatus } from '../../../cri/client/observe.ts';
 import {
-  lastLogLines,
   type TerminationMessageSource,
+  takeLastLogLines,
   terminationMessageSource,
 } from '../../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
-import { unlessGone } from '../sandboxes/sandboxes.ts';
+import { ignoreNotFound } from '../sandboxes/sandboxes.ts';
 
 const MAX_FILE_BYTES = 4_096;
 const MAX_LOG_MESSAGE_BYTES = 2_048;
@@ -41,21 +41,21 @@ export async function readContainer(
       .join(': ');
     return message === '' ? container : { ...container, message };
   } catch (error) {
-    unlessGone(error);
+    ignoreNotFound(error);
     return null;
   }
 }
 
 async function terminationMessage(files: FileSystem, { file, log }: TerminationMessageSource): Promise<string> {
   if (file !== undefined) {
-    const contents = await readTail(files, file, MAX_FILE_BYTES);
-    if (typeof contents === 'string') return `Error on reading termination log ${file}: ${contents}`;
-    if (contents.length > 0) return decodeTail(contents);
+    const messageContents = await readTail(files, file, MAX_FILE_BYTES);
+    if (typeof messageContents === 'string') return `Error on reading termination log ${file}: ${messageContents}`;
+    if (messageContents.length > 0) return decodeTail(messageContents);
   }
   if (log === undefined) return '';
-  const tail = await readTail(files, log, LOG_TAIL_BYTES);
-  if (typeof tail === 'string') return `Error on reading termination message from logs: ${tail}`;
-  return decodeTail(lastLogLines(tail, MAX_LOG_LINES).subarray(-MAX_LOG_MESSAGE_BYTES));
+  const logTail = await readTail(files, log, LOG_TAIL_BYTES);
+  if (typeof logTail === 'string') return `Error on reading termination message from logs: ${logTail}`;
+  return decodeTail(takeLastLogLines(logTail, MAX_LOG_LINES).subarray(-MAX_LOG_MESSAGE_BYTES));
 }
 
 /** Returns the end of the file, an empty buffer if there is no file, or the reason why it cannot be read. */
@@ -70,7 +70,7 @@ async function readTail(files: FileSystem, path: string, maxBytes: number): Prom
 
 /** Decodes UTF-8 and drops a partial character at the start. */
 function decodeTail(bytes: Buffer): string {
-  const isContinuation = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;
-  const start = bytes.findIndex((byte) => !isContinuation(byte));
-  return bytes.toString('utf8', Math.max(0, start));
+  const isContinuationByte = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;
+  const firstCharacter = bytes.findIndex((byte) => !isContinuationByte(byte));
+  return bytes.toString('utf8', Math.max(0, firstCharacter));
 }

@@ -6,7 +6,7 @@ import { orderedPodIps } from '../../../base/ipAddress.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessage } from '../../../cri/client/failure.ts';
 import { containerConfig } from '../../../cri/config/containerConfig.ts';
-import { type ImageUser, runAsNonRootFailure } from '../../../cri/config/imageUser.ts';
+import { checkRunAsNonRoot, type ImageUser } from '../../../cri/config/imageUser.ts';
 import { sandboxConfig } from '../../../cri/config/sandboxConfig.ts';
 import { type NodeDescription, withCurrentResolvConf } from '../../../cri/nodeDescription.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
@@ -23,23 +23,23 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import { hasRunReason } from '../../../kubernetes/lifecycle/restart.ts';
 import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
 import { prepareMounts } from '../disk/mounts.ts';
 import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
 import type { FindRuntimeHandler } from '../sandboxes/runtimeClasses.ts';
 import { requireImageVolumes, requireStopSignal } from '../sandboxes/runtimeFeatures.ts';
-import { retryWhileReserved, unlessGone } from '../sandboxes/sandboxes.ts';
+import { ignoreNotFound, retryWhileReserved } from '../sandboxes/sandboxes.ts';
 import type { ContainerObjects } from './containerObjects.ts';
 import { readContainer } from './containerStatus.ts';
-import { findChangedId, listRuns, readKnownContainer } from './knownContainer.ts';
+import { findNewId, listRuns, readKnownContainer } from './knownContainer.ts';
 
 /** Minimum time between SIGTERM and SIGKILL, even if the grace period is used up (C10). */
 const MIN_GRACE_SECONDS = 2;
 /** Time beyond the grace period after which a stop is considered hung. */
 const STOP_TIMEOUT_MARGIN_MS = 120_000;
 
-export interface ContainerParts {
+export interface ContainerServiceDependencies {
   readonly cri: Cri;
   readonly node: () => NodeDescription;
   readonly layout: Layout;
@@ -55,33 +55,35 @@ export interface ContainerParts {
 type CreateInput = PortTypes['createContainer']['input'];
 
 type ContainerServices = Pick<
-  Services,
+  PortServices,
   'readObjects' | 'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainers' | 'inspectContainer'
 >;
 
-export function containerServices(parts: ContainerParts): ContainerServices {
-  const { cri, layout, onError } = parts;
+export function containerServices(dependencies: ContainerServiceDependencies): ContainerServices {
+  const { cri, layout, onError } = dependencies;
   const { files } = layout;
-  const imageUserOf = createImageUserFinder(cri);
+  const findImageUser = createImageUserFinder(cri);
   return {
-    readObjects: (asked, options) => parts.variableObjects.read(asked, options),
-    createContainer: async (input, { signal }) => ({ id: await create({ ...parts, imageUserOf }, input, signal) }),
+    readObjects: (asked, options) => dependencies.variableObjects.readObjects(asked, options),
+    createContainer: async (input, { signal }) => ({
+      id: await create({ ...dependencies, findImageUser }, input, signal),
+    }),
     startContainer: async (known, { signal }) => {
       const { pod, container } = known;
-      const { id, refusal } = await start({ cri, files }, known, { signal });
-      const started = await readKnownContainer({ cri, files }, { ...known, id }, { signal });
-      if (started === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
-      if (refusal !== undefined) return { ...started, refusal };
-      const logFile = `${layout.containerLogDir(pod.metadata, container)}/${started.attempt}.log`;
+      const { id, refusal } = await startContainer({ cri, files }, known, { signal });
+      const startResult = await readKnownContainer({ cri, files }, { ...known, id }, { signal });
+      if (startResult === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
+      if (refusal !== undefined) return { ...startResult, refusal };
+      const logFile = `${layout.containerLogDir(pod.metadata, container)}/${startResult.attempt}.log`;
       // The container runs and its log exists. A missing link only affects log collectors.
-      await linkLog(layout, { pod: pod.metadata, container, id: started.id }, { logFile, signal }).catch((error) =>
+      await linkLog(layout, { pod: pod.metadata, container, id: startResult.id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
-      return started;
+      return startResult;
     },
-    stopContainer: (asked, { signal }) => stop(parts, asked, signal),
+    stopContainer: (asked, { signal }) => stopContainer(dependencies, asked, signal),
     removeContainers: async ({ ids }, options) => {
-      await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(unlessGone)));
+      await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(ignoreNotFound)));
       return null;
     },
     inspectContainer: (known, options) => readKnownContainer({ cri, files }, known, options),
@@ -90,50 +92,50 @@ export function containerServices(parts: ContainerParts): ContainerServices {
 
 async function linkLog(
   layout: Layout,
-  link: LogLink,
+  logLink: LogLink,
   { logFile, signal }: { readonly logFile: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  await writeLogSymlink(layout, link, logFile);
+  await writeLogSymlink(layout, logLink, logFile);
   // If the call hung, the pod and its logs may be gone by now, and nothing else would remove the link.
-  if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, link);
+  if (signal.aborted && layout.files.lstatSync(logFile) === undefined) await removeLogSymlink(layout, logLink);
 }
 
-export function containerNamed(pod: Pod, name: string): Container {
+export function findContainer(pod: Pod, name: string): Container {
   const match = containersOf(pod.spec).find(({ container }) => container.name === name);
   if (match !== undefined) return match.container;
   throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
 }
 
 async function create(
-  parts: ContainerParts & { imageUserOf: FindImageUser },
+  dependencies: ContainerServiceDependencies & { findImageUser: FindImageUser },
   input: CreateInput,
   signal: AbortSignal,
 ): Promise<string> {
-  const { cri, node, layout, users, clock, imageUserOf } = parts;
+  const { cri, node, layout, users, clock, findImageUser } = dependencies;
   const { pod, sandbox, attempt, imageRef, volumes } = input;
   const { uid } = pod.metadata;
-  const container = containerNamed(pod, input.container);
-  const facts = node();
-  const sandboxIps = orderedPodIps(sandbox.ips ?? [], facts.hostIps);
+  const container = findContainer(pod, input.container);
+  const nodeFacts = node();
+  const sandboxIps = orderedPodIps(sandbox.ips ?? [], nodeFacts.hostIps);
   // This call occupies a start slot, so run independent steps in parallel.
   const [user, now, target, terminationLog] = await Promise.all([
-    imageUserIfNeeded(imageUserOf, { pod, container, imageRef }, { signal }),
-    withCurrentResolvConf(facts).catch(rejectUnknownResolver),
+    imageUserIfNeeded(findImageUser, { pod, container, imageRef }, { signal }),
+    withCurrentResolvConf(nodeFacts).catch(rejectUnknownResolver),
     findTarget(cri, input, { signal }),
     createTerminationLog(layout, { uid, container: container.name, run: String(attempt) }),
-    writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: facts.clusterDomain, signal }),
+    writeHostsFile({ pod, layout, ips: sandboxIps, clusterDomain: nodeFacts.clusterDomain, signal }),
     requireImageVolumes(cri, container, volumes, { signal }),
     requireStopSignal(cri, container, { signal }),
   ]);
   // Computing an environment with thousands of variables takes milliseconds, and many containers may reach this point
   // at once.
-  await clock.turns?.next();
+  await clock.turns?.acquire();
   // Stop here if the sandbox was replaced, because a later attempt to create this container may already have read the
   // objects.
   signal.throwIfAborted();
-  const objects = parts.variableObjects.take(input);
-  const userNamespace = pod.spec.hostUsers === false ? { users: await users.rangeOf(uid) } : {};
-  const resolved = { ...user, ...target, ...userNamespace, services: parts.serviceVariables(pod), objects };
+  const objects = dependencies.variableObjects.takeObjects(input);
+  const userNamespace = pod.spec.hostUsers === false ? { users: await users.getRange(uid) } : {};
+  const resolvedParts = { ...user, ...target, ...userNamespace, services: dependencies.serviceVariables(pod), objects };
   const baseInput = {
     pod,
     container,
@@ -142,12 +144,12 @@ async function create(
     volumes,
     sandboxIps,
     terminationLog,
-    node: facts,
-    ...resolved,
+    node: nodeFacts,
+    ...resolvedParts,
   };
-  const configInput = { ...baseInput, ...(await prepareMounts(parts, baseInput, signal)) };
+  const configInput = { ...baseInput, ...(await prepareMounts(dependencies, baseInput, signal)) };
   // Building the configuration takes about as long as computing the environment.
-  await clock.turns?.next();
+  await clock.turns?.acquire();
   signal.throwIfAborted();
   const request = {
     podSandboxId: sandbox.id,
@@ -155,7 +157,7 @@ async function create(
     sandboxConfig: sandboxConfig(pod, sandbox.attempt, now, userNamespace.users),
   };
   const createNew = async () => (await cri.createContainer(request, { signal })).containerId;
-  const adoptExisting = () => adoptEarlier(cri, input, { container, signal });
+  const adoptExisting = () => adoptEarlierRun(cri, input, { container, signal });
   return retryWhileReserved(createNew, adoptExisting, { clock, signal }).catch((error) => {
     throw failedCreate(error);
   });
@@ -167,16 +169,17 @@ async function create(
  * pod. A kubelet also creates a new container in this case (ShouldContainerBeRestarted in
  * pkg/kubelet/container/helpers.go).
  */
-async function adoptEarlier(
+async function adoptEarlierRun(
   cri: Cri,
   input: CreateInput,
   { container, signal }: { readonly container: Container; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
-  const earlier = await findAttempt(cri, input, { signal });
+  const existingContainer = await findAttempt(cri, input, { signal });
   const hash = containerHash({ name: container.name, image: container.image ?? '' });
-  const isWanted = earlier?.sandboxId === input.sandbox.id && earlier.hash === hash;
-  if (isWanted && earlier.state === 'running') return earlier.id;
-  if (earlier) await cri.removeContainer({ containerId: earlier.id }, { signal }).catch(unlessGone);
+  const isExpectedContainer = existingContainer?.sandboxId === input.sandbox.id && existingContainer.hash === hash;
+  if (isExpectedContainer && existingContainer.state === 'running') return existingContainer.id;
+  if (existingContainer)
+    await cri.removeContainer({ containerId: existingContainer.id }, { signal }).catch(ignoreNotFound);
   return undefined;
 }
 
@@ -195,15 +198,15 @@ function rejectUnknownResolver(cause: unknown): never {
  * (runAsNonRoot).
  */
 async function imageUserIfNeeded(
-  imageUserOf: FindImageUser,
+  findImageUser: FindImageUser,
   { pod, container, imageRef }: { pod: Pod; container: Container; imageRef: string },
   options: CallOptions,
 ): Promise<{ imageUser?: ImageUser }> {
   const context = { ...pod.spec.securityContext, ...container.securityContext };
   if (!context.runAsNonRoot && (context.runAsUser !== undefined || context.runAsGroup === undefined)) return {};
-  const user = await imageUserOf(imageRef, options);
-  const refusal = runAsNonRootFailure(pod, container, user);
-  if (refusal !== undefined) throw refusal;
+  const user = await findImageUser(imageRef, options);
+  const nonRootFailure = checkRunAsNonRoot(pod, container, user);
+  if (nonRootFailure !== undefined) throw nonRootFailure;
   return { imageUser: user };
 }
 
@@ -215,8 +218,8 @@ async function findTarget(
 ): Promise<{ targetId?: string }> {
   const name = pod.spec.ephemeralContainers?.find((each) => each.name === container)?.targetContainerName;
   if (!name) return {};
-  const runs = await listRuns(cri, pod, name, options);
-  const [newest] = runs.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
+  const containerRuns = await listRuns(cri, pod, name, options);
+  const [newest] = containerRuns.sort((a, b) => b.attempt - a.attempt || b.createdAt - a.createdAt);
   if (newest === undefined)
     throw new NodeFailure('CreateContainerConfigError', `unable to find target container ${name}`);
   return { targetId: newest.id };
@@ -232,32 +235,33 @@ const INCONCLUSIVE_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeUnavai
 const POSSIBLY_RUNNING_STATES: ReadonlySet<ObservedContainer['state']> = new Set(['running', 'unknown']);
 
 /** The ID under which the runtime has the container and, if the start was refused, the reason. */
-interface Start {
+interface StartResult {
   readonly id: string;
   readonly refusal?: { readonly message: string };
 }
 
 /** Starts a container unless a call whose response was lost has already started it. */
-async function start(
-  parts: { readonly cri: Cri; readonly files: FileSystem },
-  known: KnownContainer,
+async function startContainer(
+  dependencies: { readonly cri: Cri; readonly files: FileSystem },
+  knownContainer: KnownContainer,
   options: CallOptions,
-): Promise<Start> {
+): Promise<StartResult> {
   try {
-    await parts.cri.startContainer({ containerId: known.id }, options);
-    return { id: known.id };
+    await dependencies.cri.startContainer({ containerId: knownContainer.id }, options);
+    return { id: knownContainer.id };
   } catch (error) {
     if (error instanceof NodeFailure && INCONCLUSIVE_REASONS.has(error.reason)) throw error;
-    const observed = await readKnownContainer(parts, known, options);
-    if (observed?.state === 'created' && observed.id !== known.id)
-      return start(parts, { ...known, id: observed.id }, options);
+    const observedContainer = await readKnownContainer(dependencies, knownContainer, options);
+    if (observedContainer?.state === 'created' && observedContainer.id !== knownContainer.id)
+      return startContainer(dependencies, { ...knownContainer, id: observedContainer.id }, options);
     // If the response of a successful call was lost, the container is running or has exited. The runtime reports a
     // failed start as an exit with a specific reason. A container in an unknown state may be running.
-    if (observed && POSSIBLY_RUNNING_STATES.has(observed.state)) return { id: observed.id };
-    if (observed?.state === 'exited' && !hasRunReason(observed.reason, 'StartError')) return { id: observed.id };
+    if (observedContainer && POSSIBLY_RUNNING_STATES.has(observedContainer.state)) return { id: observedContainer.id };
+    if (observedContainer?.state === 'exited' && !hasRunReason(observedContainer.reason, 'StartError'))
+      return { id: observedContainer.id };
     const message = error instanceof NodeFailure ? runtimeMessage(error) : String(error);
-    if (observed?.state === 'exited') return { id: observed.id, refusal: { message } };
-    throw new NodeFailure(startFailureReason(observed), message, { cause: error });
+    if (observedContainer?.state === 'exited') return { id: observedContainer.id, refusal: { message } };
+    throw new NodeFailure(startFailureReason(observedContainer), message, { cause: error });
   }
 }
 
@@ -272,28 +276,28 @@ const startFailureReason = (observed: ObservedContainer | null): FailureReason =
  * Stops the container under its known ID. If the runtime has the container under a changed ID, also stops it under that
  * ID within the remaining grace period.
  */
-async function stop(
-  { cri, layout: { files }, clock }: Pick<ContainerParts, 'cri' | 'layout' | 'clock'>,
+async function stopContainer(
+  { cri, layout: { files }, clock }: Pick<ContainerServiceDependencies, 'cri' | 'layout' | 'clock'>,
   { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
   const remainingSeconds = deadline === undefined ? graceSeconds : Math.ceil((deadline - clock.now()) / 1_000);
   // If the clock was set back after the deadline was computed, the grace period must not become longer (C10).
-  const seconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, remainingSeconds));
+  const timeoutSeconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, remainingSeconds));
   const startedAt = clock.monotonic();
-  const stopWithin = async (id: string, within: number) => {
+  const stopById = async (id: string, within: number) => {
     const options = { signal, timeoutMs: within * 1_000 + STOP_TIMEOUT_MARGIN_MS };
-    await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(unlessGone);
+    await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(ignoreNotFound);
     return readContainer({ cri, files }, { id }, { signal });
   };
   try {
-    const stopped = await stopWithin(known.id, seconds);
-    if (stopped !== null) return stopped;
-    const changedId = await findChangedId(cri, known, { signal });
+    const stopResult = await stopById(known.id, timeoutSeconds);
+    if (stopResult !== null) return stopResult;
+    const changedId = await findNewId(cri, known, { signal });
     if (changedId === undefined) return null;
-    return await stopWithin(changedId, Math.max(MIN_GRACE_SECONDS, secondsLeft(seconds, startedAt, clock)));
+    return await stopById(changedId, Math.max(MIN_GRACE_SECONDS, secondsLeft(timeoutSeconds, startedAt, clock)));
   } catch (cause) {
-    throw failedStop(cause, secondsLeft(seconds, startedAt, clock));
+    throw failedStop(cause, secondsLeft(timeoutSeconds, startedAt, clock));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { messageOf, NodeFailure, toFailure } from '../../../base/failure.ts';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import { truncateToBytes } from '../../../base/utf8.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
@@ -13,19 +13,19 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { waitOnce } from '../../alarm.ts';
-import type { Service } from '../../boundary.ts';
-import { type GoUrl, textOfBytes } from '../http/goUrl.ts';
+import type { PortService } from '../../boundary.ts';
+import { decodeUtf8, type GoUrl } from '../http/goUrl.ts';
 import { BodyFailure } from '../http/httpExchange.ts';
 import { type HttpGetAction, type HttpTarget, httpGet, httpTarget, isPlainHttpResponse } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
 import { withTimeout } from '../withTimeout.ts';
-import { containerNamed } from './containers.ts';
+import { findContainer } from './containers.ts';
 
-type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
+type HookHandler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 
 interface HookRun {
   readonly hook: 'postStart' | 'preStop';
-  readonly handler: Handler;
+  readonly handler: HookHandler;
   readonly container: Container;
   readonly id: string;
   /** IP address of the pod. */
@@ -42,7 +42,7 @@ const NO_DEADLINE = Number.POSITIVE_INFINITY;
  */
 const EXEC_TIMEOUT_MARGIN_MS = 120_000;
 
-export interface HookParts {
+export interface HookDependencies {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
@@ -50,21 +50,23 @@ export interface HookParts {
   readonly node: () => Pick<NodeDescription, 'hostIps'>;
 }
 
-export function hookService(parts: HookParts): Service<'runHook'> {
-  const { cri, clock, node } = parts;
+export function hookService(dependencies: HookDependencies): PortService<'runHook'> {
+  const { cri, clock, node } = dependencies;
   return async ({ pod, container: name, id, hook, podIp, graceSeconds, deadline: requestedDeadline }, { signal }) => {
     const deadline = requestedDeadline ?? clock.now() + graceSeconds * 1_000;
     const startedAt = clock.monotonic();
-    const remaining = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, startedAt, clock) });
-    const container = containerNamed(pod, name);
+    const remainingGrace = () => ({ deadline, graceSeconds: secondsLeft(graceSeconds, startedAt, clock) });
+    const container = findContainer(pod, name);
     const handler = container.lifecycle?.[hook];
-    if (handler === undefined) return { ...remaining(), failure: null };
-    const isUnknown = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
+    if (handler === undefined) return { ...remainingGrace(), failure: null };
+    const isPodIpMissing = podIp === undefined && handler.httpGet !== undefined && !pod.spec.hostNetwork;
     // A postStart hook does not use up the grace period.
     const timeoutMs = hook === 'postStart' ? NO_DEADLINE : Math.max(1, deadline - clock.now());
     try {
-      const queriedAddress = isUnknown ? await queryAddress(cri, id, { hostIps: node().hostIps, signal }) : undefined;
-      const warnings = await runHandler(parts, {
+      const queriedAddress = isPodIpMissing
+        ? await queryAddress(cri, id, { hostIps: node().hostIps, signal })
+        : undefined;
+      const warnings = await runHandler(dependencies, {
         hook,
         handler,
         container,
@@ -73,11 +75,11 @@ export function hookService(parts: HookParts): Service<'runHook'> {
         timeoutMs,
         signal,
       });
-      return { ...remaining(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
+      return { ...remainingGrace(), failure: null, ...(warnings.length > 0 ? { warnings } : {}) };
     } catch (cause) {
       const reason = hook === 'preStop' ? 'FailedPreStopHook' : 'PostStartHookError';
       const failure = new NodeFailure(reason, hookFailureMessage(pod, name, handler, cause), { cause });
-      return { ...remaining(), failure: toFailure(failure, clock.now()) };
+      return { ...remainingGrace(), failure: toFailure(failure, clock.now()) };
     }
   };
 }
@@ -102,17 +104,17 @@ async function queryAddress(
 function hookFailureMessage(
   pod: Pod,
   container: string,
-  { exec, httpGet: get, sleep }: Handler,
+  { exec, httpGet: get, sleep }: HookHandler,
   cause: unknown,
 ): string {
   const { name, namespace, uid } = pod.metadata;
-  const where = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${describeCause(cause)}`;
+  const errorMessage = `for Container "${container}" in Pod "${name}_${namespace}(${uid})" failed - error: ${describeCause(cause)}`;
   if (exec) {
     const output = cause instanceof CommandFailure ? cause.output : '';
-    return `Exec lifecycle hook ([${(exec.command ?? []).join(' ')}]) ${where}, message: ${quoted(output)}`;
+    return `Exec lifecycle hook ([${(exec.command ?? []).join(' ')}]) ${errorMessage}, message: ${quotedText(output)}`;
   }
-  if (get) return `HTTP lifecycle hook (${get.path ?? ''}) ${where}`;
-  if (sleep) return `Sleep lifecycle hook (${sleep.seconds}) ${where}`;
+  if (get) return `HTTP lifecycle hook (${get.path ?? ''}) ${errorMessage}`;
+  if (sleep) return `Sleep lifecycle hook (${sleep.seconds}) ${errorMessage}`;
   return `Cannot run handler: ${describeCause(cause)}`;
 }
 
@@ -131,14 +133,14 @@ class CommandFailure extends Error {
   }
 }
 
-async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[]> {
-  const { cri, clock } = parts;
+async function runHandler(dependencies: HookDependencies, run: HookRun): Promise<EventMessage[]> {
+  const { cri, clock } = dependencies;
   const { handler, timeoutMs, signal } = run;
   if (handler.exec) {
-    await execute(cri, clock, run, handler.exec.command ?? []);
+    await executeCommand(cri, clock, run, handler.exec.command ?? []);
     return [];
   }
-  if (handler.httpGet) return get(parts, run, handler.httpGet);
+  if (handler.httpGet) return get(dependencies, run, handler.httpGet);
   // `tcpSocket` is in the API but was never implemented for hooks, and fails (`Run` in
   // `pkg/kubelet/lifecycle/handlers.go`).
   if (handler.sleep === undefined) throw new Error(`invalid handler: ${Object.keys(handler).join()}`);
@@ -149,15 +151,15 @@ async function runHandler(parts: HookParts, run: HookRun): Promise<EventMessage[
 const MAX_OUTPUT_BYTES = 1_024;
 
 /** Zero means no limit in the CRI. A preStop command is terminated by the stop of the container instead. */
-const UNLIMITED = 0n;
+const NO_TIMEOUT = 0n;
 
 /**
  * Runs the command of a hook. A preStop command is not interrupted at the end of the grace period (C10), and continues
  * until the stop terminates it. Therefore its call does not use the caller's signal and has its own limit.
  */
-async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
+async function executeCommand(cri: Cri, clock: Clock, run: HookRun, cmd: readonly string[]): Promise<void> {
   const { id, hook, timeoutMs, signal } = run;
-  const request = { containerId: id, cmd: [...cmd], timeout: UNLIMITED };
+  const request = { containerId: id, cmd: [...cmd], timeout: NO_TIMEOUT };
   if (hook === 'postStart') return requireSuccess(cmd, await cri.execSync(request, { signal }));
   const command = cri.execSync(request, {
     signal: new AbortController().signal,
@@ -174,18 +176,18 @@ async function execute(cri: Cri, clock: Clock, run: HookRun, cmd: readonly strin
 
 function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: ExecSyncResponse): void {
   if (exitCode === 0) return;
-  const decode = (bytes: Uint8Array) => truncateToBytes(Buffer.from(bytes).toString('utf8'), MAX_OUTPUT_BYTES);
-  const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${decode(stderr)}`;
-  throw new CommandFailure(message, decode(Buffer.concat([stdout, stderr])));
+  const decodeOutput = (bytes: Uint8Array) => truncateToBytes(Buffer.from(bytes).toString('utf8'), MAX_OUTPUT_BYTES);
+  const message = `command '${cmd.join(' ')}' exited with ${exitCode}: ${decodeOutput(stderr)}`;
+  throw new CommandFailure(message, decodeOutput(Buffer.concat([stdout, stderr])));
 }
 
 /** Sends the request of a hook. Any response counts as success, regardless of its status and of a truncated body. */
-async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
+async function get({ clock, network }: HookDependencies, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
-  const targetOf = (httpGetAction: HttpGetAction) =>
+  const createTarget = (httpGetAction: HttpGetAction) =>
     httpTarget(httpGetAction, container, { address, purpose: 'lifecycle' });
   const act = async (limited: AbortSignal) => {
-    const target = targetOf(action);
+    const target = createTarget(action);
     try {
       await requireResponse(network, target, limited);
       return [];
@@ -193,9 +195,9 @@ async function get({ clock, network }: HookParts, run: HookRun, action: HttpGetA
       if (!isPlainHttpResponse(error)) throw error;
       // A plain HTTP response to an HTTPS request counts too. The retry over HTTP must not send the credentials.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
-      const plain = targetOf({ ...action, httpHeaders, scheme: 'HTTP' });
+      const plainTarget = createTarget({ ...action, httpHeaders, scheme: 'HTTP' });
       // If the retry fails too, report the original error.
-      await requireResponse(network, plain, limited).catch(() => Promise.reject(error));
+      await requireResponse(network, plainTarget, limited).catch(() => Promise.reject(error));
       return [fallbackEvent(target.url)];
     }
   };
@@ -213,5 +215,5 @@ async function requireResponse(network: Network, target: HttpTarget, signal: Abo
 const fallbackEvent = ({ fields: { host } }: GoUrl): EventMessage => ({
   eventType: 'Warning',
   reason: 'LifecycleHTTPFallback',
-  message: `request to HTTPS lifecycle hook ${textOfBytes(host)} got HTTP response, retry with HTTP succeeded`,
+  message: `request to HTTPS lifecycle hook ${decodeUtf8(host)} got HTTP response, retry with HTTP succeeded`,
 });

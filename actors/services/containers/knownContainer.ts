@@ -17,24 +17,24 @@ export async function listRuns(cri: Cri, pod: Pod, name: string, options: CallOp
   return containers.map(observedContainer).filter((container) => container !== undefined);
 }
 
-/** Returns the changed ID of a container that the runtime no longer has under its known one. */
-export async function findChangedId(
+/** Returns the new ID of a container that the runtime no longer lists under its previous ID. */
+export async function findNewId(
   cri: Cri,
-  known: KnownContainer,
+  knownContainer: KnownContainer,
   options: CallOptions,
 ): Promise<string | undefined> {
-  const runs = await listRuns(cri, known.pod, known.container, options);
-  return runs.find((shown) => hasChangedId(known, shown))?.id;
+  const containerRuns = await listRuns(cri, knownContainer.pod, knownContainer.container, options);
+  return containerRuns.find((shown) => hasChangedId(knownContainer, shown))?.id;
 }
 
 /** Reads a container under its known or changed ID. Returns null if the runtime does not have it. */
 export async function readKnownContainer(
-  parts: { readonly cri: Cri; readonly files: FileSystem },
-  known: KnownContainer,
+  dependencies: { readonly cri: Cri; readonly files: FileSystem },
+  knownContainer: KnownContainer,
   options: CallOptions,
 ): Promise<ObservedContainer | null> {
-  const container = await readContainer(parts, known, options);
+  const container = await readContainer(dependencies, knownContainer, options);
   if (container !== null) return container;
-  const id = await findChangedId(parts.cri, known, options);
-  return id === undefined ? null : readContainer(parts, { id }, options);
+  const id = await findNewId(dependencies.cri, knownContainer, options);
+  return id === undefined ? null : readContainer(dependencies, { id }, options);
 }

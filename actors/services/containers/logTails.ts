@@ -1,6 +1,6 @@
 /** Reads the last log lines of a pod's containers. */
 import { join } from 'node:path';
-import { lastLogLines } from '../../../cri/terminationMessage.ts';
+import { takeLastLogLines } from '../../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { createLayout, type LayoutFolders } from '../../../host/pods/layout.ts';
 import { type PodWithTree, podActors } from '../../../show/actors/podActors.ts';
@@ -13,10 +13,10 @@ const MAX_LINE_LENGTH = 500;
 
 async function readTail(files: FileSystem, file: string, count = FAILED_RUN_LINES): Promise<LogTail | undefined> {
   try {
-    const text = lastLogLines(await files.tail(file, LOG_TAIL_BYTES), count)
+    const logLines = takeLastLogLines(await files.tail(file, LOG_TAIL_BYTES), count)
       .toString('utf8')
       .trimEnd();
-    const lines = text === '' ? [] : text.split('\n');
+    const lines = logLines === '' ? [] : logLines.split('\n');
     return { file, lines: lines.map((line) => line.slice(-MAX_LINE_LENGTH)) };
   } catch {
     // The log was rotated, removed, or never created.
@@ -27,16 +27,16 @@ async function readTail(files: FileSystem, file: string, count = FAILED_RUN_LINE
 /** Returns the last log lines of the pod's failed containers that have a log. */
 export async function readLogTails(podWithTree: PodWithTree, folders: LayoutFolders): Promise<LogTails> {
   const { containerLogDir, files } = createLayout(folders);
-  const tails = podActors(podWithTree).containers.map(async (container) => {
+  const logTails = podActors(podWithTree).containers.map(async (container) => {
     const { name } = container.actor;
     const run = lastFailedRun(container);
-    const tail =
+    const logTail =
       run === undefined
         ? undefined
         : await readTail(files, join(containerLogDir(podWithTree.pod.metadata, name), `${run}.log`));
-    return tail ? [[name, tail] as const] : [];
+    return logTail ? [[name, logTail] as const] : [];
   });
-  return new Map((await Promise.all(tails)).flat());
+  return new Map((await Promise.all(logTails)).flat());
 }
 
 /** Number of log lines to show for a single container. In this case, the container's current run is shown as well. */
@@ -46,9 +46,9 @@ const LATEST_RUN_LINES = 10;
 export async function readLatestLog(
   podWithTree: PodWithTree,
   name: string,
-  folders: LayoutFolders,
+  layoutFolders: LayoutFolders,
 ): Promise<LogTail | undefined> {
-  const { containerLogDir, files } = createLayout(folders);
+  const { containerLogDir, files } = createLayout(layoutFolders);
   const container = podActors(podWithTree).containers.find(({ actor }) => actor.name === name);
   const run = container && latestRun(container);
   if (run === undefined) return undefined;

@@ -4,9 +4,9 @@ import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
-import { nextRunByLogs } from '../../../host/pods/loggedRuns.ts';
+import { findNextRunNumber } from '../../../host/pods/loggedRuns.ts';
 import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import { withTimeout } from '../withTimeout.ts';
 
 /** Limits of the logs of a container. */
@@ -21,7 +21,7 @@ export interface LogPolicy {
 /** The kubelet's defaults. */
 export const defaultLogPolicy: LogPolicy = { maxBytes: 10 * 1024 * 1024, maxFiles: 5, workers: 1 };
 
-interface LogParts {
+interface LogDependencies {
   readonly cri: Cri;
   readonly layout: Layout;
   readonly clock: Clock;
@@ -29,20 +29,20 @@ interface LogParts {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-type LogServices = Pick<Services, 'countRestarts' | 'rotateLogs'>;
+type LogServices = Pick<PortServices, 'countRestarts' | 'rotateLogs'>;
 
-export function logServices({ cri, layout, clock, policy, onError }: LogParts): LogServices {
+export function logServices({ cri, layout, clock, policy, onError }: LogDependencies): LogServices {
   const { maxBytes, maxFiles, workers } = policy;
   return {
     countRestarts: async ({ pod, containers, limitMs }, { signal }) => {
       const count = async (container: string): Promise<[string, number]> => {
         const directory = layout.containerLogDir(pod.metadata, container);
         // A hanging directory read cannot be cancelled, only abandoned.
-        const countRuns = (limit: AbortSignal) => unlessAborted(nextRunByLogs(layout.files, directory), limit);
+        const countRuns = (limit: AbortSignal) => unlessAborted(findNextRunNumber(layout.files, directory), limit);
         try {
-          const limited =
+          const policyLimits =
             limitMs === undefined ? countRuns(signal) : withTimeout(countRuns, { clock, timeoutMs: limitMs, signal });
-          return [container, await limited];
+          return [container, await policyLimits];
         } catch (error) {
           onError('countRestarts', error);
           return [container, 0];
@@ -52,21 +52,29 @@ export function logServices({ cri, layout, clock, policy, onError }: LogParts): 
     },
     rotateLogs: async ({ logs }, { signal }) => {
       if (maxBytes === Infinity) return null;
-      const queue = [...logs];
-      const work = async () => {
-        for (let next = queue.shift(); next !== undefined && !signal.aborted; next = queue.shift()) {
+      const pendingLogs = [...logs];
+      const rotateQueued = async () => {
+        for (let next = pendingLogs.shift(); next !== undefined && !signal.aborted; next = pendingLogs.shift()) {
           const { pod, container, id: containerId, attempt } = next;
-          const reopen = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
+          const reopenLog = async () => void (await cri.reopenContainerLog({ containerId }, { signal }));
           try {
             const file = `${layout.containerLogDir(pod, container)}/${attempt}.log`;
-            await rotateIfNeeded({ files: layout.files, file, maxBytes, maxFiles, now: clock.now(), reopen, signal });
+            await rotateIfNeeded({
+              files: layout.files,
+              file,
+              maxBytes,
+              maxFiles,
+              now: clock.now(),
+              reopen: reopenLog,
+              signal,
+            });
           } catch (error) {
             // A container that exits meanwhile, or a full disk, must not prevent the rotation of other logs.
             if (!signal.aborted) onError('rotateLogs', error);
           }
         }
       };
-      await Promise.all(Array.from({ length: workers }, work));
+      await Promise.all(Array.from({ length: workers }, rotateQueued));
       return null;
     },
   };

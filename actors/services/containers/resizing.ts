@@ -6,10 +6,10 @@ import { containerResources } from '../../../cri/config/linuxResources.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import { containerSize } from '../../../kubernetes/resources/resources.ts';
-import type { Services } from '../../boundary.ts';
-import { containerNamed } from './containers.ts';
+import type { PortServices } from '../../boundary.ts';
+import { findContainer } from './containers.ts';
 
-export interface ResizeParts {
+export interface ResizeDependencies {
   readonly cri: Cri;
   readonly node: () => NodeDescription;
   readonly cgroups?: Cgroups | undefined;
@@ -19,16 +19,16 @@ export function resizeServices({
   cri,
   node,
   cgroups,
-}: ResizeParts): Pick<Services, 'resizeContainer' | 'resizePodCgroup'> {
+}: ResizeDependencies): Pick<PortServices, 'resizeContainer' | 'resizePodCgroup'> {
   return {
     resizeContainer: async ({ pod, container: name, id }, options) => {
-      const container = containerNamed(pod, name);
+      const container = findContainer(pod, name);
       const size = containerSize(pod.spec, container);
-      await requireRoom(cri, { id, name, limit: size.memoryLimit }, options);
+      await requireHeadroom(cri, { id, name, limit: size.memoryLimit }, options);
       // Raise the limits of the parent cgroups first.
       await cgroups?.raise(pod).catch(rejectResize);
-      const linux = containerResources(pod, container, node());
-      const request = { containerId: id, linux, windows: undefined, annotations: {} };
+      const linuxResources = containerResources(pod, container, node());
+      const request = { containerId: id, linux: linuxResources, windows: undefined, annotations: {} };
       await cri.updateContainerResources(request, options).catch(rejectResize);
       return { size };
     },
@@ -40,16 +40,16 @@ export function resizeServices({
 }
 
 /** Rejects a memory limit below the current usage, because the kernel would kill the container. */
-async function requireRoom(
+async function requireHeadroom(
   cri: Cri,
   { id, name, limit }: { id: string; name: string; limit: number },
   options: CallOptions,
 ): Promise<void> {
   if (limit === 0) return;
   const { stats } = await cri.containerStats({ containerId: id }, options).catch(rejectResize);
-  const used = Number(stats?.memory?.usageBytes?.value ?? 0n);
-  if (used < limit) return;
-  const cause = `attempting to set container "${name}" memory limit (${limit}) below current usage (${used})`;
+  const usedBytes = Number(stats?.memory?.usageBytes?.value ?? 0n);
+  if (usedBytes < limit) return;
+  const cause = `attempting to set container "${name}" memory limit (${limit}) below current usage (${usedBytes})`;
   throw new NodeFailure('ResizePodInPlaceError', `cannot decrease memory limits: ${cause}`);
 }
 

@@ -3,20 +3,20 @@
  * of the stop call reports the outcome.
  */
 export function createStopTracker() {
-  const stopping = new Set<string>();
-  const tracking =
+  const stoppingIds = new Set<string>();
+  const trackStops =
     <Input, Options, Output>(
-      idsOf: (input: Input) => readonly string[],
+      getIds: (input: Input) => readonly string[],
       service: (input: Input, options: Options) => Promise<Output>,
     ) =>
     async (input: Input, options: Options): Promise<Output> => {
-      const ids = idsOf(input);
-      for (const id of ids) stopping.add(id);
+      const ids = getIds(input);
+      for (const id of ids) stoppingIds.add(id);
       try {
         return await service(input, options);
       } finally {
-        for (const id of ids) stopping.delete(id);
+        for (const id of ids) stoppingIds.delete(id);
       }
     };
-  return { tracking, isBeingStopped: (id: string): boolean => stopping.has(id) };
+  return { tracking: trackStops, isBeingStopped: (id: string): boolean => stoppingIds.has(id) };
 }

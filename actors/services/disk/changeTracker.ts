@@ -12,34 +12,34 @@ export interface FoundObject {
  * clears the record.
  */
 export function createChangeTracker() {
-  const changed = new Map<string, Pod['metadata']>();
+  const changedPods = new Map<string, Pod['metadata']>();
   const foundObjects = new Map<string, FoundObject>();
   const trackingChanges =
     <Input extends { pod: Pod }, Options, Response>(service: (input: Input, options: Options) => Promise<Response>) =>
     async (input: Input, options: Options): Promise<Response> => {
       const response = await service(input, options);
-      changed.set(input.pod.metadata.uid, input.pod.metadata);
+      changedPods.set(input.pod.metadata.uid, input.pod.metadata);
       return response;
     };
-  const trackingFinds =
+  const trackFoundObjects =
     <Input, Options, Response extends { readonly id: string }>(
       service: (input: Input, options: Options) => Promise<Response | null>,
-      podOf: (input: Input, response: Response) => PodIdentity,
+      getPod: (input: Input, response: Response) => PodIdentity,
     ) =>
     async (input: Input, options: Options): Promise<Response | null> => {
       const response = await service(input, options);
-      if (response !== null) foundObjects.set(response.id, { id: response.id, pod: podOf(input, response) });
+      if (response !== null) foundObjects.set(response.id, { id: response.id, pod: getPod(input, response) });
       return response;
     };
   return {
-    trackingChanges: trackingChanges,
-    trackingFinds: trackingFinds,
-    takeChanged: () => takeValues(changed),
-    takeFound: () => takeValues(foundObjects),
+    trackingChanges,
+    trackingFinds: trackFoundObjects,
+    takeChanged: () => takeAllValues(changedPods),
+    takeFound: () => takeAllValues(foundObjects),
   };
 }
 
-function takeValues<T>(map: Map<string, T>): readonly T[] {
+function takeAllValues<T>(map: Map<string, T>): readonly T[] {
   const values = [...map.values()];
   map.clear();
   return values;

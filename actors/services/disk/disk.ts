@@ -5,7 +5,7 @@ import { goDuration } from '../../../base/duration.ts';
 import { type FailureReason, NodeFailure } from '../../../base/failure.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
-import { allocatableOf, type NodeDescription } from '../../../cri/nodeDescription.ts';
+import { type NodeDescription, toAllocatableResources } from '../../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlinks } from '../../../host/pods/logLinks.ts';
@@ -18,9 +18,9 @@ import type { Mounter } from '../../../volume/mount/mounter.ts';
 import { removeSubPaths } from '../../../volume/mount/subPaths.ts';
 import { removePodFiles } from '../../../volume/orphans.ts';
 import type { ClusterContent } from '../../../volume/plugins/plugin.ts';
-import { pluginFor } from '../../../volume/plugins/plugin.ts';
+import { findPlugin } from '../../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import type { PodContent } from '../../objects/podContent.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import type { ContainerObjects } from '../containers/containerObjects.ts';
@@ -30,11 +30,11 @@ import { isSafeToKill } from './ownCgroup.ts';
 import { UnusedCgroups } from './unusedCgroups.ts';
 
 type DiskServices = Pick<
-  Services,
+  PortServices,
   'setUpCgroups' | 'preparePod' | 'prepareCgroup' | 'removeCgroup' | 'removePodData' | 'mountVolume' | 'unmountVolume'
 >;
 
-export interface DiskParts extends ClusterContent {
+export interface DiskServiceDependencies extends ClusterContent {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
   readonly node: () => NodeDescription;
   readonly clock: Clock;
@@ -49,12 +49,12 @@ export interface DiskParts extends ClusterContent {
   readonly podCaches?: PodContent['podCaches'] | undefined;
 }
 
-export function diskServices(parts: DiskParts): DiskServices {
+export function diskServices(dependencies: DiskServiceDependencies): DiskServices {
   const serialize = createPodSerializer();
-  const { mountVolume, unmountVolume, ...podPorts } = { ...podServices(parts), ...volumeServices(parts) };
+  const { mountVolume, unmountVolume, ...podPorts } = { ...podServices(dependencies), ...volumeServices(dependencies) };
   /** Wraps a port call that concerns the whole pod. */
   const podPort =
-    <Input extends { readonly pod: Pod }, Output>(call: Call<Input, Output>): PortCall<Input, Output> =>
+    <Input extends { readonly pod: Pod }, Output>(call: DiskCall<Input, Output>): PortCall<Input, Output> =>
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /**
@@ -62,20 +62,23 @@ export function diskServices(parts: DiskParts): DiskServices {
    * later calls for its volume.
    */
   const volumePort =
-    <Input extends VolumeInput, Output>(reason: FailureReason, call: Call<Input, Output>): PortCall<Input, Output> =>
+    <Input extends VolumeInput, Output>(
+      reason: FailureReason,
+      call: DiskCall<Input, Output>,
+    ): PortCall<Input, Output> =>
     (input, { signal }) => {
       const { pod, volume, limitMs } = input;
       const act = async (within: AbortSignal) => {
-        const turn = serialize({ uid: pod.metadata.uid, volume }, () => call(input, within));
-        return unlessAborted(turn, within).catch((cause: unknown) => {
+        const queuedCall = serialize({ uid: pod.metadata.uid, volume }, () => call(input, within));
+        return unlessAborted(queuedCall, within).catch((cause: unknown) => {
           if (!within.aborted || signal.aborted) throw cause;
           throw new NodeFailure(reason, `timed out after ${goDuration(limitMs)}`, { cause });
         });
       };
-      return withTimeout(act, { clock: parts.clock, timeoutMs: limitMs, signal });
+      return withTimeout(act, { clock: dependencies.clock, timeoutMs: limitMs, signal });
     };
   return {
-    setUpCgroups: async () => (await parts.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
+    setUpCgroups: async () => (await dependencies.cgroups?.setUp()) ?? { outcome: 'unused', warnings: [] },
     prepareCgroup: podPort(podPorts.prepareCgroup),
     preparePod: podPort(podPorts.preparePod),
     removeCgroup: podPort(podPorts.removeCgroup),
@@ -85,78 +88,85 @@ export function diskServices(parts: DiskParts): DiskServices {
   };
 }
 
-type Call<Input, Output> = (input: Input, signal: AbortSignal) => Promise<Output>;
+type DiskCall<Input, Output> = (input: Input, signal: AbortSignal) => Promise<Output>;
 type PortCall<Input, Output> = (input: Input, options: { readonly signal: AbortSignal }) => Promise<Output>;
-type VolumeInput = Input<'mountVolume'>;
-type Input<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
+type VolumeInput = PortInput<'mountVolume'>;
+type PortInput<Port extends keyof DiskServices> = Parameters<DiskServices[Port]>[0];
 
-function podServices(parts: DiskParts) {
-  const { cri, layout, ownership, cgroups, inUse, variableObjects, podCaches = [] } = parts;
-  const unusedCgroups = new UnusedCgroups(parts);
+function podServices(dependencies: DiskServiceDependencies) {
+  const { cri, layout, ownership, cgroups, inUse, variableObjects, podCaches = [] } = dependencies;
+  const unusedCgroups = new UnusedCgroups(dependencies);
   return {
-    prepareCgroup: async ({ pod }: Input<'prepareCgroup'>) => {
+    prepareCgroup: async ({ pod }: PortInput<'prepareCgroup'>) => {
       await cgroups?.prepare(pod);
       return null;
     },
-    preparePod: async ({ pod, ran }: Input<'preparePod'>, signal: AbortSignal) => {
+    preparePod: async ({ pod, ran }: PortInput<'preparePod'>, signal: AbortSignal) => {
       signal.throwIfAborted();
       // Start reading the referenced objects now, while the directory and cgroup are created.
       inUse?.follow(pod);
-      if (!(await unusedCgroups.mayUse({ pod, ran }, { signal }))) throw foreignCgroup(pod);
+      if (!(await unusedCgroups.mayUse({ pod, ran }, { signal }))) throw createForeignCgroupFailure(pod);
       await ownership.take(pod.metadata, ran);
       await preparePodDirectory({ pod, layout, signal });
       return null;
     },
-    removeCgroup: async ({ pod, ran }: Input<'removeCgroup'>, signal: AbortSignal) => {
+    removeCgroup: async ({ pod, ran }: PortInput<'removeCgroup'>, signal: AbortSignal) => {
       if (await isSafeToKill({ cri, ownership, cgroups }, { pod, ran }, { signal })) await cgroups?.remove(pod, signal);
       else await cgroups?.forget(pod.metadata.uid);
       return null;
     },
-    removePodData: async ({ pod, keepsLogs = false }: Input<'removePodData'>, signal: AbortSignal) => {
+    removePodData: async ({ pod, keepsLogs = false }: PortInput<'removePodData'>, signal: AbortSignal) => {
       const { uid } = pod.metadata;
       for (const each of [unusedCgroups, variableObjects, ...podCaches]) each.forget(uid);
       inUse?.release(uid);
-      await removePodData(parts, { pod, keepsLogs }, signal);
+      await removePodData(dependencies, { pod, keepsLogs }, signal);
       return null;
     },
   };
 }
 
 async function removePodData(
-  { layout, mounter, ownership }: Pick<DiskParts, 'layout' | 'mounter' | 'ownership'>,
+  { layout, mounter, ownership }: Pick<DiskServiceDependencies, 'layout' | 'mounter' | 'ownership'>,
   { pod: { metadata }, keepsLogs }: { readonly pod: Pod; readonly keepsLogs: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { maker } = ownership;
+  const { ownMark } = ownership;
   const { uid } = metadata;
-  const isOurs = await ownership.owns(metadata);
+  const isOwnPod = await ownership.owns(metadata);
   // After a power failure there may be logs without a pod directory.
-  if (!isOurs && !hasOwnLogs({ layout, maker, pod: metadata })) return;
+  if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
   // An unwanted pod is only known by its directories, which also name its volumes. The directories are removed last,
   // because the owner mark in the directory proves that everything else is ours.
   await removeLogSymlinks(layout, metadata);
-  if (!keepsLogs) await removePodLogs({ layout, maker, signal }, metadata);
-  if (!isOurs) return;
-  await removePodFiles({ uid, layout, mounter, maker, plugins: volumePlugins, signal });
-  ownership.forget(uid);
+  if (!keepsLogs) await removePodLogs({ layout, maker: ownMark, signal }, metadata);
+  if (!isOwnPod) return;
+  await removePodFiles({ uid, layout, mounter, ownMark, plugins: volumePlugins, signal });
+  ownership.forgetPod(uid);
 }
 
-function volumeServices({ node, clock, layout, mounter, ownership, ...content }: DiskParts) {
+function volumeServices({ node, clock, layout, mounter, ownership, ...content }: DiskServiceDependencies) {
   return {
-    mountVolume: async ({ pod, volume: name }: Input<'mountVolume'>, signal: AbortSignal) => {
-      const volume = volumeNamed(pod, name);
+    mountVolume: async ({ pod, volume: name }: PortInput<'mountVolume'>, signal: AbortSignal) => {
+      const volume = findVolume(pod, name);
       // The runtime mounts the image when it creates a container.
       if (volume.image !== undefined) return null;
       const { objects, tokens, trustBundles } = content;
-      const mountInput = { pod, volume, layout, mounter, allocatable: allocatableOf(node()), now: clock.now() };
-      return pluginFor(volumePlugins, volume).mount({ ...mountInput, objects, tokens, trustBundles, signal });
+      const mountInput = {
+        pod,
+        volume,
+        layout,
+        mounter,
+        allocatable: toAllocatableResources(node()),
+        now: clock.now(),
+      };
+      return findPlugin(volumePlugins, volume).mount({ ...mountInput, objects, tokens, trustBundles, signal });
     },
-    unmountVolume: async ({ pod, volume: name }: Input<'unmountVolume'>, signal: AbortSignal) => {
-      const volume = volumeNamed(pod, name);
+    unmountVolume: async ({ pod, volume: name }: PortInput<'unmountVolume'>, signal: AbortSignal) => {
+      const volume = findVolume(pod, name);
       if (!(await ownership.owns(pod.metadata))) return null;
       await removeSubPaths({ layout, mounter, signal }, { podUid: pod.metadata.uid, volume: name });
       // A volume without a plugin was never mounted.
-      const plugin = volumePlugins.find((each) => each.supports(volume));
+      const plugin = volumePlugins.find((each) => each.supportsVolume(volume));
       await plugin?.unmount({ podUid: pod.metadata.uid, volumeName: name, layout, mounter, signal });
       return null;
     },
@@ -167,13 +177,13 @@ function volumeServices({ node, clock, layout, mounter, ownership, ...content }:
  * Returns the failure for a pod whose cgroup is foreign. The pod must not start in it, because terminating the pod
  * kills all processes in its cgroup.
  */
-function foreignCgroup({ metadata: { uid } }: Pod): NodeFailure {
+function createForeignCgroupFailure({ metadata: { uid } }: Pod): NodeFailure {
   const message = `a cgroup for the pod UID ${uid} exists that this agent did not create: is another agent running this pod?`;
   return new NodeFailure('FailedCreatePodContainer', message);
 }
 
-function volumeNamed(pod: Pod, name: string): Volume {
-  const match = pod.spec.volumes?.find((volume) => volume.name === name);
-  if (match !== undefined) return match;
+function findVolume(pod: Pod, name: string): Volume {
+  const matchingVolume = pod.spec.volumes?.find((volume) => volume.name === name);
+  if (matchingVolume !== undefined) return matchingVolume;
   throw new NodeFailure('FailedMount', `the pod has no volume ${name}`);
 }

@@ -4,17 +4,17 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { toFailure } from '../../../base/failure.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../../host/pods/logLinks.ts';
 import { removeRunLogs } from '../../../host/pods/podDirectory.ts';
 import type { ContainerRun, ForeignPod } from '../../../kubernetes/lifecycle/observed.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import type { Ownership } from '../../store/ownership.ts';
-import { unlessGone } from '../sandboxes/sandboxes.ts';
+import { ignoreNotFound } from '../sandboxes/sandboxes.ts';
 
-interface GarbageParts {
+interface GarbageDependencies {
   readonly cri: Cri;
   readonly clock: Pick<Clock, 'now'>;
   readonly layout: Layout;
@@ -32,29 +32,29 @@ export function garbageServices({
   layout,
   ownership,
   isEvidence,
-}: GarbageParts): Pick<Services, 'removeGarbage' | 'surveyDisk'> {
+}: GarbageDependencies): Pick<PortServices, 'removeGarbage' | 'surveyDisk'> {
   return {
     removeGarbage: async ({ containers, sandboxes }, options) => {
       const remove = async (podSandboxId: string) => {
-        await cri.removePodSandbox({ podSandboxId }, options).catch(unlessGone);
+        await cri.removePodSandbox({ podSandboxId }, options).catch(ignoreNotFound);
       };
-      const attempts = [
+      const removalAttempts = [
         ...containers
           .filter(({ pod, isLatest }) => !isLatest || !isEvidence(pod.uid))
           .map((each) => removeDead({ cri, layout }, each, options)),
         ...sandboxes.map(remove),
       ];
-      const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') throw failed.reason;
+      const failedRemoval = (await Promise.allSettled(removalAttempts)).find(({ status }) => status === 'rejected');
+      if (failedRemoval?.status === 'rejected') throw failedRemoval.reason;
       return null;
     },
-    surveyDisk: async ({ known, foreign: previous }, { signal }) => {
-      const { errors, left, foreign } = await ownership.survey(known, signal);
+    surveyDisk: async ({ activePodUids, foreign: previous }, { signal }) => {
+      const { errors, left, foreign } = await ownership.surveyDisk(activePodUids, signal);
       const [previousByUid, currentByUid] = [byUid(previous), byUid(foreign)];
-      const changed = foreign.filter((pod) => !sameValue(previousByUid.get(pod.uid), pod));
-      const gone = [...previousByUid.keys()].filter((uid) => !currentByUid.has(uid));
+      const changedPods = foreign.filter((pod) => !isJsonEqual(previousByUid.get(pod.uid), pod));
+      const removedUids = [...previousByUid.keys()].filter((uid) => !currentByUid.has(uid));
       const [error] = errors;
-      return { left, foreign: changed, gone, ...(error ? { failure: toFailure(error, clock.now()) } : {}) };
+      return { left, foreign: changedPods, removedUids, ...(error ? { failure: toFailure(error, clock.now()) } : {}) };
     },
   };
 }
@@ -65,11 +65,11 @@ const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.ui
  * Removes a dead container. Its logs are removed first, because nothing would remove them once the container is gone.
  */
 async function removeDead(
-  { cri, layout }: Pick<GarbageParts, 'cri' | 'layout'>,
+  { cri, layout }: Pick<GarbageDependencies, 'cri' | 'layout'>,
   { pod, container, id, attempt }: ContainerRun,
   options: CallOptions,
 ): Promise<void> {
   await removeRunLogs(layout, pod, container, attempt);
   await removeLogSymlink(layout, { pod, container, id });
-  await cri.removeContainer({ containerId: id }, options).catch(unlessGone);
+  await cri.removeContainer({ containerId: id }, options).catch(ignoreNotFound);
 }

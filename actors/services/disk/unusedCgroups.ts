@@ -15,7 +15,7 @@ import { isOwnCgroup, type PodWithSandboxes } from './ownCgroup.ts';
  */
 const MIN_UNUSED_MS = 300_000;
 
-interface UnusedCgroupsParts {
+interface UnusedCgroupsDependencies {
   readonly cri: Pick<Cri, 'listPodSandbox'>;
   readonly ownership: Pick<Ownership, 'owns' | 'hasCgroupAlone'>;
   readonly cgroups?: Pick<Cgroups, 'has' | 'isPopulated'> | undefined;
@@ -23,12 +23,12 @@ interface UnusedCgroupsParts {
 }
 
 export class UnusedCgroups {
-  readonly #parts: UnusedCgroupsParts;
+  readonly #dependencies: UnusedCgroupsDependencies;
   /** Monotonic time in milliseconds since which each cgroup has been unused, by pod UID. */
-  readonly #unusedSince = new Map<string, number>();
+  readonly #unusedSinceByUid = new Map<string, number>();
 
-  constructor(parts: UnusedCgroupsParts) {
-    this.#parts = parts;
+  constructor(dependencies: UnusedCgroupsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -37,26 +37,26 @@ export class UnusedCgroups {
    * pod.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
-    const { ownership, cgroups, clock } = this.#parts;
+    const { ownership, cgroups, clock } = this.#dependencies;
     const { pod } = podWithSandboxes;
     const { uid } = pod.metadata;
-    const isFree = !cgroups?.has(pod) || (await isOwnCgroup(ownership, podWithSandboxes));
-    if (isFree || (await this.#isUsed(pod, options))) {
+    const isUnowned = !cgroups?.has(pod) || (await isOwnCgroup(ownership, podWithSandboxes));
+    if (isUnowned || (await this.#isInUse(pod, options))) {
       this.forget(uid);
-      return isFree;
+      return isUnowned;
     }
-    const since = this.#unusedSince.get(uid) ?? clock.monotonic();
-    this.#unusedSince.set(uid, since);
-    return clock.monotonic() - since >= MIN_UNUSED_MS;
+    const unusedSince = this.#unusedSinceByUid.get(uid) ?? clock.monotonic();
+    this.#unusedSinceByUid.set(uid, unusedSince);
+    return clock.monotonic() - unusedSince >= MIN_UNUSED_MS;
   }
 
   /** Must be called when the pod no longer waits for the cgroup. */
   forget(uid: string): void {
-    this.#unusedSince.delete(uid);
+    this.#unusedSinceByUid.delete(uid);
   }
 
-  async #isUsed(pod: Pod, options: CallOptions): Promise<boolean> {
-    const { cri, cgroups } = this.#parts;
+  async #isInUse(pod: Pod, options: CallOptions): Promise<boolean> {
+    const { cri, cgroups } = this.#dependencies;
     if (await cgroups?.isPopulated(pod)) return true;
     try {
       return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;

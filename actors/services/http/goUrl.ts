@@ -3,10 +3,10 @@
  * the WHATWG rules: it removes dot segments, turns `\` into `/`, and escapes other characters.
  *
  * All fields are byte strings, with one character in U+0000..U+00FF for each byte, because escapes may represent bytes
- * that are not UTF-8. `bytesOfText` and `textOfBytes` convert between these and text.
+ * that are not UTF-8. `encodeUtf8` and `decodeUtf8` convert between these and text.
  */
 import { messageOf } from '../../../base/failure.ts';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 
 interface UserInfo {
   readonly name: string;
@@ -32,7 +32,7 @@ interface UrlFields {
   readonly rawFragment: string;
 }
 
-const EMPTY: UrlFields = {
+const EMPTY_FIELDS: UrlFields = {
   scheme: '',
   opaque: '',
   host: '',
@@ -46,10 +46,10 @@ const EMPTY: UrlFields = {
 };
 
 /** Returns the UTF-8 bytes of a text as a byte string. */
-export const bytesOfText = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+export const encodeUtf8 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /** Decodes a byte string as UTF-8. */
-export const textOfBytes = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
+export const decodeUtf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');
 
 export class GoUrl {
   readonly fields: UrlFields;
@@ -70,21 +70,21 @@ export class GoUrl {
    * of which only the path and query are used. If it is not a valid URL, it is used as a literal path.
    */
   static forProbe(scheme: string, hostPort: string, path: string): GoUrl {
-    const bytes = bytesOfText(path);
+    const bytes = encodeUtf8(path);
     let fields: UrlFields;
     try {
       ({ fields } = GoUrl.parse(bytes));
     } catch {
-      fields = { ...EMPTY, path: bytes };
+      fields = { ...EMPTY_FIELDS, path: bytes };
     }
-    return GoUrl.parse(new GoUrl({ ...fields, scheme, host: bytesOfText(hostPort) }).toBytes());
+    return GoUrl.parse(new GoUrl({ ...fields, scheme, host: encodeUtf8(hostPort) }).toBytes());
   }
 
   /** Resolves a reference, such as the Location of a redirect, against this URL. */
   resolve(reference: GoUrl): GoUrl {
-    const base = this.fields;
+    const baseFields = this.fields;
     const { fields } = reference;
-    const scheme = fields.scheme || base.scheme;
+    const scheme = fields.scheme || baseFields.scheme;
     if (fields.scheme !== '' || fields.host !== '' || fields.user !== undefined) {
       return new GoUrl({ ...fields, scheme, ...pathFields(resolvePath(escapedPath(fields), '')) });
     }
@@ -92,17 +92,17 @@ export class GoUrl {
       const { user: _, ...rest } = fields;
       return new GoUrl({ ...rest, scheme, host: '', path: '' });
     }
-    const isSamePath = fields.path === '' && !fields.forcesQuery && fields.query === '';
-    const isSameFragment = isSamePath && fields.fragment === '';
+    const hasSamePath = fields.path === '' && !fields.forcesQuery && fields.query === '';
+    const hasSameFragment = hasSamePath && fields.fragment === '';
     return new GoUrl({
       ...fields,
       scheme,
-      ...(base.user === undefined ? {} : { user: base.user }),
-      host: base.host,
-      query: isSamePath ? base.query : fields.query,
-      fragment: isSameFragment ? base.fragment : fields.fragment,
-      rawFragment: isSameFragment ? base.rawFragment : fields.rawFragment,
-      ...pathFields(resolvePath(escapedPath(base), escapedPath(fields))),
+      ...(baseFields.user === undefined ? {} : { user: baseFields.user }),
+      host: baseFields.host,
+      query: hasSamePath ? baseFields.query : fields.query,
+      fragment: hasSameFragment ? baseFields.fragment : fields.fragment,
+      rawFragment: hasSameFragment ? baseFields.rawFragment : fields.rawFragment,
+      ...pathFields(resolvePath(escapedPath(baseFields), escapedPath(fields))),
     });
   }
 
@@ -130,19 +130,20 @@ export class GoUrl {
     const { opaque, scheme } = this.fields;
     const start =
       opaque === '' ? escapedPath(this.fields) || '/' : opaque.startsWith('//') ? `${scheme}:${opaque}` : opaque;
-    return start + queryPart(this.fields);
+    return start + formatQuery(this.fields);
   }
 
   /** Formats the URL for error messages, without its password. */
   toString(): string {
     const { user } = this.fields;
-    const shown = user?.password === undefined ? this.fields : { ...this.fields, user: { ...user, password: '***' } };
-    return textOfBytes(print(shown).replace(':%2A%2A%2A@', ':***@'));
+    const redactedFields =
+      user?.password === undefined ? this.fields : { ...this.fields, user: { ...user, password: '***' } };
+    return decodeUtf8(formatUrl(redactedFields).replace(':%2A%2A%2A@', ':***@'));
   }
 
   /** Formats the whole URL as a byte string. */
   toBytes(): string {
-    return print(this.fields);
+    return formatUrl(this.fields);
   }
 }
 
@@ -160,23 +161,23 @@ const UTF8_CHARACTER =
 
 /** Quotes a byte string as Go's `%q` does. Bytes that are not UTF-8 are written as `\xc3`. */
 export function quotedBytes(bytes: string): string {
-  const characters = (bytes.match(UTF8_CHARACTER) ?? []).map((character) =>
+  const encodedCharacters = (bytes.match(UTF8_CHARACTER) ?? []).map((character) =>
     character.length === 1 && character > '\x7f'
       ? `\\x${character.charCodeAt(0).toString(16)}`
-      : quoted(textOfBytes(character)).slice(1, -1),
+      : quotedText(decodeUtf8(character)).slice(1, -1),
   );
-  return `"${characters.join('')}"`;
+  return `"${encodedCharacters.join('')}"`;
 }
 
-function print(fields: UrlFields): string {
+function formatUrl(fields: UrlFields): string {
   const { scheme, opaque, user, host, path, omitsHost, fragment } = fields;
   let url = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') {
     url += opaque;
   } else {
     const hasAuthority = scheme !== '' || host !== '' || user !== undefined;
-    const isOmitted = omitsHost && host === '' && user === undefined;
-    if (hasAuthority && !isOmitted) {
+    const isAuthorityOmitted = omitsHost && host === '' && user === undefined;
+    if (hasAuthority && !isAuthorityOmitted) {
       if (host !== '' || path !== '' || user !== undefined) url += '//';
       if (user !== undefined) url += `${printUser(user)}@`;
       url += escapePart(host, 'host');
@@ -187,14 +188,14 @@ function print(fields: UrlFields): string {
     if (url === '' && cut(shownPath, '/')[0].includes(':')) url += './';
     url += shownPath;
   }
-  url += queryPart(fields);
+  url += formatQuery(fields);
   return fragment === '' ? url : `${url}#${escapedFragment(fields)}`;
 }
 
 const printUser = ({ name, password }: UserInfo): string =>
   escapePart(name, 'user') + (password === undefined ? '' : `:${escapePart(password, 'user')}`);
 
-const queryPart = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
+const formatQuery = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
 
 /** Splits a string at the first separator. Without a separator, returns only the whole string. */
 function cut(text: string, separator: string): [before: string, after?: string] {
@@ -204,19 +205,19 @@ function cut(text: string, separator: string): [before: string, after?: string] 
 
 function parseFields(url: string): UrlFields {
   if (hasControlByte(url)) throw new Error('net/url: invalid control character in URL');
-  if (url === '*') return { ...EMPTY, path: '*' };
+  if (url === '*') return { ...EMPTY_FIELDS, path: '*' };
   const { scheme, rest } = splitScheme(url);
-  const endsInQuery = rest.endsWith('?') && rest.indexOf('?') === rest.length - 1;
-  const [hierarchy, query = ''] = endsInQuery ? [rest.slice(0, -1)] : cut(rest, '?');
-  const fields = { ...EMPTY, scheme, forcesQuery: endsInQuery, query };
+  const endsWithQuestionMark = rest.endsWith('?') && rest.indexOf('?') === rest.length - 1;
+  const [hierarchy, query = ''] = endsWithQuestionMark ? [rest.slice(0, -1)] : cut(rest, '?');
+  const fields = { ...EMPTY_FIELDS, scheme, forcesQuery: endsWithQuestionMark, query };
   if (!hierarchy.startsWith('/')) {
     if (scheme !== '') return { ...fields, opaque: hierarchy };
     if (cut(hierarchy, '/')[0].includes(':')) throw new Error('first path segment in URL cannot contain colon');
   }
   if (hierarchy.startsWith('//') && (scheme !== '' || !hierarchy.startsWith('///'))) {
     const end = hierarchy.indexOf('/', 2);
-    const authority = hierarchy.slice(2, end < 0 ? undefined : end);
-    return { ...fields, ...authorityFields(authority), ...pathFields(end < 0 ? '' : hierarchy.slice(end)) };
+    const authorityText = hierarchy.slice(2, end < 0 ? undefined : end);
+    return { ...fields, ...authorityFields(authorityText), ...pathFields(end < 0 ? '' : hierarchy.slice(end)) };
   }
   return { ...fields, omitsHost: scheme !== '' && hierarchy.startsWith('/'), ...pathFields(hierarchy) };
 }
@@ -233,25 +234,25 @@ function authorityFields(authority: string): Pick<UrlFields, 'host' | 'user'> {
   const at = authority.lastIndexOf('@');
   const host = parseHost(authority.slice(at + 1));
   if (at < 0) return { host };
-  const info = authority.slice(0, at);
-  if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(info)) throw new Error('net/url: invalid userinfo');
-  const [name, password] = cut(info, ':');
+  const userInfo = authority.slice(0, at);
+  if (!/^[A-Za-z0-9._:~!$&'()*+,;=%@-]*$/.test(userInfo)) throw new Error('net/url: invalid userinfo');
+  const [name, password] = cut(userInfo, ':');
   const user = { name: unescapePart(name, 'user') };
   return { host, user: password === undefined ? user : { ...user, password: unescapePart(password, 'user') } };
 }
 
 function parseHost(host: string): string {
-  const bracket = host.startsWith('[') ? host.lastIndexOf(']') : undefined;
-  if (bracket === -1) throw new Error("missing ']' in host");
-  const portAt = bracket === undefined ? host.lastIndexOf(':') : bracket + 1;
-  const port = portAt < 0 ? '' : host.slice(portAt);
+  const closingBracket = host.startsWith('[') ? host.lastIndexOf(']') : undefined;
+  if (closingBracket === -1) throw new Error("missing ']' in host");
+  const portStart = closingBracket === undefined ? host.lastIndexOf(':') : closingBracket + 1;
+  const port = portStart < 0 ? '' : host.slice(portStart);
   if (!/^(?::[0-9]*)?$/.test(port)) throw new Error(`invalid port ${quotedBytes(port)} after host`);
-  const zone = bracket === undefined ? -1 : host.slice(0, bracket).indexOf('%25');
-  if (zone < 0 || bracket === undefined) return unescapePart(host, 'host');
+  const zoneStart = closingBracket === undefined ? -1 : host.slice(0, closingBracket).indexOf('%25');
+  if (zoneStart < 0 || closingBracket === undefined) return unescapePart(host, 'host');
   return (
-    unescapePart(host.slice(0, zone), 'host') +
-    unescapePart(host.slice(zone, bracket), 'zone') +
-    unescapePart(host.slice(bracket), 'host')
+    unescapePart(host.slice(0, zoneStart), 'host') +
+    unescapePart(host.slice(zoneStart, closingBracket), 'zone') +
+    unescapePart(host.slice(closingBracket), 'host')
   );
 }
 
@@ -282,28 +283,28 @@ function escapedFragment({ fragment, rawFragment }: UrlFields): string {
 
 /** Resolves `reference` against the directory of `base` and removes dot segments. */
 function resolvePath(base: string, reference: string): string {
-  const full =
+  const joinedPath =
     reference === ''
       ? base
       : reference.startsWith('/')
         ? reference
         : base.slice(0, base.lastIndexOf('/') + 1) + reference;
-  if (full === '') return '';
-  const segments = full.split('/');
-  let resolved: string[] = [];
+  if (joinedPath === '') return '';
+  const segments = joinedPath.split('/');
+  let resolvedSegments: string[] = [];
   for (const segment of segments) {
-    if (segment === '..') resolved = resolved.slice(0, -1);
-    else if (segment !== '.') resolved.push(segment);
+    if (segment === '..') resolvedSegments = resolvedSegments.slice(0, -1);
+    else if (segment !== '.') resolvedSegments.push(segment);
   }
-  const last = segments.at(-1);
-  const path = `/${resolved.join('/')}${last === '.' || last === '..' ? '/' : ''}`;
+  const lastSegment = segments.at(-1);
+  const path = `/${resolvedSegments.join('/')}${lastSegment === '.' || lastSegment === '..' ? '/' : ''}`;
   return path.startsWith('//') ? path.slice(1) : path;
 }
 
-type Part = 'path' | 'host' | 'zone' | 'user' | 'fragment';
+type UrlPart = 'path' | 'host' | 'zone' | 'user' | 'fragment';
 
 /** The characters other than letters, digits and `-_.~` that need no escape in each part. */
-const UNESCAPED: Readonly<Record<Part, string>> = {
+const UNESCAPED_CHARACTERS: Readonly<Record<UrlPart, string>> = {
   path: '$&+,/:;=@',
   host: '!$&\'()*+,;=:[]<>"',
   zone: '!$&\'()*+,;=:[]<>"',
@@ -311,32 +312,34 @@ const UNESCAPED: Readonly<Record<Part, string>> = {
   fragment: '$&+,/:;=?@!()*',
 };
 
-const isPlain = (character: string, part: Part): boolean =>
-  /[A-Za-z0-9_.~-]/.test(character) || UNESCAPED[part].includes(character);
+const isUnescaped = (character: string, part: UrlPart): boolean =>
+  /[A-Za-z0-9_.~-]/.test(character) || UNESCAPED_CHARACTERS[part].includes(character);
 
-const isValidEncoding = (text: string, part: Part): boolean =>
-  [...text].every((character) => "!$&'()*+,;=:@[]%".includes(character) || isPlain(character, part));
+const isValidEncoding = (text: string, part: UrlPart): boolean =>
+  [...text].every((character) => "!$&'()*+,;=:@[]%".includes(character) || isUnescaped(character, part));
 
-const escapePart = (bytes: string, part: Part): string =>
+const escapePart = (bytes: string, part: UrlPart): string =>
   bytes.replace(/[^A-Za-z0-9_.~-]/g, (character) =>
-    isPlain(character, part) ? character : `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    isUnescaped(character, part)
+      ? character
+      : `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
 
-function unescapePart(text: string, part: Part): string {
-  const isHost = part === 'host' || part === 'zone';
+function unescapePart(text: string, part: UrlPart): string {
+  const isHostPart = part === 'host' || part === 'zone';
   return text.replace(/%(?:[0-9A-Fa-f]{2})?|[^%]/gs, (match, index: number) => {
     if (!match.startsWith('%')) {
-      if (isHost && match < '\x80' && !isPlain(match, part)) {
+      if (isHostPart && match < '\x80' && !isUnescaped(match, part)) {
         throw new Error(`invalid character ${quotedBytes(match)} in host name`);
       }
       return match;
     }
-    const isBroken = match.length === 1;
-    const byte = Number.parseInt(match.slice(1), 16);
-    const isAsciiInHost = part === 'host' && byte < 0x80 && match !== '%25';
-    const character = String.fromCharCode(byte);
-    const isOddInZone = part === 'zone' && match !== '%25' && character !== ' ' && !isPlain(character, 'host');
-    if (isBroken || isAsciiInHost || isOddInZone) {
+    const isIncomplete = match.length === 1;
+    const characterCode = Number.parseInt(match.slice(1), 16);
+    const isAsciiInHost = part === 'host' && characterCode < 0x80 && match !== '%25';
+    const character = String.fromCharCode(characterCode);
+    const isInvalidInZone = part === 'zone' && match !== '%25' && character !== ' ' && !isUnescaped(character, 'host');
+    if (isIncomplete || isAsciiInHost || isInvalidInZone) {
       throw new Error(`invalid URL escape ${quotedBytes(text.slice(index, index + 3))}`);
     }
     return character;

@@ -5,14 +5,14 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
  * error for any other value.
  */
 export function handlerPort(container: Container, port: number | string): number {
-  const named = container.ports?.find(({ name }) => name === port)?.containerPort;
-  const number = typeof port === 'number' ? port : (named ?? decimal(port));
-  if (number > 0 && number < 65_536) return number;
+  const namedPort = container.ports?.find(({ name }) => name === port)?.containerPort;
+  const portNumber = typeof port === 'number' ? port : (namedPort ?? parseDecimal(port));
+  if (portNumber > 0 && portNumber < 65_536) return portNumber;
   throw new Error(`invalid port number: ${port}`);
 }
 
 /** Parses a decimal port number, because the number may also be a string. */
-function decimal(text: string): number {
+function parseDecimal(text: string): number {
   if (/^[+-]?\d+$/.test(text)) return Number(text);
   throw new Error(`strconv.Atoi: parsing "${text}": invalid syntax`);
 }

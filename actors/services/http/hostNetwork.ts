@@ -10,7 +10,7 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import { joinHostPort } from './dialError.ts';
-import type { Endpoint, GrpcTarget, HealthOptions, HealthResult, Network } from './network.ts';
+import type { GrpcTarget, HealthOptions, HealthResult, Network, NetworkEndpoint } from './network.ts';
 
 export const hostNetwork: Network = {
   connect: (endpoint, { onConnect, onData, onEnd, onError }) => {
@@ -27,16 +27,16 @@ export const hostNetwork: Network = {
 /** The TLS context, created on first use and shared, because creating a context takes longer than connecting. */
 let secureContext: SecureContext | undefined;
 
-function openSocket({ host, port, isSecure }: Endpoint): Socket {
+function openSocket({ host, port, isSecure }: NetworkEndpoint): Socket {
   if (!isSecure) return connect({ host, port });
   // The TLS server name is the URL's host, regardless of the Host header.
-  const servername = isIP(host) === 0 ? host : '';
+  const serverName = isIP(host) === 0 ? host : '';
   // A server could consume the node's CPU time by renegotiating, which Go's client never does (`RenegotiateNever`).
   secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
-  return connectSecurely({ host, port, servername, secureContext, rejectUnauthorized: false });
+  return connectSecurely({ host, port, servername: serverName, secureContext, rejectUnauthorized: false });
 }
 
-const CHECK = '/grpc.health.v1.Health/Check';
+const CHECK_METHOD = '/grpc.health.v1.Health/Check';
 
 async function checkHealth({ host, port, service }: GrpcTarget, options: HealthOptions): Promise<HealthResult> {
   const { deadline, signal } = options;
@@ -46,12 +46,12 @@ async function checkHealth({ host, port, service }: GrpcTarget, options: HealthO
     'grpc.use_local_subchannel_pool': 1,
     'grpc.initial_reconnect_backoff_ms': 100,
   });
-  const aborted = Promise.withResolvers<false>();
-  const abort = () => aborted.resolve(false);
+  const abortion = Promise.withResolvers<false>();
+  const abort = () => abortion.resolve(false);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    if (!(await Promise.race([isConnected(client, deadline), aborted.promise]))) return 'unconnected';
-    return (await Promise.race([sendCheck(client, service, deadline), aborted.promise])) || 'incomplete';
+    if (!(await Promise.race([isConnected(client, deadline), abortion.promise]))) return 'unconnected';
+    return (await Promise.race([sendCheck(client, service, deadline), abortion.promise])) || 'incomplete';
   } finally {
     signal.removeEventListener('abort', abort);
     client.close();
@@ -66,7 +66,7 @@ function sendCheck(client: Client, service: string, deadline: number): Promise<H
     const onResponse = (error: ServiceError | null, served = 0) => {
       resolve(error ? { code: error.code, details: error.details } : { served });
     };
-    client.makeUnaryRequest(CHECK, request, servingStatus, service, { deadline }, onResponse);
+    client.makeUnaryRequest(CHECK_METHOD, request, servingStatus, service, { deadline }, onResponse);
   });
 }
 
@@ -77,12 +77,12 @@ function request(service: string): Buffer {
 
 /** Returns the status, which is field 1 of a HealthCheckResponse. */
 function servingStatus(bytes: Buffer): number {
-  const reader = new BinaryReader(bytes);
-  let served = 0;
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag === 8) served = reader.int32();
-    else reader.skip(tag & 7);
+  const responseReader = new BinaryReader(bytes);
+  let servingStatus = 0;
+  while (responseReader.pos < responseReader.len) {
+    const tag = responseReader.uint32();
+    if (tag === 8) servingStatus = responseReader.int32();
+    else responseReader.skip(tag & 7);
   }
-  return served;
+  return servingStatus;
 }

@@ -4,10 +4,10 @@
  */
 import { domainToASCII } from 'node:url';
 import { messageOf } from '../../../base/failure.ts';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import { readFailure } from './dialError.ts';
-import { type GoUrl, textOfBytes } from './goUrl.ts';
-import { append, type HttpHead, type HttpResponse, type Incoming, readResponse } from './httpResponse.ts';
+import { decodeUtf8, type GoUrl } from './goUrl.ts';
+import { append, type HttpHead, type HttpResponse, type IncomingData, readResponse } from './httpResponse.ts';
 import type { Network } from './network.ts';
 
 /** Keyed by lowercase name. */
@@ -17,7 +17,7 @@ export interface ExchangeOptions {
   readonly network: Pick<Network, 'connect'>;
   readonly signal: AbortSignal;
   /** Returns the number of bytes of the body to read. */
-  readonly wanted: (head: HttpHead) => number;
+  readonly bodyLimit: (head: HttpHead) => number;
 }
 
 /** A response whose body could not be read. */
@@ -26,52 +26,52 @@ export class BodyFailure extends Error {}
 /** Returns the host and port to dial for a URL. The scheme implies the default port. */
 export function dialTarget(url: GoUrl): { readonly host: string; readonly port: number } {
   const port = Number(url.port) || (url.fields.scheme === 'https' ? 443 : 80);
-  return { host: textOfBytes(url.hostname), port };
+  return { host: decodeUtf8(url.hostname), port };
 }
 
 /**
  * Sends the request and reads the response. Rejects with a `BodyFailure`, or with an error of the request, the
  * connection or the head of the response.
  */
-export function exchange(
+export function exchangeHttp(
   url: GoUrl,
   headers: HttpHeaders,
-  { network, signal, wanted }: ExchangeOptions,
+  { network, signal, bodyLimit }: ExchangeOptions,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const request = formatRequest(url, headers);
-    const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
-    const reading = readResponse(incoming, wanted);
+    const incomingData: IncomingData = { bytes: Buffer.alloc(0), hasEnded: false, inBody: false };
+    const responseParser = readResponse(incomingData, bodyLimit);
     const close = () => {
       signal.removeEventListener('abort', abort);
       connection.destroy();
     };
-    const fail = (error: unknown) => {
+    const failExchange = (error: unknown) => {
       close();
-      reject(incoming.inBody ? bodyFailure(error) : error);
+      reject(incomingData.inBody ? bodyFailure(error) : error);
     };
-    const abort = () => fail(signal.reason);
-    const advance = () => {
+    const abort = () => failExchange(signal.reason);
+    const advanceParser = () => {
       try {
-        const { done, value } = reading.next();
+        const { done, value } = responseParser.next();
         if (!done) return;
         close();
         resolve(value);
       } catch (error) {
-        fail(error);
+        failExchange(error);
       }
     };
     const endpoint = { ...dialTarget(url), isSecure: url.fields.scheme === 'https' };
     const connection = network.connect(endpoint, {
       onData: (chunk) => {
-        append(incoming, chunk);
-        advance();
+        append(incomingData, chunk);
+        advanceParser();
       },
       onEnd: () => {
-        incoming.ended = true;
-        advance();
+        incomingData.hasEnded = true;
+        advanceParser();
       },
-      onError: fail,
+      onError: failExchange,
     });
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
@@ -84,15 +84,22 @@ function bodyFailure(cause: unknown): BodyFailure {
 }
 
 /** Headers that the client sets itself, even if a probe sets them (`reqWriteExcludeHeader` in Go's net/http). */
-const EXCLUDED = new Set(['host', 'user-agent', 'connection', 'content-length', 'transfer-encoding', 'trailer']);
+const EXCLUDED_HEADERS = new Set([
+  'host',
+  'user-agent',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'trailer',
+]);
 
 /** Returns the request as Go's net/http writes it. */
 function formatRequest(url: GoUrl, headers: HttpHeaders): string {
-  const lines = [`GET ${textOfBytes(url.requestTarget)} HTTP/1.1`, `Host: ${hostHeader(url, headers)}`];
+  const lines = [`GET ${decodeUtf8(url.requestTarget)} HTTP/1.1`, `Host: ${hostHeader(url, headers)}`];
   const userAgent = headers.get('user-agent')?.[0] ?? '';
   if (userAgent !== '') lines.push(`User-Agent: ${requireSafeHeader('User-Agent', userAgent)}`);
   for (const [key, values] of headers) {
-    if (EXCLUDED.has(key)) continue;
+    if (EXCLUDED_HEADERS.has(key)) continue;
     const name = key.replace(/(?:^|-)[a-z]/g, (start) => start.toUpperCase());
     for (const value of values) lines.push(`${name}: ${requireSafeHeader(name, value)}`);
   }
@@ -109,18 +116,18 @@ function formatRequest(url: GoUrl, headers: HttpHeaders): string {
  * internationalized names in Punycode and omits the zone of an IPv6 address.
  */
 function hostHeader(url: GoUrl, headers: HttpHeaders): string {
-  const host = headers.get('host')?.[0] || textOfBytes(url.fields.host);
+  const host = headers.get('host')?.[0] || decodeUtf8(url.fields.host);
   const [, name = host, port = ''] = /^(.*?)(:[0-9]*)?$/s.exec(host) ?? [];
-  const ascii = /^\p{ASCII}*$/u.test(name) ? name : domainToASCII(name);
-  if (!/^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]*$/.test(ascii)) return '';
-  return ascii.replace(/%[^\]]*\]$/, ']') + port;
+  const asciiName = /^\p{ASCII}*$/u.test(name) ? name : domainToASCII(name);
+  if (!/^[A-Za-z0-9!$%&'()*+,.:;=[\]_~-]*$/.test(asciiName)) return '';
+  return asciiName.replace(/%[^\]]*\]$/, ']') + port;
 }
 
 /** Returns the value, or throws if the name or value could inject a header. */
 function requireSafeHeader(name: string, value: string): string {
-  if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quoted(name)}`);
+  if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) throw new Error(`net/http: invalid header field name ${quotedText(name)}`);
   // Only ASCII control characters matter, because the bytes of all other characters have higher values.
   if (/(?![\t\x80-\x9f])\p{Cc}/u.test(value))
-    throw new Error(`net/http: invalid header field value for ${quoted(name)}`);
+    throw new Error(`net/http: invalid header field value for ${quotedText(name)}`);
   return value;
 }

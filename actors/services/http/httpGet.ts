@@ -3,13 +3,13 @@
  */
 
 import { messageOf } from '../../../base/failure.ts';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import type { Container, LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import { dialFailure, errorCode, joinHostPort, readFailure } from './dialError.ts';
-import { GoUrl, quotedBytes, textOfBytes } from './goUrl.ts';
+import { decodeUtf8, GoUrl, quotedBytes } from './goUrl.ts';
 import { handlerPort } from './handlerPort.ts';
-import { BodyFailure, dialTarget, type ExchangeOptions, exchange, type HttpHeaders } from './httpExchange.ts';
+import { BodyFailure, dialTarget, type ExchangeOptions, exchangeHttp, type HttpHeaders } from './httpExchange.ts';
 import type { HttpHead, HttpResponse } from './httpResponse.ts';
 
 export type HttpGetAction = NonNullable<LifecycleHandler['httpGet']>;
@@ -63,34 +63,34 @@ export async function httpGet(target: HttpTarget, { network, signal }: HttpOptio
   let { url, headers } = target;
   for (let sent = 1; ; sent += 1) {
     const request = { url, headers };
-    let redirect: ReturnType<typeof redirectOf>;
+    let nextRequest: ReturnType<typeof resolveRedirect>;
     let invalidLocation: Error | undefined;
-    const wanted = (head: HttpHead) => {
+    const bodyLimit = (head: HttpHead) => {
       try {
-        redirect = redirectOf(head, request, target.url);
+        nextRequest = resolveRedirect(head, request, target.url);
       } catch (cause) {
-        invalidLocation = new Error(`Get ${quoted(String(request.url))}: ${messageOf(cause)}`, { cause });
+        invalidLocation = new Error(`Get ${quotedText(String(request.url))}: ${messageOf(cause)}`, { cause });
       }
-      return redirect === undefined && invalidLocation === undefined ? BODY_BYTES : 0;
+      return nextRequest === undefined && invalidLocation === undefined ? BODY_BYTES : 0;
     };
-    const response = await send(request, { network, signal, wanted });
+    const response = await sendRequest(request, { network, signal, bodyLimit });
     if (invalidLocation !== undefined) throw invalidLocation;
-    if (redirect === undefined) return { status: response.status, body: response.body.toString('utf8') };
+    if (nextRequest === undefined) return { status: response.status, body: response.body.toString('utf8') };
     if (sent >= MAX_REDIRECTS) {
-      throw new Error(`Get ${quotedBytes(redirect.location)}: stopped after ${MAX_REDIRECTS} redirects`);
+      throw new Error(`Get ${quotedBytes(nextRequest.location)}: stopped after ${MAX_REDIRECTS} redirects`);
     }
-    ({ url, headers } = redirect);
+    ({ url, headers } = nextRequest);
   }
 }
 
-async function send({ url, headers }: HttpTarget, options: ExchangeOptions): Promise<HttpResponse> {
+async function sendRequest({ url, headers }: HttpTarget, options: ExchangeOptions): Promise<HttpResponse> {
   try {
     assertSendable(url);
-    return await exchange(url, headers, options);
+    return await exchangeHttp(url, headers, options);
   } catch (cause) {
     const { signal } = options;
     if (cause instanceof BodyFailure) throw signal.aborted ? new BodyFailure(BODY_TIMEOUT, { cause }) : cause;
-    throw new Error(`Get ${quoted(String(url))}: ${goMessage(cause, url, signal)}`, { cause });
+    throw new Error(`Get ${quotedText(String(url))}: ${goMessage(cause, url, signal)}`, { cause });
   }
 }
 
@@ -105,21 +105,21 @@ const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cance
  * Returns the next request if the response is a redirect to follow, with its Location as a byte string. Throws if the
  * Location is not a URL. A custom Host header is sent again unless the Location contains a scheme and therefore a host.
  */
-function redirectOf(
+function resolveRedirect(
   { status, headers: responseHeaders }: HttpHead,
   request: HttpTarget,
-  first: GoUrl,
+  firstUrl: GoUrl,
 ): (HttpTarget & { readonly location: string }) | undefined {
-  const location = responseHeaders.get('location') ?? '';
-  if (!REDIRECT_STATUSES.includes(status) || location === '') return undefined;
-  const reference = parseLocation(location);
-  const url = request.url.resolve(reference);
-  if (url.hostname !== first.hostname) return undefined;
+  const locationHeader = responseHeaders.get('location') ?? '';
+  if (!REDIRECT_STATUSES.includes(status) || locationHeader === '') return undefined;
+  const locationUrl = parseLocation(locationHeader);
+  const url = request.url.resolve(locationUrl);
+  if (url.hostname !== firstUrl.hostname) return undefined;
   const headers = new Map(request.headers);
-  if (reference.isAbsolute) headers.delete('host');
-  const referer = refererOf(request.url, url);
-  if (referer !== undefined && !headers.has('referer')) headers.set('referer', [referer]);
-  return { url, headers, location };
+  if (locationUrl.isAbsolute) headers.delete('host');
+  const refererHeader = formatReferer(request.url, url);
+  if (refererHeader !== undefined && !headers.has('referer')) headers.set('referer', [refererHeader]);
+  return { url, headers, location: locationHeader };
 }
 
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308];
@@ -136,9 +136,9 @@ function parseLocation(location: string): GoUrl {
  * Returns the Referer header of a redirected request: the last URL, unless the last URL was HTTPS and the next one is
  * not.
  */
-function refererOf(last: GoUrl, next: GoUrl): string | undefined {
+function formatReferer(last: GoUrl, next: GoUrl): string | undefined {
   if (last.fields.scheme === 'https' && next.fields.scheme === 'http') return undefined;
-  return textOfBytes(last.withoutUser().toBytes());
+  return decodeUtf8(last.withoutUser().toBytes());
 }
 
 /** Whether the server sent a plain HTTP response to an HTTPS request. */

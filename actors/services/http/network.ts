@@ -1,5 +1,5 @@
 /** The target of a connection. */
-export interface Endpoint {
+export interface NetworkEndpoint {
   readonly host: string;
   readonly port: number;
   /** Whether to use TLS. Any certificate is accepted. */
@@ -15,7 +15,7 @@ export interface ConnectionListener {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Connection {
+export interface NetworkConnection {
   write(text: string): unknown;
   destroy(): unknown;
 }
@@ -53,7 +53,7 @@ export interface FetchOptions {
 
 /** The network over which probes, hooks and pod sources connect: the host's network or a simulation. */
 export interface Network {
-  connect(endpoint: Endpoint, listener: ConnectionListener): Connection;
+  connect(endpoint: NetworkEndpoint, listener: ConnectionListener): NetworkConnection;
   checkHealth(target: GrpcTarget, options: HealthOptions): Promise<HealthResult>;
   /** Fetches a URL. Rejects like the global `fetch`, with a cause. */
   fetch(url: string, options: FetchOptions): Promise<FetchResponse>;

@@ -7,20 +7,20 @@ import { imageSpec } from '../../../cri/images/imageSpec.ts';
 export type FindImageUser = (imageRef: string, options: CallOptions) => Promise<ImageUser>;
 
 /** Only digests are cached, because a tag may be moved to a different image. */
-const DIGEST = /(^|:)[0-9a-f]{64}$/;
+const DIGEST_PATTERN = /(^|:)[0-9a-f]{64}$/;
 const MAX_CACHED = 256;
 
 /** Creates a finder that queries the runtime once per digest. */
 export function createImageUserFinder(cri: Pick<Cri, 'imageStatus'>): FindImageUser {
   const cache = new Map<string, ImageUser>();
   return async (imageRef, options) => {
-    const cached = cache.get(imageRef);
-    if (cached !== undefined) return cached;
+    const cachedUser = cache.get(imageRef);
+    if (cachedUser !== undefined) return cachedUser;
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, options);
     if (image === undefined) throw new NodeFailure('NotFound', `image ${imageRef} no longer exists`);
     const user = imageUser(image);
     if (cache.size === MAX_CACHED) cache.clear();
-    if (DIGEST.test(imageRef)) cache.set(imageRef, user);
+    if (DIGEST_PATTERN.test(imageRef)) cache.set(imageRef, user);
     return user;
   };
 }

@@ -16,12 +16,12 @@ import type { Credential } from '../../../kubernetes/images/keyring.ts';
 import { missingSecretsEvents } from '../../../kubernetes/images/pullSecrets.ts';
 import type { ImageCheck } from '../../../machines/shared/imageCheck.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import type { PodCredentials } from '../../images/podCredentials.ts';
 import type { PullProofs } from '../../images/pullProofs.ts';
 import { withTimeout } from '../withTimeout.ts';
 
-interface ImageParts {
+interface ImageServiceDependencies {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly node: () => NodeDescription;
@@ -29,13 +29,13 @@ interface ImageParts {
   readonly proofs: Pick<PullProofs, 'mustPull' | 'pull'>;
 }
 
-export const imageServices = (parts: ImageParts): ImagePorts => ({
-  findImage: (input, options) => findImage(parts, input, options),
-  pullImage: (input, options) => pullImage(parts, input, options),
+export const imageServices = (dependencies: ImageServiceDependencies): ImagePorts => ({
+  findImage: (input, options) => findImage(dependencies, input, options),
+  pullImage: (input, options) => pullImage(dependencies, input, options),
 });
 
 async function findImage(
-  { cri, clock, credentials, proofs }: ImageParts,
+  { cri, clock, credentials, proofs }: ImageServiceDependencies,
   { pod, image, policy }: PortTypes['findImage']['input'],
   { signal }: Abortable,
 ): Promise<ImageCheck> {
@@ -43,35 +43,37 @@ async function findImage(
   const { spec, repository } = resolveImage(pod, image);
   const [{ image: found }, missing] = await Promise.all([
     cri.imageStatus({ image: spec, verbose: false }, { signal }),
-    credentials.missing(pod, { signal }),
+    credentials.findMissingSecrets(pod, { signal }),
   ]);
   const imageRef = found?.id || null;
   const warnings = missingSecretsEvents(missing);
   const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return result;
   // An invalid Secret does not prove access here, and makes the pull fail later.
-  const find = () => credentials.find(pod, repository, { signal }).catch(() => []);
-  return (await proofs.mustPull({ image, imageRef }, find, { signal })) ? { ...result, isUnproven: true } : result;
+  const findCredentials = () => credentials.findCredentials(pod, repository, { signal }).catch(() => []);
+  return (await proofs.mustPull({ image, imageRef }, findCredentials, { signal }))
+    ? { ...result, isUnproven: true }
+    : result;
 }
 
 async function pullImage(
-  { cri, clock, node, credentials, proofs }: ImageParts,
+  { cri, clock, node, credentials, proofs }: ImageServiceDependencies,
   { pod, image, limitMs }: PortTypes['pullImage']['input'],
   { signal }: Abortable,
 ): Promise<PortTypes['pullImage']['output']> {
   const { spec, repository } = resolveImage(pod, image);
   const request = { image: spec, sandboxConfig: sandboxConfig(pod, 0, node()) };
   let startedAt = clock.now();
-  const pull = async (within: AbortSignal) => {
-    const auths = await credentials.find(pod, repository, { signal: within });
-    const attempt = () => {
+  const pullImage = async (within: AbortSignal) => {
+    const authConfigs = await credentials.findCredentials(pod, repository, { signal: within });
+    const attemptPull = () => {
       startedAt = clock.now();
-      return pullWith(auths, (auth) => pullFromRuntime(cri, { ...request, auth }, within));
+      return pullWithCredentials(authConfigs, (auth) => pullFromRuntime(cri, { ...request, auth }, within));
     };
-    return proofs.pull(image, attempt, { signal: within });
+    return proofs.pull(image, attemptPull, { signal: within });
   };
   const pullOrExplain = (within: AbortSignal) =>
-    pull(within).catch((cause) => {
+    pullImage(within).catch((cause) => {
       if (within.aborted && !signal.aborted) throw pullTimeout(limitMs ?? 0, cause);
       if (!(cause instanceof NodeFailure) || UNCHANGED_REASONS.has(cause.reason)) throw cause;
       throw failedPull(image, cause);
@@ -80,7 +82,7 @@ async function pullImage(
     ? pullOrExplain(signal)
     : withTimeout(pullOrExplain, { clock, timeoutMs: limitMs, signal }));
   const finishedAt = clock.now();
-  return { imageRef, sizeBytes: await sizeOf(cri, imageRef, signal), startedAt, finishedAt };
+  return { imageRef, sizeBytes: await readImageSize(cri, imageRef, signal), startedAt, finishedAt };
 }
 
 /** Errors that are reported unchanged, because they do not contain the runtime's message about the image. */
@@ -90,7 +92,7 @@ interface Abortable {
   readonly signal: AbortSignal;
 }
 
-type ImagePorts = Pick<Services, 'findImage' | 'pullImage'>;
+type ImagePorts = Pick<PortServices, 'findImage' | 'pullImage'>;
 
 const pullTimeout = (limitMs: number, cause: unknown): NodeFailure =>
   new NodeFailure('ErrImagePull', `the pull timed out after ${goDuration(limitMs)}`, { cause });
@@ -103,26 +105,26 @@ async function pullFromRuntime(cri: Cri, request: PullImageRequest, signal: Abor
  * Tries the credentials sequentially, or pulls anonymously if there are none. The error contains the failure of each
  * attempt.
  */
-export async function pullWith(
+export async function pullWithCredentials(
   credentials: readonly Credential[],
-  pull: (auth: AuthConfig | undefined) => Promise<string>,
+  pullImage: (auth: AuthConfig | undefined) => Promise<string>,
 ): Promise<{ readonly imageRef: string; readonly credential: Credential | undefined }> {
-  if (credentials.length === 0) return { imageRef: await pull(undefined), credential: undefined };
+  if (credentials.length === 0) return { imageRef: await pullImage(undefined), credential: undefined };
   const failures: NodeFailure[] = [];
   for (const credential of credentials) {
     const { username, password } = credential;
     try {
-      return { imageRef: await pull(AuthConfig.fromPartial({ username, password })), credential };
+      return { imageRef: await pullImage(AuthConfig.fromPartial({ username, password })), credential };
     } catch (error) {
       if (!(error instanceof NodeFailure) || error.reason === 'RuntimeUnavailable') throw error;
       failures.push(error);
     }
   }
   const [first] = failures;
-  const messages = [...new Set(failures.map(runtimeMessageWithCode))];
-  throw first !== undefined && messages.length === 1
+  const errorMessages = [...new Set(failures.map(runtimeMessageWithCode))];
+  throw first !== undefined && errorMessages.length === 1
     ? first
-    : new NodeFailure('RuntimeError', `[${messages.join(', ')}]`);
+    : new NodeFailure('RuntimeError', `[${errorMessages.join(', ')}]`);
 }
 
 /**
@@ -131,23 +133,23 @@ export async function pullWith(
  */
 function failedPull(image: string, cause: NodeFailure): NodeFailure {
   const runtimeError = runtimeMessageWithCode(cause);
-  const textAfter = (word: string) => runtimeError.slice(word.length);
-  if (runtimeError.startsWith(UNAVAILABLE)) {
-    const message = `image pull failed for ${image} because the registry is unavailable${textAfter(UNAVAILABLE)}`;
-    return new NodeFailure(UNAVAILABLE, message, { cause });
+  const messageAfter = (word: string) => runtimeError.slice(word.length);
+  if (runtimeError.startsWith(UNAVAILABLE_REASON)) {
+    const message = `image pull failed for ${image} because the registry is unavailable${messageAfter(UNAVAILABLE_REASON)}`;
+    return new NodeFailure(UNAVAILABLE_REASON, message, { cause });
   }
-  if (runtimeError.startsWith(UNSIGNED)) {
-    const message = `image pull failed for ${image} because the signature validation failed${textAfter(UNSIGNED)}`;
-    return new NodeFailure(UNSIGNED, message, { cause });
+  if (runtimeError.startsWith(SIGNATURE_REASON)) {
+    const message = `image pull failed for ${image} because the signature validation failed${messageAfter(SIGNATURE_REASON)}`;
+    return new NodeFailure(SIGNATURE_REASON, message, { cause });
   }
   return new NodeFailure('ErrImagePull', runtimeError, { cause });
 }
 
-const UNAVAILABLE = 'RegistryUnavailable';
-const UNSIGNED = 'SignatureValidationFailed';
+const UNAVAILABLE_REASON = 'RegistryUnavailable';
+const SIGNATURE_REASON = 'SignatureValidationFailed';
 
 /** Returns the size of an image, or 0 if it is unknown, because the size only appears in a message. */
-async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
+async function readImageSize(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
   try {
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });
     return Number(image?.size ?? 0);
@@ -158,15 +160,15 @@ async function sizeOf(cri: Cri, imageRef: string, signal: AbortSignal): Promise<
 
 /** Returns the image specification to send to the runtime for a pod, and the image's repository. */
 function resolveImage(pod: Pod, image: string) {
-  const reference = parseImageReference(image);
-  if ('refusal' in reference) {
+  const imageReference = parseImageReference(image);
+  if ('refusal' in imageReference) {
     const name = truncate(image, MAX_NAME_LENGTH);
-    const why = truncate(reference.refusal, MAX_NAME_LENGTH);
+    const why = truncate(imageReference.refusal, MAX_NAME_LENGTH);
     const message = `Failed to apply default image tag "${name}": couldn't parse image name "${name}": ${why}`;
     throw new NodeFailure('InvalidImageName', message);
   }
   const annotations = pod.metadata.annotations ?? {};
-  return { spec: imageSpec(withDefaultTag(image, reference), annotations), repository: reference.repository };
+  return { spec: imageSpec(withDefaultTag(image, imageReference), annotations), repository: imageReference.repository };
 }
 
 /** Invalid names are truncated to this length. */

@@ -46,14 +46,14 @@ interface CredentialPaths {
 
 /** Returns the node's own credentials for a repository, e.g. `docker.io/library/busybox`. */
 export const nodeCredentials = (paths: CredentialPaths): FindCredentials => {
-  const find = fileCredentials(paths);
-  return ({ repository }) => find(repository);
+  const findInFiles = fileCredentials(paths);
+  return ({ repository }) => findInFiles(repository);
 };
 
 /** Uses the first readable file in the kubelet's order, in which each `config.json` precedes every `.dockercfg`. */
 function fileCredentials(paths: CredentialPaths): (repository: string) => Promise<Credential[]> {
   const { rootDir, workingDir, homeDir, files = hostFiles, onUnusable } = paths;
-  const candidates = [
+  const candidateFiles = [
     ...[rootDir, workingDir, join(homeDir, '.docker'), '/.docker'].map((directory) => ({
       file: join(directory, 'config.json'),
       form: 'config.json' as const,
@@ -63,16 +63,16 @@ function fileCredentials(paths: CredentialPaths): (repository: string) => Promis
       form: '.dockercfg' as const,
     })),
   ];
-  const warned = new Set<string>();
+  const warnedFiles = new Set<string>();
   const warnOnce = (file: string, why: string) => {
-    if (!warned.has(file)) onUnusable(file, why);
-    warned.add(file);
+    if (!warnedFiles.has(file)) onUnusable(file, why);
+    warnedFiles.add(file);
   };
   return async (repository) => {
-    for (const { file, form } of candidates) {
-      const keyring = await readKeyringFile(files, { file, form }, warnOnce);
+    for (const { file, form: format } of candidateFiles) {
+      const keyring = await readKeyringFile(files, { file, form: format }, warnOnce);
       if (keyring === undefined) continue;
-      warned.delete(file);
+      warnedFiles.delete(file);
       return credentialsFor(repository, keyring);
     }
     return [];

@@ -8,7 +8,7 @@ interface GrpcOptions extends HealthOptions {
   readonly timeoutSeconds: number;
 }
 
-const STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
+const SERVING_STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
 export async function probeGrpc(
   network: Pick<Network, 'checkHealth'>,
@@ -19,25 +19,25 @@ export async function probeGrpc(
   if (response === 'unconnected') {
     const service = joinHostPort(target.host, target.port);
     const message = `timeout: failed to connect service "${service}" within ${timeoutSeconds}s: context deadline exceeded`;
-    return { result: 'failure', message: message };
+    return { result: 'failure', message };
   }
-  if (response === 'incomplete') return { result: 'failure', message: incomplete(timeoutSeconds) };
+  if (response === 'incomplete') return { result: 'failure', message: formatTimeout(timeoutSeconds) };
   if ('code' in response) return { result: 'failure', message: grpcErrorMessage(response, timeoutSeconds) };
-  const name = STATUSES[response.served] ?? String(response.served);
+  const name = SERVING_STATUSES[response.served] ?? String(response.served);
   if (name === 'SERVING') return { result: 'success', message: 'service healthy' };
   return { result: 'failure', message: `service unhealthy (responded with "${name}")` };
 }
 
-const incomplete = (timeoutSeconds: number) => `timeout: health rpc did not complete within ${timeoutSeconds}s`;
+const formatTimeout = (timeoutSeconds: number) => `timeout: health rpc did not complete within ${timeoutSeconds}s`;
 
 function grpcErrorMessage({ code, details }: { code: number; details: string }, timeoutSeconds: number): string {
   if (code === status.UNIMPLEMENTED) {
     return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${details}`;
   }
-  if (code === status.DEADLINE_EXCEEDED) return incomplete(timeoutSeconds);
-  return `error: health rpc probe failed: rpc error: code = ${pascal(status[code] ?? '')} desc = ${details}`;
+  if (code === status.DEADLINE_EXCEEDED) return formatTimeout(timeoutSeconds);
+  return `error: health rpc probe failed: rpc error: code = ${toPascalCase(status[code] ?? '')} desc = ${details}`;
 }
 
 /** Converts `NOT_FOUND` to `NotFound`, the format of Go's gRPC. */
-const pascal = (name: string): string =>
+const toPascalCase = (name: string): string =>
   name.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -11,18 +11,19 @@ export function probeTcp(
   signal: AbortSignal,
 ): Promise<ProbeAttempt> {
   return new Promise((resolve) => {
-    const finish = (outcome: ProbeAttempt) => {
+    const finishProbe = (outcome: ProbeAttempt) => {
       signal.removeEventListener('abort', abort);
       connection.destroy();
       resolve(outcome);
     };
-    const abort = () => finish({ result: 'failure', message: `dial tcp ${joinHostPort(host, port)}: i/o timeout` });
+    const abort = () =>
+      finishProbe({ result: 'failure', message: `dial tcp ${joinHostPort(host, port)}: i/o timeout` });
     const describe = (error: unknown) => dialFailure(error, host, port) ?? messageOf(error);
     const connection = network.connect(
       { host, port, isSecure: false },
       {
-        onConnect: () => finish({ result: 'success', message: '' }),
-        onError: (error) => finish({ result: 'failure', message: describe(error) }),
+        onConnect: () => finishProbe({ result: 'success', message: '' }),
+        onError: (error) => finishProbe({ result: 'failure', message: describe(error) }),
       },
     );
     signal.addEventListener('abort', abort, { once: true });

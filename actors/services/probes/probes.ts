@@ -7,8 +7,8 @@ import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import { probeOf } from '../../../machines/probe/context.ts';
 import type { ProbeRun } from '../../../machines/shared/ports.ts';
-import type { Services } from '../../boundary.ts';
-import { containerNamed } from '../containers/containers.ts';
+import type { PortServices } from '../../boundary.ts';
+import { findContainer } from '../containers/containers.ts';
 import { handlerPort } from '../http/handlerPort.ts';
 import { httpTarget } from '../http/httpGet.ts';
 import type { Network } from '../http/network.ts';
@@ -19,7 +19,7 @@ import { probeGrpc } from './probeGrpc.ts';
 import { probeHttp } from './probeHttp.ts';
 import { probeTcp } from './probeTcp.ts';
 
-export interface ProbeParts {
+export interface ProbeDependencies {
   readonly cri: Cri;
   readonly clock: Clock;
   readonly network: Network;
@@ -32,18 +32,18 @@ export interface ProbeParts {
 /** Maximum number of attempts when the probe itself fails. */
 const MAX_ATTEMPTS = 3;
 
-export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'pickTime'> {
-  const { clock, jitter } = parts;
+export function probeServices(dependencies: ProbeDependencies): Pick<PortServices, 'runProbe' | 'pickTime'> {
+  const { clock, jitter } = dependencies;
   return {
     runProbe: async (run, { signal }) => {
-      const beganAt = clock.now();
+      const startedAt = clock.now();
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return { ...(await probeOnce(parts, run, signal)), beganAt, at: clock.now() };
+          return { ...(await probeOnce(dependencies, run, signal)), startedAt, at: clock.now() };
         } catch (error) {
           if (attempt < MAX_ATTEMPTS && !signal.aborted) continue;
           const message = messageOf(error);
-          return { result: 'error', message, beganAt, at: clock.now() };
+          return { result: 'error', message, startedAt, at: clock.now() };
         }
       }
     },
@@ -51,10 +51,10 @@ export function probeServices(parts: ProbeParts): Pick<Services, 'runProbe' | 'p
   };
 }
 
-async function probeOnce(parts: ProbeParts, run: ProbeRun, signal: AbortSignal): Promise<ProbeAttempt> {
-  const { cri, clock, network, node } = parts;
+async function probeOnce(dependencies: ProbeDependencies, run: ProbeRun, signal: AbortSignal): Promise<ProbeAttempt> {
+  const { cri, clock, network, node } = dependencies;
   const { pod, kind, id, podIp } = run;
-  const container = containerNamed(pod, run.container);
+  const container = findContainer(pod, run.container);
   const { exec, httpGet, tcpSocket, grpc, timeoutSeconds: configuredTimeout } = probeOf(pod, run.container, kind) ?? {};
   const timeoutSeconds = configuredTimeout || 1;
   const timeoutMs = timeoutSeconds * 1_000;

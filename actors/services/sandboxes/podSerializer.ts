@@ -5,27 +5,27 @@
 export function createPodSerializer() {
   const tasksByPod = new Map<string, PodTasks>();
   return <T>({ uid, volume }: { uid: string; volume?: string }, act: () => Promise<T>): Promise<T> => {
-    const pod = tasksByPod.get(uid) ?? { last: Promise.resolve(), volumes: new Map(), pendingCount: 0 };
+    const pod = tasksByPod.get(uid) ?? { lastPodTask: Promise.resolve(), volumes: new Map(), pendingCount: 0 };
     tasksByPod.set(uid, pod);
-    const predecessors =
-      volume === undefined ? [pod.last, ...pod.volumes.values()] : [pod.volumes.get(volume) ?? pod.last];
-    const task = Promise.allSettled(predecessors).then(act);
+    const precedingTasks =
+      volume === undefined ? [pod.lastPodTask, ...pod.volumes.values()] : [pod.volumes.get(volume) ?? pod.lastPodTask];
+    const task = Promise.allSettled(precedingTasks).then(act);
     if (volume !== undefined) pod.volumes.set(volume, task);
-    else [pod.last, pod.volumes] = [task, new Map()];
+    else [pod.lastPodTask, pod.volumes] = [task, new Map()];
     pod.pendingCount += 1;
-    const forget = () => {
+    const forgetTask = () => {
       pod.pendingCount -= 1;
       if (pod.pendingCount === 0) tasksByPod.delete(uid);
     };
-    task.then(forget, forget);
+    task.then(forgetTask, forgetTask);
     return task;
   };
 }
 
 interface PodTasks {
   /** The last task that concerns the whole pod. */
-  last: Promise<unknown>;
-  /** The last task of each volume since `last`. */
+  lastPodTask: Promise<unknown>;
+  /** The last task of each volume since `lastPodTask`. */
   volumes: Map<string, Promise<unknown>>;
   pendingCount: number;
 }

@@ -7,7 +7,7 @@ import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../../kubernetes/api/runtimeClass.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { RuntimeClass } from '../../../kubernetes/api/schema/runtimeClass.ts';
-import { dnsSubdomain, required } from '../../../kubernetes/api/validation/words.ts';
+import { required, validateDnsSubdomain } from '../../../kubernetes/api/validation/words.ts';
 import { findExcess, parseDocuments, type TextLimits } from '../../../kubernetes/yaml/boundedYaml.ts';
 import { limitProblems } from '../../sources/limitProblems.ts';
 import { readTextFile } from '../../sources/yaml/textFile.ts';
@@ -16,7 +16,7 @@ import { readTextFile } from '../../sources/yaml/textFile.ts';
 export type FindRuntimeHandler = (runtimeClassName: string) => Promise<string | undefined>;
 
 /** Returns the handler of a pod's sandbox. An empty string selects the runtime's default. */
-export async function runtimeHandlerOf({ runtimeClassName }: PodSpec, find: FindRuntimeHandler): Promise<string> {
+export async function resolveRuntimeHandler({ runtimeClassName }: PodSpec, find: FindRuntimeHandler): Promise<string> {
   if (!runtimeClassName) return '';
   const handler = await find(runtimeClassName).catch((cause: unknown) => {
     const message = `Failed to create pod sandbox: RuntimeClass "${runtimeClassName}" cannot be read: ${messageOf(cause)}`;
@@ -60,8 +60,8 @@ export async function readRuntimeClasses(
   });
   const files = names.filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
   for (const file of files.map((name) => join(directory, name))) {
-    const skip = (why: string) => onSkipped(file, why);
-    for (const each of parseClasses(await readClassFile(disk, file, skip), skip)) {
+    const skipFile = (why: string) => onSkipped(file, why);
+    for (const each of parseClasses(await readClassFile(disk, file, skipFile), skipFile)) {
       if (!classes.has(each.metadata.name)) classes.set(each.metadata.name, each);
     }
   }
@@ -70,7 +70,7 @@ export async function readRuntimeClasses(
 
 /** Skips invalid documents without affecting the others in the file. */
 function parseClasses(text: string, skip: (why: string) => void): RuntimeClass[] {
-  const documents = parseDocuments(text, LIMITS);
+  const documents = parseDocuments(text, FILE_LIMITS);
   if (!Array.isArray(documents)) {
     skip('problem' in documents ? documents.problem : `has ${documents.beyond}`);
     return [];
@@ -85,28 +85,28 @@ function parseClasses(text: string, skip: (why: string) => void): RuntimeClass[]
 }
 
 function parseClass(value: unknown, skip: (why: string) => void): RuntimeClass[] {
-  const excess = findExcess(value, LIMITS);
-  if (excess !== undefined) {
-    skip('problem' in excess ? excess.problem : `has ${excess.beyond}`);
+  const exceededLimit = findExcess(value, FILE_LIMITS);
+  if (exceededLimit !== undefined) {
+    skip('problem' in exceededLimit ? exceededLimit.problem : `has ${exceededLimit.beyond}`);
     return [];
   }
-  const parsed = readRuntimeClass(value);
-  const problems = 'problems' in parsed ? parsed.problems : validate(parsed.object);
+  const runtimeClass = readRuntimeClass(value);
+  const problems = 'problems' in runtimeClass ? runtimeClass.problems : findProblems(runtimeClass.object);
   for (const { path, message } of limitProblems(problems)) skip(`no RuntimeClass: ${path}: ${message}`);
-  if ('problems' in parsed || problems.length > 0) return [];
-  for (const { path, message } of limitProblems(parsed.warnings)) skip(`field left out: ${path}: ${message}`);
-  return [parsed.object];
+  if ('problems' in runtimeClass || problems.length > 0) return [];
+  for (const { path, message } of limitProblems(runtimeClass.warnings)) skip(`field left out: ${path}: ${message}`);
+  return [runtimeClass.object];
 }
 
-const validate = (runtimeClass: RuntimeClass): Problem[] => [
+const findProblems = (runtimeClass: RuntimeClass): Problem[] => [
   ...(runtimeClass.metadata.name === ''
     ? [required('metadata.name')]
-    : dnsSubdomain('metadata.name', runtimeClass.metadata.name)),
+    : validateDnsSubdomain('metadata.name', runtimeClass.metadata.name)),
   ...validateRuntimeClass(runtimeClass),
 ];
 
 /** Limits of a file, which is parsed on the event loop. Files that exceed them are skipped. */
-const LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 };
+const FILE_LIMITS: TextLimits = { tokens: 20_000, values: 10_000, characters: 65_536 };
 
 const isRuntimeClass = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'RuntimeClass';
@@ -114,10 +114,11 @@ const isRuntimeClass = (value: unknown): boolean =>
 async function readClassFile(disk: FileSystem, file: string, skip: (why: string) => void): Promise<string> {
   try {
     const content = await readTextFile(disk, file);
-    if (content !== undefined && 'text' in content && content.text.length <= LIMITS.characters) return content.text;
+    if (content !== undefined && 'text' in content && content.text.length <= FILE_LIMITS.characters)
+      return content.text;
     // The file may have been removed since it was listed.
     if (content !== undefined)
-      skip('noFile' in content ? content.noFile : `has more than ${LIMITS.characters} characters`);
+      skip('noFile' in content ? content.noFile : `has more than ${FILE_LIMITS.characters} characters`);
   } catch (error) {
     if (isHostRefusal(error)) throw error;
     skip(messageOf(error));

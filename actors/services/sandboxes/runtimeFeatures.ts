@@ -30,18 +30,18 @@ export async function requireImageVolumes(
   volumes: MountedVolumes,
   options: CallOptions,
 ): Promise<void> {
-  const mounts = volumeMounts.filter(({ name }) => lookUp(volumes, name)?.kind === 'image');
-  if (mounts.length === 0) return;
+  const imageMounts = volumeMounts.filter(({ name }) => lookUp(volumes, name)?.kind === 'image');
+  if (imageMounts.length === 0) return;
   const version = await cri.version({ version: '' }, options);
-  for (const { name, subPath = '', subPathExpr = '' } of mounts) {
+  for (const { name, subPath = '', subPathExpr = '' } of imageMounts) {
     requireVersion(
       version,
       WITH_IMAGE_VOLUMES,
       `ImageVolumeMountFailed: volume "${name}": the runtime has no image volumes`,
     );
-    const hasSubPath = subPath !== '' || subPathExpr !== '';
+    const usesSubPath = subPath !== '' || subPathExpr !== '';
     const missingSubPath = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
-    if (hasSubPath) requireVersion(version, WITH_IMAGE_SUB_PATHS, missingSubPath);
+    if (usesSubPath) requireVersion(version, WITH_IMAGE_SUB_PATHS, missingSubPath);
   }
 }
 
@@ -65,12 +65,12 @@ export async function requireStopSignal(
 function requireVersion(
   { runtimeName, runtimeVersion }: Pick<VersionResponse, 'runtimeName' | 'runtimeVersion'>,
   firstVersions: FirstVersions,
-  missing: string,
+  missingFeature: string,
 ): void {
   const [major, minor] = lookUp(firstVersions, runtimeName) ?? [0, 0];
   const [hasMajor = 0, hasMinor = 0] = runtimeVersion.replace(/^v/, '').split('.').map(Number);
   if (hasMajor > major || (hasMajor === major && hasMinor >= minor)) return;
-  const message = `${missing} (${runtimeName} ${runtimeVersion}; available from ${runtimeName} ${major}.${minor})`;
+  const message = `${missingFeature} (${runtimeName} ${runtimeVersion}; available from ${runtimeName} ${major}.${minor})`;
   throw new NodeFailure('CreateContainerError', message);
 }
 
@@ -81,15 +81,17 @@ function requireVersion(
 export async function supportsRecursiveReadOnly(
   cri: Cri,
   container: Container,
-  handlerOf: () => Promise<string>,
+  readHandler: () => Promise<string>,
   options: CallOptions,
 ): Promise<boolean> {
-  const wants = (container.volumeMounts ?? []).some(({ recursiveReadOnly: mode = 'Disabled' }) => mode !== 'Disabled');
-  if (!wants) return false;
-  const handler = await handlerOf();
+  const wantsRecursiveReadOnly = (container.volumeMounts ?? []).some(
+    ({ recursiveReadOnly: mode = 'Disabled' }) => mode !== 'Disabled',
+  );
+  if (!wantsRecursiveReadOnly) return false;
+  const handler = await readHandler();
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
-  const match = runtimeHandlers.find(({ name }) => name === handler);
-  return match?.features?.recursiveReadOnlyMounts ?? false;
+  const matchingHandler = runtimeHandlers.find(({ name }) => name === handler);
+  return matchingHandler?.features?.recursiveReadOnlyMounts ?? false;
 }
 
 /**
@@ -99,7 +101,7 @@ export async function supportsRecursiveReadOnly(
 export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
   if (runtimeHandlers.find(({ name }) => name === handler)?.features?.userNamespaces) return;
-  const subject = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
-  const message = `can't set \`spec.hostUsers: false\`, ${subject} does not support user namespaces`;
+  const runtimeDescription = handler === '' ? 'runtime' : `RuntimeClass handler "${handler}"`;
+  const message = `can't set \`spec.hostUsers: false\`, ${runtimeDescription} does not support user namespaces`;
   throw new NodeFailure('FailedCreatePodSandBox', `Failed to create pod sandbox: ${message}`);
 }

@@ -16,12 +16,12 @@ import { hasChangedId } from '../../../kubernetes/lifecycle/changedId.ts';
 import { foreignSandboxReason, type ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { requireNoDevices } from '../../../kubernetes/resources/devices.ts';
 import { waitOnce } from '../../alarm.ts';
-import type { Services } from '../../boundary.ts';
+import type { PortServices } from '../../boundary.ts';
 import type { Ownership } from '../../store/ownership.ts';
 import { type RestartRuntime, withAdvice } from '../containers/lostTasks.ts';
 import { isSafeToKill } from '../disk/ownCgroup.ts';
 import { listPodSandboxes } from './listPodSandboxes.ts';
-import { type FindRuntimeHandler, runtimeHandlerOf } from './runtimeClasses.ts';
+import { type FindRuntimeHandler, resolveRuntimeHandler } from './runtimeClasses.ts';
 import { requireUserNamespaces } from './runtimeFeatures.ts';
 
 type KnownSandbox = Pick<ObservedSandbox, 'id' | 'podUid' | 'attempt' | 'createdAt'>;
@@ -33,11 +33,11 @@ type KnownSandbox = Pick<ObservedSandbox, 'id' | 'podUid' | 'attempt' | 'created
 const RUN_TIMEOUT_MS = 240_000;
 
 type SandboxServices = Pick<
-  Services,
+  PortServices,
   'runSandbox' | 'inspectSandbox' | 'stopSandboxes' | 'removeSandboxes' | 'restartRuntime'
 >;
 
-interface SandboxParts {
+interface SandboxServiceDependencies {
   readonly cri: Cri;
   readonly node: () => NodeDescription;
   readonly users: UserNamespaces;
@@ -51,12 +51,12 @@ interface SandboxParts {
   readonly restartRuntime?: RestartRuntime | undefined;
 }
 
-export function sandboxServices(parts: SandboxParts): SandboxServices {
-  const { cri, cgroups, restartRuntime } = parts;
+export function sandboxServices(dependencies: SandboxServiceDependencies): SandboxServices {
+  const { cri, cgroups, restartRuntime } = dependencies;
   const remove = async (podSandboxId: string, options: CallOptions): Promise<void> => {
     await cri
       .removePodSandbox({ podSandboxId }, options)
-      .catch(unlessGone)
+      .catch(ignoreNotFound)
       .catch((error) => {
         throw withAdvice(error, restartRuntime !== undefined);
       });
@@ -64,22 +64,22 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
   return {
     runSandbox: async ({ pod, attempt }, { signal }) => {
       requireNoDevices(pod);
-      const node = await withResolver(parts.node());
-      const id = await runSandbox(parts, node, { pod, attempt, signal });
-      const sandbox = await inspect(parts, id, { signal });
+      const node = await withResolver(dependencies.node());
+      const id = await runSandbox(dependencies, node, { pod, attempt, signal });
+      const sandbox = await inspect(dependencies, id, { signal });
       const warnings = dnsWarnings(pod, node);
-      const madeAt = parts.clock.now();
-      if (sandbox !== null) return { ...sandbox, madeAt, ...(warnings.length > 0 ? { warnings } : {}) };
+      const createdAt = dependencies.clock.now();
+      if (sandbox !== null) return { ...sandbox, madeAt: createdAt, ...(warnings.length > 0 ? { warnings } : {}) };
       throw new NodeFailure('FailedPodSandBoxStatus', `the runtime does not know the sandbox ${id} that it just ran`);
     },
     inspectSandbox: async ({ id, sandbox }, options) => {
-      const observed = await inspect(parts, id, options);
-      if (observed === null && sandbox !== undefined) await requireNoOtherId(cri, { ...sandbox, id }, options);
-      return observed;
+      const observedSandbox = await inspect(dependencies, id, options);
+      if (observedSandbox === null && sandbox !== undefined) await requireUnchangedId(cri, { ...sandbox, id }, options);
+      return observedSandbox;
     },
     stopSandboxes: async ({ pod, ids }, options) => {
-      await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(unlessGone)));
-      if (await isSafeToKill(parts, { pod, ran: ids }, options)) await cgroups?.kill(pod, options.signal);
+      await Promise.all(ids.map((podSandboxId) => cri.stopPodSandbox({ podSandboxId }, options).catch(ignoreNotFound)));
+      if (await isSafeToKill(dependencies, { pod, ran: ids }, options)) await cgroups?.kill(pod, options.signal);
       return null;
     },
     removeSandboxes: async ({ ids }, options) => {
@@ -94,7 +94,7 @@ export function sandboxServices(parts: SandboxParts): SandboxServices {
 }
 
 /** Rethrows any error except NotFound, because stops and removals must be idempotent. */
-export function unlessGone(error: unknown): void {
+export function ignoreNotFound(error: unknown): void {
   if (!(error instanceof NodeFailure && error.reason === 'NotFound')) throw error;
 }
 
@@ -102,30 +102,30 @@ export function unlessGone(error: unknown): void {
  * Runs a sandbox. Adopts or removes a sandbox of the same pod and attempt from an earlier call whose response was lost.
  */
 async function runSandbox(
-  { cri, users, clock, findHandler, ownership, layout }: SandboxParts,
+  { cri, users, clock, findHandler, ownership, layout }: SandboxServiceDependencies,
   node: NodeDescription,
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   await requireLogDirectory(layout, pod.metadata).catch((error: unknown) => {
     throw failedSandbox(error);
   });
-  const runtimeHandler = await runtimeHandlerOf(pod.spec, findHandler);
+  const runtimeHandler = await resolveRuntimeHandler(pod.spec, findHandler);
   if (pod.spec.hostUsers === false) await requireUserNamespaces(cri, runtimeHandler, { signal });
-  const userRange = pod.spec.hostUsers === false ? await users.rangeOf(pod.metadata.uid) : undefined;
+  const userRange = pod.spec.hostUsers === false ? await users.getRange(pod.metadata.uid) : undefined;
   const config = sandboxConfig(pod, attempt, node, userRange);
   const run = async () =>
     (await cri.runPodSandbox({ config, runtimeHandler }, { signal, timeoutMs: RUN_TIMEOUT_MS })).podSandboxId;
-  const adoptEarlier = async () => {
-    const earlier = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
-    const foreignOwner = ownership.foreignMark(earlier?.owner);
+  const adoptExisting = async () => {
+    const existingSandbox = await findAttempt(cri, { podUid: pod.metadata.uid, attempt }, { signal });
+    const foreignOwner = ownership.foreignMark(existingSandbox?.owner);
     if (foreignOwner !== undefined) throw new NodeFailure('FailedCreatePodSandBox', foreignSandboxReason(foreignOwner));
-    if (earlier?.state === 'ready') return requireEmpty(cri, earlier.id, { signal });
-    if (earlier === undefined) return undefined;
-    await cri.stopPodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
-    await cri.removePodSandbox({ podSandboxId: earlier.id }, { signal }).catch(unlessGone);
+    if (existingSandbox?.state === 'ready') return requireEmpty(cri, existingSandbox.id, { signal });
+    if (existingSandbox === undefined) return undefined;
+    await cri.stopPodSandbox({ podSandboxId: existingSandbox.id }, { signal }).catch(ignoreNotFound);
+    await cri.removePodSandbox({ podSandboxId: existingSandbox.id }, { signal }).catch(ignoreNotFound);
     return undefined;
   };
-  return retryWhileReserved(run, adoptEarlier, { clock, signal }).catch((error) => {
+  return retryWhileReserved(run, adoptExisting, { clock, signal }).catch((error) => {
     throw failedSandbox(error);
   });
 }
@@ -135,12 +135,12 @@ const RESERVATION_TIMEOUT_MS = 5_000;
 const RESERVATION_RETRY_MS = 100;
 
 /**
- * Creates an object whose name may still be reserved by an earlier call. `adoptEarlier` returns the ID of that call's
+ * Creates an object whose name may still be reserved by an earlier call. `adoptExisting` returns the ID of that call's
  * object, if any.
  */
 export async function retryWhileReserved(
   create: () => Promise<string>,
-  adoptEarlier: () => Promise<string | undefined>,
+  adoptExisting: () => Promise<string | undefined>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<string> {
   const { now } = steadyClock(clock);
@@ -151,8 +151,8 @@ export async function retryWhileReserved(
     } catch (error) {
       if (!isNameReserved(error) || signal.aborted || now() >= deadline) throw error;
     }
-    const adopted = await adoptEarlier();
-    if (adopted !== undefined) return adopted;
+    const adoptedId = await adoptExisting();
+    if (adoptedId !== undefined) return adoptedId;
     await waitOnce(clock.now() + RESERVATION_RETRY_MS, clock, signal);
   }
 }
@@ -174,7 +174,7 @@ async function requireEmpty(cri: Cri, podSandboxId: string, options: CallOptions
 }
 
 async function inspect(
-  { cri, node }: Pick<SandboxParts, 'cri' | 'node'>,
+  { cri, node }: Pick<SandboxServiceDependencies, 'cri' | 'node'>,
   podSandboxId: string,
   options: CallOptions,
 ): Promise<ObservedSandbox | null> {
@@ -182,7 +182,7 @@ async function inspect(
     const { status } = await cri.podSandboxStatus({ podSandboxId, verbose: false }, options);
     return (status && observedSandboxStatus(status, node().hostIps)) ?? null;
   } catch (error) {
-    unlessGone(error);
+    ignoreNotFound(error);
     return null;
   }
 }
@@ -190,10 +190,10 @@ async function inspect(
 /**
  * Fails if the runtime has the sandbox under a changed ID, because only a list contains the new IDs of its containers.
  */
-async function requireNoOtherId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
-  const changedId = await findAttempt(cri, known, options);
-  if (changedId === undefined || !hasChangedId(known, changedId)) return;
-  const message = `the runtime has sandbox ${known.id} under another id: ${changedId.id}`;
+async function requireUnchangedId(cri: Cri, known: KnownSandbox, options: CallOptions): Promise<void> {
+  const newId = await findAttempt(cri, known, options);
+  if (newId === undefined || !hasChangedId(known, newId)) return;
+  const message = `the runtime has sandbox ${known.id} under another id: ${newId.id}`;
   throw new NodeFailure('FailedPodSandBoxStatus', message);
 }
 

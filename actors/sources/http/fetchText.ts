@@ -20,12 +20,12 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
   const [timeout, done] = [new AbortController(), new AbortController()];
   const timer = clock.setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS);
   const { url: requestUrl, authorization } = splitCredentials(url);
-  const isAuthorized = headers.some(([name]) => name.toLowerCase() === 'authorization');
+  const hasAuthorization = headers.some(([name]) => name.toLowerCase() === 'authorization');
   try {
     const response = await network.fetch(requestUrl, {
       headers: [
         ...headers.map(([name, value]): [string, string] => [name, value]),
-        ...(authorization === undefined || isAuthorized
+        ...(authorization === undefined || hasAuthorization
           ? []
           : [['Authorization', authorization] satisfies [string, string]]),
       ],
@@ -36,7 +36,7 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
       response.body?.cancel().catch(() => {});
       throw new Error(`the server answered ${response.status} ${response.statusText}`.trim());
     }
-    return await bodyOf(response);
+    return await readBody(response);
   } catch (error) {
     if (timeout.signal.aborted)
       throw new Error(`no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`, { cause: error });
@@ -50,19 +50,19 @@ export async function fetchText({ url, headers, clock, network, signal }: FetchO
 }
 
 /** Reads the body into one growing buffer, because many small chunks would need more memory than their content. */
-async function bodyOf(response: FetchResponse): Promise<string> {
-  let buffer = Buffer.allocUnsafe(64 * 1024);
+async function readBody(response: FetchResponse): Promise<string> {
+  let bodyBuffer = Buffer.allocUnsafe(64 * 1024);
   let length = 0;
   for await (const chunk of response.body ?? []) {
     const end = length + chunk.byteLength;
     if (end > MAX_TEXT_BYTES) throw new Error(`the response is larger than ${MAX_TEXT_BYTES} bytes`);
-    if (end > buffer.length) {
-      const larger = Buffer.allocUnsafe(2 * end);
-      buffer.copy(larger, 0, 0, length);
-      buffer = larger;
+    if (end > bodyBuffer.length) {
+      const largerBuffer = Buffer.allocUnsafe(2 * end);
+      bodyBuffer.copy(largerBuffer, 0, 0, length);
+      bodyBuffer = largerBuffer;
     }
-    buffer.set(chunk, length);
+    bodyBuffer.set(chunk, length);
     length = end;
   }
-  return buffer.toString('utf8', 0, length);
+  return bodyBuffer.toString('utf8', 0, length);
 }

@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/duration.ts';
 import { messageOf } from '../../../base/failure.ts';
-import { admissionsOf, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
-import type { SourceStep } from '../../../machines/node/source.ts';
+import type { SourceChange } from '../../../machines/node/source.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import { createAlarm } from '../../alarm.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
@@ -14,8 +14,15 @@ import type { Network } from '../../services/http/network.ts';
 import { shortProblem } from '../limitProblems.ts';
 import type { ReadManifests } from '../manifest/manifestReader.ts';
 import type { ManifestSet } from '../manifest/manifestSet.ts';
-import { type Holders, resolveTexts } from '../manifest/resolveTexts.ts';
-import { EMPTY_TEXT, type ParsedText, podsIn, restoredText, type TextProblem, updateText } from '../textDocuments.ts';
+import { type DocumentHolders, resolveTexts } from '../manifest/resolveTexts.ts';
+import {
+  createRestoredText,
+  EMPTY_PARSED_TEXT,
+  listPods,
+  type ParsedText,
+  type TextProblem,
+  updateText,
+} from '../textDocuments.ts';
 import { fetchText } from './fetchText.ts';
 import { hideSecrets, splitCredentials, withoutSecrets } from './urlSecrets.ts';
 
@@ -33,8 +40,8 @@ export interface HttpSourceOptions extends ManifestUrl {
   /** Reads the RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The last good set from before a restart. */
-  readonly lastGood: readonly Pod[] | undefined;
-  /** The objects that the pods in `lastGood` use. */
+  readonly lastGoodPods: readonly Pod[] | undefined;
+  /** The objects that the pods in `lastGoodPods` use. */
   readonly lastObjects?: readonly ConfigObject[] | undefined;
   readonly readManifests: ReadManifests;
   readonly clock: Clock;
@@ -45,11 +52,11 @@ export interface HttpSourceOptions extends ManifestUrl {
   /** Called with the full set and its objects initially and after every change of the set or its problems. */
   readonly onSet: (set: ManifestSet, objects: readonly LocalObject[]) => void;
   /** Called when the URL cannot be read and there is no earlier set to use, and again when the reason changes. */
-  readonly onUnread: (problems: readonly SourceProblem[]) => void;
+  readonly onUnreadable: (problems: readonly SourceProblem[]) => void;
   /** Called after each poll with the resulting state. */
-  readonly onState: (step: SourceStep) => void;
+  readonly onState: (step: SourceChange) => void;
   /** Called with each new good set before it is published. */
-  readonly onGood: (pods: readonly Pod[]) => void;
+  readonly onGoodPods: (pods: readonly Pod[]) => void;
 }
 
 /** Polls the URL until the signal aborts. */
@@ -59,56 +66,56 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
   const alarm = createAlarm(clock, signal);
   while (!signal.aborted) {
     await source.poll();
-    const until = clock.now() + everyMs;
-    if (!signal.aborted) onState(source.state(until));
-    await alarm.wait(until);
+    const nextFetchAt = clock.now() + everyMs;
+    if (!signal.aborted) onState(source.state(nextFetchAt));
+    await alarm.waitUntil(nextFetchAt);
   }
 }
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
   /** The last response. An equal response is not read again. */
-  #text: string | undefined;
+  #lastResponse: string | undefined;
   /** The RuntimeClasses with which the last response was read. */
   #classes: RuntimeClasses | undefined;
-  #parsed: ParsedText;
+  #parsedText: ParsedText;
   /** Undefined if there is no set yet. */
   #pods: readonly Pod[] | undefined;
   #objects: readonly LocalObject[];
-  #holders: Holders = new Map();
+  #documentHolders: DocumentHolders = new Map();
   /** Problems in the last response. */
-  #invalid: readonly SourceProblem[] = [];
+  #responseProblems: readonly SourceProblem[] = [];
   /** The reason why the last request failed. Empty if it succeeded. */
-  #unreachable: readonly SourceProblem[] = [];
+  #requestProblems: readonly SourceProblem[] = [];
   #warnings: readonly SourceProblem[] = [];
   /** The number of responses that were read. */
   #responseCount = 0;
   /** A summary of the last published set, used to recognize an unchanged one. */
-  #published: string | undefined;
+  #publishedSummary: string | undefined;
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
-    const { lastGood, lastObjects = [], url } = options;
-    this.#parsed = lastGood ? restoredText(lastGood, lastObjects) : EMPTY_TEXT;
-    this.#objects = lastGood ? lastObjects.map((object) => ({ object, file: withoutSecrets(url) })) : [];
+    const { lastGoodPods, lastObjects = [], url } = options;
+    this.#parsedText = lastGoodPods ? createRestoredText(lastGoodPods, lastObjects) : EMPTY_PARSED_TEXT;
+    this.#objects = lastGoodPods ? lastObjects.map((object) => ({ object, file: withoutSecrets(url) })) : [];
   }
 
   async poll(): Promise<void> {
     const { signal, everyMs } = this.#options;
     try {
-      const text = await fetchText(this.#options);
-      this.#unreachable = [];
-      await this.#update(text, await this.#options.readClasses?.());
+      const responseText = await fetchText(this.#options);
+      this.#requestProblems = [];
+      await this.#update(responseText, await this.#options.readClasses?.());
     } catch (error) {
       const message = messageOf(error);
-      const until = `the server answers: retried every ${goDuration(everyMs)}`;
-      this.#unreachable = this.#located([{ path: '', message }], until);
+      const retryCondition = `the server answers: retried every ${goDuration(everyMs)}`;
+      this.#requestProblems = this.#locateProblems([{ path: '', message }], retryCondition);
     }
     if (!signal.aborted) this.#publish();
   }
 
-  state(until: number): SourceStep {
-    const [problem] = [...this.#unreachable, ...this.#invalid];
+  state(until: number): SourceChange {
+    const [problem] = [...this.#requestProblems, ...this.#responseProblems];
     if (problem === undefined) return { state: 'polling' };
     const { path, message } = problem;
     return { state: 'failing', until, failure: path === '' ? message : `${path}: ${message}` };
@@ -118,19 +125,19 @@ class HttpSource {
     const { nodeName, clock, isLenient = false, url, readManifests, nextTurn } = this.#options;
     // An admitted pod stays admitted even if its class changes. A rejected pod may be admitted after the classes
     // change.
-    const mustReread = this.#invalid.length > 0 && !isDeepStrictEqual(classes, this.#classes);
-    if (text === this.#text && !mustReread) return;
-    const admitted = admissionsOf(podsIn(this.#parsed));
-    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, seenAt: clock.now() } as const;
+    const mustReparse = this.#responseProblems.length > 0 && !isDeepStrictEqual(classes, this.#classes);
+    if (text === this.#lastResponse && !mustReparse) return;
+    const admittedPods = collectAdmittedPods(listPods(this.#parsedText));
+    const origin = { source: 'http', origin: splitCredentials(url).url, nodeName, firstSeenAt: clock.now() } as const;
     const manifests = await readManifests({
       text,
       kind: 'response',
-      origin: { ...origin, ...(classes ? { classes } : {}), admitted, isLenient },
+      origin: { ...origin, ...(classes ? { classes } : {}), admittedPods, isLenient },
     });
-    this.#text = text;
+    this.#lastResponse = text;
     this.#classes = classes;
     this.#responseCount += 1;
-    this.#resolve(await updateText(this.#parsed, manifests, nextTurn));
+    this.#resolve(await updateText(this.#parsedText, manifests, nextTurn));
   }
 
   /**
@@ -138,36 +145,37 @@ class HttpSource {
    * a restart.
    */
   #resolve(text: ParsedText): void {
-    const { lastGood, onGood, url } = this.#options;
-    const resolved = resolveTexts(new Map([[withoutSecrets(url), text]]), this.#holders, {
-      word: 'response',
-      searched: withoutSecrets(url),
+    const { lastGoodPods, onGoodPods, url } = this.#options;
+    const resolvedTexts = resolveTexts(new Map([[withoutSecrets(url), text]]), this.#documentHolders, {
+      textNoun: 'response',
+      searchedLocation: withoutSecrets(url),
     });
-    const previousPods = new Set(this.#pods ?? lastGood ?? []);
-    const isNew = resolved.pods.length !== previousPods.size || resolved.pods.some((pod) => !previousPods.has(pod));
-    this.#invalid = this.#located(resolved.problems);
-    this.#warnings = this.#located(resolved.warnings);
-    this.#holders = resolved.holders;
-    for (const text of resolved.texts.values()) this.#parsed = text;
-    const isEmpty = resolved.pods.length + resolved.objects.length === 0;
-    if (this.#pods === undefined && isEmpty && resolved.problems.length > 0) return;
-    [this.#pods, this.#objects] = [resolved.pods, resolved.objects];
-    if (isNew) onGood(resolved.pods);
+    const previousPods = new Set(this.#pods ?? lastGoodPods ?? []);
+    const hasNewPods =
+      resolvedTexts.pods.length !== previousPods.size || resolvedTexts.pods.some((pod) => !previousPods.has(pod));
+    this.#responseProblems = this.#locateProblems(resolvedTexts.problems);
+    this.#warnings = this.#locateProblems(resolvedTexts.warnings);
+    this.#documentHolders = resolvedTexts.documentHolders;
+    for (const text of resolvedTexts.updatedTexts.values()) this.#parsedText = text;
+    const isResponseEmpty = resolvedTexts.pods.length + resolvedTexts.objects.length === 0;
+    if (this.#pods === undefined && isResponseEmpty && resolvedTexts.problems.length > 0) return;
+    [this.#pods, this.#objects] = [resolvedTexts.pods, resolvedTexts.objects];
+    if (hasNewPods) onGoodPods(resolvedTexts.pods);
   }
 
   #publish(): void {
-    const { lastGood, onSet, onUnread } = this.#options;
-    const problems = [...this.#unreachable, ...this.#invalid];
-    if (problems.length > 0) this.#pods ??= lastGood;
+    const { lastGoodPods, onSet, onUnreadable } = this.#options;
+    const problems = [...this.#requestProblems, ...this.#responseProblems];
+    if (problems.length > 0) this.#pods ??= lastGoodPods;
     const pods = this.#pods;
-    const summary = JSON.stringify([this.#responseCount, pods === undefined, problems]);
-    if (summary === this.#published) return;
-    this.#published = summary;
-    if (pods === undefined) onUnread(problems);
+    const setSummary = JSON.stringify([this.#responseCount, pods === undefined, problems]);
+    if (setSummary === this.#publishedSummary) return;
+    this.#publishedSummary = setSummary;
+    if (pods === undefined) onUnreadable(problems);
     else onSet({ pods, problems, warnings: this.#warnings }, this.#objects);
   }
 
-  #located(problems: readonly (TextProblem & Pick<SourceProblem, 'until'>)[], until?: string): SourceProblem[] {
+  #locateProblems(problems: readonly (TextProblem & Pick<SourceProblem, 'until'>)[], until?: string): SourceProblem[] {
     const { url, headers } = this.#options;
     const file = withoutSecrets(url);
     // The server may echo secrets of the request in its response.

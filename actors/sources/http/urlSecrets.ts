@@ -1,22 +1,22 @@
 /** Hides secrets in URLs. A password, or a token in the query, is never displayed or stored. */
 import { hash } from 'node:crypto';
 
-const HIDDEN = 'xxxxx';
+const HIDDEN_PASSWORD = 'xxxxx';
 
 /** Returns the URL without user and password, and with placeholders for the values of its query. */
 export function withoutSecrets(text: string): string {
   const url = URL.parse(text);
-  if (url === null) return HIDDEN;
+  if (url === null) return HIDDEN_PASSWORD;
   if (url.username === '' && url.password === '' && url.search === '') return text;
   [url.username, url.password] = ['', ''];
-  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, HIDDEN);
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, HIDDEN_PASSWORD);
   return url.href;
 }
 
 /** Returns an identifier of a URL that contains no secret. A changed password does not change it. */
 export function urlKey(text: string): string {
-  const redacted = withoutSecrets(text);
-  return redacted === text ? text : `${redacted}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
+  const redactedText = withoutSecrets(text);
+  return redactedText === text ? text : `${redactedText}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
 }
 
 /** Splits a URL into a URL without user and password, because `fetch` rejects those, and the corresponding header. */
@@ -38,7 +38,7 @@ function decodeComponent(text: string): string {
 }
 
 /** Returns the secrets of a URL as written, decoded and as sent. */
-function secretsOf(url: URL): string[] {
+function findSecrets(url: URL): string[] {
   const { authorization } = splitCredentials(url.href);
   const queryValues = url.search.split(/[?&]/).map((pair) => pair.slice(pair.indexOf('=') + 1));
   const headerValues = authorization === undefined ? [] : [authorization.replace('Basic ', '')];
@@ -56,10 +56,10 @@ export function hideSecrets(
   const secrets = [
     // In `Bearer xyz` and `Basic xyz`, the second word is secret by itself.
     ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1) ?? '']),
-    ...(url === null ? [] : secretsOf(url)),
+    ...(url === null ? [] : findSecrets(url)),
   ];
   // Short values would match ordinary words of the message.
   return secrets
     .filter((secret) => secret.length > 3)
-    .reduce((redacted, secret) => redacted.replaceAll(secret, HIDDEN), withoutUrl);
+    .reduce((redacted, secret) => redacted.replaceAll(secret, HIDDEN_PASSWORD), withoutUrl);
 }

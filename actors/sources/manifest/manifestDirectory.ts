@@ -4,47 +4,47 @@ import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { undefinedIfMissing } from '../yaml/textFile.ts';
 
 /**
- * The directory of a source's manifests, or one file in it (`only`). `id` identifies the directory by its device and
- * inode.
+ * The directory of a source's manifests, or one file in it (`fileName`). `id` identifies the directory by its device
+ * and inode.
  */
-export interface ManifestPlace {
+export interface ManifestLocation {
   readonly directory: string;
-  readonly only?: string;
+  readonly fileName?: string;
   readonly id: string;
 }
 
 /** Resolves a path to a directory or a file in a directory. Returns undefined if nothing exists there. */
-export async function locateManifests(files: FileSystem, path: string): Promise<ManifestPlace | undefined> {
+export async function locateManifests(files: FileSystem, path: string): Promise<ManifestLocation | undefined> {
   return undefinedIfMissing(async () => {
     const stats = await files.stat(path);
     if (stats.isDirectory()) return { directory: path, id: `${stats.dev}:${stats.ino}` };
     const directory = dirname(path);
-    const parent = await files.stat(directory);
-    return { directory, only: basename(path), id: `${parent.dev}:${parent.ino}` };
+    const parentStats = await files.stat(directory);
+    return { directory, fileName: basename(path), id: `${parentStats.dev}:${parentStats.ino}` };
   });
 }
 
 /** Whether a file name may be that of a manifest. Names that start with a dot belong to editors or mounted volumes. */
-export function isManifestName(place: ManifestPlace, name: string): boolean {
-  return place.only === undefined ? !name.startsWith('.') : name === place.only;
+export function isManifestName(place: ManifestLocation, name: string): boolean {
+  return place.fileName === undefined ? !name.startsWith('.') : name === place.fileName;
 }
 
 /** The candidate files of a manifest directory, sorted. */
 export interface ListedManifests {
   readonly files: readonly string[];
   /** Printable forms of paths whose names are not valid UTF-8, with invalid bytes as `\\xff`. They cannot be opened. */
-  readonly unnameable: readonly string[];
+  readonly invalidNames: readonly string[];
 }
 
-export async function listManifests(disk: FileSystem, place: ManifestPlace): Promise<ListedManifests> {
+export async function listManifests(disk: FileSystem, place: ManifestLocation): Promise<ListedManifests> {
   const names = await disk.readdirBytes(place.directory);
   const path = (name: string) => join(place.directory, name);
   const files = names.filter(isUtf8).map((name) => name.toString('utf8'));
   const invalidNames = names.filter((name) => !isUtf8(name)).map(printableBytes);
-  const isManifest = (name: string) => isManifestName(place, name);
+  const isManifestFile = (name: string) => isManifestName(place, name);
   return {
-    files: files.filter(isManifest).sort().map(path),
-    unnameable: invalidNames.filter(isManifest).sort().map(path),
+    files: files.filter(isManifestFile).sort().map(path),
+    invalidNames: invalidNames.filter(isManifestFile).sort().map(path),
   };
 }
 

@@ -12,8 +12,8 @@ import { limitProblems } from '../limitProblems.ts';
 
 /** The result of reading a manifest. Either a static pod to run, an object that pods may reference, or the problems. */
 export type ManifestFile =
-  /** `needs` lists the objects that the source should contain for the pod. */
-  | { readonly pod: Pod; readonly needs: readonly RequiredObject[]; readonly warnings: readonly Problem[] }
+  /** `requiredObjects` lists the objects that the source should contain for the pod. */
+  | { readonly pod: Pod; readonly requiredObjects: readonly RequiredObject[]; readonly warnings: readonly Problem[] }
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
   | {
       readonly problems: readonly Problem[];
@@ -30,30 +30,31 @@ export interface ManifestOrigin {
   readonly origin: string;
   readonly nodeName: string;
   /** Milliseconds since the epoch. */
-  readonly seenAt: number;
+  readonly firstSeenAt: number;
   /** The RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly classes?: RuntimeClasses;
   /** Previously admitted pods with a RuntimeClass, keyed by UID. */
-  readonly admitted: ReadonlyMap<string, AdmittedPod>;
+  readonly admittedPods: ReadonlyMap<string, AdmittedPod>;
   /** Whether references to objects of an API server are accepted if the pod can run without them. */
   readonly isLenient: boolean;
 }
 
 /** Converts a manifest to the static pod that the node runs (C24). */
-export function podOf(
+export function createStaticPod(
   manifest: ManifestResult,
-  { source, origin, nodeName, seenAt, classes, admitted, isLenient }: ManifestOrigin,
+  { source, origin, nodeName, firstSeenAt, classes, admittedPods, isLenient }: ManifestOrigin,
 ): ManifestFile {
-  const nameOf = ({ name, namespace }: NamedMetadata) => `${namespace || 'default'}/${staticPodName(name, nodeName)}`;
+  const qualifiedName = ({ name, namespace }: NamedMetadata) =>
+    `${namespace || 'default'}/${staticPodName(name, nodeName)}`;
   if ('problems' in manifest) {
     const { problems, metadata } = manifest;
-    return { problems: limitProblems(problems), ...(metadata ? { name: nameOf(metadata) } : {}) };
+    return { problems: limitProblems(problems), ...(metadata ? { name: qualifiedName(metadata) } : {}) };
   }
   const warnings = [...manifest.warnings, ...schedulerWarnings(manifest.pod.spec)];
-  const name = nameOf(manifest.pod.metadata);
-  const withoutClass = staticPod(manifest.pod, { nodeName, source, origin, seenAt });
+  const name = qualifiedName(manifest.pod.metadata);
+  const withoutClass = staticPod(manifest.pod, { nodeName, source, origin, seenAt: firstSeenAt });
   const { uid } = withoutClass.metadata;
-  const withClass = withRuntimeClass(withoutClass, classes, admitted.get(uid));
+  const withClass = withRuntimeClass(withoutClass, classes, admittedPods.get(uid));
   if ('problems' in withClass) {
     return { problems: limitProblems([...withClass.problems, ...warnings]), name, rejectedByClass: uid };
   }
@@ -61,5 +62,5 @@ export function podOf(
   const problems = validatePod(pod, { isLenient, acceptsObjects: true });
   return problems.length > 0
     ? { problems: limitProblems([...problems, ...manifest.warnings]), name }
-    : { pod, needs: requiredObjects(pod.spec, isLenient), warnings: limitProblems(warnings) };
+    : { pod, requiredObjects: requiredObjects(pod.spec, isLenient), warnings: limitProblems(warnings) };
 }

@@ -35,34 +35,34 @@ export function createManifestReader({
   signal,
   startThread = () => new ManifestThread(clock),
 }: ReaderOptions): ReadManifests {
-  let thread: ReturnType<StartThread> | undefined;
+  let readerThread: ReturnType<StartThread> | undefined;
   let idleTimer: unknown;
-  let previous: Promise<unknown> = Promise.resolve();
-  const terminate = () => {
+  let previousRead: Promise<unknown> = Promise.resolve();
+  const terminateThread = () => {
     clock.clearTimeout(idleTimer);
-    thread?.terminate();
-    thread = undefined;
+    readerThread?.terminate();
+    readerThread = undefined;
   };
-  signal.addEventListener('abort', terminate, { once: true });
+  signal.addEventListener('abort', terminateThread, { once: true });
 
   const readInThread = async (text: ManifestText) => {
     signal.throwIfAborted();
     clock.clearTimeout(idleTimer);
-    thread = thread?.isAlive ? thread : startThread(clock);
+    readerThread = readerThread?.isAlive ? readerThread : startThread(clock);
     try {
-      return await thread.read(text);
+      return await readerThread.read(text);
     } finally {
-      if (!signal.aborted) idleTimer = clock.setTimeout(terminate, IDLE_TIMEOUT_MS);
+      if (!signal.aborted) idleTimer = clock.setTimeout(terminateThread, IDLE_TIMEOUT_MS);
     }
   };
 
   return async (text) => {
     if (text.text.length <= loopLimits.characters) {
-      const read = parseManifests(text, loopLimits);
-      if ('manifests' in read) return [...read.manifests];
+      const parsedManifests = parseManifests(text, loopLimits);
+      if ('manifests' in parsedManifests) return [...parsedManifests.manifests];
     }
-    const manifests = previous.then(() => readInThread(text));
-    previous = manifests.catch(() => {});
+    const manifests = previousRead.then(() => readInThread(text));
+    previousRead = manifests.catch(() => {});
     return manifests;
   };
 }

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { admissionsOf, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
+import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
-import { EMPTY_TEXT, type ParsedText, podsIn, restoredText, updateText } from '../textDocuments.ts';
+import { createRestoredText, EMPTY_PARSED_TEXT, listPods, type ParsedText, updateText } from '../textDocuments.ts';
 import type { ReadManifests } from './manifestReader.ts';
-import { type Holders, resolveTexts } from './resolveTexts.ts';
+import { type DocumentHolders, resolveTexts } from './resolveTexts.ts';
 
 /** The current full set of a source's pods, with the problems and warnings of its manifests. */
 export interface ManifestSet {
@@ -32,7 +32,7 @@ export interface SourceDetails {
  * The last good version of a manifest, persisted across restarts. It only contains pods, because Secrets must not be
  * written to disk.
  */
-export interface GoodManifest {
+export interface StoredManifest {
   readonly pods: readonly Pod[];
   /**
    * Digest of the node's name and of the text that resulted in exactly these pods. Undefined if the text must be read
@@ -44,20 +44,20 @@ export interface GoodManifest {
 /** A change of a persisted manifest. Null removes it. */
 export interface ManifestToStore {
   readonly file: string;
-  readonly manifest: GoodManifest | null;
+  readonly manifest: StoredManifest | null;
 }
 
 /** The text of a file and its mode. */
-export interface FileText {
+export interface FileContent {
   readonly text: string;
   /** Permission bits. Undefined if unknown. */
   readonly mode?: number | undefined;
 }
 
-interface Entry {
-  readonly parsed: ParsedText;
+interface FileEntry {
+  readonly parsedText: ParsedText;
   /** The persisted version. */
-  readonly stored?: GoodManifest | undefined;
+  readonly storedManifest?: StoredManifest | undefined;
   /** Digest of the text that was last read, even if it was invalid. */
   readonly readDigest?: string;
   readonly mode?: number | undefined;
@@ -73,7 +73,7 @@ export interface ManifestFilesOptions {
   /** The manifest directory or file. */
   readonly path: string;
   /** Last good versions from before a restart, keyed by file. */
-  readonly lastGood: ReadonlyMap<string, GoodManifest>;
+  readonly storedManifests: ReadonlyMap<string, StoredManifest>;
   /** Last good versions of the objects in use by pods, keyed by file, from before a restart. */
   readonly lastObjects?: ReadonlyMap<string, readonly ConfigObject[]>;
   readonly readManifests: ReadManifests;
@@ -88,24 +88,27 @@ const NON_OWNER_BITS = 0o077;
 
 /** Parses the files of a source. An invalid document is replaced by its last good version. */
 export class ManifestFiles {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, FileEntry>();
   readonly #options: ManifestFilesOptions;
-  #changed = true;
+  #hasChanged = true;
   /** Reasons why a file or the whole source is unreadable at present, keyed by path or activity. */
-  readonly #unreadable = new Map<string, SourceProblem>();
-  readonly #notices = new Map<string, SourceProblem>();
+  readonly #unreadableByPath = new Map<string, SourceProblem>();
+  readonly #noticesByPath = new Map<string, SourceProblem>();
   /**
    * The documents that provide each pod and object. Of two documents that claim the same one, the current holder wins.
    */
-  #holders: Holders = new Map();
+  #documentHolders: DocumentHolders = new Map();
   #details: SourceDetails = { files: new Map(), objects: [] };
 
   constructor(options: ManifestFilesOptions) {
     this.#options = options;
-    const { lastGood, lastObjects = new Map() } = options;
-    for (const file of new Set([...lastGood.keys(), ...lastObjects.keys()])) {
-      const stored = lastGood.get(file);
-      this.#entries.set(file, { parsed: restoredText(stored?.pods ?? [], lastObjects.get(file)), stored });
+    const { storedManifests, lastObjects = new Map() } = options;
+    for (const file of new Set([...storedManifests.keys(), ...lastObjects.keys()])) {
+      const storedManifest = storedManifests.get(file);
+      this.#entries.set(file, {
+        parsedText: createRestoredText(storedManifest?.pods ?? [], lastObjects.get(file)),
+        storedManifest,
+      });
     }
   }
 
@@ -115,59 +118,79 @@ export class ManifestFiles {
    * adopted without delay. The second call parses it to find its problems and warnings. `seenAt` is in milliseconds
    * since the epoch.
    */
-  async update(file: string, { text, mode }: FileText, seenAt: number, classes?: RuntimeClasses): Promise<void> {
-    const before = this.#entries.get(file);
+  async update(file: string, { text, mode }: FileContent, seenAt: number, classes?: RuntimeClasses): Promise<void> {
+    const previousEntry = this.#entries.get(file);
     const { nodeName, isLenient, readManifests, nextTurn } = this.#options;
     const digest = hash('sha256', `${nodeName}\n${text}`);
-    const { rejectedBy } = before ?? {};
-    if (before?.readDigest === digest && (rejectedBy === undefined || isDeepStrictEqual(rejectedBy, classes)))
-      return this.#updateMode(file, before, mode);
-    if (before?.readDigest === undefined && before?.stored?.digest === digest && !before.isPostponed) {
-      this.#entries.set(file, { ...before, isPostponed: true });
+    const { rejectedBy } = previousEntry ?? {};
+    if (previousEntry?.readDigest === digest && (rejectedBy === undefined || isDeepStrictEqual(rejectedBy, classes)))
+      return this.#updateMode(file, previousEntry, mode);
+    if (
+      previousEntry?.readDigest === undefined &&
+      previousEntry?.storedManifest?.digest === digest &&
+      !previousEntry.isPostponed
+    ) {
+      this.#entries.set(file, { ...previousEntry, isPostponed: true });
       return;
     }
-    const previous = before?.parsed ?? EMPTY_TEXT;
-    const admission = { ...(classes ? { classes } : {}), admitted: admissionsOf(podsIn(previous)) };
-    const origin = { source: 'file', origin: file, nodeName, seenAt, ...admission, isLenient } as const;
-    const parsed = await updateText(previous, await readManifests({ text, kind: 'file', origin }), nextTurn);
-    this.#changed = true;
-    const isRejected = classes && parsed.problems.some(({ isRejectedByClass }) => isRejectedByClass);
-    const rejection = isRejected ? { rejectedBy: classes } : {};
-    this.#entries.set(file, { ...rejection, stored: before?.stored, mode, parsed, readDigest: digest });
+    const previousText = previousEntry?.parsedText ?? EMPTY_PARSED_TEXT;
+    const admissionContext = {
+      ...(classes ? { classes } : {}),
+      admittedPods: collectAdmittedPods(listPods(previousText)),
+    };
+    const origin = {
+      source: 'file',
+      origin: file,
+      nodeName,
+      firstSeenAt: seenAt,
+      ...admissionContext,
+      isLenient,
+    } as const;
+    const parsedText = await updateText(previousText, await readManifests({ text, kind: 'file', origin }), nextTurn);
+    this.#hasChanged = true;
+    const isRejectedByClass = classes && parsedText.problems.some(({ isRejectedByClass }) => isRejectedByClass);
+    const rejectionFields = isRejectedByClass ? { rejectedBy: classes } : {};
+    this.#entries.set(file, {
+      ...rejectionFields,
+      storedManifest: previousEntry?.storedManifest,
+      mode,
+      parsedText,
+      readDigest: digest,
+    });
   }
 
   /** Updates the mode of a file, which may change without the text. */
-  #updateMode(file: string, before: Entry, mode: number | undefined): void {
+  #updateMode(file: string, before: FileEntry, mode: number | undefined): void {
     if (before.mode === mode) return;
     this.#entries.set(file, { ...before, mode });
-    this.#changed = true;
+    this.#hasChanged = true;
   }
 
   /** Records that a file or the whole source cannot be read. The last good version stays in use. */
   setUnreadable(key: string, problem: SourceProblem): void {
-    this.#unreadable.set(key, problem);
-    this.#changed = true;
+    this.#unreadableByPath.set(key, problem);
+    this.#hasChanged = true;
   }
 
   /** Sets or, without a message, removes a notice about a path that does not prevent reading it. */
   setNotice(file: string, message?: string): void {
-    if (this.#notices.get(file)?.message === message) return;
-    if (message === undefined) this.#notices.delete(file);
-    else this.#notices.set(file, { file, path: '', message });
-    this.#changed = true;
+    if (this.#noticesByPath.get(file)?.message === message) return;
+    if (message === undefined) this.#noticesByPath.delete(file);
+    else this.#noticesByPath.set(file, { file, path: '', message });
+    this.#hasChanged = true;
   }
 
   /** Records that a file or the whole source can be read again. */
   setReadable(key: string): void {
-    if (this.#unreadable.delete(key)) this.#changed = true;
+    if (this.#unreadableByPath.delete(key)) this.#hasChanged = true;
   }
 
   /** Removes a file with its pods and objects. Its problems are removed by `setReadable`. */
   remove(file: string): void {
-    const before = this.#entries.get(file);
+    const previousEntry = this.#entries.get(file);
     if (!this.#entries.delete(file)) return;
-    this.#changed = true;
-    if (before?.stored !== undefined) this.#options.onManifest({ file, manifest: null });
+    this.#hasChanged = true;
+    if (previousEntry?.storedManifest !== undefined) this.#options.onManifest({ file, manifest: null });
   }
 
   /** Removes all files that are not in `present`. */
@@ -177,21 +200,24 @@ export class ManifestFiles {
 
   /** Returns the set once after each change and initially. Returns undefined if nothing has changed since. */
   takeChangedSet(): ManifestSet | undefined {
-    if (!this.#changed) return undefined;
-    this.#changed = false;
+    if (!this.#hasChanged) return undefined;
+    this.#hasChanged = false;
     const entries = [...this.#entries].sort(([first], [second]) => (first < second ? -1 : 1));
-    const texts = new Map(entries.map(([file, { parsed }]) => [file, parsed]));
-    const resolved = resolveTexts(texts, this.#holders, { word: 'file', searched: this.#options.path });
-    this.#holders = resolved.holders;
-    this.#details = { files: resolved.fileOf, objects: resolved.objects };
+    const parsedTexts = new Map(entries.map(([file, { parsedText }]) => [file, parsedText]));
+    const resolvedTexts = resolveTexts(parsedTexts, this.#documentHolders, {
+      textNoun: 'file',
+      searchedLocation: this.#options.path,
+    });
+    this.#documentHolders = resolvedTexts.documentHolders;
+    this.#details = { files: resolvedTexts.fileOf, objects: resolvedTexts.objects };
     for (const [file, entry] of entries)
-      this.#store(file, { ...entry, parsed: resolved.texts.get(file) ?? EMPTY_TEXT });
+      this.#storeManifest(file, { ...entry, parsedText: resolvedTexts.updatedTexts.get(file) ?? EMPTY_PARSED_TEXT });
     return {
-      pods: resolved.pods,
-      problems: [...this.#unreadable.values(), ...resolved.problems],
+      pods: resolvedTexts.pods,
+      problems: [...this.#unreadableByPath.values(), ...resolvedTexts.problems],
       warnings: [
-        ...this.#notices.values(),
-        ...resolved.warnings,
+        ...this.#noticesByPath.values(),
+        ...resolvedTexts.warnings,
         ...entries.flatMap(([file, entry]) => exposedSecretWarnings(file, entry)),
       ],
     };
@@ -203,12 +229,12 @@ export class ManifestFiles {
   }
 
   /** Stores the last good version of a file if it has changed. */
-  #store(file: string, entry: Entry): void {
-    const { stored, readDigest } = entry;
+  #storeManifest(file: string, entry: FileEntry): void {
+    const { storedManifest, readDigest } = entry;
     // For an unread file, only the stored version is available.
-    const manifest = readDigest === undefined ? stored : goodManifest(entry, readDigest);
-    this.#entries.set(file, { ...entry, stored: manifest });
-    if (!isSameManifest(manifest, stored)) this.#options.onManifest({ file, manifest: manifest ?? null });
+    const manifest = readDigest === undefined ? storedManifest : createStoredManifest(entry, readDigest);
+    this.#entries.set(file, { ...entry, storedManifest: manifest });
+    if (!isSameManifest(manifest, storedManifest)) this.#options.onManifest({ file, manifest: manifest ?? null });
   }
 }
 
@@ -216,25 +242,26 @@ export class ManifestFiles {
  * Returns the version to store. It only includes a digest if the text contains nothing but these pods, in which case
  * the next agent may skip parsing the text.
  */
-function goodManifest({ parsed, stored }: Entry, digest: string): GoodManifest | undefined {
-  const pods = podsIn(parsed);
+function createStoredManifest({ parsedText, storedManifest }: FileEntry, digest: string): StoredManifest | undefined {
+  const pods = listPods(parsedText);
   if (pods.length === 0) return undefined;
-  const documents = [...parsed.documents.values()];
-  const isExact = parsed.problems.length === 0 && documents.every(({ wanted }) => wanted?.needs.length === 0);
-  if (isExact) return { pods, digest };
-  return stored && isSamePods(stored.pods, pods) ? stored : { pods };
+  const documents = [...parsedText.documents.values()];
+  const hasOnlyThesePods =
+    parsedText.problems.length === 0 && documents.every(({ pendingPod }) => pendingPod?.requiredObjects.length === 0);
+  if (hasOnlyThesePods) return { pods, digest };
+  return storedManifest && hasSamePods(storedManifest.pods, pods) ? storedManifest : { pods };
 }
 
-const isSameManifest = (first: GoodManifest | undefined, second: GoodManifest | undefined): boolean =>
-  first?.digest === second?.digest && isSamePods(first?.pods ?? [], second?.pods ?? []);
+const isSameManifest = (first: StoredManifest | undefined, second: StoredManifest | undefined): boolean =>
+  first?.digest === second?.digest && hasSamePods(first?.pods ?? [], second?.pods ?? []);
 
-const isSamePods = (first: readonly Pod[], second: readonly Pod[]): boolean =>
+const hasSamePods = (first: readonly Pod[], second: readonly Pod[]): boolean =>
   first.length === second.length && first.every((pod, index) => pod === second[index]);
 
 /** Warns about a Secret in a file that users other than its owner may read. */
-function exposedSecretWarnings(file: string, { parsed, mode }: Entry): SourceProblem[] {
-  const hasSecret = [...parsed.documents.values()].some(({ object }) => object?.kind === 'Secret');
-  if (!hasSecret || mode === undefined || (mode & NON_OWNER_BITS) === 0) return [];
+function exposedSecretWarnings(file: string, { parsedText, mode }: FileEntry): SourceProblem[] {
+  const containsSecret = [...parsedText.documents.values()].some(({ object }) => object?.kind === 'Secret');
+  if (!containsSecret || mode === undefined || (mode & NON_OWNER_BITS) === 0) return [];
   const octalMode = (mode & 0o7777).toString(8).padStart(4, '0');
   return [
     {

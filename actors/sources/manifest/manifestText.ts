@@ -12,10 +12,10 @@ import {
   type TextLimits,
 } from '../../../kubernetes/yaml/boundedYaml.ts';
 import { limitProblems } from '../limitProblems.ts';
-import { type ManifestFile, type ManifestOrigin, podOf } from './manifestFile.ts';
+import { createStaticPod, type ManifestFile, type ManifestOrigin } from './manifestFile.ts';
 import { fileLimits, objectLimits, podLimits, responseLimits } from './manifestLimits.ts';
 
-/** The kind of source that a text comes from. */
+/** The kind of source that a manifest was read from. */
 export type TextKind = 'file' | 'response';
 
 /** A text that contains manifests. Plain data, because it is sent to a thread. */
@@ -33,27 +33,28 @@ export interface ReadManifest {
   readonly path: string;
   /** Identifies the object, even if it is invalid. Undefined if the manifest does not identify it. */
   readonly key?: string;
-  readonly read: ManifestFile;
+  readonly manifest: ManifestFile;
 }
 
 /** The manifests in a text, read lazily, or a description of the exceeded limit. */
 export type ManifestsRead = { readonly manifests: Iterable<ReadManifest> } | { readonly beyond: string };
 
 /** Returns a key that identifies an object within its source. A static pod has the name that the node gives it. */
-export const keyOf = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }) =>
+export const objectKey = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }) =>
   `${kind}/${namespace}/${name}`;
 
 /** Parses a text into manifests. Errors become problems of the affected document. */
 export function parseManifests({ text, kind, origin }: ManifestText, limits: TextLimits): ManifestsRead {
-  const parsed = parseDocuments(text, limits);
-  if (!Array.isArray(parsed)) return 'beyond' in parsed ? parsed : rejectedText(parsed.problem);
+  const parsedDocuments = parseDocuments(text, limits);
+  if (!Array.isArray(parsedDocuments))
+    return 'beyond' in parsedDocuments ? parsedDocuments : createRejectedText(parsedDocuments.problem);
   const documents: BoundedDocument[] = [];
-  for (const document of parsed) {
-    const checked = 'value' in document ? checkLimits(document.value, limits) : document;
-    if ('beyond' in checked) return checked;
-    if (!('value' in checked) || (checked.value ?? null) !== null) documents.push(checked);
+  for (const document of parsedDocuments) {
+    const checkedDocument = 'value' in document ? checkLimits(document.value, limits) : document;
+    if ('beyond' in checkedDocument) return checkedDocument;
+    if (!('value' in checkedDocument) || (checkedDocument.value ?? null) !== null) documents.push(checkedDocument);
   }
-  if (documents.length === 0) return rejectedText(`the ${kind} is empty`);
+  if (documents.length === 0) return createRejectedText(`the ${kind} is empty`);
   return { manifests: readDocuments(documents, origin) };
 }
 
@@ -62,65 +63,71 @@ const checkLimits = (value: unknown, limits: TextLimits): BoundedDocument => fin
 
 /** Parses a text of any size. A text beyond the maximum limits is rejected. */
 export function parseAllManifests(text: ManifestText): Iterable<ReadManifest> {
-  const read = parseManifests(text, text.kind === 'file' ? fileLimits : responseLimits);
-  return 'beyond' in read ? rejectedText(tooLarge(read.beyond)).manifests : read.manifests;
+  const parsedManifests = parseManifests(text, text.kind === 'file' ? fileLimits : responseLimits);
+  return 'beyond' in parsedManifests
+    ? createRejectedText(tooLarge(parsedManifests.beyond)).manifests
+    : parsedManifests.manifests;
 }
 
 function* readDocuments(documents: readonly BoundedDocument[], origin: ManifestOrigin): Generator<ReadManifest> {
   for (const [index, document] of documents.entries()) {
     const path = documents.length > 1 ? `documents[${index}]` : '';
-    if ('problem' in document) yield { path, read: problemFile(document.problem) };
+    if ('problem' in document) yield { path, manifest: problemFile(document.problem) };
     if (!('value' in document)) continue;
-    for (const item of itemsOf(document.value, path)) yield { path: item.path, ...readObject(item.value, origin) };
+    for (const item of flattenItems(document.value, path)) yield { path: item.path, ...readObject(item.value, origin) };
   }
 }
 
 function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
-  const kind = kindOf(value);
-  const isConfig = kind === 'ConfigMap' || kind === 'Secret';
-  const excess = findExcess(value, isConfig ? objectLimits : podLimits);
-  if (excess !== undefined) return { read: problemFile('beyond' in excess ? tooLarge(excess.beyond) : excess.problem) };
-  if (isConfig && isObject(value)) return readConfig(kind, value);
+  const kind = readKind(value);
+  const isConfigObject = kind === 'ConfigMap' || kind === 'Secret';
+  const exceededLimit = findExcess(value, isConfigObject ? objectLimits : podLimits);
+  if (exceededLimit !== undefined)
+    return {
+      manifest: problemFile('beyond' in exceededLimit ? tooLarge(exceededLimit.beyond) : exceededLimit.problem),
+    };
+  if (isConfigObject && isObject(value)) return readConfig(kind, value);
   const kindProblem = kind === undefined ? undefined : unsupportedKindProblem(kind);
   if (kindProblem === undefined) return readPod(value, origin);
   // The object is of a kind that does not contain pods.
-  return { key: `${kind}/`, read: { problems: [kindProblem] } };
+  return { key: `${kind}/`, manifest: { problems: [kindProblem] } };
 }
 
 function readPod(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 'path'> {
   const manifest = readManifest(value);
   const metadata = 'pod' in manifest ? manifest.pod.metadata : manifest.metadata;
-  const read = podOf(manifest, origin);
-  if (metadata === undefined) return { read };
+  const readResult = createStaticPod(manifest, origin);
+  if (metadata === undefined) return { manifest: readResult };
   const name = staticPodName(metadata.name, origin.nodeName);
-  return { key: keyOf('Pod', { namespace: metadata.namespace || 'default', name }), read };
+  return { key: objectKey('Pod', { namespace: metadata.namespace || 'default', name }), manifest: readResult };
 }
 
 function readConfig(kind: ConfigKind, value: object): Omit<ReadManifest, 'path'> {
   const result = readObjectManifest(kind, value);
-  const reference = 'object' in result ? result.object : result.reference;
-  const suffix = reference === undefined ? '' : ` (${kind} ${reference.namespace}/${reference.name})`;
-  const annotated = (problems: readonly Problem[]) =>
-    limitProblems(problems.map(({ path, message }) => ({ path, message: `${message}${suffix}` })));
+  const objectReference = 'object' in result ? result.object : result.reference;
+  const objectSuffix =
+    objectReference === undefined ? '' : ` (${kind} ${objectReference.namespace}/${objectReference.name})`;
+  const annotateProblems = (problems: readonly Problem[]) =>
+    limitProblems(problems.map(({ path, message }) => ({ path, message: `${message}${objectSuffix}` })));
   return {
-    ...(reference === undefined ? {} : { key: keyOf(kind, reference) }),
-    read:
+    ...(objectReference === undefined ? {} : { key: objectKey(kind, objectReference) }),
+    manifest:
       'object' in result
-        ? { object: result.object, warnings: annotated(result.warnings) }
-        : { problems: annotated(result.problems) },
+        ? { object: result.object, warnings: annotateProblems(result.warnings) }
+        : { problems: annotateProblems(result.problems) },
   };
 }
 
 const problemFile = (message: string): ManifestFile => ({ problems: [{ path: '', message }] });
 
 /** Returns the result for a text without usable manifests. */
-export const rejectedText = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
-  manifests: [{ path: '', read: problemFile(message) }],
+export const createRejectedText = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
+  manifests: [{ path: '', manifest: problemFile(message) }],
 });
 
 const tooLarge = (beyond: string): string => `has ${beyond}, more than this node accepts`;
 
-function kindOf(value: unknown): string | undefined {
+function readKind(value: unknown): string | undefined {
   const kind: unknown = isObject(value) && Object.hasOwn(value, 'kind') && 'kind' in value ? value.kind : undefined;
   return typeof kind === 'string' ? kind : undefined;
 }
@@ -136,14 +143,14 @@ function kindOfItems(kind: string | undefined): string | undefined {
 }
 
 /** Returns the items of a list and its nested lists, or the value itself if it is not a list. */
-function itemsOf(value: unknown, path: string): { path: string; value: unknown }[] {
-  const kind = kindOfItems(kindOf(value));
+function flattenItems(value: unknown, path: string): { path: string; value: unknown }[] {
+  const kind = kindOfItems(readKind(value));
   if (!isObject(value) || kind === undefined) return [{ path, value }];
   const itemsPath = path === '' ? 'items' : `${path}.items`;
   // Go encodes an empty list as null.
-  const items: unknown = ('items' in value ? value.items : null) ?? [];
-  if (!Array.isArray(items)) return [{ path: itemsPath, value: items }];
-  return items.flatMap((item: unknown, index) =>
-    itemsOf(isObject(item) ? { apiVersion: 'v1', kind, ...item } : item, `${itemsPath}[${index}]`),
+  const nestedItems: unknown = ('items' in value ? value.items : null) ?? [];
+  if (!Array.isArray(nestedItems)) return [{ path: itemsPath, value: nestedItems }];
+  return nestedItems.flatMap((item: unknown, index) =>
+    flattenItems(isObject(item) ? { apiVersion: 'v1', kind, ...item } : item, `${itemsPath}[${index}]`),
   );
 }

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
-import { nextTurn } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import { errorCode, isDiskFault, isHostRefusal } from '../../../host/files/fileErrors.ts';
 import { scriptPath } from '../../../host/ownScript.ts';
-import { type ManifestText, type ReadManifest, rejectedText } from './manifestText.ts';
-import type { ReadingNews, ReadingTask } from './manifestWorker.ts';
+import { createRejectedText, type ManifestText, type ReadManifest } from './manifestText.ts';
+import type { ManifestBatch, ReadingTask } from './manifestWorker.ts';
 
 /** Timeout of the thread, far longer than a text within the limits needs. */
 const READ_TIMEOUT_MS = 30_000;
@@ -45,7 +45,7 @@ export class ManifestThread {
     this.#worker.on('error', () => {});
   }
 
-  /** Whether the thread accepts another text. */
+  /** Whether the thread can still parse manifests. */
   get isAlive(): boolean {
     return !this.#hasExited;
   }
@@ -56,25 +56,25 @@ export class ManifestThread {
    * host, so another attempt may succeed.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
-    const timeout = new AbortController();
-    const timer = this.#clock.setTimeout(() => timeout.abort(), READ_TIMEOUT_MS);
+    const timeoutController = new AbortController();
+    const timer = this.#clock.setTimeout(() => timeoutController.abort(), READ_TIMEOUT_MS);
     const manifests: ReadManifest[] = [];
     try {
       for (let task: ReadingTask = text; ; task = 'more') {
-        const batch = await this.#request(task, timeout.signal);
+        const batch = await this.#request(task, timeoutController.signal);
         if (batch.length === 0) return manifests;
         for (const json of batch) {
           // Safe cast: the thread runs the same program, and JSON preserves all fields of a manifest.
           manifests.push(JSON.parse(json) as ReadManifest);
         }
-        await nextTurn();
+        await yieldToEventLoop();
       }
     } catch (error) {
       this.terminate();
-      if (timeout.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
+      if (timeoutController.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
       if (!this.#hasStarted && !(error instanceof OutOfMemory))
         throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
-      return rejectedText(`cannot be read: ${messageOf(error)}`).manifests;
+      return createRejectedText(`cannot be read: ${messageOf(error)}`).manifests;
     } finally {
       this.#clock.clearTimeout(timer);
     }
@@ -89,25 +89,25 @@ export class ManifestThread {
     return `reading it takes more than ${this.#memoryMiB} MiB of memory`;
   }
 
-  #request(task: ReadingTask, timeout: AbortSignal): Promise<ReadingNews> {
-    const worker = this.#worker;
-    const done = new AbortController();
-    return new Promise<ReadingNews>((resolve, reject) => {
-      const listen = (event: string, listener: (value: unknown) => void) => {
-        worker.once(event, listener);
-        done.signal.addEventListener('abort', () => worker.off(event, listener));
+  #request(task: ReadingTask, timeout: AbortSignal): Promise<ManifestBatch> {
+    const workerThread = this.#worker;
+    const completion = new AbortController();
+    return new Promise<ManifestBatch>((resolve, reject) => {
+      const listenOnce = (event: string, listener: (value: unknown) => void) => {
+        workerThread.once(event, listener);
+        completion.signal.addEventListener('abort', () => workerThread.off(event, listener));
       };
       // Safe cast: only `manifestWorker` posts messages to this port.
-      listen('message', (batch) => resolve(batch as ReadingNews));
-      listen('error', (error) =>
+      listenOnce('message', (batch) => resolve(batch as ManifestBatch));
+      listenOnce('error', (error) =>
         reject(isOutOfMemory(error) ? new OutOfMemory(this.#outOfMemoryMessage, { cause: error }) : error),
       );
-      listen('exit', () => reject(new Error('the thread reading it exited')));
+      listenOnce('exit', () => reject(new Error('the thread reading it exited')));
       const onTimeout = () => reject(new Error(`reading it takes longer than ${READ_TIMEOUT_MS / 1_000} s`));
-      timeout.addEventListener('abort', onTimeout, { signal: done.signal });
+      timeout.addEventListener('abort', onTimeout, { signal: completion.signal });
       if (timeout.aborted) onTimeout();
-      worker.postMessage(task);
-    }).finally(() => done.abort());
+      workerThread.postMessage(task);
+    }).finally(() => completion.abort());
   }
 }
 

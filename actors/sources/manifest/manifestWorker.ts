@@ -12,7 +12,7 @@ export type ReadingTask = ManifestText | 'more';
  * A batch of manifests, each a `ReadManifest` in JSON, because parsing JSON is faster than a structured clone. An empty
  * batch is the last one.
  */
-export type ReadingNews = readonly string[];
+export type ManifestBatch = readonly string[];
 
 /** Number of characters after which a batch is sent. A single manifest may exceed it. */
 const BATCH_CHARACTERS = 32_768;
@@ -20,18 +20,18 @@ const BATCH_CHARACTERS = 32_768;
 // Disable stack traces, because those of thousands of YAML errors are useless and take most of the time.
 Error.stackTraceLimit = 0;
 
-let remaining: Iterator<ReadManifest> = [].values();
+let remainingManifests: Iterator<ReadManifest> = [].values();
 
 parentPort?.on('message', (task: ReadingTask) => {
-  if (task !== 'more') remaining = parseAllManifests(task)[Symbol.iterator]();
+  if (task !== 'more') remainingManifests = parseAllManifests(task)[Symbol.iterator]();
   const batch: string[] = [];
   let length = 0;
   while (length < BATCH_CHARACTERS) {
-    const { value, done } = remaining.next();
+    const { value, done } = remainingManifests.next();
     if (done) break;
-    const json = JSON.stringify(value);
-    batch.push(json);
-    length += json.length;
+    const manifestJson = JSON.stringify(value);
+    batch.push(manifestJson);
+    length += manifestJson.length;
   }
   parentPort?.postMessage(batch);
 });

@@ -11,26 +11,26 @@ import {
   formatPodName,
   type ParsedDocument,
   type ParsedText,
+  type PendingPod,
   prefixProblems,
   type TextProblem,
-  type WantedPod,
 } from '../textDocuments.ts';
-import { keyOf } from './manifestText.ts';
+import { objectKey } from './manifestText.ts';
 
 /**
  * The document that provides each pod or object. Maps a pod's UID or an object's key to the path and key of the
  * document.
  */
-export type Holders = ReadonlyMap<string, string>;
+export type DocumentHolders = ReadonlyMap<string, string>;
 
 export interface ResolvedTexts {
   /** The texts, updated with the pods that are now in use. */
-  readonly texts: ReadonlyMap<string, ParsedText>;
+  readonly updatedTexts: ReadonlyMap<string, ParsedText>;
   readonly pods: readonly Pod[];
   readonly objects: readonly LocalObject[];
   readonly problems: readonly SourceProblem[];
   readonly warnings: readonly SourceProblem[];
-  readonly holders: Holders;
+  readonly documentHolders: DocumentHolders;
   /** Paths of the pods' files, keyed by UID. */
   readonly fileOf: ReadonlyMap<string, string>;
 }
@@ -38,9 +38,9 @@ export interface ResolvedTexts {
 /** The terms for a source's texts in messages. */
 export interface TextOrigin {
   /** The term for a single text. */
-  readonly word: 'file' | 'response';
+  readonly textNoun: 'file' | 'response';
   /** The manifest directory, file or URL. */
-  readonly searched: string;
+  readonly searchedLocation: string;
 }
 
 interface DocumentLocation {
@@ -50,88 +50,104 @@ interface DocumentLocation {
 }
 
 /**
- * Resolves texts in the order of their files. If two documents claim the same pod or object, the one in `held` retains
- * it. A new pod is used immediately, and its actor waits for missing ConfigMaps and Secrets. A changed pod is used once
- * the source contains the objects that it references. Until then, its last version runs.
+ * Resolves texts in the order of their files. If two documents claim the same pod or object, the one in
+ * `currentHolders` retains it. A new pod is used immediately, and its actor waits for missing ConfigMaps and Secrets. A
+ * changed pod is used once the source contains the objects that it references. Until then, its last version runs.
  */
-export function resolveTexts(texts: ReadonlyMap<string, ParsedText>, held: Holders, origin: TextOrigin): ResolvedTexts {
-  const objectHolders = resolveHolders(texts, held, ({ object }) => object && keyOf(object.kind, object));
-  const missingFor = ({ pod, needs }: WantedPod): RequiredObject[] =>
-    needs.filter(({ kind, name }) => !objectHolders.has(keyOf(kind, { namespace: pod.metadata.namespace, name })));
-  const admitted = new Map(Array.from(texts, ([file, text]) => [file, admitPods(text, missingFor)]));
-  const podHolders = resolveHolders(admitted, held, ({ pod }) => pod?.metadata.uid);
+export function resolveTexts(
+  texts: ReadonlyMap<string, ParsedText>,
+  currentHolders: DocumentHolders,
+  origin: TextOrigin,
+): ResolvedTexts {
+  const objectHolders = resolveHolders(texts, currentHolders, ({ object }) => object && objectKey(object.kind, object));
+  const findMissing = ({ pod, requiredObjects }: PendingPod): RequiredObject[] =>
+    requiredObjects.filter(
+      ({ kind, name }) => !objectHolders.has(objectKey(kind, { namespace: pod.metadata.namespace, name })),
+    );
+  const admittedTexts = new Map(Array.from(texts, ([file, text]) => [file, admitPods(text, findMissing)]));
+  const podHolders = resolveHolders(admittedTexts, currentHolders, ({ pod }) => pod?.metadata.uid);
   const [pods, objects]: [Pod[], LocalObject[]] = [[], []];
   const [problems, warnings]: [SourceProblem[], SourceProblem[]] = [[], []];
-  const fileOf = new Map<string, string>();
-  for (const [file, text] of admitted) {
-    problems.push(...text.problems.map((problem) => located(file, problem, origin)));
+  const fileByUid = new Map<string, string>();
+  for (const [file, text] of admittedTexts) {
+    problems.push(...text.problems.map((problem) => locateProblem(file, problem, origin)));
     for (const [key, document] of text.documents) {
-      const { pod, object, wanted } = document;
-      const missing = wanted ? missingFor(wanted) : [];
-      if (wanted && wanted.pod !== pod) problems.push(...deferredPodProblems(file, wanted, missing, origin));
-      else if (wanted) warnings.push(...missingObjectWarnings(file, wanted, missing, origin));
+      const { pod, object, pendingPod } = document;
+      const missingObjects = pendingPod ? findMissing(pendingPod) : [];
+      if (pendingPod && pendingPod.pod !== pod)
+        problems.push(...deferredPodProblems(file, pendingPod, missingObjects, origin));
+      else if (pendingPod) warnings.push(...missingObjectWarnings(file, pendingPod, missingObjects, origin));
       const [podHolder, objectHolder] = [pod && podHolders.get(pod.metadata.uid), object && objectHolders.get(key)];
-      const location = locationOf({ file, key });
+      const location = formatLocation({ file, key });
       if (pod && podHolder !== location) problems.push(duplicateUidProblem(file, pod, fileOfLocation(podHolder)));
       if (object && objectHolder !== location)
         problems.push(duplicateObjectProblem(file, object, fileOfLocation(objectHolder)));
       if ((pod && podHolder !== location) || (object && objectHolder !== location)) continue;
-      if (pod) fileOf.set(pod.metadata.uid, file);
+      if (pod) fileByUid.set(pod.metadata.uid, file);
       if (pod) pods.push(pod);
       if (object) objects.push({ object, file });
       warnings.push(...document.warnings.map((warning) => ({ file, ...warning })));
     }
   }
   return {
-    texts: admitted,
+    updatedTexts: admittedTexts,
     pods,
     objects,
     problems,
     warnings,
-    holders: new Map([...objectHolders, ...podHolders]),
-    fileOf,
+    documentHolders: new Map([...objectHolders, ...podHolders]),
+    fileOf: fileByUid,
   };
 }
 
 /** Replaces changed pods in use whose objects exist. */
-function admitPods(text: ParsedText, missingFor: (wanted: WantedPod) => readonly RequiredObject[]): ParsedText {
-  const isAdmitted = ({ pod, wanted }: ParsedDocument) =>
-    wanted && wanted.pod !== pod && (pod === undefined || missingFor(wanted).length === 0);
-  if (![...text.documents.values()].some(isAdmitted)) return text;
+function admitPods(text: ParsedText, missingFor: (wanted: PendingPod) => readonly RequiredObject[]): ParsedText {
+  const isPodAdmitted = ({ pod, pendingPod }: ParsedDocument) =>
+    pendingPod && pendingPod.pod !== pod && (pod === undefined || missingFor(pendingPod).length === 0);
+  if (![...text.documents.values()].some(isPodAdmitted)) return text;
   const documents = Array.from(
     text.documents,
     ([key, document]) =>
-      [key, document.wanted && isAdmitted(document) ? { ...document, pod: document.wanted.pod } : document] as const,
+      [
+        key,
+        document.pendingPod && isPodAdmitted(document) ? { ...document, pod: document.pendingPod.pod } : document,
+      ] as const,
   );
   return { ...text, documents: new Map(documents) };
 }
 
 function resolveHolders(
   texts: ReadonlyMap<string, ParsedText>,
-  held: Holders,
-  claimOf: (document: ParsedDocument) => string | undefined,
+  currentHolders: DocumentHolders,
+  getClaim: (document: ParsedDocument) => string | undefined,
 ): Map<string, string> {
-  const holders = new Map<string, string>();
+  const newHolders = new Map<string, string>();
   for (const [file, { documents }] of texts) {
     for (const [key, document] of documents) {
-      const claim = claimOf(document);
-      if (claim === undefined) continue;
-      const location = locationOf({ file, key });
-      if (!holders.has(claim) || held.get(claim) === location) holders.set(claim, location);
+      const claimedKey = getClaim(document);
+      if (claimedKey === undefined) continue;
+      const location = formatLocation({ file, key });
+      if (!newHolders.has(claimedKey) || currentHolders.get(claimedKey) === location)
+        newHolders.set(claimedKey, location);
     }
   }
-  return holders;
+  return newHolders;
 }
 
 /** Separates path and key in a location. No path contains it. */
-const SEPARATOR = '\0';
-const locationOf = ({ file, key }: Pick<DocumentLocation, 'file' | 'key'>): string => `${file}${SEPARATOR}${key}`;
-const fileOfLocation = (location = ''): string => location.slice(0, location.indexOf(SEPARATOR));
+const LOCATION_SEPARATOR = '\0';
+const formatLocation = ({ file, key }: Pick<DocumentLocation, 'file' | 'key'>): string =>
+  `${file}${LOCATION_SEPARATOR}${key}`;
+const fileOfLocation = (location = ''): string => location.slice(0, location.indexOf(LOCATION_SEPARATOR));
 
-function located(file: string, { isRejectedByClass, ...problem }: TextProblem, { word }: TextOrigin): SourceProblem {
+function locateProblem(
+  file: string,
+  { isRejectedByClass, ...problem }: TextProblem,
+  { textNoun }: TextOrigin,
+): SourceProblem {
   return {
     file,
-    until: isRejectedByClass ? `the ${word} or its RuntimeClass changes` : `the ${word} changes`,
+    until: isRejectedByClass ? `the ${textNoun} or its RuntimeClass changes` : `the ${textNoun} changes`,
     ...problem,
   };
 }
@@ -142,37 +158,40 @@ const formatRequired = ({ metadata: { namespace } }: Pod, { kind, name }: Requir
 /** Reports a changed pod whose last version runs until the source has the objects that the new version references. */
 function deferredPodProblems(
   file: string,
-  { pod, path }: WantedPod,
-  missing: readonly RequiredObject[],
-  { word, searched }: TextOrigin,
+  { pod, path }: PendingPod,
+  missingObjects: readonly RequiredObject[],
+  { textNoun, searchedLocation }: TextOrigin,
 ): SourceProblem[] {
-  const names = [...new Set(missing.map((required) => formatRequired(pod, required)))];
+  const names = [...new Set(missingObjects.map((required) => formatRequired(pod, required)))];
   const { message: wanted } = shortProblem({ path: '', message: names.join(', ') });
   const problems = limitProblems(
-    missing.map((required) => ({
+    missingObjects.map((required) => ({
       path: required.path,
-      message: `${formatRequired(pod, required)} is not in ${searched}; the last version of the pod is used until it is`,
+      message: `${formatRequired(pod, required)} is not in ${searchedLocation}; the last version of the pod is used until it is`,
     })),
   );
   return prefixProblems(path, problems, formatPodName(pod)).map((problem) => ({
     file,
     ...problem,
-    until: `the ${word} changes, or ${word === 'file' ? 'a file' : 'it'} has ${wanted}`,
+    until: `the ${textNoun} changes, or ${textNoun === 'file' ? 'a file' : 'it'} has ${wanted}`,
   }));
 }
 
 /** Reports the objects that a pod in use references but its source does not contain. */
 function missingObjectWarnings(
   file: string,
-  { pod, path }: WantedPod,
-  missing: readonly RequiredObject[],
-  { searched }: TextOrigin,
+  { pod, path }: PendingPod,
+  missingObjects: readonly RequiredObject[],
+  { searchedLocation }: TextOrigin,
 ): SourceProblem[] {
-  const warnings = missing.map((required) => {
+  const warnings = missingObjects.map((required) => {
     const effect = required.isOptional
       ? 'the pod runs without it'
       : 'containers that need it start as soon as it exists';
-    return { path: required.path, message: `${formatRequired(pod, required)} is not in ${searched}; ${effect}` };
+    return {
+      path: required.path,
+      message: `${formatRequired(pod, required)} is not in ${searchedLocation}; ${effect}`,
+    };
   });
   return prefixProblems(path, limitProblems(warnings), formatPodName(pod)).map((warning) => ({ file, ...warning }));
 }
@@ -188,10 +207,10 @@ const duplicateUidProblem = (file: string, pod: Pod, holder: string): SourceProb
 const duplicateObjectProblem = (
   file: string,
   { kind, namespace, name }: ConfigObject,
-  holder: string,
+  holderLocation: string,
 ): SourceProblem => ({
   file,
   path: 'metadata.name',
-  message: `Duplicate value: ${kind} ${namespace}/${name} is already used from ${holder}`,
+  message: `Duplicate value: ${kind} ${namespace}/${name} is already used from ${holderLocation}`,
   until: 'one of the two files changes',
 });

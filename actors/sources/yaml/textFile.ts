@@ -34,13 +34,13 @@ export type TextFile =
 export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<TextFile> {
   return undefinedIfMissing(async () => {
     // Opening a device may have side effects, and opening a FIFO may block forever.
-    const noFile = kindOf(await files.stat(file));
+    const noFile = describeFileType(await files.stat(file));
     if (noFile !== undefined) return { noFile };
-    const handle = await files.open(file, NON_BLOCKING);
+    const fileHandle = await files.open(file, NON_BLOCKING);
     try {
-      return await textOf(handle, options);
+      return await readText(fileHandle, options);
     } finally {
-      await handle.close();
+      await fileHandle.close();
     }
   });
 }
@@ -52,14 +52,14 @@ const PERMANENT_ERRORS: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 
  * Whether a file could not be read for a reason other than the file itself, e.g. a disk error. In this case its
  * contents are unknown.
  */
-export function isUnread(error: unknown): boolean {
+export function isReadFailure(error: unknown): boolean {
   const code = errorCode(error);
   return code !== undefined && !PERMANENT_ERRORS.has(code);
 }
 
-async function textOf(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }: ReadOptions): Promise<TextFile> {
+async function readText(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }: ReadOptions): Promise<TextFile> {
   const stats = await handle.stat();
-  const noFile = kindOf(stats);
+  const noFile = describeFileType(stats);
   if (noFile !== undefined) return { noFile };
   if (stats.size > maxBytes) throw tooLarge(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
@@ -72,7 +72,7 @@ const tooLarge = (size: number, maxBytes: number): TooLargeFile =>
   new TooLargeFile(`the file has ${size} bytes; the limit is ${maxBytes}`);
 
 /** Describes a file that is not a regular file. Returns undefined for a regular file. */
-function kindOf(stats: FileStats): string | undefined {
+function describeFileType(stats: FileStats): string | undefined {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return DIRECTORY_NOT_FILE;
   if (stats.isFIFO()) return 'a FIFO, not a file';

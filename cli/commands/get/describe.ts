@@ -17,25 +17,25 @@ export interface DescribeOptions {
 
 /** Prints the details and events of a pod or the node, like kubectl. */
 export async function describe(
-  words: readonly string[],
+  args: readonly string[],
   options: DescribeOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const node = parseNodeArgument(words);
-  if (node) return describeTheNode(node.name, options, write);
-  const name = parsePodName(words);
+  const node = parseNodeArgument(args);
+  if (node) return describeOwnNode(node.name, options, write);
+  const name = parsePodName(args);
   const agent = await connectAgent(options);
   const pod = await fetchPod(agent, name, options.namespace);
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );
   // The pod may have been removed since. In this case, describe it without the extras.
-  const resource = `/explain/uids/${encodeURIComponent(pod.metadata.uid)}`;
-  const extras = await agent.json(resource).then(readPodExtras, () => undefined);
-  write(describePod(pod, events, systemClock.now(), extras));
+  const explanationPath = `/explain/uids/${encodeURIComponent(pod.metadata.uid)}`;
+  const podExtras = await agent.json(explanationPath).then(readPodExtras, () => undefined);
+  write(describePod(pod, events, systemClock.now(), podExtras));
 }
 
-async function describeTheNode(
+async function describeOwnNode(
   name: string | undefined,
   options: DescribeOptions,
   write: (text: string) => unknown,

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { PodPart } from '../../../show/explain/explainPart.ts';
 import { connectAgent } from '../../agent.ts';
-import { asText } from '../../output/output.ts';
+import { formatObject } from '../../output/output.ts';
 import { KINDS, parseResource, unknownKind } from './resource.ts';
 
 export interface ExplainOptions {
@@ -18,41 +18,41 @@ export interface ExplainOptions {
 const POD_KINDS: readonly string[] = KINDS.pods;
 
 /** Parses `pod/NAME`, `pod NAME` or `NAME`. */
-export function parsePodName(words: readonly string[]): string {
-  const [kind = '', name, ...rest] = words.flatMap((word) => word.split('/'));
+export function parsePodName(args: readonly string[]): string {
+  const [kind = '', name, ...rest] = args.flatMap((word) => word.split('/'));
   if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
   if (!POD_KINDS.includes(kind)) throw unknownKind(kind, { known: [...KINDS.pods, ...KINDS.nodes] });
-  if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected pod/NAME`);
+  if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected pod/NAME`);
   return name;
 }
 
 /** Parses `node`, `node/NAME` or `node NAME`. Undefined if the arguments name a pod. */
-export function parseNodeArgument(words: readonly string[]): { readonly name?: string } | undefined {
-  const [kind = ''] = words.flatMap((word) => word.split('/'));
-  return KINDS.nodes.some((known) => known === kind) ? parseResource(words, ['nodes']) : undefined;
+export function parseNodeArgument(args: readonly string[]): { readonly name?: string } | undefined {
+  const [kind = ''] = args.flatMap((word) => word.split('/'));
+  return KINDS.nodes.some((known) => known === kind) ? parseResource(args, ['nodes']) : undefined;
 }
 
 /** Returns the path of the node's explanation, or undefined if the arguments name a pod. */
-export function nodeResource(words: readonly string[]): string | undefined {
-  const node = parseNodeArgument(words);
+export function nodeExplanationPath(args: readonly string[]): string | undefined {
+  const node = parseNodeArgument(args);
   if (node === undefined) return undefined;
   return node.name === undefined ? '/explain/node' : `/explain/node/${encodeURIComponent(node.name)}`;
 }
 
 /** Prints why a pod or the node is in its current state. */
 export async function explain(
-  words: readonly string[],
+  args: readonly string[],
   options: ExplainOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
   const part = selectedPart(options);
-  const node = nodeResource(words);
+  const node = nodeExplanationPath(args);
   if (node !== undefined && part) throw new ConfigError(`--${part.kind}: a node has none, expected pod/NAME`);
-  const resource = node ?? `${podResource(words, options)}${partPath(part)}`;
+  const explanationPath = node ?? `${podExplanationPath(args, options)}${partPath(part)}`;
   const agent = await connectAgent(options);
-  if (options.output === 'json') write(await asText(await agent.json(resource), 'json'));
-  else write(await agent.text(resource, terminalWidth()));
+  if (options.output === 'json') write(await formatObject(await agent.json(explanationPath), 'json'));
+  else write(await agent.text(explanationPath, terminalWidth()));
 }
 
 /**
@@ -75,7 +75,7 @@ export function selectedPart({ container, volume }: Pick<ExplainOptions, 'contai
 const partPath = (part: PodPart | undefined): string =>
   part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 
-function podResource(words: readonly string[], { namespace }: ExplainOptions): string {
+function podExplanationPath(args: readonly string[], { namespace }: ExplainOptions): string {
   const namespacePath = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-  return `/explain${namespacePath}/pods/${encodeURIComponent(parsePodName(words))}`;
+  return `/explain${namespacePath}/pods/${encodeURIComponent(parsePodName(args))}`;
 }

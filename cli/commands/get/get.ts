@@ -6,7 +6,7 @@ import { podList } from '../../../show/tables/podList.ts';
 import { findPodsByName, haveDuplicateNames } from '../../../show/tables/podsByName.ts';
 import { podTable } from '../../../show/tables/table.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
-import { mayBeIn, problemSentence, problemsOf } from '../../../socket/manifestProblems.ts';
+import { formatProblem, listPodProblems, mayBelongTo } from '../../../socket/manifestProblems.ts';
 import { connectAgent } from '../../agent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
@@ -38,82 +38,88 @@ interface PodQuery {
 
 function selectPods(pods: readonly Pod[], { options, isSelected }: PodQuery): Pod[] {
   const { name, namespace, allNamespaces } = options;
-  const inNamespace = pods.filter(({ metadata }) => {
+  const podsInNamespace = pods.filter(({ metadata }) => {
     return namespace === undefined || allNamespaces === true || metadata.namespace === namespace;
   });
-  return (name === undefined ? inNamespace : findPodsByName(name, inNamespace)).filter(isSelected);
+  return (name === undefined ? podsInNamespace : findPodsByName(name, podsInNamespace)).filter(isSelected);
 }
 
 /** Creates a function that prints pods in the requested format. */
 function podPrinter(node: Node, { options, format, write }: PodQuery, pods: readonly Pod[]) {
-  const namespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
-  const uids = haveDuplicateNames(pods);
+  const showsNamespaces = options.allNamespaces || pods.some(({ metadata }) => metadata.namespace !== 'default');
+  const showsUids = haveDuplicateNames(pods);
   const { wide, headers } = { wide: false, headers: true, ...format };
   const printer = tablePrinter(write, { headers });
   if (format.kind === 'table' && node.simulated) write('SIMULATED runtime: no real containers run\n');
-  const table = (each: readonly Pod[]) => {
+  const printTable = (each: readonly Pod[]) => {
     const [header = [], ...lines] = podTable(each, { wide, now: systemClock.now() });
     const withOptionalColumns = (namespace: string, cells: readonly string[], uid: string) => [
-      ...(namespaces ? [namespace] : []),
+      ...(showsNamespaces ? [namespace] : []),
       ...cells,
-      ...(uids ? [uid] : []),
+      ...(showsUids ? [uid] : []),
     ];
     const rows = each.map(({ metadata }, index) =>
       withOptionalColumns(metadata.namespace, lines[index] ?? [], metadata.uid),
     );
     printer.print(withOptionalColumns('NAMESPACE', header, 'UID'), rows);
   };
-  return objectPrinter(format, { nameOf: ({ metadata }) => `pod/${metadata.name}`, table }, write);
+  return objectPrinter(format, { nameOf: ({ metadata }) => `pod/${metadata.name}`, printTable }, write);
 }
 
 /** Prints the changes of a watch. The initial event of a pod that is unchanged since the list is skipped. */
 async function printChanges(
   events: AsyncGenerator<unknown>,
   query: PodQuery,
-  listed: readonly Pod[],
+  initialPods: readonly Pod[],
   print: (pods: Pod[]) => Promise<void>,
 ) {
-  const listedPods = new Map(listed.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
-  const selected = new Set(listedPods.keys());
+  const initialJsonByUid = new Map(initialPods.map((pod) => [pod.metadata.uid, JSON.stringify(pod)]));
+  const selectedUids = new Set(initialJsonByUid.keys());
   for await (const line of events) {
     const { type, pod } = readWatchEvent(line);
     const { uid } = pod.metadata;
-    const isListed = type === 'ADDED' && listedPods.get(uid) === JSON.stringify(pod);
-    listedPods.delete(uid);
+    const isListed = type === 'ADDED' && initialJsonByUid.get(uid) === JSON.stringify(pod);
+    initialJsonByUid.delete(uid);
     if (isListed) continue;
     const isSelected = selectPods([pod], query).length > 0;
     // Like an API server's watch, print a pod once more when it no longer matches the selector.
-    if (isSelected || selected.has(uid)) await print([pod]);
-    if (isSelected) selected.add(uid);
-    else selected.delete(uid);
+    if (isSelected || selectedUids.has(uid)) await print([pod]);
+    if (isSelected) selectedUids.add(uid);
+    else selectedUids.delete(uid);
   }
 }
 
 /** Creates the error for a missing pod. If its manifest was rejected, the message says why. */
-function notFound(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
+function notFoundError(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
   const scope = { node: node.name, namespace: allNamespaces ? undefined : namespace };
-  const problems = problemsOf(name, scope, node.problems);
+  const problems = listPodProblems(name, scope, node.problems);
   const why = problems.length > 0 ? `; its manifest was rejected: ${problems.join('; ')}` : '';
   return new NodeFailure('NotFound', `pods "${name}" not found${why}`);
 }
 
 /** Prints the rejected manifests to standard error, because they have no objects to list. */
 function printRejectedManifests({ problems }: Node, { name, namespace, allNamespaces }: GetOptions): void {
-  const rejected = problems.filter((problem) => mayBeIn(allNamespaces ? undefined : namespace, problem));
-  if (name !== undefined || rejected.length === 0) return;
-  const files = new Set(rejected.map(({ file }) => file)).size;
-  const lines = rejected.map((problem) => `  ${problemSentence(problem)}\n`).join('');
-  process.stderr.write(`${files} ${files === 1 ? 'manifest was' : 'manifests were'} rejected:\n${lines}`);
+  const rejectedManifests = problems.filter((problem) => mayBelongTo(allNamespaces ? undefined : namespace, problem));
+  if (name !== undefined || rejectedManifests.length === 0) return;
+  const fileCount = new Set(rejectedManifests.map(({ file }) => file)).size;
+  const problemLines = rejectedManifests.map((problem) => `  ${formatProblem(problem)}\n`).join('');
+  process.stderr.write(
+    `${fileCount} ${fileCount === 1 ? 'manifest was' : 'manifests were'} rejected:\n${problemLines}`,
+  );
 }
 
 /**
  * Writes the warnings about the manifests of pending pods to stderr, because they often say what such a pod waits for.
  */
 function writePendingWarnings(pods: readonly Pod[], { warnings, name: node }: Node): void {
-  const pending = pods.filter(({ status }) => status?.phase === 'Pending');
-  const lines = pending.flatMap(({ metadata: { name, namespace } }) => problemsOf(name, { node, namespace }, warnings));
-  if (lines.length === 0) return;
-  process.stderr.write(`warnings about the manifests of pending pods:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  const pendingPods = pods.filter(({ status }) => status?.phase === 'Pending');
+  const warningLines = pendingPods.flatMap(({ metadata: { name, namespace } }) =>
+    listPodProblems(name, { node, namespace }, warnings),
+  );
+  if (warningLines.length === 0) return;
+  process.stderr.write(
+    `warnings about the manifests of pending pods:\n${warningLines.map((line) => `  ${line}\n`).join('')}`,
+  );
 }
 
 /** Prints the running agent's pods like kubectl, and with `watch` every change until the agent stops. */
@@ -125,11 +131,12 @@ export async function get(options: GetOptions, write: Write): Promise<void> {
   const events = options.watch ? await agent.watch('/api/v1/pods', new AbortController().signal) : undefined;
   const pods = selectPods(readPodList(await agent.json('/api/v1/pods')), query);
   const node = readNode(await agent.json('/node'));
-  if (pods.length === 0 && options.name !== undefined && !options.watch) throw notFound(options.name, node, options);
+  if (pods.length === 0 && options.name !== undefined && !options.watch)
+    throw notFoundError(options.name, node, options);
   const { format } = query;
   if (format.kind === 'text' && !options.watch) {
-    const shown = options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods);
-    return void write(await format.textOf(shown));
+    const printedObject = options.name !== undefined && pods.length === 1 ? pods[0] : podList(pods);
+    return void write(await format.formatValue(printedObject));
   }
   if (pods.length === 0 && format.kind !== 'names') process.stderr.write('No resources found\n');
   const print = podPrinter(node, query, pods);

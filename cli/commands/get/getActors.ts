@@ -1,7 +1,7 @@
 /** `get actors`: lists every actor of the node and of its pods. */
 import { systemClock } from '../../../base/clock.ts';
 import { humanDuration } from '../../../base/duration.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
 import { withoutNodeSuffix } from '../../../kubernetes/shownName.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
@@ -38,10 +38,10 @@ interface ListedActor {
 }
 
 /** Combines the filter arguments and the flag. Throws before the first request to the agent if they are invalid. */
-function parseActorFilter(words: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
-  const result = parseFilter([...words, filter].join(' '));
-  if ('problem' in result) throw new ConfigError(result.problem);
-  return result.matches;
+function parseActorFilter(args: readonly string[], { filter = '' }: GetActorsOptions): ActorFilter {
+  const parsedFilter = parseFilter([...args, filter].join(' '));
+  if ('problem' in parsedFilter) throw new ConfigError(parsedFilter.problem);
+  return parsedFilter.matches;
 }
 
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
@@ -53,10 +53,10 @@ const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =
 /** Returns the matching actors without their non-matching ancestors. */
 function listActors(actors: ActorsResponse, matches: ActorFilter, options: GetActorsOptions): ListedActor[] {
   const namespace = options.allNamespaces ? undefined : options.namespace;
-  const names: string[] = [];
+  const ancestorNames: string[] = [];
   return actorRows(actors, { isOpen: () => true, matches, order: 'name' }).flatMap((row) => {
-    names.splice(row.depth, names.length, nameWithoutNode(row, actors.node.name));
-    const nameParts = row.pod === undefined && row.depth > 0 ? names.slice(1) : names;
+    ancestorNames.splice(row.depth, ancestorNames.length, nameWithoutNode(row, actors.node.name));
+    const nameParts = row.pod === undefined && row.depth > 0 ? ancestorNames.slice(1) : ancestorNames;
     const isSelected = row.isMatch && (namespace === undefined || namespaceOf(row) === namespace);
     return isSelected ? [{ row, name: nameParts.join('/') }] : [];
   });
@@ -126,27 +126,27 @@ interface ActorChange {
 type Print = (actors: readonly ListedActor[], now: number, type: EventType) => Promise<void>;
 
 function actorPrinter(
-  first: readonly ListedActor[],
+  initialActors: readonly ListedActor[],
   options: GetActorsOptions,
   { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & TerminalInfo,
 ): Print {
   const nameOf = ({ actor, type }: ActorChange) => `${options.watch ? `${type} ` : ''}${actorReference(actor)}`;
   const objectOf = ({ actor, type }: ActorChange) => ({ type, object: objectOfActor(actor) });
-  const table = actorTable(first, options, { format, write, width });
-  const print = objectPrinter<ActorChange>(format, { nameOf, objectOf, table }, write);
+  const printTable = actorTable(initialActors, options, { format, write, width });
+  const print = objectPrinter<ActorChange>(format, { nameOf, objectOf, printTable }, write);
   return (actors, now, type) => print(actors.map((actor) => ({ actor, now, type })));
 }
 
 function actorTable(
-  first: readonly ListedActor[],
+  initialActors: readonly ListedActor[],
   { allNamespaces }: GetActorsOptions,
   { format, write, width }: { readonly format: ObjectFormat; readonly write: Write } & TerminalInfo,
 ) {
   const { wide, headers } = { wide: false, headers: true, ...format };
   const header = wide ? WIDE_COLUMNS : DEFAULT_COLUMNS;
-  const namespaces = allNamespaces || first.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
-  const namespaceCell = (namespace: string) => (namespaces ? [namespace] : []);
-  const minWidths = namespaces ? [undefined, ...MIN_WIDTHS] : MIN_WIDTHS;
+  const showsNamespaces = allNamespaces || initialActors.some(({ row }) => !['', 'default'].includes(namespaceOf(row)));
+  const namespaceCell = (namespace: string) => (showsNamespaces ? [namespace] : []);
+  const minWidths = showsNamespaces ? [undefined, ...MIN_WIDTHS] : MIN_WIDTHS;
   const fit = width === undefined || wide ? undefined : { width, minWidths };
   const printer = tablePrinter(write, { fit, headers });
   return (changes: readonly ActorChange[]) => {
@@ -164,40 +164,41 @@ function actorTable(
  */
 function changeKey({ row: { actor } }: ListedActor): string {
   const { state, since, facts } = actor;
-  const stable = stableState(actor);
-  return [stable, stable === state ? since : '', categoryOf(actor), ...facts].join();
+  const stableStateName = stableState(actor);
+  return [stableStateName, stableStateName === state ? since : '', categoryOf(actor), ...facts].join();
 }
 
 const POLL_INTERVAL_MS = 1_000;
 
-interface Watch {
+interface WatchOptions {
   readonly poll: () => Promise<{ current: ListedActor[]; now: number }>;
   readonly print: Print;
-  readonly first: readonly ListedActor[];
+  readonly initialActors: readonly ListedActor[];
 }
 
 /** Prints the changes between polls until a request to the agent fails. */
-async function printChanges({ poll, print, first }: Watch): Promise<never> {
-  let previous = new Map(first.map((each) => [each.row.actor.path, each]));
+async function printChanges({ poll, print, initialActors }: WatchOptions): Promise<never> {
+  let previousByPath = new Map(initialActors.map((each) => [each.row.actor.path, each]));
   for (;;) {
-    await pause();
+    await waitForNextPoll();
     const { current, now } = await poll();
     const currentByPath = new Map(current.map((each) => [each.row.actor.path, each]));
-    const gone = [...previous.values()].filter(({ row }) => !currentByPath.has(row.actor.path));
-    if (gone.length > 0) await print(gone, now, 'DELETED');
-    const added = current.filter(({ row }) => !previous.has(row.actor.path));
+    const deletedActors = [...previousByPath.values()].filter(({ row }) => !currentByPath.has(row.actor.path));
+    if (deletedActors.length > 0) await print(deletedActors, now, 'DELETED');
+    const addedActors = current.filter(({ row }) => !previousByPath.has(row.actor.path));
     const isChanged = (each: ListedActor) => {
-      const previousActor = previous.get(each.row.actor.path);
+      const previousActor = previousByPath.get(each.row.actor.path);
       return previousActor !== undefined && changeKey(previousActor) !== changeKey(each);
     };
-    const modified = current.filter(isChanged);
-    if (added.length > 0) await print(added, now, 'ADDED');
-    if (modified.length > 0) await print(modified, now, 'MODIFIED');
-    previous = currentByPath;
+    const modifiedActors = current.filter(isChanged);
+    if (addedActors.length > 0) await print(addedActors, now, 'ADDED');
+    if (modifiedActors.length > 0) await print(modifiedActors, now, 'MODIFIED');
+    previousByPath = currentByPath;
   }
 }
 
-const pause = (): Promise<void> => new Promise((resolve) => void systemClock.setTimeout(resolve, POLL_INTERVAL_MS));
+const waitForNextPoll = (): Promise<void> =>
+  new Promise((resolve) => void systemClock.setTimeout(resolve, POLL_INTERVAL_MS));
 
 function emptyListText(actors: ActorsResponse): string {
   const { pods, actors: count } = countActors(actors);
@@ -206,26 +207,26 @@ function emptyListText(actors: ActorsResponse): string {
 
 /** Prints the matching actors, and with `watch` their changes until the agent stops. */
 export async function getActors(
-  words: readonly string[],
+  args: readonly string[],
   options: GetActorsOptions,
   write: Write,
   terminal: TerminalInfo = { width: process.stdout.isTTY ? process.stdout.columns || undefined : undefined },
 ): Promise<void> {
-  const matches = parseActorFilter(words, options);
+  const matchesFilter = parseActorFilter(args, options);
   const format = await readFormat(options);
   const agent: AgentClient = await connectAgent(options);
   const actors = readActors(await agent.json('/actors'));
-  const listed = listActors(actors, matches, options);
+  const listedActors = listActors(actors, matchesFilter, options);
   if (format.kind === 'text' && !options.watch) {
-    return void write(await format.textOf({ kind: 'ActorList', items: listed.map(objectOfActor) }));
+    return void write(await format.formatValue({ kind: 'ActorList', items: listedActors.map(objectOfActor) }));
   }
   if (format.kind === 'table' && actors.simulated) write('SIMULATED runtime: no real containers run\n');
-  if (listed.length === 0) process.stderr.write(printable(emptyListText(actors)));
-  const print = actorPrinter(listed, options, { format, write, ...terminal });
-  if (listed.length > 0) await print(listed, actors.at, 'ADDED');
+  if (listedActors.length === 0) process.stderr.write(printableText(emptyListText(actors)));
+  const print = actorPrinter(listedActors, options, { format, write, ...terminal });
+  if (listedActors.length > 0) await print(listedActors, actors.at, 'ADDED');
   const poll = async () => {
-    const latest = readActors(await agent.json('/actors'));
-    return { current: listActors(latest, matches, options), now: latest.at };
+    const latestActors = readActors(await agent.json('/actors'));
+    return { current: listActors(latestActors, matchesFilter, options), now: latestActors.at };
   };
-  if (options.watch) await printChanges({ poll, print, first: listed });
+  if (options.watch) await printChanges({ poll, print, initialActors: listedActors });
 }

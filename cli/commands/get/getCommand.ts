@@ -79,8 +79,8 @@ export function addGetCommand(program: Command, commands: GetCommands): void {
 
 function runGet(commands: GetCommands, resource: string, nameArguments: string[], options: AllOptions): Promise<void> {
   const isActors = KINDS.actors.some((each) => each === resource.split('/')[0]);
-  const words = isActors ? [resource] : [resource, ...nameArguments];
-  const { kind, ...name } = parseResource(words, ['pods', 'nodes', 'events', 'actors']);
+  const args = isActors ? [resource] : [resource, ...nameArguments];
+  const { kind, ...name } = parseResource(args, ['pods', 'nodes', 'events', 'actors']);
   rejectUnsupportedFlags(kind, options);
   if (isActors && 'name' in name) throw new ConfigError(`${resource}: expected actors and a filter`);
   if (isActors) return commands.getActors(nameArguments, options);

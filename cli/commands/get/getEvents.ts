@@ -1,12 +1,12 @@
 /** `get events`: lists the events of the last hour. */
 import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { eventFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 import { eventTable } from '../../../kubernetes/events/eventTable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { suggestion } from '../../../node/config/fields.ts';
+import { formatSuggestion } from '../../../node/config/fields.ts';
 import { matchesName } from '../../../show/tables/podsByName.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 import { connectAgent } from '../../agent.ts';
@@ -32,11 +32,11 @@ const EVENT_TYPES = ['Normal', 'Warning'];
 const EVENTS_PATH = '/api/v1/events';
 
 function parseEventTypes(types: string | undefined): readonly string[] {
-  const names = types?.split(',') ?? EVENT_TYPES;
-  return names.map((name) => {
+  const typeNames = types?.split(',') ?? EVENT_TYPES;
+  return typeNames.map((name) => {
     const type = EVENT_TYPES.find((eventType) => eventType.toLowerCase() === name.trim().toLowerCase());
     if (type === undefined)
-      throw new ConfigError(`--types: ${name} unknown event type${suggestion(name, EVENT_TYPES)}`);
+      throw new ConfigError(`--types: ${name} unknown event type${formatSuggestion(name, EVENT_TYPES)}`);
     return type;
   });
 }
@@ -74,12 +74,12 @@ async function eventPrinter(
   }
   const { wide, headers } = { wide: false, headers: true, ...format };
   const printer = tablePrinter(write, { headers });
-  const table = (each: readonly CoreEvent[]) => {
+  const printTable = (each: readonly CoreEvent[]) => {
     const [header = [], ...rows] = eventTable(each, { wide, now: systemClock.now() });
     const rowsWithNamespace = rows.map((cells, index) => [each[index]?.metadata.namespace ?? '', ...cells]);
     printer.print(allNamespaces ? ['NAMESPACE', ...header] : header, allNamespaces ? rowsWithNamespace : rows);
   };
-  return objectPrinter(format, { nameOf: ({ metadata }) => `event/${metadata.name}`, table }, write);
+  return objectPrinter(format, { nameOf: ({ metadata }) => `event/${metadata.name}`, printTable }, write);
 }
 
 /** Returns the message for an empty list. Throws if an event was requested by name. */
@@ -94,33 +94,35 @@ export async function getEvents(options: GetEventsOptions, write: Write): Promis
   const format = await readFormat(options);
   const agent = await connectAgent(options);
   // Start the watch before the list, so that no event in between is missed.
-  const changes = options.watch ? await agent.watch(EVENTS_PATH, new AbortController().signal) : undefined;
+  const watchEvents = options.watch ? await agent.watch(EVENTS_PATH, new AbortController().signal) : undefined;
   const events = readEventList(await agent.json(EVENTS_PATH)).filter(isSelectedEvent);
-  if (format.kind === 'text' && !changes) {
-    const list = { apiVersion: 'v1', kind: 'EventList', metadata: { resourceVersion: '' }, items: events };
-    return void write(await format.textOf(options.name !== undefined && events.length === 1 ? events[0] : list));
+  if (format.kind === 'text' && !watchEvents) {
+    const eventList = { apiVersion: 'v1', kind: 'EventList', metadata: { resourceVersion: '' }, items: events };
+    return void write(
+      await format.formatValue(options.name !== undefined && events.length === 1 ? events[0] : eventList),
+    );
   }
-  if (events.length === 0 && !changes) return void process.stderr.write(printable(emptyListText(options)));
+  if (events.length === 0 && !watchEvents) return void process.stderr.write(printableText(emptyListText(options)));
   const print = await eventPrinter(agent, options, format, write);
   if (events.length > 0) await print(events);
-  if (changes) await printChanges(changes, { isWanted: isSelectedEvent, listed: events, print });
+  if (watchEvents) await printChanges(watchEvents, { isSelectedEvent, listed: events, print });
 }
 
 /** Prints the events of a watch. The initial event of an object that is unchanged since the list is skipped. */
 async function printChanges(
-  changes: AsyncGenerator<unknown>,
+  watchEvents: AsyncGenerator<unknown>,
   {
-    isWanted: isSelectedEvent,
+    isSelectedEvent,
     listed,
     print,
-  }: { isWanted: EventFilter; listed: readonly CoreEvent[]; print: (events: CoreEvent[]) => Promise<void> },
+  }: { isSelectedEvent: EventFilter; listed: readonly CoreEvent[]; print: (events: CoreEvent[]) => Promise<void> },
 ) {
-  const listedCounts = new Map(listed.map((event) => [event.metadata.name, event.count]));
-  for await (const line of changes) {
+  const countsByEventName = new Map(listed.map((event) => [event.metadata.name, event.count]));
+  for await (const line of watchEvents) {
     const { type, object } = readWatchLine(line);
     const event = readEvent(object);
-    const isListed = type === 'ADDED' && listedCounts.get(event.metadata.name) === event.count;
-    listedCounts.delete(event.metadata.name);
+    const isListed = type === 'ADDED' && countsByEventName.get(event.metadata.name) === event.count;
+    countsByEventName.delete(event.metadata.name);
     if (type !== 'DELETED' && !isListed && isSelectedEvent(event)) await print([event]);
   }
 }

@@ -24,17 +24,17 @@ export async function getNodes(options: GetNodesOptions, write: (text: string) =
   const agent = await connectAgent(options);
   const nodes = (await fetchNodes(agent, options.name)).filter(isSelected);
   if (format.kind === 'text') {
-    const list = { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: nodes };
-    return void write(await format.textOf(options.name === undefined ? list : nodes[0]));
+    const nodeList = { apiVersion: 'v1', kind: 'NodeList', metadata: { resourceVersion: '' }, items: nodes };
+    return void write(await format.formatValue(options.name === undefined ? nodeList : nodes[0]));
   }
   if (nodes.length === 0) return void process.stderr.write('No resources found\n');
   const { wide, headers } = { wide: false, headers: true, ...format };
   if (format.kind === 'table' && readNode(await agent.json('/node')).simulated) {
     write('SIMULATED runtime: no real containers run\n');
   }
-  const table = (each: readonly NodeObject[]) => {
+  const printTable = (each: readonly NodeObject[]) => {
     const [header = [], ...rows] = nodeTable(each, { wide, now: systemClock.now() });
     tablePrinter(write, { headers }).print(header, rows);
   };
-  await objectPrinter(format, { nameOf: ({ metadata }) => `node/${metadata.name}`, table }, write)(nodes);
+  await objectPrinter(format, { nameOf: ({ metadata }) => `node/${metadata.name}`, printTable }, write)(nodes);
 }

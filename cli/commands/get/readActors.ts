@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { NodeActors } from '../../../show/actors/actorRows.ts';
-import { podShape } from './readPods.ts';
+import { podSchema } from './readPods.ts';
 
-const failureShape = z.looseObject({ reason: z.string(), message: z.string(), at: z.number() });
+const failureSchema = z.looseObject({ reason: z.string(), message: z.string(), at: z.number() });
 
 /** Validates the fields that a row needs. Other fields are passed through. */
-const actorShape = z.looseObject({
+const actorSchema = z.looseObject({
   id: z.string(),
   path: z.string(),
   machine: z.string(),
@@ -16,21 +16,21 @@ const actorShape = z.looseObject({
   since: z.number(),
   waitingFor: z.optional(z.string()),
   until: z.optional(z.number()),
-  lastFailure: z.optional(failureShape),
+  lastFailure: z.optional(failureSchema),
   facts: z.array(z.string()),
   get children() {
-    return z.array(actorShape);
+    return z.array(actorSchema);
   },
 });
 
-const limiterShape = z.looseObject({ capacity: z.number(), held: z.array(z.string()), queue: z.array(z.string()) });
+const limiterSchema = z.looseObject({ capacity: z.number(), held: z.array(z.string()), queue: z.array(z.string()) });
 
-const responseShape = z.looseObject({
+const responseSchema = z.looseObject({
   simulated: z.boolean(),
   at: z.number(),
-  node: actorShape,
-  pods: z.array(z.looseObject({ pod: podShape, tree: actorShape })),
-  limiters: z.array(limiterShape),
+  node: actorSchema,
+  pods: z.array(z.looseObject({ pod: podSchema, tree: actorSchema })),
+  limiters: z.array(limiterSchema),
 });
 
 export interface ActorsResponse extends NodeActors {
@@ -40,5 +40,5 @@ export interface ActorsResponse extends NodeActors {
 /** Parses the response of `/actors`. */
 export function readActors(response: unknown): ActorsResponse {
   // Safe cast: the agent serialized the other fields from this type.
-  return responseShape.parse(response) as unknown as ActorsResponse;
+  return responseSchema.parse(response) as unknown as ActorsResponse;
 }

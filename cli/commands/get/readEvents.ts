@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 
 /** Validates the fields that a table needs. Other fields are passed through. */
-const eventShape = z.looseObject({
+const eventSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string() }),
   involvedObject: z.looseObject({ kind: z.string(), name: z.string() }),
   firstTimestamp: z.string(),
@@ -10,16 +10,16 @@ const eventShape = z.looseObject({
   message: z.string(),
 });
 
-const listShape = z.looseObject({ items: z.array(eventShape) });
+const listSchema = z.looseObject({ items: z.array(eventSchema) });
 
 /** Parses an EventList from the agent. */
 export function readEventList(response: unknown): CoreEvent[] {
   // Safe cast: the agent serialized the other fields from this type.
-  return listShape.parse(response).items as unknown as CoreEvent[];
+  return listSchema.parse(response).items as unknown as CoreEvent[];
 }
 
 /** Parses the object of a watch event. */
 export function readEvent(object: unknown): CoreEvent {
   // Safe cast, as in `readEventList`.
-  return eventShape.parse(object) as unknown as CoreEvent;
+  return eventSchema.parse(object) as unknown as CoreEvent;
 }

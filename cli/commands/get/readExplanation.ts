@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import type { PodExtras } from '../../../show/describe/pod.ts';
 import type { LogTail } from '../../../show/logTail.ts';
 
-const logShape = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
-const actorShape = z.looseObject({ name: z.string(), log: z.optional(logShape) });
-const sentences = z.optional(z.array(z.string()));
-const explanationShape = z.looseObject({
-  pod: z.looseObject({ children: z.array(actorShape) }),
-  manifestProblems: sentences,
-  manifestWarnings: sentences,
+const logSchema = z.looseObject({ file: z.string(), lines: z.array(z.string()) });
+const actorSchema = z.looseObject({ name: z.string(), log: z.optional(logSchema) });
+const sentencesSchema = z.optional(z.array(z.string()));
+const explanationSchema = z.looseObject({
+  pod: z.looseObject({ children: z.array(actorSchema) }),
+  manifestProblems: sentencesSchema,
+  manifestWarnings: sentencesSchema,
 });
 
 /**
@@ -16,18 +16,18 @@ const explanationShape = z.looseObject({
  * and manifest problems.
  */
 export function readPodExtras(response: unknown): PodExtras {
-  const { pod, manifestProblems, manifestWarnings } = explanationShape.parse(response);
+  const { pod, manifestProblems, manifestWarnings } = explanationSchema.parse(response);
   const logs = new Map(pod.children.flatMap(({ name, log }) => (log ? [[name, log] as const] : [])));
   return { logs, manifestProblems, manifestWarnings };
 }
 
-const answerShape = z.looseObject({
+const answerSchema = z.looseObject({
   answer: z.string(),
-  actor: z.optional(z.looseObject({ log: z.optional(logShape) })),
+  actor: z.optional(z.looseObject({ log: z.optional(logSchema) })),
 });
 
 /** Parses the summary sentence of any explanation and the end of a container's log. */
 export function readAnswerAndLog(response: unknown): { readonly answer: string; readonly log?: LogTail } {
-  const { answer: sentence, actor } = answerShape.parse(response);
+  const { answer: sentence, actor } = answerSchema.parse(response);
   return { answer: sentence, ...(actor?.log ? { log: actor.log } : {}) };
 }

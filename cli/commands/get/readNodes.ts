@@ -3,22 +3,22 @@ import { NodeFailure } from '../../../base/failure.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 
-const amounts = z.record(z.string(), z.string());
+const quantitiesSchema = z.record(z.string(), z.string());
 
 /** Validates the fields that a table needs. Other fields are passed through. */
-const nodeShape = z.looseObject({
+const nodeSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string(), labels: z.record(z.string(), z.string()) }),
   spec: z.looseObject({}),
-  status: z.looseObject({ capacity: amounts, allocatable: amounts, nodeInfo: z.looseObject({}) }),
+  status: z.looseObject({ capacity: quantitiesSchema, allocatable: quantitiesSchema, nodeInfo: z.looseObject({}) }),
 });
 
-const listShape = z.looseObject({ items: z.array(nodeShape) });
+const listSchema = z.looseObject({ items: z.array(nodeSchema) });
 
 /** Fetches the agent's node. Throws a `NodeFailure` if it has a different name. */
 export async function fetchNodes(agent: AgentClient, name: string | undefined): Promise<NodeObject[]> {
   // Safe cast: the agent serialized the other fields from this type.
-  const nodes = listShape.parse(await agent.json('/api/v1/nodes')).items as unknown as NodeObject[];
-  const matches = nodes.filter(({ metadata }) => name === undefined || metadata.name === name);
-  if (matches.length === 0) throw new NodeFailure('NotFound', `nodes "${name}" not found`);
-  return matches;
+  const nodes = listSchema.parse(await agent.json('/api/v1/nodes')).items as unknown as NodeObject[];
+  const matchingNodes = nodes.filter(({ metadata }) => name === undefined || metadata.name === name);
+  if (matchingNodes.length === 0) throw new NodeFailure('NotFound', `nodes "${name}" not found`);
+  return matchingNodes;
 }

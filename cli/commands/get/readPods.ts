@@ -4,27 +4,30 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeSummary, PodPaths } from '../../../socket/agent.ts';
 
 /** Validates the fields that a table needs. Other fields are passed through. */
-export const podShape = z.looseObject({
+export const podSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string(), uid: z.string() }),
   spec: z.looseObject({ containers: z.array(z.looseObject({ name: z.string() })) }),
 });
 
-const listShape = z.looseObject({ items: z.array(podShape) });
+const listSchema = z.looseObject({ items: z.array(podSchema) });
 
-const eventShape = z.looseObject({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'ERROR']), object: z.unknown() });
+const watchEventSchema = z.looseObject({
+  type: z.enum(['ADDED', 'MODIFIED', 'DELETED', 'ERROR']),
+  object: z.unknown(),
+});
 
-const statusShape = z.looseObject({ message: z.string() });
+const statusSchema = z.looseObject({ message: z.string() });
 
 /** Parses a PodList from the agent. */
 export function readPodList(response: unknown): Pod[] {
   // Safe cast: the agent serialized the other fields from this type.
-  return listShape.parse(response).items as unknown as Pod[];
+  return listSchema.parse(response).items as unknown as Pod[];
 }
 
 /** Parses a line of a watch. Throws a `NodeFailure` for an ERROR event, which ends the watch. */
 export function readWatchLine(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } {
-  const { type, object } = eventShape.parse(line);
-  if (type === 'ERROR') throw new NodeFailure('Expired', statusShape.parse(object).message);
+  const { type, object } = watchEventSchema.parse(line);
+  if (type === 'ERROR') throw new NodeFailure('Expired', statusSchema.parse(object).message);
   return { type, object };
 }
 
@@ -32,11 +35,11 @@ export function readWatchLine(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DE
 export function readWatchEvent(line: unknown): { type: 'ADDED' | 'MODIFIED' | 'DELETED'; pod: Pod } {
   const { type, object } = readWatchLine(line);
   // Safe cast, as in `readPodList`.
-  return { type, pod: podShape.parse(object) as unknown as Pod };
+  return { type, pod: podSchema.parse(object) as unknown as Pod };
 }
 
-const pathsShape = z.looseObject({
-  pod: podShape,
+const podPathsSchema = z.looseObject({
+  pod: podSchema,
   podLogs: z.string(),
   logs: z.string(),
   manifest: z.optional(z.string()),
@@ -45,10 +48,10 @@ const pathsShape = z.looseObject({
 /** Parses the current state of a pod and the paths of its logs and manifest. */
 export function readPodPaths(response: unknown): PodPaths & { readonly pod: Pod } {
   // Safe cast, as in `readPodList`.
-  return pathsShape.parse(response) as unknown as PodPaths & { pod: Pod };
+  return podPathsSchema.parse(response) as unknown as PodPaths & { pod: Pod };
 }
 
-const problemShape = z.looseObject({
+const problemSchema = z.looseObject({
   file: z.string(),
   path: z.string(),
   message: z.string(),
@@ -56,16 +59,16 @@ const problemShape = z.looseObject({
   until: z.optional(z.string()),
 });
 
-const nodeShape = z.looseObject({
+const nodeSchema = z.looseObject({
   name: z.string(),
   simulated: z.boolean(),
-  problems: z.array(problemShape),
-  warnings: z.array(problemShape),
+  problems: z.array(problemSchema),
+  warnings: z.array(problemSchema),
 });
 
 /** Parses the fields of the node that a list of pods needs, including the problems and warnings of manifests. */
 export function readNode(response: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
-  const { name, simulated, problems, warnings } = nodeShape.parse(response);
+  const { name, simulated, problems, warnings } = nodeSchema.parse(response);
   // Safe casts: zod does not add missing fields.
   return {
     name,

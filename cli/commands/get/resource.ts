@@ -1,6 +1,6 @@
 /** Parses the kinds of resources that commands accept, under all of their names. */
 import { ConfigError } from '../../../node/config/configError.ts';
-import { suggestion } from '../../../node/config/fields.ts';
+import { formatSuggestion } from '../../../node/config/fields.ts';
 
 /** The names of each kind, plural first. */
 export const KINDS = {
@@ -11,7 +11,7 @@ export const KINDS = {
 } as const;
 
 /** Advice for kinds that kubectl has and an agent does not, by name. */
-const ADVICE: ReadonlyMap<string, string> = new Map(
+const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map(
   (
     [
       [
@@ -37,26 +37,26 @@ export type ResourceKind = keyof typeof KINDS;
 
 /** Creates the error for an unknown kind, with advice or a similar name. */
 export function unknownKind(
-  word: string,
+  kindName: string,
   { known, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
 ): ConfigError {
-  const advice = ADVICE.get(word);
-  if (advice !== undefined) return new ConfigError(`${word}: ${advice}${alternatives}`);
-  return new ConfigError(`${word}: unknown kind of resource${suggestion(word, known) || alternatives}`);
+  const advice = ADVICE_BY_KIND.get(kindName);
+  if (advice !== undefined) return new ConfigError(`${kindName}: ${advice}${alternatives}`);
+  return new ConfigError(`${kindName}: unknown kind of resource${formatSuggestion(kindName, known) || alternatives}`);
 }
 
-/** Parses `KIND`, `KIND NAME` or `KIND/NAME` for a command that accepts `kinds`. */
+/** Parses `KIND`, `KIND NAME` or `KIND/NAME` for a command that accepts `allowedKinds`. */
 export function parseResource(
-  words: readonly string[],
-  kinds: readonly ResourceKind[],
+  args: readonly string[],
+  allowedKinds: readonly ResourceKind[],
 ): { readonly kind: ResourceKind; readonly name?: string } {
-  const [word = '', name, ...rest] = words.flatMap((each) => each.split('/'));
-  const kind = kinds.find((each) => KINDS[each].some((known) => known === word));
+  const [word = '', name, ...rest] = args.flatMap((each) => each.split('/'));
+  const kind = allowedKinds.find((each) => KINDS[each].some((known) => known === word));
   if (kind === undefined) {
-    const knownNames = kinds.flatMap((each) => [...KINDS[each]]);
-    const alternatives = `; there are ${kinds.slice(0, -1).join(', ')} and ${kinds.at(-1)}`;
-    throw unknownKind(word, { known: knownNames, alternatives });
+    const knownKindNames = allowedKinds.flatMap((each) => [...KINDS[each]]);
+    const alternatives = `; there are ${allowedKinds.slice(0, -1).join(', ')} and ${allowedKinds.at(-1)}`;
+    throw unknownKind(word, { known: knownKindNames, alternatives });
   }
-  if (name === '' || rest.length > 0) throw new ConfigError(`${words.join(' ')}: expected ${word} or ${word}/NAME`);
+  if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected ${word} or ${word}/NAME`);
   return { kind, ...(name === undefined ? {} : { name }) };
 }

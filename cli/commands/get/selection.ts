@@ -19,9 +19,9 @@ export function createSelection<Selected extends SelectableObject>(
   { selector = '', fieldSelector = '' }: SelectionOptions,
   fields: SelectableFields<Selected>,
 ): (object: Selected) => boolean {
-  const hasLabels = expectSelector('--selector', readLabelSelector(selector));
-  const hasFields = expectSelector('--field-selector', readFieldSelector(fieldSelector, fields));
-  return (object) => hasLabels(object.metadata.labels) && hasFields(object);
+  const matchesLabels = expectSelector('--selector', readLabelSelector(selector));
+  const matchesFields = expectSelector('--field-selector', readFieldSelector(fieldSelector, fields));
+  return (object) => matchesLabels(object.metadata.labels) && matchesFields(object);
 }
 
 function expectSelector<Selected>(flag: string, selector: ReadSelector<Selected>): (selected: Selected) => boolean {

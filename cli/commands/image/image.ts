@@ -7,24 +7,24 @@ import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { waitOnce } from '../../../actors/alarm.ts';
-import { pullWith } from '../../../actors/services/images/images.ts';
+import { pullWithCredentials } from '../../../actors/services/images/images.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { connectCri } from '../../../cri/client/grpc.ts';
-import { containerNameOf, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../../cri/config/labels.ts';
+import { labeledContainerName, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../../cri/config/labels.ts';
 import { type Container, ContainerState, type Image } from '../../../cri/generated/runtime.ts';
-import { decompressorsFor, maxExpandedBytes } from '../../../cri/images/compression.ts';
-import { expandsTooMuch, fullName, type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
+import { createDecompressors, maxUnpackedBytes } from '../../../cri/images/compression.ts';
+import { expansionMessage, fullName, type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
 import { imageSpec } from '../../../cri/images/imageSpec.ts';
 import { importArchive, runtimeConfig } from '../../../cri/images/importImages.ts';
 import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
-import { decimalSize, imageTable, type ShownImage, shortId } from '../../../show/tables/imageTable.ts';
+import { decimalSize, type ImageRow, imageTable, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
 import { connectAgent } from '../../agent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
@@ -60,7 +60,7 @@ interface UsedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCrede
   readonly imageEndpoint: string;
 }
 
-const nodeShape = z.object({
+const nodeSchema = z.object({
   simulated: z.boolean(),
   endpoints: z.object({ runtime: z.string(), images: z.string() }),
   registryCredentials: z.object({
@@ -77,7 +77,7 @@ async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
     return { runtime: endpoint, images: endpoint, rootDirectory: rootDir ?? process.cwd(), registryCredentials: {} };
   }
   const agent = await connectAgent(options);
-  const { simulated, endpoints, registryCredentials } = nodeShape.parse(await agent.json('/node'));
+  const { simulated, endpoints, registryCredentials } = nodeSchema.parse(await agent.json('/node'));
   if (simulated) {
     const reason = 'the agent runs on the simulated runtime, which needs no images';
     throw new NodeFailure('Unimplemented', `${reason}: start it as root on Linux for real containers`);
@@ -106,16 +106,16 @@ export async function listImages(names: readonly string[], options: ImageListOpt
   const images = await withRuntime(options, ({ cri }) => findImages(cri, names));
   const isEmpty = images.length === 0;
   if (format.kind === 'text') {
-    return void write(await format.textOf({ images: images.map(imageObject) }));
+    return void write(await format.formatValue({ images: images.map(imageObject) }));
   }
   if (isEmpty) return void process.stderr.write('No images found\n');
   const { wide, headers } = { wide: false, headers: true, ...format };
-  const table = (each: readonly Image[]) => {
-    const [header = [], ...rows] = imageTable(each.map(shownImage), { wide });
+  const printTable = (each: readonly Image[]) => {
+    const [header = [], ...rows] = imageTable(each.map(imageRow), { wide });
     tablePrinter(write, { headers }).print(header, rows);
   };
   const nameOf = (image: Image) => image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
-  await objectPrinter(format, { nameOf, objectOf: imageObject, table }, write)(images);
+  await objectPrinter(format, { nameOf, objectOf: imageObject, printTable }, write)(images);
 }
 
 async function findImages(cri: Cri, names: readonly string[]): Promise<Image[]> {
@@ -130,7 +130,7 @@ async function findImage(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<I
   return image;
 }
 
-const shownImage = ({ id, repoTags, repoDigests, size, pinned }: Image): ShownImage => ({
+const imageRow = ({ id, repoTags, repoDigests, size, pinned }: Image): ImageRow => ({
   id,
   repoTags,
   repoDigests,
@@ -154,7 +154,7 @@ const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }:
  * so the images count as preloaded (`pkg/kubelet/images/pullmanager`).
  */
 export async function pullImages(names: readonly string[], options: RuntimeOptions, write: Write): Promise<void> {
-  const references = names.map((name) => fullName(name, 'image pull'));
+  const imageNames = names.map((name) => fullName(name, 'image pull'));
   await withRuntime(options, async ({ cri, rootDirectory, registryCredentials }) => {
     const { providers, ...directories } = registryCredentials;
     const credentialSources = {
@@ -162,15 +162,17 @@ export async function pullImages(names: readonly string[], options: RuntimeOptio
       ...directories,
       ...(providers ? { credentialProviders: providers } : {}),
     };
-    const warn = (message: string) => void process.stderr.write(printable(`${message}\n`));
-    const findCredentials = await createCredentialFinder(credentialSources, { warn, signal });
-    for (const image of references) {
+    const logWarning = (message: string) => void process.stderr.write(printableText(`${message}\n`));
+    const findCredentials = await createCredentialFinder(credentialSources, { logWarning, signal });
+    for (const image of imageNames) {
       const credentials = await findCredentials({ repository: image.replace(/(?::[^/:@]*)?(?:@.*)?$/, ''), signal });
-      const pull = (auth: Parameters<Parameters<typeof pullWith>[1]>[0]) =>
+      const pull = (auth: Parameters<Parameters<typeof pullWithCredentials>[1]>[0]) =>
         cri.pullImage({ image: imageSpec(image), auth, sandboxConfig: undefined }, { signal });
-      const { imageRef } = await pullWith(credentials, async (auth) => (await pull(auth)).imageRef).catch((cause) => {
-        throw pullFailure(image, cause);
-      });
+      const { imageRef } = await pullWithCredentials(credentials, async (auth) => (await pull(auth)).imageRef).catch(
+        (cause) => {
+          throw pullError(image, cause);
+        },
+      );
       write(`pulled ${image} (${imageSummary(await findImage(cri, imageRef))})\n`);
     }
   });
@@ -178,7 +180,7 @@ export async function pullImages(names: readonly string[], options: RuntimeOptio
 
 const IMPORT_ADVICE = '"statelet image import FILE.tar" needs no registry';
 
-function pullFailure(image: string, cause: unknown): unknown {
+function pullError(image: string, cause: unknown): unknown {
   if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') return cause;
   return new NodeFailure('ErrImagePull', `${image}: ${runtimeMessageWithCode(cause)}; ${IMPORT_ADVICE}`, { cause });
 }
@@ -194,17 +196,19 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
   await withRuntime(options, async ({ cri, imageEndpoint: endpoint }) => {
     for (const name of names) {
       const image = await findImage(cri, name);
-      const use = await describeUse(image, cri);
+      const use = await describeImageUser(image, cri);
       if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
-      const plan = namesToRemove(name, image);
-      if (plan.left.length > 0) {
-        await removeNames(plan, { cri, endpoint, pause, signal });
-        write(`untagged ${plan.removed.join(', ')} (${shortId(image.id)} still has ${plan.left.join(', ')})\n`);
+      const removalPlan = namesToRemove(name, image);
+      if (removalPlan.left.length > 0) {
+        await removeNames(removalPlan, { cri, endpoint, pause, signal });
+        write(
+          `untagged ${removalPlan.removed.join(', ')} (${shortId(image.id)} still has ${removalPlan.left.join(', ')})\n`,
+        );
         continue;
       }
       await cri.removeImage({ image: imageSpec(image.id) }, { signal });
-      const removed = image.repoTags.length > 0 ? image.repoTags : image.repoDigests;
-      write(`removed ${removed.join(', ') || image.id} (${imageSummary(image)})\n`);
+      const removedNames = image.repoTags.length > 0 ? image.repoTags : image.repoDigests;
+      write(`removed ${removedNames.join(', ') || image.id} (${imageSummary(image)})\n`);
     }
   });
 }
@@ -213,7 +217,7 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
  * Describes a user of an image, or returns undefined if it is unused. Terminated containers count, because the kubelet
  * does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
-async function describeUse(image: Image, cri: Cri): Promise<string | undefined> {
+async function describeImageUser(image: Image, cri: Cri): Promise<string | undefined> {
   const { sandboxImage } = await runtimeConfig(cri, signal);
   const sandbox =
     sandboxImage && (await cri.imageStatus({ image: imageSpec(sandboxImage), verbose: false }, { signal }));
@@ -224,8 +228,8 @@ async function describeUse(image: Image, cri: Cri): Promise<string | undefined> 
   const references = new Set([image.id, ...image.repoTags, ...image.repoDigests]);
   const usesImage = (container: Container) =>
     [container.imageId, container.imageRef, container.image?.image ?? ''].some((each) => references.has(each));
-  const user = containers.find(usesImage) ?? (await findMountingContainer(containers, references, cri));
-  return user && describeContainer(user);
+  const containerUsingImage = containers.find(usesImage) ?? (await findMountingContainer(containers, references, cri));
+  return containerUsingImage && describeContainer(containerUsingImage);
 }
 
 /** Finds a running container with a volume of the image. */
@@ -237,8 +241,8 @@ async function findMountingContainer(
   for (const container of containers) {
     if (container.state !== ContainerState.CONTAINER_RUNNING) continue;
     const { status } = await cri.containerStatus({ containerId: container.id, verbose: false }, { signal });
-    const mounted = status?.mounts.map((mount) => mount.image?.image ?? '') ?? [];
-    if (mounted.some((each) => references.has(each))) return container;
+    const mountedImages = status?.mounts.map((mount) => mount.image?.image ?? '') ?? [];
+    if (mountedImages.some((each) => references.has(each))) return container;
   }
   return undefined;
 }
@@ -247,7 +251,7 @@ function describeContainer(container: Container): string {
   const { labels, state } = container;
   const [namespace, pod] = [lookUp(labels, POD_NAMESPACE_LABEL), lookUp(labels, POD_NAME_LABEL)];
   const hasTerminated = state === ContainerState.CONTAINER_EXITED;
-  const name = `${hasTerminated ? 'the terminated ' : ''}container ${containerNameOf(container) || container.id}`;
+  const name = `${hasTerminated ? 'the terminated ' : ''}container ${labeledContainerName(container) || container.id}`;
   return pod === undefined ? name : `${name} of pod ${namespace}/${pod}`;
 }
 
@@ -256,7 +260,7 @@ interface ImportStreams {
   /** Standard input, read if the file is `-`. */
   readonly input: Readable;
   /** Directory for temporary files. Defaults to the system's. */
-  readonly temporary?: string;
+  readonly temporaryDirectory?: string;
   /** Maximum size of the decompressed archive and its layers. Defaults to a limit derived from its size. */
   readonly maxBytes?: number;
 }
@@ -280,7 +284,7 @@ export async function importImage(
 /** Opens the archive. It is decompressed into a temporary file, because its members are read out of order. */
 async function withArchive(
   path: string,
-  { name, input, temporary = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },
+  { name, input, temporaryDirectory = tmpdir(), maxBytes }: Omit<ImportStreams, 'write'> & { readonly name?: string },
   action: (archive: ImageArchive) => Promise<void>,
 ): Promise<void> {
   const label = path === '-' ? 'the standard input' : path;
@@ -291,42 +295,42 @@ async function withArchive(
     return handle;
   };
   try {
-    let file = await trackHandle(path === '-' ? unnamedFile(temporary) : openFile(path));
-    if (path === '-') await pipeline(input, writerOf(file, { label, temporary }));
+    let file = await trackHandle(path === '-' ? openUnnamedFile(temporaryDirectory) : openFile(path));
+    if (path === '-') await pipeline(input, createFileWriter(file, { label, temporary: temporaryDirectory }));
     const { buffer: start } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    const limit = maxBytes ?? maxExpandedBytes((await file.stat()).size);
-    const decompressors = decompressorsFor(start);
+    const maxExpandedSize = maxBytes ?? maxUnpackedBytes((await file.stat()).size);
+    const decompressors = createDecompressors(start);
     if (decompressors !== undefined) {
       const stream = file.createReadStream({ start: 0, autoClose: false });
-      const decompressed = await trackHandle(unnamedFile(temporary));
-      const writer = writerOf(decompressed, { label, temporary });
-      await pipeline([stream, ...decompressors, upTo(limit, label), writer]).catch((cause) => {
+      const decompressedFile = await trackHandle(openUnnamedFile(temporaryDirectory));
+      const writer = createFileWriter(decompressedFile, { label, temporary: temporaryDirectory });
+      await pipeline([stream, ...decompressors, createByteLimiter(maxExpandedSize, label), writer]).catch((cause) => {
         if (cause instanceof NodeFailure) throw cause;
         throw new NodeFailure('BadRequest', `${label} is truncated or damaged: ${messageOf(cause)}`, { cause });
       });
-      file = decompressed;
+      file = decompressedFile;
     }
-    await action(await readImageArchive(file, { label, name, maxUnpackedBytes: limit }));
+    await action(await readImageArchive(file, { label, name, maxUnpackedBytes: maxExpandedSize }));
   } finally {
     for (const handle of handles) await handle.close();
   }
 }
 
 /** Creates a stream that passes bytes through and fails after more than `limit` bytes. */
-function upTo(limit: number, label: string): Transform {
-  let bytes = 0;
+function createByteLimiter(limit: number, label: string): Transform {
+  let byteCount = 0;
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      bytes += chunk.length;
-      if (bytes > limit) done(new NodeFailure('BadRequest', expandsTooMuch(label, limit)));
+      byteCount += chunk.length;
+      if (byteCount > limit) done(new NodeFailure('BadRequest', expansionMessage(label, limit)));
       else done(null, chunk);
     },
   });
 }
 
 /** Creates a file without a name, so that its space is freed even if the process is killed. */
-async function unnamedFile(temporary: string): Promise<FileHandle> {
-  const directory = await mkdtemp(join(temporary, 'statelet-image-'));
+async function openUnnamedFile(temporaryDirectory: string): Promise<FileHandle> {
+  const directory = await mkdtemp(join(temporaryDirectory, 'statelet-image-'));
   try {
     return await open(join(directory, 'archive'), 'wx+', 0o600);
   } finally {
@@ -338,19 +342,19 @@ async function unnamedFile(temporary: string): Promise<FileHandle> {
  * Creates a stream that writes to an unnamed file. Its errors are attributed to the host, e.g. a full disk, and not to
  * the archive.
  */
-function writerOf(
+function createFileWriter(
   file: FileHandle,
   { label, temporary }: { readonly label: string; readonly temporary: string },
 ): Writable {
-  const failure = (cause: unknown) => {
-    const problem = `${label} cannot be stored in ${temporary}: ${messageOf(cause)}; TMPDIR names another directory`;
-    return new NodeFailure('RuntimeError', problem, { cause });
+  const storageError = (cause: unknown) => {
+    const problemText = `${label} cannot be stored in ${temporary}: ${messageOf(cause)}; TMPDIR names another directory`;
+    return new NodeFailure('RuntimeError', problemText, { cause });
   };
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => {
       file.appendFile(chunk).then(
         () => done(),
-        (cause) => done(failure(cause)),
+        (cause) => done(storageError(cause)),
       );
     },
   });

@@ -24,8 +24,8 @@ export const chartPage = ({ name, summary, mermaid }: Chart): string =>
 
 function selectCharts(name: string | undefined): Chart[] {
   const all = allCharts();
-  const matches = all.filter((chart) => name === undefined || chart.name === name);
-  if (name === undefined || matches.length > 0) return matches;
+  const matchingCharts = all.filter((chart) => name === undefined || chart.name === name);
+  if (name === undefined || matchingCharts.length > 0) return matchingCharts;
   throw new ConfigError(`${name}: unknown machine, expected one of ${all.map((chart) => chart.name).join(', ')}`);
 }
 
@@ -38,24 +38,24 @@ const writePage = (file: string, page: string): Promise<void> =>
  * Prints each machine, or the one with this name, as a Mermaid chart or a JSON definition, or writes them to files.
  * Without a name, the definitions are printed as one JSON list.
  */
-export async function charts(
+export async function printCharts(
   { name, output, open, format = 'mermaid' }: ChartsOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const selected = selectCharts(name);
+  const selectedCharts = selectCharts(name);
   if (open)
     return (await import('./openCharts.ts')).openCharts(
       { ...(name === undefined ? {} : { name }), ...(output === undefined ? {} : { output }) },
       write,
     );
   if (output === undefined && format === 'json') {
-    const definitions = selected.map(({ machine }) => definitionOf(machine));
+    const definitions = selectedCharts.map(({ machine }) => definitionOf(machine));
     const [first = {}] = definitions;
     write(jsonText(name === undefined ? definitions : first));
     return;
   }
   if (output === undefined) {
-    for (const { name, summary, mermaid } of selected) write(`%% ${name}: ${summary}\n${mermaid}\n`);
+    for (const { name, summary, mermaid } of selectedCharts) write(`%% ${name}: ${summary}\n${mermaid}\n`);
     return;
   }
   await mkdir(output, { recursive: true }).catch((cause: unknown) => {
@@ -63,7 +63,7 @@ export async function charts(
       errorCode(cause) === 'EEXIST' || errorCode(cause) === 'ENOTDIR' ? 'expected a directory' : messageOf(cause);
     throw new ConfigError(`--output: ${output}: ${why}`, { cause });
   });
-  for (const chart of selected) {
+  for (const chart of selectedCharts) {
     if (format === 'json') await writePage(join(output, `${chart.name}.json`), jsonText(definitionOf(chart.machine)));
     else await writePage(join(output, `${chart.name}.md`), chartPage(chart));
   }

@@ -32,15 +32,15 @@ export async function inspectRecording(
   { at, open }: FirstView = {},
 ): Promise<void> {
   const { address, isOpen } = parseAddress(options);
-  const past = new PastThread({ path, machines: machinesDigest(), mode: 'file', clock: systemClock });
+  const pastThread = new PastThread({ path, machines: machinesDigest(), mode: 'file', clock: systemClock });
   const signals = handleStopSignals();
   try {
-    await assertReplayable(path, past);
+    await assertReplayable(path, pastThread);
     const server = await servePage({
       address,
       directory: pageDirectory(),
       token: isOpen ? undefined : newPageToken(),
-      inspected: async () => createRecordedNode(past, async () => past.close()),
+      openInspectedNode: async () => createRecordedNode(pastThread, async () => pastThread.close()),
     });
     const url = linkWithTime(server.url, at);
     write(`${url}\nPress Ctrl-C to stop.\n`);
@@ -48,7 +48,7 @@ export async function inspectRecording(
     await untilStopRequested(signals.stopSignal);
     await Promise.all([server.close(), cleanUp?.()]);
   } finally {
-    past.close();
+    pastThread.close();
     signals.close();
   }
 }
@@ -67,14 +67,14 @@ function parseAddress({ address = '127.0.0.1:0' }: InspectOptions): PageAddress 
 }
 
 /** The largest time of a `Date`, which is after the end of every recording. */
-const MAX_TIME = 8.64e15;
+const MAX_TIMESTAMP_MS = 8.64e15;
 
 /** Throws a `ConfigError` before serving if the recording is unreadable or was written by a different version. */
-async function assertReplayable(path: string, past: PastThread): Promise<void> {
+async function assertReplayable(path: string, pastThread: PastThread): Promise<void> {
   const throwConfigError = (cause: unknown): never => {
     throw cause instanceof NotInspected ? new ConfigError(cause.message, { cause }) : cause;
   };
-  if ((await past.recorded().catch(throwConfigError)) === undefined)
+  if ((await pastThread.recorded().catch(throwConfigError)) === undefined)
     throw new ConfigError(`${path}: nothing in it can be replayed`);
-  await past.moment(MAX_TIME).catch(throwConfigError);
+  await pastThread.moment(MAX_TIMESTAMP_MS).catch(throwConfigError);
 }

@@ -5,7 +5,7 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../../../node/host/paths.ts';
 import { readRecordingBytes } from '../../../recording/dump.ts';
-import { RECORDER_OFF } from '../../../socket/recording.ts';
+import { RECORDER_OFF_HEADER } from '../../../socket/recording.ts';
 import { connectAgent } from '../../agent.ts';
 
 export interface RecordDumpOptions {
@@ -19,16 +19,16 @@ export async function dumpRecording(
   options: RecordDumpOptions,
   write: (text: string) => unknown,
 ): Promise<void> {
-  const { chunks, isOff } = await openRecordingBytes(options);
+  const { chunks, isRecorderOff } = await openRecordingBytes(options);
   const handle = await open(file, 'wx', 0o600).catch((cause: unknown) => {
     if (errorCode(cause) !== 'EEXIST') throw cause;
     throw new ConfigError(`${file} exists: expected the name of a new file`, { cause });
   });
-  let size = 0;
+  let writtenBytes = 0;
   try {
     for await (const part of chunks) {
       await handle.writeFile(part);
-      size += part.length;
+      writtenBytes += part.length;
     }
   } catch (error) {
     await rm(file, { force: true });
@@ -36,7 +36,7 @@ export async function dumpRecording(
   } finally {
     await handle.close();
   }
-  write(`${file}: ${size} bytes${isOff ? RECORDER_OFF_NOTE : ''}\n`);
+  write(`${file}: ${writtenBytes} bytes${isRecorderOff ? RECORDER_OFF_NOTE : ''}\n`);
 }
 
 const RECORDER_OFF_NOTE = ', all from earlier agents: the running agent does not record (--record-size 0)';
@@ -44,21 +44,21 @@ const RECORDER_OFF_NOTE = ', all from earlier agents: the running agent does not
 interface RecordingBytes {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Whether the running agent does not record, in which case all data is from earlier agents. */
-  readonly isOff: boolean;
+  readonly isRecorderOff: boolean;
 }
 
 /** Reads from the running agent, which includes data that is not on disk yet, or else from the root directory. */
 async function openRecordingBytes(options: RecordDumpOptions): Promise<RecordingBytes> {
   try {
-    const { parts: chunks, headers } = await (await connectAgent(options)).bytes('/recording');
-    const [name, off] = RECORDER_OFF;
-    return { chunks, isOff: headers[name] === off };
+    const { chunks, headers } = await (await connectAgent(options)).bytes('/recording');
+    const [name, off] = RECORDER_OFF_HEADER;
+    return { chunks, isRecorderOff: headers[name] === off };
   } catch (error) {
     if (!(error instanceof NodeFailure) || error.reason !== 'NoAgent') throw error;
     const directories = candidateRoots(options).map(recordingDirectory);
     for (const directory of directories) {
       const chunks = await readRecordingBytes(directory);
-      if (chunks) return { chunks, isOff: false };
+      if (chunks) return { chunks, isRecorderOff: false };
     }
     throw new ConfigError(`no agent has recorded anything at ${directories.join(' or ')}`, { cause: error });
   }

@@ -3,12 +3,12 @@
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { machinesDigest } from '../../../node/start/machinesDigest.ts';
-import { type CheckResult, checkStretch, type ReplayedMoment, replayTo } from '../../../recording/play.ts';
+import { type CheckResult, checkStretch, type ReplayedState, replayUntil } from '../../../recording/play.ts';
 import { readLine } from '../../../recording/readLine.ts';
 import { RecordingError } from '../../../recording/recordingError.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
 import { formatStory } from '../../../recording/story.ts';
-import { linesIn, type Stretch, stretchesOf } from '../../../recording/stretches.ts';
+import { findStretches, readMemberLines, type Stretch } from '../../../recording/stretches.ts';
 import {
   formatExplanation,
   formatNodeExplanation,
@@ -17,7 +17,7 @@ import {
 import { podList } from '../../../show/tables/podList.ts';
 import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByName.ts';
 import { podTable } from '../../../show/tables/table.ts';
-import { asText } from '../../output/output.ts';
+import { formatObject } from '../../output/output.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
 import { parseNodeArgument, parsePodName, selectedPart, terminalWidth } from '../get/explain.ts';
 
@@ -44,7 +44,7 @@ interface OpenedRecording {
   readonly file: RecordingFile;
   readonly stretches: readonly Stretch[];
   /** The time up to which to replay, in milliseconds since the epoch. */
-  readonly until: number;
+  readonly untilMs: number;
 }
 
 /**
@@ -58,49 +58,52 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
     throw new ConfigError('--check cannot be combined with --until, because it checks the whole recording');
   if (options.explain === undefined && selectedPart(options))
     throw new ConfigError('--container and --volume: only with --explain pod/NAME');
-  const opened = await openRecording(path, options);
-  if (options.check) return check(opened, write);
-  if (options.open) return openPage(path, opened, write);
+  const recording = await openRecording(path, options);
+  if (options.check) return check(recording, write);
+  if (options.open) return openPage(path, recording, write);
   if (options.story) {
-    for await (const line of formatStory(opened.file, opened)) write(`${line}\n`);
+    for await (const line of formatStory(recording.file, { until: recording.untilMs })) write(`${line}\n`);
     return;
   }
-  const played = await replayTo(opened.file, opened.stretches, { until: opened.until, machines: machinesDigest() });
-  if (played === undefined) throw new RecordingError(`${path}: nothing in it can be replayed`);
+  const replayedState = await replayUntil(recording.file, recording.stretches, {
+    until: recording.untilMs,
+    machines: machinesDigest(),
+  });
+  if (replayedState === undefined) throw new RecordingError(`${path}: nothing in it can be replayed`);
   try {
-    if (options.explain === undefined) await printPods(played, options, write);
-    else write(await explanationText(played, options.explain, options));
+    if (options.explain === undefined) await printPods(replayedState, options, write);
+    else write(await explanationText(replayedState, options.explain, options));
   } finally {
-    await played.agent.stop();
+    await replayedState.agent.stop();
   }
 }
 
-async function openPage(path: string, { until }: OpenedRecording, write: Write): Promise<void> {
+async function openPage(path: string, { untilMs }: OpenedRecording, write: Write): Promise<void> {
   const [{ inspectRecording }, { openSecretLink }] = await Promise.all([
     import('./inspect.ts'),
     import('./desktop.ts'),
   ]);
-  await inspectRecording(path, {}, write, { at: Number.isFinite(until) ? until : undefined, open: openSecretLink });
+  await inspectRecording(path, {}, write, { at: Number.isFinite(untilMs) ? untilMs : undefined, open: openSecretLink });
 }
 
 async function openRecording(path: string, { until }: ReplayOptions): Promise<OpenedRecording> {
   const file = await RecordingFile.open(path);
-  const stretches = await stretchesOf(file);
-  const [first] = stretches[0]?.beginnings ?? [];
+  const stretches = await findStretches(file);
+  const [first] = stretches[0]?.replayStarts ?? [];
   if (first === undefined) {
     throw new RecordingError(
       `${path}: expected a recording, as "statelet record dump" writes it, or a directory of one`,
     );
   }
   const end = until === undefined ? first.at : await lastTimestamp(file, first.at);
-  return { file, stretches, until: parseUntil(until, first.at, end) };
+  return { file, stretches, untilMs: parseUntil(until, first.at, end) };
 }
 
 /** Returns the timestamp of the last line. */
-async function lastTimestamp(file: RecordingFile, otherwise: number): Promise<number> {
+async function lastTimestamp(file: RecordingFile, fallbackMs: number): Promise<number> {
   const lastMember = file.members.at(-1);
-  const lines = lastMember && (await linesIn(file, lastMember));
-  return readLine(lines?.at(-1) ?? '')?.at ?? lastMember?.at ?? otherwise;
+  const lastMemberLines = lastMember && (await readMemberLines(file, lastMember));
+  return readLine(lastMemberLines?.at(-1) ?? '')?.at ?? lastMember?.at ?? fallbackMs;
 }
 
 /** Upper bound for durations, which rejects nonsensical values. */
@@ -110,79 +113,79 @@ const MAX_DURATION_MS = 100 * 365 * 24 * 3_600_000;
 export function parseUntil(until: string | undefined, from: number, to: number): number {
   if (until === undefined) return Number.POSITIVE_INFINITY;
   const isFromEnd = until.startsWith('-');
-  const duration = parseDuration(isFromEnd ? until.slice(1) : until);
-  if (duration !== undefined && duration <= MAX_DURATION_MS) return isFromEnd ? to - duration : from + duration;
-  const time = /^\d{4}-\d\d-\d\dT/.test(until) ? Date.parse(until) : Number.NaN;
-  if (Number.isNaN(time)) {
+  const durationMs = parseDuration(isFromEnd ? until.slice(1) : until);
+  if (durationMs !== undefined && durationMs <= MAX_DURATION_MS) return isFromEnd ? to - durationMs : from + durationMs;
+  const timestampMs = /^\d{4}-\d\d-\d\dT/.test(until) ? Date.parse(until) : Number.NaN;
+  if (Number.isNaN(timestampMs)) {
     throw new ConfigError(
       `--until: expected a time such as "2026-01-31T12:00:00Z", or a duration such as "90s" from the beginning or "-90s" from the end, got ${JSON.stringify(until)}`,
     );
   }
-  return time;
+  return timestampMs;
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-const podsInNamespace = (namespace: string | undefined, agent: ReplayedMoment['agent']) =>
+const podsInNamespace = (namespace: string | undefined, agent: ReplayedState['agent']) =>
   agent.pods().filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace);
 
 async function printPods(
-  { agent, at }: ReplayedMoment,
+  { agent, at }: ReplayedState,
   { namespace, output }: ReplayOptions,
   write: Write,
 ): Promise<void> {
   const pods = podsInNamespace(namespace, agent);
   if (output !== undefined) {
-    return void write(await asText(podList(pods), output));
+    return void write(await formatObject(podList(pods), output));
   }
   write(`${isoTime(at)}\n`);
   const [header = [], ...rows] = podTable(pods, { wide: false, now: at });
-  const cells = pods.map(({ metadata }, index) => [metadata.namespace, ...(rows[index] ?? [])]);
-  tablePrinter(write).print(['NAMESPACE', ...header], cells);
+  const rowsWithNamespace = pods.map(({ metadata }, index) => [metadata.namespace, ...(rows[index] ?? [])]);
+  tablePrinter(write).print(['NAMESPACE', ...header], rowsWithNamespace);
 }
 
-async function explanationText({ agent, at }: ReplayedMoment, target: string, options: ReplayOptions): Promise<string> {
+async function explanationText({ agent, at }: ReplayedState, target: string, options: ReplayOptions): Promise<string> {
   const { namespace, output } = options;
   const part = selectedPart(options);
   const width = terminalWidth();
   if (parseNodeArgument([target])) {
     if (part) throw new ConfigError(`--${part.kind}: a node has none, expected --explain pod/NAME`);
     const node = agent.explainNode();
-    return output === undefined ? formatNodeExplanation(node, width) : asText(node, output);
+    return output === undefined ? formatNodeExplanation(node, width) : formatObject(node, output);
   }
   const name = parsePodName([target]);
-  const matches = findPodsByName(name, podsInNamespace(namespace, agent));
-  const why = ambiguityMessage(matches);
+  const matchingPods = findPodsByName(name, podsInNamespace(namespace, agent));
+  const why = ambiguityMessage(matchingPods);
   if (why !== undefined) throw new ConfigError(`--explain: ${why}`);
-  const [pod] = matches;
+  const [pod] = matchingPods;
   const podExplanation = pod && agent.explainUid(pod.metadata.uid);
   if (podExplanation === undefined) throw new ConfigError(`--explain: pods "${name}" not found at ${isoTime(at)}`);
   if (part) {
     const explanation = agent.explainPart(podExplanation.uid, part);
     if (!explanation)
       throw new ConfigError(`--${part.kind}: pod ${name} has no ${part.kind} ${part.name} at ${isoTime(at)}`);
-    return output === undefined ? formatPartExplanation(explanation, width) : asText(explanation, output);
+    return output === undefined ? formatPartExplanation(explanation, width) : formatObject(explanation, output);
   }
-  return output === undefined ? formatExplanation(podExplanation, width) : asText(podExplanation, output);
+  return output === undefined ? formatExplanation(podExplanation, width) : formatObject(podExplanation, output);
 }
 
 async function check({ file, stretches }: OpenedRecording, write: Write): Promise<void> {
-  const totals: CheckResult = { entries: 0, states: 0, statuses: 0 };
+  const totalCounts: CheckResult = { entries: 0, states: 0, statuses: 0 };
   const machines = machinesDigest();
   for (const stretch of stretches) {
     const { difference, ...counts } = await checkStretch(file, stretch, machines);
     if (difference) {
-      const { at, of, recorded, replayed } = difference;
+      const { at, subject, recorded: recordedValue, replayed: replayedValue } = difference;
       throw new RecordingError(
-        `${isoTime(at)}: ${of}: recorded ${formatValue(recorded)}, replayed ${formatValue(replayed)}`,
+        `${isoTime(at)}: ${subject}: recorded ${formatValue(recordedValue)}, replayed ${formatValue(replayedValue)}`,
       );
     }
     for (const key of ['entries', 'states', 'statuses'] as const)
-      Object.assign(totals, { [key]: totals[key] + counts[key] });
+      Object.assign(totalCounts, { [key]: totalCounts[key] + counts[key] });
   }
-  const lives = new Set(stretches.map(({ life }) => life)).size;
+  const lifeCount = new Set(stretches.map(({ life }) => life)).size;
   write(
-    `${lives === 1 ? '1 life' : `${lives} lives`}, ${totals.entries} entries, ${totals.states} states, ${totals.statuses} statuses: no difference\n`,
+    `${lifeCount === 1 ? '1 life' : `${lifeCount} lives`}, ${totalCounts.entries} entries, ${totalCounts.states} states, ${totalCounts.statuses} statuses: no difference\n`,
   );
 }
 

@@ -14,8 +14,8 @@ export interface DeleteOptions {
 }
 
 /** Throws a `NodeFailure` that names the manifest to remove. */
-export async function deletePod(words: readonly string[], options: DeleteOptions): Promise<never> {
-  const name = parsePodName(words);
+export async function deletePod(args: readonly string[], options: DeleteOptions): Promise<never> {
+  const name = parsePodName(args);
   const agent = await connectAgent(options);
   const { metadata } = await fetchPod(agent, name, options.namespace);
   const { pod, manifest } = readPodPaths(await agent.json(`/places/uids/${encodeURIComponent(metadata.uid)}`));
@@ -36,9 +36,9 @@ export async function deletePod(words: readonly string[], options: DeleteOptions
   const otherManifests = problems.filter(
     (each) => each.path === 'metadata.uid' && each.pod === `${metadata.namespace}/${metadata.name}`,
   );
-  const otherFiles = otherManifests.map(({ file }) => ` and ${file}, which has a pod of the same UID,`).join('');
+  const otherFilesText = otherManifests.map(({ file }) => ` and ${file}, which has a pod of the same UID,`).join('');
   throw new NodeFailure(
     'MethodNotAllowed',
-    `${podText} is a static pod: remove ${manifest}${otherFiles} to terminate it`,
+    `${podText} is a static pod: remove ${manifest}${otherFilesText} to terminate it`,
   );
 }

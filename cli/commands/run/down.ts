@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createAlarm } from '../../../actors/alarm.ts';
-import { isSameRuntime, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
+import { hasSameSocket, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -18,10 +18,10 @@ import { lockRootDirectory } from '../../../node/start/lock.ts';
 import { assertNoKubelet } from '../../../node/start/runningKubelets.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { removeStaleSocket, socketPath } from '../../../socket/socketPath.ts';
-import { drainInTime, drainTimeout } from './drain.ts';
+import { drainTimeout, drainWithTimeout } from './drain.ts';
 import { listRemainingPods, removeRemainingPods } from './remainingPods.ts';
 import { stopAgent } from './stopAgent.ts';
-import { type PrivateRuntime, type UpParts, withRuntime } from './up.ts';
+import { type PrivateRuntime, type UpDependencies, withRuntime } from './up.ts';
 
 export interface DownOptions {
   readonly stateDir?: string;
@@ -33,7 +33,7 @@ export interface DownOptions {
 }
 
 /** Dependencies of `down`, which tests replace. */
-export interface DownParts extends Pick<UpParts, 'startNode' | 'startRuntime'> {
+export interface DownDependencies extends Pick<UpDependencies, 'startNode' | 'startRuntime'> {
   /** Describes the remains of the private containerd of a directory. */
   tracesOf(directory: string): Promise<string[]>;
   /** Returns the endpoint of the private containerd of a directory. */
@@ -52,45 +52,45 @@ const POLL_INTERVAL_MS = 100;
 
 type StateLayout = ReturnType<typeof stateLayout>;
 
-const podDirectories = (rootDirectory: string): Promise<string[]> =>
+const listPodDirectories = (rootDirectory: string): Promise<string[]> =>
   readdir(join(rootDirectory, 'pods')).catch(() => []);
 
 /** Lists the pod directories that do not belong to other agents. */
-const ownDirectories = async (rootDirectory: string, foreign: readonly ForeignPod[]): Promise<string[]> =>
-  (await podDirectories(rootDirectory)).filter((name) => !foreign.some(({ uid }) => uid === name));
+const listOwnPodDirectories = async (rootDirectory: string, foreign: readonly ForeignPod[]): Promise<string[]> =>
+  (await listPodDirectories(rootDirectory)).filter((name) => !foreign.some(({ uid }) => uid === name));
 
 /** Describes the remains of the node: its containerd and its pod directories. */
-async function describeRemains(
+async function describeLeftovers(
   { containerdDirectory, rootDirectory }: StateLayout,
-  dependencies: DownParts,
+  dependencies: DownDependencies,
   foreign: readonly ForeignPod[] = [],
 ): Promise<string[]> {
-  const { length } = await ownDirectories(rootDirectory, foreign);
+  const { length } = await listOwnPodDirectories(rootDirectory, foreign);
   const pods = length === 0 ? [] : [`${length} pod ${length === 1 ? 'directory' : 'directories'}`];
   return [...(await dependencies.tracesOf(containerdDirectory)), ...pods];
 }
 
 /** Waits until all pods and their directories are gone, or until the drain timeout. */
-async function waitUntilGone(agent: AgentPort, rootDirectory: string, clock: Clock): Promise<void> {
+async function waitUntilPodsRemoved(agent: AgentPort, rootDirectory: string, clock: Clock): Promise<void> {
   const alarm = createAlarm(clock);
-  const start = clock.now();
+  const startedAt = clock.now();
   let timeoutMs = 0;
   for (;;) {
     const pods = agent.pods();
     timeoutMs = Math.max(timeoutMs, drainTimeout(pods));
-    const hasRemains =
+    const hasLeftovers =
       pods.length > 0 ||
       !agent.node().tags.includes('steady') ||
-      (await ownDirectories(rootDirectory, agent.node().foreign)).length > 0;
-    if (!hasRemains || clock.now() - start > timeoutMs) return;
-    await alarm.wait(clock.now() + POLL_INTERVAL_MS);
+      (await listOwnPodDirectories(rootDirectory, agent.node().foreign)).length > 0;
+    if (!hasLeftovers || clock.now() - startedAt > timeoutMs) return;
+    await alarm.waitUntil(clock.now() + POLL_INTERVAL_MS);
   }
 }
 
 interface DownRun {
   readonly layout: StateLayout;
   readonly now: boolean;
-  readonly parts: DownParts;
+  readonly dependencies: DownDependencies;
 }
 
 /**
@@ -98,18 +98,28 @@ interface DownRun {
  * them. Returns the pods of other agents.
  */
 async function terminatePods(
-  { now, parts }: DownRun,
-  { config, simulated = false }: { config: NodeConfig; simulated?: boolean },
+  { now, dependencies }: DownRun,
+  { config, isSimulated = false }: { config: NodeConfig; isSimulated?: boolean },
 ): Promise<readonly ForeignPod[]> {
-  const { write, clock = systemClock } = parts;
-  const log = await createLogger({ logging: config.logging, simulated, level: 'warn', isShort: process.stderr.isTTY });
+  const { write, clock = systemClock } = dependencies;
+  const log = await createLogger({
+    logging: config.logging,
+    isSimulated,
+    level: 'warn',
+    usesShortFormat: process.stderr.isTTY,
+  });
   // Orphaned pods have a grace period of one second unless `endsAll` is set.
-  const { agent, drain, stop } = await parts.startNode({ config, simulated, ...log, endsAll: !now });
+  const { agent, drain, stop } = await dependencies.startNode({
+    config,
+    isSimulated,
+    ...log,
+    endsAll: !now,
+  });
   const stopReporting = reportTerminations(agent, write);
   try {
-    await waitUntilGone(agent, config.rootDirectory, clock);
+    await waitUntilPodsRemoved(agent, config.rootDirectory, clock);
     const print = (line: string) => write(`${line}\n`);
-    await drainInTime({ pods: agent.pods(), drain, clock, print });
+    await drainWithTimeout({ pods: agent.pods(), drain, clock, print });
     return agent.node().foreign;
   } finally {
     stopReporting();
@@ -117,71 +127,74 @@ async function terminatePods(
   }
 }
 
-function reportTerminations(agent: AgentPort, write: DownParts['write']): () => void {
+function reportTerminations(agent: AgentPort, write: DownDependencies['write']): () => void {
   return agent.subscribe(({ pod, removed }) => {
     if (removed) write(`pod ${displayName(pod.metadata)} terminated\n`);
   });
 }
 
 /** Reads a configuration without any source of pods. */
-async function readConfig(places: StateLayout, nodeName: string | undefined): Promise<NodeConfig> {
+async function readConfig(stateDirectories: StateLayout, nodeName: string | undefined): Promise<NodeConfig> {
   const flags = nodeName === undefined ? {} : { '--hostname-override': nodeName };
-  return (await loadConfig(flags, { defaults: places, checkHost: false })).config;
+  return (await loadConfig(flags, { defaults: stateDirectories, checkHost: false })).config;
 }
 
 /** Terminates the pods on their runtime, then stops the private containerd. */
 async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
-  const { layout, parts } = run;
+  const { layout, dependencies } = run;
   const { containerdDirectory } = layout;
-  const makers = (await listRemainingPods(layout)).flatMap(({ maker = [] }) => maker);
-  const privateEndpoint = parts.endpointOf(containerdDirectory);
-  const externalMaker = makers.find(
-    ({ runtime }) => runtime !== SIMULATED && !isSameRuntime(hostFiles, runtime, privateEndpoint),
+  const podCreators = (await listRemainingPods(layout)).flatMap(({ maker = [] }) => maker);
+  const privateEndpoint = dependencies.endpointOf(containerdDirectory);
+  const externalCreator = podCreators.find(
+    ({ runtime }) => runtime !== SIMULATED && !hasSameSocket(hostFiles, runtime, privateEndpoint),
   );
-  const hasPrivateRuntime = (await parts.tracesOf(containerdDirectory)).length > 0;
-  if (externalMaker !== undefined) {
-    const foreign = await terminateOnExternalRuntime(run, externalMaker);
-    if (hasPrivateRuntime) await parts.endRuntime(containerdDirectory);
+  const hasPrivateRuntime = (await dependencies.tracesOf(containerdDirectory)).length > 0;
+  if (externalCreator !== undefined) {
+    const foreign = await terminateOnExternalRuntime(run, externalCreator);
+    if (hasPrivateRuntime) await dependencies.endRuntime(containerdDirectory);
     return foreign;
   }
-  const [first] = makers;
+  const [first] = podCreators;
   if (hasPrivateRuntime || first?.runtime !== SIMULATED) return terminateOnPrivateRuntime(run, first);
-  return terminatePods(run, { config: await readConfig(layout, first.node), simulated: true });
+  return terminatePods(run, { config: await readConfig(layout, first.node), isSimulated: true });
 }
 
 /** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */
-async function terminateOnExternalRuntime(ending: DownRun, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
-  const { layout, parts } = ending;
-  await parts.nodeNameOf(runtime, layout.rootDirectory).catch((cause: Error) => {
+async function terminateOnExternalRuntime(downRun: DownRun, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
+  const { layout, dependencies } = downRun;
+  await dependencies.nodeNameOf(runtime, layout.rootDirectory).catch((cause: Error) => {
     const message = `pods below ${layout.rootDirectory} run on ${runtime}, which does not respond (${cause.message}): start that runtime, then run "statelet down" again`;
     throw new NodeFailure('RuntimeUnavailable', message, { cause });
   });
   const config = await readConfig(layout, node);
   const endpoints = { containerRuntimeEndpoint: runtime, imageServiceEndpoint: runtime };
-  return terminatePods(ending, { config: Object.freeze({ ...config, ...endpoints }) });
+  return terminatePods(downRun, { config: Object.freeze({ ...config, ...endpoints }) });
 }
 
 /** Terminates the pods gracefully if the private containerd can be started, else kills them. */
-async function terminateOnPrivateRuntime(ending: DownRun, maker: Maker | undefined): Promise<readonly ForeignPod[]> {
-  const { layout, parts } = ending;
-  const { write } = parts;
+async function terminateOnPrivateRuntime(
+  downRun: DownRun,
+  podCreator: Maker | undefined,
+): Promise<readonly ForeignPod[]> {
+  const { layout, dependencies } = downRun;
+  const { write } = dependencies;
   const { containerdDirectory, rootDirectory } = layout;
   let runtime: PrivateRuntime;
   try {
     const onProgress = (step: string) => write(`${step}\n`);
-    runtime = await parts.startRuntime(containerdDirectory, {
+    runtime = await dependencies.startRuntime(containerdDirectory, {
       onProgress,
       stopSignal: neverAborted,
       terminatesPods: true,
     });
   } catch (error) {
     write(`the pods are killed without a grace period: ${summaryLine(error)}\n`);
-    await parts.endRuntime(containerdDirectory);
+    await dependencies.endRuntime(containerdDirectory);
     return removeRemainingPods(layout, neverAborted);
   }
   try {
-    const nodeName = (await parts.nodeNameOf(runtime.endpoint, rootDirectory)) ?? maker?.node;
-    return await terminatePods(ending, { config: withRuntime(await readConfig(layout, nodeName), runtime) });
+    const nodeName = (await dependencies.nodeNameOf(runtime.endpoint, rootDirectory)) ?? podCreator?.node;
+    return await terminatePods(downRun, { config: withRuntime(await readConfig(layout, nodeName), runtime) });
   } finally {
     await runtime.stop();
   }
@@ -204,36 +217,36 @@ function layoutFor(stateDirectory: string, { rootDir, podLogDir }: DownOptions):
 }
 
 /** Stops the node of a state directory. Does nothing if it has already stopped. */
-export async function down(options: DownOptions, parts: DownParts): Promise<void> {
-  const { write, clock = systemClock } = parts;
+export async function runDown(options: DownOptions, dependencies: DownDependencies): Promise<void> {
+  const { write, clock = systemClock } = dependencies;
   const { now = false } = options;
   const stateDirectory = resolve(options.stateDir ?? defaultStateDirectory());
   const layout = layoutFor(stateDirectory, options);
   const { rootDirectory } = layout;
   await assertNoKubelet(rootDirectory);
   const wasAgentRunning = await stopAgent(rootDirectory, { write, clock, now });
-  const remainsBefore = await describeRemains(layout, parts);
-  if (remainsBefore.length === 0 && !existsSync(socketPath(rootDirectory))) {
+  const initialLeftovers = await describeLeftovers(layout, dependencies);
+  if (initialLeftovers.length === 0 && !existsSync(socketPath(rootDirectory))) {
     write(
       wasAgentRunning
         ? `the node of ${stateDirectory} has stopped and left nothing behind\n`
-        : notRunningText(stateDirectory, await parts.listAgents()),
+        : notRunningText(stateDirectory, await dependencies.listAgents()),
     );
     return;
   }
-  for (const each of remainsBefore) write(`found ${each}\n`);
-  const release = await lockRootDirectory(rootDirectory);
-  let foreign: readonly ForeignPod[] = [];
+  for (const each of initialLeftovers) write(`found ${each}\n`);
+  const releaseLock = await lockRootDirectory(rootDirectory);
+  let foreignPods: readonly ForeignPod[] = [];
   try {
-    if (remainsBefore.length > 0) foreign = await terminateAll({ layout, now, parts });
+    if (initialLeftovers.length > 0) foreignPods = await terminateAll({ layout, now, dependencies });
     await removeStaleSocket(socketPath(rootDirectory));
   } finally {
-    await release();
+    await releaseLock();
   }
-  if (remainsBefore.length === 0) return void write(notRunningText(stateDirectory, await parts.listAgents()));
-  for (const { directory, why } of foreign) if (directory) write(`left alone ${directory}: ${why}\n`);
-  const remainsAfter = await describeRemains(layout, parts, foreign);
-  if (remainsAfter.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${remainsAfter.join(', ')}`);
+  if (initialLeftovers.length === 0) return void write(notRunningText(stateDirectory, await dependencies.listAgents()));
+  for (const { directory, why } of foreignPods) if (directory) write(`left alone ${directory}: ${why}\n`);
+  const finalLeftovers = await describeLeftovers(layout, dependencies, foreignPods);
+  if (finalLeftovers.length > 0) throw new NodeFailure('LeftBehind', `not cleaned up: ${finalLeftovers.join(', ')}`);
   write(`the node has stopped; its images, logs and saved state stay in ${stateDirectory}\n`);
 }
 
@@ -243,8 +256,10 @@ export async function down(options: DownOptions, parts: DownParts): Promise<void
  */
 function notRunningText(stateDirectory: string, sockets: readonly string[]): string {
   const otherAgents = sockets.map((socket) => {
-    const root = dirname(socket);
-    return basename(root) === 'kubelet' ? `--state-dir ${dirname(root)}` : `--root-dir ${root}`;
+    const rootDirectory = dirname(socket);
+    return basename(rootDirectory) === 'kubelet'
+      ? `--state-dir ${dirname(rootDirectory)}`
+      : `--root-dir ${rootDirectory}`;
   });
   const hint = otherAgents.length === 0 ? '' : `; other agents: ${otherAgents.join(', ')}`;
   return `no "statelet up" is running for ${stateDirectory}${hint}\n`;

@@ -14,13 +14,13 @@ export function drainTimeout(pods: readonly Pod[]): number {
  * Terminates all pods gracefully. If that takes too long, e.g. because the runtime hangs, prints a message and resolves
  * anyway.
  */
-export function drainInTime(parts: {
+export function drainWithTimeout(options: {
   readonly pods: readonly Pod[];
   readonly drain: () => Promise<void>;
   readonly clock: Clock;
   readonly print: (line: string) => void;
 }): Promise<void> {
-  const { pods, drain, clock, print } = parts;
+  const { pods, drain, clock, print } = options;
   const timeoutMs = drainTimeout(pods);
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(() => {

@@ -7,24 +7,25 @@ import { withDefaults } from '../../../node/config/settings/settingTexts.ts';
 export function addNodeCommand(program: Command, name: 'run' | 'up', summary: string): Command {
   const command = program.command(name).description(summary);
   for (const setting of flagSettings()) {
-    const only = setting.flag.command ?? name;
-    if (only === name) command.addOption(optionOf(setting, name));
+    const onlyCommand = setting.flag.command ?? name;
+    if (onlyCommand === name) command.addOption(optionOf(setting, name));
   }
   return command;
 }
 
 function optionOf({ name, flag, setting }: FlagSetting, command: 'run' | 'up'): Option {
   const usage = [flag.short === undefined ? name : `${flag.short}, ${name}`, flag.argument];
-  const byDefault = command === 'up' ? flag.upDefault : undefined;
-  const help = withDefaults(flag.help, setting, byDefault === undefined ? {} : { default: byDefault });
+  const defaultValue = command === 'up' ? flag.upDefault : undefined;
+  const help = withDefaults(flag.help, setting, defaultValue === undefined ? {} : { default: defaultValue });
   const option = new Option(usage.filter((word) => word !== undefined).join(' '), help);
-  if (flag.argument === '[boolean]') option.argParser(onOrOff);
-  if (flag.repeats) option.argParser(joined);
+  if (flag.argument === '[boolean]') option.argParser(parseOnOff);
+  if (flag.repeats) option.argParser(joinValues);
   return option;
 }
 
 /** Parses the value of a switch. As in a kubelet, a switch without a value is on. */
-const onOrOff = (value: string): boolean | string => (value === 'true' || value === 'false' ? value === 'true' : value);
+const parseOnOff = (value: string): boolean | string =>
+  value === 'true' || value === 'false' ? value === 'true' : value;
 
-const joined = (value: string, before: string | undefined): string =>
-  before === undefined ? value : `${before},${value}`;
+const joinValues = (value: string, previousValue: string | undefined): string =>
+  previousValue === undefined ? value : `${previousValue},${value}`;

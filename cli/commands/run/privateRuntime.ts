@@ -2,17 +2,17 @@ import { createAlarm } from '../../../actors/alarm.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { connectCri } from '../../../cri/client/grpc.ts';
-import { nodeNameInMark, OWNER } from '../../../cri/config/labels.ts';
+import { nodeNameFromOwner, OWNER_ANNOTATION } from '../../../cri/config/labels.ts';
 import {
   containerdEndpoint,
-  containerdTraces,
+  describeContainerdTraces,
   type ManagedContainerd,
   removeContainerd,
   startManagedContainerd,
 } from '../../../cri/managed/containerd/containerd.ts';
 import { assertDirectoryOrMissing } from '../../../host/files/expectDirectory.ts';
-import type { DownParts } from './down.ts';
-import type { UpParts } from './up.ts';
+import type { DownDependencies } from './down.ts';
+import type { UpDependencies } from './up.ts';
 
 /** Interval between checks whether the private containerd is running, in milliseconds. */
 const ALIVE_CHECK_INTERVAL_MS = 1_000;
@@ -25,32 +25,32 @@ const MAX_SILENCE_MS = 60_000;
  * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running. It is
  * restarted if it dies or hangs; its pods keep running.
  */
-export const startPrivateContainerd: UpParts['startRuntime'] = async (
+export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
   directory,
   { onProgress, stopSignal, terminatesPods = false },
 ) => {
   await assertDirectoryOrMissing(directory);
-  const pause = (ms: number) => createAlarm(systemClock).wait(systemClock.now() + ms);
-  const stopped = new AbortController();
+  const pause = (ms: number) => createAlarm(systemClock).waitUntil(systemClock.now() + ms);
+  const stopController = new AbortController();
   const options = { directory, pause, onProgress, endsAll: terminatesPods };
   let containerd = await startManagedContainerd({ ...options, signal: stopSignal });
   const neverAborted = new AbortController().signal;
-  const startAgain = () => startManagedContainerd({ ...options, signal: neverAborted, isRestart: true });
+  const restartContainerd = () => startManagedContainerd({ ...options, signal: neverAborted, isRestart: true });
   const restartReasons: string[] = [];
-  const watch = keepAlive({
+  const watchPromise = keepAlive({
     current: () => containerd,
     takeRestartReason: () => restartReasons.splice(0).at(-1),
     restart: async () => {
-      containerd = await startAgain();
+      containerd = await restartContainerd();
     },
-    stopSignal: stopped.signal,
+    stopSignal: stopController.signal,
     onProgress,
     clock: systemClock,
   });
   const { endpoint, cgroupParent, undo } = containerd;
   const stopWatching = () => {
-    stopped.abort();
-    return watch;
+    stopController.abort();
+    return watchPromise;
   };
   return {
     endpoint,
@@ -69,7 +69,7 @@ export const startPrivateContainerd: UpParts['startRuntime'] = async (
  * Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal
  * aborts.
  */
-export async function keepAlive(parts: {
+export async function keepAlive(options: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
   /** Returns the reason of a requested restart, and clears it. */
   takeRestartReason: () => string | undefined;
@@ -78,12 +78,12 @@ export async function keepAlive(parts: {
   onProgress: (step: string) => void;
   clock: Clock;
 }): Promise<void> {
-  const { current, takeRestartReason, restart, stopSignal, onProgress, clock } = parts;
+  const { current, takeRestartReason, restart, stopSignal, onProgress, clock } = options;
   const alarm = createAlarm(clock, stopSignal);
   let respondedAt = clock.now();
   let nextResponseCheckAt = clock.now() + RESPONSE_CHECK_INTERVAL_MS;
   while (!stopSignal.aborted) {
-    await alarm.wait(clock.now() + ALIVE_CHECK_INTERVAL_MS);
+    await alarm.waitUntil(clock.now() + ALIVE_CHECK_INTERVAL_MS);
     if (stopSignal.aborted) return;
     const isAlive = await current().isAlive();
     const restartReason = isAlive ? takeRestartReason() : undefined;
@@ -107,18 +107,22 @@ export async function keepAlive(parts: {
 }
 
 /** Functions with which `down` finds a private containerd and removes one that cannot be started. */
-export const privateContainerdCleanup: Pick<DownParts, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> = {
-  tracesOf: containerdTraces,
-  endpointOf: containerdEndpoint,
-  endRuntime: (directory) => removeContainerd(directory, (ms) => createAlarm(systemClock).wait(systemClock.now() + ms)),
-  nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
-    const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
-    try {
-      const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
-      const names = items.map(({ annotations }) => nodeNameInMark(annotations[OWNER], rootDirectory));
-      return names.find((name) => name !== undefined);
-    } finally {
-      cri.close();
-    }
-  },
-};
+export const privateContainerdCleanup: Pick<DownDependencies, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> =
+  {
+    tracesOf: describeContainerdTraces,
+    endpointOf: containerdEndpoint,
+    endRuntime: (directory) =>
+      removeContainerd(directory, (ms) => createAlarm(systemClock).waitUntil(systemClock.now() + ms)),
+    nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
+      const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
+      try {
+        const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
+        const nodeNames = items.map(({ annotations }) =>
+          nodeNameFromOwner(annotations[OWNER_ANNOTATION], rootDirectory),
+        );
+        return nodeNames.find((name) => name !== undefined);
+      } finally {
+        cri.close();
+      }
+    },
+  };

@@ -22,11 +22,11 @@ interface RemainingPod {
 const layoutOf = ({ rootDirectory, podLogsDirectory }: StateLayout) =>
   createLayout({ rootDir: rootDirectory, podLogsDir: podLogsDirectory });
 
-export async function listRemainingPods(places: StateLayout): Promise<readonly RemainingPod[]> {
-  const layout = layoutOf(places);
+export async function listRemainingPods(stateDirectories: StateLayout): Promise<readonly RemainingPod[]> {
+  const layout = layoutOf(stateDirectories);
   return (await listPodDirectories(layout)).map((uid) => {
     const directory = layout.podDir(uid);
-    return { uid, directory, maker: readMaker(layout.files, directory, places.rootDirectory) };
+    return { uid, directory, maker: readMaker(layout.files, directory, stateDirectories.rootDirectory) };
   });
 }
 
@@ -34,19 +34,22 @@ export async function listRemainingPods(places: StateLayout): Promise<readonly R
  * Unmounts and removes the files of pods whose processes have exited. Returns the pods of other agents, which are left
  * alone. Failures do not stop the removal of other pods, and are thrown together at the end.
  */
-export async function removeRemainingPods(places: StateLayout, signal: AbortSignal): Promise<readonly ForeignPod[]> {
-  const layout = layoutOf(places);
-  const remaining = await listRemainingPods(places);
+export async function removeRemainingPods(
+  stateDirectories: StateLayout,
+  signal: AbortSignal,
+): Promise<readonly ForeignPod[]> {
+  const layout = layoutOf(stateDirectories);
+  const remainingPods = await listRemainingPods(stateDirectories);
   const failures: string[] = [];
-  for (const { uid, maker } of remaining) {
-    if (maker === undefined) continue;
-    await removePodFiles({ uid, layout, mounter: hostMounter, maker, plugins: volumePlugins, signal }).catch(
+  for (const { uid, maker: ownMark } of remainingPods) {
+    if (ownMark === undefined) continue;
+    await removePodFiles({ uid, layout, mounter: hostMounter, ownMark, plugins: volumePlugins, signal }).catch(
       (error: unknown) => void failures.push(messageOf(error)),
     );
   }
   if (failures.length > 0) throw new NodeFailure('LeftBehind', failures.join('\n'));
   const why = "it does not have this agent's mark";
-  return remaining.flatMap(({ uid, directory, maker }) =>
+  return remainingPods.flatMap(({ uid, directory, maker }) =>
     maker ? [] : [{ uid, namespace: UNKNOWN_NAMESPACE, name: uid, directory, sandboxes: [], why }],
   );
 }

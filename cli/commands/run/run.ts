@@ -18,27 +18,27 @@ import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts
 import { runOnce } from './runOnce.ts';
 import { assertNoObstacles, planTakeOver, planText, podNameAndUid } from './takeOver.ts';
 
-const defaults = { rootDirectory: runDirectory };
+const defaultConfig = { rootDirectory: runDirectory };
 
 type Write = (text: string) => unknown;
 
 /** Prints the result of each pod. Rejects if a pod neither runs nor has succeeded. */
 async function reportResults(agent: AgentPort, write: Write, stopSignal: AbortSignal): Promise<void> {
-  const results = await runOnce(agent, systemClock, stopSignal);
-  for (const { name, message } of results) write(`${name}: ${message}\n`);
-  if (results.length === 0) write('no pods\n');
-  const failed = results.filter(({ succeeded }) => !succeeded).map(({ name }) => name);
-  if (failed.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failed.join(', ')}`);
+  const podResults = await runOnce(agent, systemClock, stopSignal);
+  for (const { name, message } of podResults) write(`${name}: ${message}\n`);
+  if (podResults.length === 0) write('no pods\n');
+  const failedNames = podResults.filter(({ hasSucceeded }) => !hasSucceeded).map(({ name }) => name);
+  if (failedNames.length > 0) throw new NodeFailure('RunOnceFailed', `error running pods: ${failedNames.join(', ')}`);
 }
 
 /**
  * Logs which pods will be taken over, or throws if the take-over is refused. Nothing has been changed at this point.
  */
 async function logTakeOver(config: NodeConfig, logger: Logger, stopSignal: AbortSignal): Promise<void> {
-  const plan = await planTakeOver(config, stopSignal);
-  assertNoObstacles(plan);
-  if (plan.pods.length === 0) logger.info(`no pods to take over below ${config.rootDirectory}`);
-  for (const pod of plan.pods) {
+  const takeOverPlan = await planTakeOver(config, stopSignal);
+  assertNoObstacles(takeOverPlan);
+  if (takeOverPlan.pods.length === 0) logger.info(`no pods to take over below ${config.rootDirectory}`);
+  for (const pod of takeOverPlan.pods) {
     logger.info(
       { pod: `${pod.namespace}/${pod.name}`, uid: pod.uid },
       `taking over pod ${podNameAndUid(pod)}: ${pod.why}`,
@@ -57,7 +57,7 @@ export function requireRoot(uid = process.getuid?.()): void {
 
 /** Runs the node agent until a signal, then stops it and leaves every pod running. */
 export async function run(flags: Flags, startNode: StartNode, write: Write): Promise<void> {
-  const { config, warnings } = await loadConfig(flags, { defaults, checkHost: true });
+  const { config, warnings } = await loadConfig(flags, { defaults: defaultConfig, checkHost: true });
   if (config.runOnce && !hasManifests(config))
     throw new ConfigError('--runonce needs pods to run: set --pod-manifest-path or --manifest-url');
   if (config.runOnce && config.cluster !== undefined)
@@ -68,28 +68,28 @@ export async function run(flags: Flags, startNode: StartNode, write: Write): Pro
     write(planText(await planTakeOver(config), config));
     return;
   }
-  const systemd = config.runOnce ? undefined : await createSystemdConnector();
-  const log = await createLogger({ logging: config.logging, simulated: false });
+  const connectSystemd = config.runOnce ? undefined : await createSystemdConnector();
+  const log = await createLogger({ logging: config.logging, isSimulated: false });
   const { logger } = log;
   await assertNoKubelet(config.rootDirectory);
-  const release = await lockRootDirectory(config.rootDirectory);
+  const releaseLock = await lockRootDirectory(config.rootDirectory);
   const signals = handleStopSignals();
   try {
     for (const warning of warnings) logger.warn(warning);
     if (!hasManifests(config) && config.cluster === undefined)
       logger.warn('no pods to run: neither --kubeconfig nor --pod-manifest-path nor --manifest-url is set');
     if (takeOver === 'now') await logTakeOver(config, logger, signals.stopSignal);
-    const node = await startNode({ config, simulated: false, ...log, takesOver: takeOver === 'now' });
+    const node = await startNode({ config, isSimulated: false, ...log, takesOver: takeOver === 'now' });
     await runNode(node, {
       config,
       logger,
       write,
       stopSignal: signals.stopSignal,
-      systemd: await systemd?.(node, logger),
+      systemd: await connectSystemd?.(node, logger),
     });
   } finally {
     signals.close();
-    await release();
+    await releaseLock();
   }
   logger.info('the node agent has stopped');
 }
@@ -110,8 +110,8 @@ async function runNode(
   logger.info({ node: config.nodeName, socket: socketPath(config.rootDirectory) }, 'the node agent is running');
   void systemd?.ready();
   try {
-    if (config.runOnce) return await Promise.race([reportResults(node.agent, write, stopSignal), node.failed]);
-    await Promise.race([untilStopRequested(stopSignal), node.failed]);
+    if (config.runOnce) return await Promise.race([reportResults(node.agent, write, stopSignal), node.agentFailure]);
+    await Promise.race([untilStopRequested(stopSignal), node.agentFailure]);
     logger.info({ signal: stopSignal.reason }, 'stopping the node agent; its pods keep running');
   } finally {
     const stoppingSent = systemd?.stopping();
@@ -131,11 +131,11 @@ async function createSystemdConnector() {
   const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import(
     '../../../node/start/systemd.ts'
   );
-  const wants = systemdWants(process.env, process.pid);
+  const notifyOptions = systemdWants(process.env, process.pid);
   return (
-    wants &&
-    (async ({ checks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<SystemdNotifier> => {
-      return tellSystemd(wants, { clock: systemClock, logger, checks: (await checks?.()) ?? [] });
+    notifyOptions &&
+    (async ({ checks: createChecks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<SystemdNotifier> => {
+      return tellSystemd(notifyOptions, { clock: systemClock, logger, checks: (await createChecks?.()) ?? [] });
     })
   );
 }

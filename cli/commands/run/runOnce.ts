@@ -3,13 +3,13 @@
 import { createAlarm } from '../../../actors/alarm.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { endCause } from '../../../show/explain/explainText.ts';
+import { terminationCause } from '../../../show/explain/explainText.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 
 /** The result of a pod, or of a manifest without a valid pod. */
 export interface PodResult {
   readonly name: string;
-  readonly succeeded: boolean;
+  readonly hasSucceeded: boolean;
   readonly message: string;
 }
 
@@ -34,25 +34,26 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
   const alarm = createAlarm(clock, signal);
   let unchangedChecks = 0;
   let runtimeReadyAt = clock.now();
-  let previous: string | undefined;
+  let previousResults: string | undefined;
   for (;;) {
     const hasStarted = agent.node().tags.includes('active');
     const now = resultsText(agent);
-    unchangedChecks = now === previous ? unchangedChecks + 1 : 0;
-    previous = now;
-    const areSettled =
+    unchangedChecks = now === previousResults ? unchangedChecks + 1 : 0;
+    previousResults = now;
+    const arePodsSettled =
       unchangedChecks >= SETTLED_CHECKS && activePods(agent).every((pod) => resultOf(pod).message !== '');
-    if (hasStarted && areSettled && (await agent.confirmPods(signal)) && resultsText(agent) === now) {
+    if (hasStarted && arePodsSettled && (await agent.confirmPods(signal)) && resultsText(agent) === now) {
       return [...activePods(agent).map(resultOf), ...problemsOf(agent)];
     }
     if (agent.node().runtime.state === 'ready') runtimeReadyAt = clock.now();
-    const isDown = clock.now() - runtimeReadyAt >= RUNTIME_TIMEOUT_MS;
-    if (isDown || signal.aborted || clock.now() >= deadline) {
-      const results = [...activePods(agent).map(timedOutResult), ...problemsOf(agent)];
-      const isExplained = results.some(({ succeeded }) => !succeeded) && agent.node().runtime.state === 'ready';
-      return isExplained ? results : [...results, unconfirmedResult(agent)];
+    const isRuntimeDown = clock.now() - runtimeReadyAt >= RUNTIME_TIMEOUT_MS;
+    if (isRuntimeDown || signal.aborted || clock.now() >= deadline) {
+      const podResults = [...activePods(agent).map(timedOutResult), ...problemsOf(agent)];
+      const isExplained =
+        podResults.some(({ hasSucceeded }) => !hasSucceeded) && agent.node().runtime.state === 'ready';
+      return isExplained ? podResults : [...podResults, unconfirmedResult(agent)];
     }
-    await alarm.wait(clock.now() + CHECK_INTERVAL_MS);
+    await alarm.waitUntil(clock.now() + CHECK_INTERVAL_MS);
   }
 }
 
@@ -66,34 +67,37 @@ const activePods = (agent: AgentPort): Pod[] => agent.pods().filter(({ metadata 
 function resultOf({ metadata, status }: Pod): PodResult {
   const name = `pod ${metadata.namespace}/${metadata.name}`;
   const containers = status?.containerStatuses ?? [];
-  const allRun = containers.length > 0 && containers.every(({ state }) => state?.running);
-  if (status?.phase === 'Succeeded' || (status?.phase === 'Running' && allRun)) {
-    return { name, succeeded: true, message: status.phase };
+  const areAllRunning = containers.length > 0 && containers.every(({ state }) => state?.running);
+  if (status?.phase === 'Succeeded' || (status?.phase === 'Running' && areAllRunning)) {
+    return { name, hasSucceeded: true, message: status.phase };
   }
   const why = [status?.reason, status?.message, ...containers.map(({ state }) => terminationText(state))]
     .filter(Boolean)
     .join(': ');
   return {
     name,
-    succeeded: false,
+    hasSucceeded: false,
     message: status?.phase === 'Failed' ? ['Failed', why].filter(Boolean).join(': ') : '',
   };
 }
 
 function timedOutResult(pod: Pod): PodResult {
-  const result = resultOf(pod);
-  if (result.message !== '') return result;
-  const waits = (pod.status?.containerStatuses ?? []).flatMap(({ state }) => state?.waiting?.reason ?? []);
-  return { ...result, message: [`${pod.status?.phase ?? 'Pending'}, gave up waiting`, ...new Set(waits)].join(': ') };
+  const podResult = resultOf(pod);
+  if (podResult.message !== '') return podResult;
+  const waitingReasons = (pod.status?.containerStatuses ?? []).flatMap(({ state }) => state?.waiting?.reason ?? []);
+  return {
+    ...podResult,
+    message: [`${pod.status?.phase ?? 'Pending'}, gave up waiting`, ...new Set(waitingReasons)].join(': '),
+  };
 }
 
-type State = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]['state'];
+type ContainerStatusState = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]['state'];
 
-function terminationText(state: State): string {
+function terminationText(state: ContainerStatusState): string {
   const terminated = state?.terminated;
   if (!terminated || terminated.exitCode === 0) return '';
   const { exitCode, signal, reason = '', message } = terminated;
-  return endCause({
+  return terminationCause({
     exitCode,
     reason,
     ...(signal === undefined ? {} : { signal }),
@@ -105,10 +109,10 @@ function terminationText(state: State): string {
 function unconfirmedResult(agent: AgentPort): PodResult {
   const { state, message } = agent.node().runtime;
   if (state === 'ready') {
-    return { name: 'node', succeeded: false, message: 'gave up before the container runtime confirmed the pods' };
+    return { name: 'node', hasSucceeded: false, message: 'gave up before the container runtime confirmed the pods' };
   }
   const why = [`the container runtime is ${state}`, message].filter(Boolean).join(': ');
-  return { name: 'node', succeeded: false, message: why };
+  return { name: 'node', hasSucceeded: false, message: why };
 }
 
 /** Returns the rejected manifests, and a manifest path that does not exist. */
@@ -116,7 +120,7 @@ const problemsOf = (agent: AgentPort): PodResult[] =>
   [...agent.node().problems, ...agent.node().warnings.filter(({ path }) => path === '')].map(
     ({ file, path, message }) => ({
       name: file,
-      succeeded: false,
+      hasSucceeded: false,
       message: path === '' ? message : `${path}: ${message}`,
     }),
   );

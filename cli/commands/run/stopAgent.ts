@@ -20,10 +20,10 @@ const KILL_TIMEOUT_MS = 10_000;
 /** Time limit for an agent that does not respond to a query of its pods. */
 const UNRESPONSIVE_TIMEOUT_MS = 120_000;
 
-const nodeShape = z.looseObject({ tags: z.array(z.string()) });
+const nodeSchema = z.looseObject({ tags: z.array(z.string()) });
 
 /** Whether the process is a `statelet up`. Other agents leave their pods running when they stop. */
-async function isUp(pid: number): Promise<boolean> {
+async function isAgentRunning(pid: number): Promise<boolean> {
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   return args.find((word) => word === 'run' || word === 'up') === 'up';
 }
@@ -36,7 +36,7 @@ async function queryShutdown(rootDirectory: string): Promise<{ isStopping: boole
   const client = agentClient(socketPath(rootDirectory));
   try {
     const [node, pods] = await Promise.all([client.json('/node'), client.json('/api/v1/pods')]);
-    const isStopping = nodeShape.parse(node).tags.includes('ending');
+    const isStopping = nodeSchema.parse(node).tags.includes('ending');
     return { isStopping, timeoutMs: drainTimeout(readPodList(pods)) + RUNTIME_STOP_TIMEOUT_MS };
   } catch {
     return { isStopping: false, timeoutMs: UNRESPONSIVE_TIMEOUT_MS };
@@ -58,7 +58,7 @@ export async function stopAgent(
     const message = `an agent answers on ${socketPath(rootDirectory)}, but its process is not visible from here (another PID namespace?): stop it where it runs`;
     throw new NodeFailure('AgentRunning', message);
   }
-  if (!(await isUp(pid))) {
+  if (!(await isAgentRunning(pid))) {
     const message = `process ${pid} runs a node on ${rootDirectory} that was not started by "statelet up": stop it first`;
     throw new NodeFailure('AgentRunning', message);
   }
@@ -66,21 +66,22 @@ export async function stopAgent(
   const { isStopping, timeoutMs } = now
     ? { isStopping: false, timeoutMs: QUIT_TIMEOUT_MS + KILL_TIMEOUT_MS }
     : await queryShutdown(rootDirectory);
-  const withinText = `within ${Math.ceil(timeoutMs / 1_000)} s`;
+  const timeoutText = `within ${Math.ceil(timeoutMs / 1_000)} s`;
   if (now) write(`stopping ${agentText} at once\n`);
-  else if (isStopping) write(`${agentText} is already stopping: waiting for it to terminate its pods, ${withinText}\n`);
-  else write(`stopping ${agentText}: its pods terminate gracefully, ${withinText}\n`);
+  else if (isStopping)
+    write(`${agentText} is already stopping: waiting for it to terminate its pods, ${timeoutText}\n`);
+  else write(`stopping ${agentText}: its pods terminate gracefully, ${timeoutText}\n`);
   if (!isStopping) process.kill(pid, now ? 'SIGQUIT' : 'SIGTERM');
   const alarm = createAlarm(clock);
-  const start = clock.now();
-  const deadline = start + timeoutMs;
+  const startedAt = clock.now();
+  const deadline = startedAt + timeoutMs;
   const isRunning = async () => (await runningAgentPid(rootDirectory)) === pid;
   // A killed process can disappear before its last thread has closed the socket.
   const isPresent = async () => (await isRunning()) || (now && (await isListening(socketPath(rootDirectory))));
   while (await isPresent()) {
-    if (clock.now() >= deadline) throw stopTimeoutError(agentText, pid, withinText);
-    if (now && clock.now() - start >= QUIT_TIMEOUT_MS && (await isRunning())) kill(pid);
-    await alarm.wait(clock.now() + POLL_INTERVAL_MS);
+    if (clock.now() >= deadline) throw stopTimeoutError(agentText, pid, timeoutText);
+    if (now && clock.now() - startedAt >= QUIT_TIMEOUT_MS && (await isRunning())) kill(pid);
+    await alarm.waitUntil(clock.now() + POLL_INTERVAL_MS);
   }
   return true;
 }

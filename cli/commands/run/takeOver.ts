@@ -3,17 +3,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   findPodsToTakeOver,
-  identityOf,
   listOwnedUids,
   markOwner,
+  parseLogFolder,
   SIMULATED,
 } from '../../../actors/store/leftOnDisk.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { connectCri } from '../../../cri/client/grpc.ts';
-import { observedPods } from '../../../cri/client/observe.ts';
-import { ownerMark } from '../../../cri/config/labels.ts';
-import { mountsUnder } from '../../../host/files/mountinfo.ts';
+import { groupIntoPods } from '../../../cri/client/observe.ts';
+import { ownerAnnotation } from '../../../cri/config/labels.ts';
+import { listMountsUnder } from '../../../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../../../host/pods/layout.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
@@ -21,16 +21,16 @@ import { describeRunningKubelets } from '../../../node/start/runningKubelets.ts'
 
 /** A pod to be taken over, with its resources on this host. */
 interface TakeOverPod extends ForeignPod {
-  readonly running: number;
+  readonly runningCount: number;
   readonly mounts: readonly string[];
-  readonly logs: string | undefined;
+  readonly logDirectory: string | undefined;
   /** Number of processes in the pod's cgroup. */
-  readonly processes: number;
+  readonly processCount: number;
   /** Whether the pod is bound to the node at the API server. Undefined without an API server or its response. */
   readonly isBound?: boolean;
 }
 
-interface TakeOver {
+interface TakeOverPlan {
   readonly pods: readonly TakeOverPod[];
   /** Why the pods bound to the node are unknown, if they are. */
   readonly unknownReason?: string | undefined;
@@ -41,10 +41,10 @@ interface TakeOver {
 interface HostState {
   readonly config: NodeConfig;
   readonly layout: Layout;
-  readonly runtime: ReadonlyMap<string, ObservedPod>;
-  readonly processes: ReadonlyMap<string, number>;
-  readonly logs: readonly string[];
-  readonly bound: BoundPods;
+  readonly observedPods: ReadonlyMap<string, ObservedPod>;
+  readonly processCounts: ReadonlyMap<string, number>;
+  readonly logDirectories: readonly string[];
+  readonly boundPods: BoundPods;
 }
 
 /** The pods that are bound to the node at the API server, or the reason why they are unknown. */
@@ -56,7 +56,7 @@ interface BoundPods {
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Determines the pods of a take-over without changing anything. `signal` aborts the request to the API server. */
-export async function planTakeOver(config: NodeConfig, signal = new AbortController().signal): Promise<TakeOver> {
+export async function planTakeOver(config: NodeConfig, signal = new AbortController().signal): Promise<TakeOverPlan> {
   const { rootDirectory, podLogsDirectory, nodeName, containerRuntimeEndpoint } = config;
   const paths = {
     rootDir: rootDirectory,
@@ -64,28 +64,28 @@ export async function planTakeOver(config: NodeConfig, signal = new AbortControl
     nodeName,
     runtimeEndpoint: containerRuntimeEndpoint,
   };
-  const [foreign, processes, runtime, kubelets, logs, bound] = await Promise.all([
+  const [foreign, processCounts, runtime, kubelets, logDirectories, boundPods] = await Promise.all([
     findPodsToTakeOver(paths, await listOwnedUids(rootDirectory)),
-    processesByPod(),
-    listRuntime(config),
+    countProcessesByPod(),
+    listRuntimePods(config),
     describeRunningKubelets(rootDirectory),
     readdir(podLogsDirectory).catch(() => []),
     fetchBoundPods(config, signal),
   ]);
-  const describe = createDescriber({
+  const describePod = createDescriber({
     config,
     layout: createLayout(paths),
-    runtime: runtime.pods,
-    processes,
-    logs,
-    bound,
+    observedPods: runtime.pods,
+    processCounts,
+    logDirectories,
+    boundPods,
   });
-  const owner = ownerMark(markOwner(paths).root, nodeName);
+  const owner = ownerAnnotation(markOwner(paths).root, nodeName);
   const foreignPods = foreign.filter(
     ({ uid }) => !runtime.pods.get(uid)?.sandboxes.some((each) => each.owner === owner),
   );
-  const pods = await Promise.all(foreignPods.map(describe));
-  const { unknownReason } = bound;
+  const pods = await Promise.all(foreignPods.map(describePod));
+  const { unknownReason } = boundPods;
   return {
     pods,
     unknownReason,
@@ -107,25 +107,25 @@ async function fetchBoundPods({ cluster, nodeName }: NodeConfig, signal: AbortSi
 
 /** Creates a function that collects the resources of a pod on this host. */
 const createDescriber =
-  ({ config, layout, runtime, processes, logs, bound }: HostState) =>
+  ({ config, layout, observedPods, processCounts, logDirectories, boundPods }: HostState) =>
   async (pod: ForeignPod): Promise<TakeOverPod> => {
-    const folder = logs.find((name) => identityOf(name).uid === pod.uid);
+    const logDirectory = logDirectories.find((name) => parseLogFolder(name).uid === pod.uid);
     return {
-      ...withObserved(pod, runtime.get(pod.uid)),
-      mounts: (await mountsUnder(layout.podDir(pod.uid), new AbortController().signal)).map(({ path }) => path),
-      logs: folder && join(config.podLogsDirectory, folder),
-      processes: processes.get(pod.uid.replaceAll('-', '_')) ?? 0,
-      ...(bound.uids ? { isBound: bound.uids.has(pod.uid) } : {}),
+      ...withObservedPod(pod, observedPods.get(pod.uid)),
+      mounts: (await listMountsUnder(layout.podDir(pod.uid), new AbortController().signal)).map(({ path }) => path),
+      logDirectory: logDirectory && join(config.podLogsDirectory, logDirectory),
+      processCount: processCounts.get(pod.uid.replaceAll('-', '_')) ?? 0,
+      ...(boundPods.uids ? { isBound: boundPods.uids.has(pod.uid) } : {}),
     };
   };
 
 /** Prefers the names in the runtime to those derived from files. */
-function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
+function withObservedPod(pod: ForeignPod, observed: ObservedPod | undefined) {
   return {
     ...pod,
     ...(observed ? { namespace: observed.namespace, name: observed.name } : {}),
     sandboxes: observed?.sandboxes.map(({ id }) => id) ?? [],
-    running: observed?.containers.filter(({ state }) => state === 'running').length ?? 0,
+    runningCount: observed?.containers.filter(({ state }) => state === 'running').length ?? 0,
   };
 }
 
@@ -134,42 +134,45 @@ function withObserved(pod: ForeignPod, observed: ObservedPod | undefined) {
  * are unmounted.
  */
 function podObstacle(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
-  if (pod.processes === 0 || pod.sandboxes.length > 0) return [];
+  if (pod.processCount === 0 || pod.sandboxes.length > 0) return [];
   return [
-    `${podNameAndUid(pod)}: ${countText(pod.processes, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,
+    `${podNameAndUid(pod)}: ${countText(pod.processCount, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,
   ];
 }
 
 /** Formats the plan for `--take-over=list`. */
-export function planText({ pods, obstacles, unknownReason }: TakeOver, { rootDirectory, cluster }: NodeConfig): string {
-  const obstacleText = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
-  if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${obstacleText}`;
+export function planText(
+  { pods, obstacles, unknownReason }: TakeOverPlan,
+  { rootDirectory, cluster }: NodeConfig,
+): string {
+  const obstacleLines = obstacles.map((why) => `a take-over would be refused: ${why}\n`).join('');
+  if (pods.length === 0) return `no pods to take over below ${rootDirectory}\n${obstacleLines}`;
   const adoptionCondition = cluster === undefined ? 'is in a manifest' : 'is in a manifest or at the API server';
-  const head = `${countText(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${adoptionCondition} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
-  const unknownText =
+  const headline = `${countText(pods.length, 'pod', 'pods')} below ${rootDirectory} would be taken over. Pods whose UID ${adoptionCondition} would be adopted as they run. The others would be terminated with a grace period of 1 s, and everything listed below would be removed.\n`;
+  const unknownReasonText =
     unknownReason === undefined
       ? ''
       : `\nthe API server did not say which pods it has for this node: ${unknownReason}\n`;
-  return `${head}${pods.map(podText).join('')}${unknownText}${obstacleText}`;
+  return `${headline}${pods.map(podText).join('')}${unknownReasonText}${obstacleLines}`;
 }
 
 function podText(pod: TakeOverPod): string {
-  const { why, directory = '', sandboxes, running, mounts, logs, processes, isBound } = pod;
+  const { why, directory = '', sandboxes, runningCount, mounts, logDirectory, processCount, isBound } = pod;
   return [
     `\n${podNameAndUid(pod)}`,
     `  not ours because    ${why}`,
     ...(isBound === undefined ? [] : [`  at the API server   ${isBound ? 'yes' : 'no'}`]),
-    `  sandboxes           ${sandboxes.length}, with ${countText(running, 'running container', 'running containers')}`,
+    `  sandboxes           ${sandboxes.length}, with ${countText(runningCount, 'running container', 'running containers')}`,
     `  directory           ${directory}`,
     ...mounts.map((mount) => `  mount               ${mount}`),
-    ...(logs === undefined ? [] : [`  logs                ${logs}`]),
-    `  processes           ${processes} in its cgroup, which would be killed too`,
+    ...(logDirectory === undefined ? [] : [`  logs                ${logDirectory}`]),
+    `  processes           ${processCount} in its cgroup, which would be killed too`,
     '',
   ].join('\n');
 }
 
 /** Throws a `NodeFailure` that lists the obstacles, if there are any, before anything is changed. */
-export function assertNoObstacles({ obstacles }: TakeOver): void {
+export function assertNoObstacles({ obstacles }: TakeOverPlan): void {
   if (obstacles.length > 0) throw new NodeFailure('TakeOverRefused', `nothing was taken over: ${obstacles.join('; ')}`);
 }
 
@@ -179,7 +182,7 @@ export const podNameAndUid = ({ namespace, name, uid }: ForeignPod): string =>
 
 const countText = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
-async function listRuntime(
+async function listRuntimePods(
   config: NodeConfig,
 ): Promise<{ pods: ReadonlyMap<string, ObservedPod>; obstacles: readonly string[] }> {
   const { containerRuntimeEndpoint: endpoint } = config;
@@ -191,7 +194,7 @@ async function listRuntime(
       cri.listPodSandbox({ filter: undefined }, options),
       cri.listContainers({ filter: undefined }, options),
     ]);
-    return { pods: observedPods(items, containers), obstacles: [] };
+    return { pods: groupIntoPods(items, containers), obstacles: [] };
   } catch (error) {
     const message = messageOf(error);
     return { pods: new Map(), obstacles: [`cannot list the pods of the runtime ${endpoint}: ${message}`] };
@@ -201,16 +204,18 @@ async function listRuntime(
 }
 
 /** Counts the processes in the cgroups of pods, by UID with underscores instead of dashes. */
-async function processesByPod(): Promise<ReadonlyMap<string, number>> {
+async function countProcessesByPod(): Promise<ReadonlyMap<string, number>> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const counts = new Map<string, number>();
+  const countsByPod = new Map<string, number>();
   for (const pid of pids) {
-    const text = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '');
-    const uids = new Set(Array.from(text.matchAll(/[/-]pod([\w-]+?)(?:\.slice)?(?=[/\n])/g), ([, uid = '']) => uid));
+    const cgroupText = await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '');
+    const uids = new Set(
+      Array.from(cgroupText.matchAll(/[/-]pod([\w-]+?)(?:\.slice)?(?=[/\n])/g), ([, uid = '']) => uid),
+    );
     for (const uid of uids) {
       const key = uid.replaceAll('-', '_');
-      counts.set(key, (counts.get(key) ?? 0) + 1);
+      countsByPod.set(key, (countsByPod.get(key) ?? 0) + 1);
     }
   }
-  return counts;
+  return countsByPod;
 }

@@ -16,7 +16,7 @@ import { canDraw, openLiveView } from '../../terminal/liveTable.ts';
 import type { LiveView, Output } from '../../terminal/liveView.ts';
 import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts';
 import type { Input } from '../../terminal/table/keyboard.ts';
-import { drainInTime } from './drain.ts';
+import { drainWithTimeout } from './drain.ts';
 
 /** A container runtime that was started for this node only. */
 export interface PrivateRuntime {
@@ -32,7 +32,7 @@ export interface PrivateRuntime {
   detach(): void;
 }
 
-interface RuntimeStart {
+interface RuntimeStartOptions {
   /** Called with a short sentence for each step. */
   readonly onProgress: (step: string) => void;
   /** Aborts the start, which then rejects with the signal's reason. */
@@ -42,10 +42,10 @@ interface RuntimeStart {
 }
 
 /** Dependencies of `up`, which tests replace. */
-export interface UpParts {
+export interface UpDependencies {
   readonly startNode: StartNode;
   /** Starts a private runtime. A failed or aborted start leaves nothing behind. */
-  startRuntime(directory: string, start: RuntimeStart): Promise<PrivateRuntime>;
+  startRuntime(directory: string, start: RuntimeStartOptions): Promise<PrivateRuntime>;
   readonly output: Output;
   readonly input?: Input;
   /** A text to print above the table. */
@@ -69,7 +69,7 @@ export function withRuntime(config: NodeConfig, runtime: PrivateRuntime | undefi
 /** Runs the node until a stop is requested, then terminates its pods. */
 async function runNode(node: {
   config: NodeConfig;
-  simulated: boolean;
+  isSimulated: boolean;
   log: AgentLog;
   view: LiveView;
   stopSignal: AbortSignal;
@@ -79,49 +79,54 @@ async function runNode(node: {
   onStarted: () => void;
   onFailed: () => void;
 }): Promise<void> {
-  const { config, simulated, log, view, stopSignal, startNode, restartRuntime, note, onStarted, onFailed } = node;
+  const { config, isSimulated, log, view, stopSignal, startNode, restartRuntime, note, onStarted, onFailed } = node;
   const {
     agent,
     drain,
     stop,
-    inspected,
-    failed: nodeFailed,
-  } = await startNode({ config, simulated, ...log, restartRuntime });
-  const failed = nodeFailed.catch((error: unknown) => {
+    inspected: createInspected,
+    agentFailure: nodeFailed,
+  } = await startNode({ config, isSimulated, ...log, restartRuntime });
+  const failurePromise = nodeFailed.catch((error: unknown) => {
     // The pods of a failed agent keep running, so their runtime must keep running too, until the next `up` adopts both.
     onFailed();
     throw error;
   });
   // Avoid an unhandled rejection. The races below observe the failure.
-  failed.catch(() => {});
+  failurePromise.catch(() => {});
   const onPage = (url: string) => view.showPage(url);
   const socket = await serveNode(
-    { agent, stop, ...(inspected ? { inspected } : {}) },
+    { agent, stop, ...(createInspected ? { inspected: createInspected } : {}) },
     { config, logger: log.logger, onPage },
   );
   onStarted();
   view.follow(agent);
   if (note) view.print(printableLine(note));
   try {
-    await Promise.race([untilStopRequested(stopSignal), failed]);
+    await Promise.race([untilStopRequested(stopSignal), failurePromise]);
     view.print(
       `${String(stopSignal.reason)}: terminating all pods; another signal stops at once and leaves them running`,
     );
-    const drained = drainInTime({ pods: agent.pods(), drain, clock: systemClock, print: (text) => view.print(text) });
-    await Promise.race([drained, failed]);
+    const drainPromise = drainWithTimeout({
+      pods: agent.pods(),
+      drain,
+      clock: systemClock,
+      print: (text) => view.print(text),
+    });
+    await Promise.race([drainPromise, failurePromise]);
   } finally {
     await socket.close();
     await stop();
   }
 }
 
-type Prepared = Awaited<ReturnType<typeof prepare>>;
+type PreparedUp = Awaited<ReturnType<typeof prepareUp>>;
 
-async function prepare(flags: Flags) {
+async function prepareUp(flags: Flags) {
   const stateDirectory = resolve(flags['--state-dir'] ?? defaultStateDirectory());
   const layout = stateLayout(stateDirectory);
-  const explicit = flags['--container-runtime-endpoint'] !== undefined;
-  const simulationReasonText = explicit ? undefined : simulationReason();
+  const hasExplicitEndpoint = flags['--container-runtime-endpoint'] !== undefined;
+  const simulationReasonText = hasExplicitEndpoint ? undefined : simulationReason();
   const staticPodPath = join(packageDirectory(), 'examples', 'pods');
   const settings = await loadConfig(flags, {
     defaults: { ...layout, staticPodPath },
@@ -132,7 +137,7 @@ async function prepare(flags: Flags) {
     settings,
     layout,
     simulationReasonText,
-    usesPrivateRuntime: !explicit && simulationReasonText === undefined,
+    usesPrivateRuntime: !hasExplicitEndpoint && simulationReasonText === undefined,
   };
 }
 
@@ -144,52 +149,54 @@ function configWarnings({
   usesPrivateRuntime: boolean;
 }): string[] {
   const endpoint = settings.file?.config.containerRuntimeEndpoint;
-  const unused = `${settings.file?.path}: containerRuntimeEndpoint is ignored: "up" starts its own containerd unless --container-runtime-endpoint is set`;
-  return [...settings.warnings, ...(usesPrivateRuntime && endpoint ? [unused] : [])];
+  const unusedEndpointWarning = `${settings.file?.path}: containerRuntimeEndpoint is ignored: "up" starts its own containerd unless --container-runtime-endpoint is set`;
+  return [...settings.warnings, ...(usesPrivateRuntime && endpoint ? [unusedEndpointWarning] : [])];
 }
 
 /** Runs a private runtime, the agent and a live view until a signal stops all of them gracefully. */
-export async function up(flags: Flags, parts: UpParts): Promise<void> {
-  const prepared = await prepare(flags);
-  const { rootDirectory } = prepared.settings.config;
+export async function up(flags: Flags, dependencies: UpDependencies): Promise<void> {
+  const preparedUp = await prepareUp(flags);
+  const { rootDirectory } = preparedUp.settings.config;
   await assertNoKubelet(rootDirectory);
-  const release = await lockRootDirectory(rootDirectory);
-  const view = openLiveView(parts.output, prepared.settings.config.logging.format, parts.input);
+  const releaseLock = await lockRootDirectory(rootDirectory);
+  const view = openLiveView(dependencies.output, preparedUp.settings.config.logging.format, dependencies.input);
   const signals = handleStopSignals(() => {
     view.close();
-    const { usesPrivateRuntime, simulationReasonText } = prepared;
+    const { usesPrivateRuntime, simulationReasonText } = preparedUp;
     view.print(leftRunningText(flags, { usesPrivateRuntime, simulated: simulationReasonText !== undefined }));
   });
   try {
-    const hadPods = await runPrepared(prepared, { ...parts, view, stopSignal: signals.stopSignal });
+    const hadPods = await runPreparedUp(preparedUp, { ...dependencies, view, stopSignal: signals.stopSignal });
     const runtimeText = hadPods ? ', and so has its containerd' : ' before it was ready';
-    view.print(`statelet has stopped${prepared.usesPrivateRuntime ? runtimeText : ''}`);
+    view.print(`statelet has stopped${preparedUp.usesPrivateRuntime ? runtimeText : ''}`);
   } finally {
     view.close();
     signals.close();
-    await release();
+    await releaseLock();
   }
 }
 
-interface RunParts extends UpParts {
+interface RunDependencies extends UpDependencies {
   readonly view: LiveView;
   readonly stopSignal: AbortSignal;
 }
 
 /** Starts the runtime, runs the node and stops both. Returns whether the node was started on a private runtime. */
-async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean> {
-  const { settings, layout, simulationReasonText, usesPrivateRuntime } = prepared;
-  const { view, stopSignal, output, startNode, note } = parts;
-  const simulated = simulationReasonText !== undefined;
-  if (simulated) view.print(`${simulationReasonText}: the pods run on a simulated runtime, without real containers.`);
-  const log = await createViewLogger(view, output, settings.config, simulated);
-  for (const warning of configWarnings(prepared)) log.logger.warn(warning);
-  const start = { onProgress: (step: string) => view.print(step), stopSignal };
-  const starting = usesPrivateRuntime ? parts.startRuntime(layout.containerdDirectory, start) : undefined;
-  const runtime = await starting?.catch(ignoreStopReason(stopSignal));
+async function runPreparedUp(preparedUp: PreparedUp, dependencies: RunDependencies): Promise<boolean> {
+  const { settings, layout, simulationReasonText, usesPrivateRuntime } = preparedUp;
+  const { view, stopSignal, output, startNode, note } = dependencies;
+  const isSimulated = simulationReasonText !== undefined;
+  if (isSimulated) view.print(`${simulationReasonText}: the pods run on a simulated runtime, without real containers.`);
+  const log = await createViewLogger(view, output, settings.config, isSimulated);
+  for (const warning of configWarnings(preparedUp)) log.logger.warn(warning);
+  const startOptions = { onProgress: (step: string) => view.print(step), stopSignal };
+  const runtimeStart = usesPrivateRuntime
+    ? dependencies.startRuntime(layout.containerdDirectory, startOptions)
+    : undefined;
+  const runtime = await runtimeStart?.catch(ignoreStopReason(stopSignal));
   const config = withRuntime(settings.config, runtime);
-  const node = { config, simulated, log, view, stopSignal, startNode, note, restartRuntime: runtime?.restart };
-  return withRuntimeStopped(runtime, view, (onStarted) =>
+  const node = { config, isSimulated, log, view, stopSignal, startNode, note, restartRuntime: runtime?.restart };
+  return runThenStopRuntime(runtime, view, (onStarted) =>
     stopSignal.aborted ? undefined : runNode({ ...node, onStarted, onFailed: () => runtime?.detach() }),
   );
 }
@@ -198,7 +205,7 @@ async function runPrepared(prepared: Prepared, parts: RunParts): Promise<boolean
  * Runs `work` and always stops the runtime afterwards. Returns whether there is a runtime and `work` called
  * `onStarted`.
  */
-async function withRuntimeStopped(
+async function runThenStopRuntime(
   runtime: PrivateRuntime | undefined,
   view: LiveView,
   work: (onStarted: () => void) => Promise<void> | undefined,
@@ -234,7 +241,7 @@ function leftRunningText(
 ): string {
   if (simulated) return 'statelet has stopped at once\n';
   const pathFlags = (['--state-dir', '--root-dir', '--pod-log-dir'] as const)
-    .map((flag) => (flags[flag] === undefined ? '' : ` ${flag} ${shellWord(resolve(flags[flag]))}`))
+    .map((flag) => (flags[flag] === undefined ? '' : ` ${flag} ${quoteShellWord(resolve(flags[flag]))}`))
     .join('');
   if (!usesPrivateRuntime)
     return 'statelet has stopped at once; its pods keep running, for the next "statelet up" to adopt\n';
@@ -245,7 +252,7 @@ To stop them:            statelet down${pathFlags}
 }
 
 /** Quotes a word for a shell. */
-const shellWord = (word: string): string =>
+const quoteShellWord = (word: string): string =>
   /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Creates a log. If it shares a terminal with the live table, it has only warnings unless the verbosity is raised. */
@@ -253,11 +260,11 @@ async function createViewLogger(
   view: LiveView,
   output: Output,
   config: NodeConfig,
-  simulated: boolean,
+  isSimulated: boolean,
 ): Promise<AgentLog> {
   const { logging } = config;
-  if (process.stderr.isTTY !== true || !canDraw(output)) return createLogger({ logging, simulated });
-  const quiet = logging.verbosity === 0 ? { level: 'warn' as const } : {};
+  if (process.stderr.isTTY !== true || !canDraw(output)) return createLogger({ logging, isSimulated });
+  const quietOptions = logging.verbosity === 0 ? { level: 'warn' as const } : {};
   const destination = { write: (text: string) => view.print(text) };
-  return createLogger({ logging, simulated, isShort: true, destination, ...quiet });
+  return createLogger({ logging, isSimulated, usesShortFormat: true, destination, ...quietOptions });
 }

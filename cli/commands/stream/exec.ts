@@ -33,12 +33,12 @@ interface ExecTarget {
 
 /** Runs a command in a container and returns its exit code. */
 export async function exec(
-  words: readonly string[],
+  args: readonly string[],
   command: readonly string[],
   options: ExecOptions,
   terminal: CommandTerminal,
 ): Promise<number> {
-  const { agent, pod, container } = await findTarget('exec into', words, options, terminal);
+  const { agent, pod, container } = await findTarget('exec into', args, options, terminal);
   const isRaw = needsRawMode(options.tty ?? false, options, terminal);
   const request: StreamRequest = {
     uid: pod.metadata.uid,
@@ -54,11 +54,11 @@ export async function exec(
 
 /** Attaches to the process of a container until it exits. Returns the exit code if the runtime reports it, else 0. */
 export async function attach(
-  words: readonly string[],
+  args: readonly string[],
   options: AttachOptions,
   terminal: CommandTerminal,
 ): Promise<number> {
-  const { agent, pod, container } = await findTarget('attach', words, options, terminal);
+  const { agent, pod, container } = await findTarget('attach', args, options, terminal);
   const printNote = (text: string) => options.quiet || terminal.printMessage(`${text}\n`);
   const hasTerminal = container.tty ?? false;
   if (options.tty && !hasTerminal)
@@ -73,10 +73,10 @@ export async function attach(
     tty: hasTerminal,
   };
   for (const line of ATTACH_NOTES) printNote(line);
-  const code = await streamContainer(agent, '/attach', request, { terminal, isRaw, redraws: true });
+  const exitCode = await streamContainer(agent, '/attach', request, { terminal, isRaw, shouldRedraw: true });
   const resumeCommand = `statelet attach pod/${pod.metadata.name} -c ${container.name} -n ${pod.metadata.namespace} -i -t`;
   if (isRaw) printNote(`Session ended, resume using '${resumeCommand}' command`);
-  return code;
+  return exitCode;
 }
 
 const ATTACH_NOTES = [
@@ -87,21 +87,21 @@ const ATTACH_NOTES = [
 /** Finds the container. Throws a `NodeFailure` if it does not exist or its pod has completed. */
 async function findTarget(
   action: 'exec into' | 'attach',
-  words: readonly string[],
+  args: readonly string[],
   options: AttachOptions,
   terminal: CommandTerminal,
 ): Promise<ExecTarget> {
-  const name = parsePodName(words);
+  const name = parsePodName(args);
   const agent = await connectAgent(options);
   const pod = await fetchPod(agent, name, options.namespace);
   const phase = pod.status?.phase;
   if (phase === 'Succeeded' || phase === 'Failed')
     throw new NodeFailure('BadRequest', `cannot ${action} a container in a completed pod; current phase is ${phase}`);
-  const selected = options.container === undefined ? defaultContainer(pod) : { name: options.container };
-  if (selected.note !== undefined && !options.quiet) terminal.printMessage(`${selected.note}\n`);
-  const container = containerNamed(pod.spec, selected.name)?.container;
+  const selectedContainer = options.container === undefined ? defaultContainer(pod) : { name: options.container };
+  if (selectedContainer.note !== undefined && !options.quiet) terminal.printMessage(`${selectedContainer.note}\n`);
+  const container = containerNamed(pod.spec, selectedContainer.name)?.container;
   if (container) return { agent, pod, container };
-  const containerText = `container ${selected.name}`;
+  const containerText = `container ${selectedContainer.name}`;
   throw new NodeFailure(
     'BadRequest',
     action === 'attach'

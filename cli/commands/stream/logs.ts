@@ -34,18 +34,18 @@ interface LogsQuery extends LogsRequest {
 }
 
 /** Prints the logs of one or all containers of a pod like kubectl. Returns whether all of them could be read. */
-export async function logs(words: readonly string[], options: LogsOptions, output: LogsOutput): Promise<boolean> {
-  const request = parseLogsRequest(words, options, systemClock.now());
+export async function printLogs(args: readonly string[], options: LogsOptions, output: LogsOutput): Promise<boolean> {
+  const request = parseLogsRequest(args, options, systemClock.now());
   const agent = await connectAgent(options);
   const { metadata } = await fetchPod(agent, request.name, options.namespace);
-  const paths = readPodPaths(await agent.json(pathsResource(metadata.uid)));
+  const paths = readPodPaths(await agent.json(podPathsEndpoint(metadata.uid)));
   const query = { ...request, agent, paths, options, output };
-  if (options.allContainers) return printAll(query);
+  if (options.allContainers) return printAllLogs(query);
   await printLog(query, selectContainer(query));
   return true;
 }
 
-const pathsResource = (uid: string): string => `/places/uids/${encodeURIComponent(uid)}`;
+const podPathsEndpoint = (uid: string): string => `/places/uids/${encodeURIComponent(uid)}`;
 
 function selectContainer({ container, paths: { pod }, output }: LogsQuery): string {
   const { name, note } = container === undefined ? defaultContainer(pod) : { name: container };
@@ -55,7 +55,7 @@ function selectContainer({ container, paths: { pod }, output }: LogsQuery): stri
 }
 
 /** Prints all containers, concurrently if they are followed. An error of one does not affect the others. */
-async function printAll(query: LogsQuery): Promise<boolean> {
+async function printAllLogs(query: LogsQuery): Promise<boolean> {
   const { options, paths, output } = query;
   const print = async (container: string): Promise<boolean> => {
     try {
@@ -66,30 +66,30 @@ async function printAll(query: LogsQuery): Promise<boolean> {
       return false;
     }
   };
-  const names = containersOf(paths.pod.spec).map(({ container }) => container.name);
-  if (options.follow) return (await Promise.all(names.map(print))).every(Boolean);
+  const containerNames = containersOf(paths.pod.spec).map(({ container }) => container.name);
+  if (options.follow) return (await Promise.all(containerNames.map(print))).every(Boolean);
   let isComplete = true;
-  for (const name of names) isComplete = (await print(name)) && isComplete;
+  for (const name of containerNames) isComplete = (await print(name)) && isComplete;
   return isComplete;
 }
 
 async function printLog(query: LogsQuery, container: string): Promise<void> {
   const { paths, options, output } = query;
   const { name } = paths.pod.metadata;
-  const logged = await findRun(query, container);
-  const location = { root: paths.podLogs, directory: `${paths.logs}/${container}`, run: logged.run };
+  const loggedRun = await findRun(query, container);
+  const location = { root: paths.podLogs, directory: `${paths.logs}/${container}`, run: loggedRun.run };
   const prefixer = new LinePrefixer(options.prefix ? `[pod/${name}/${container}] ` : '');
   const sanitizer = new TerminalText();
-  const toOutput = (bytes: Buffer) => (output.isTerminal ? sanitizer.push(bytes) : bytes);
+  const sanitizeForOutput = (bytes: Buffer) => (output.isTerminal ? sanitizer.push(bytes) : bytes);
   const isRaw = !options.allContainers && !options.prefix;
   const print = async (data: string | Uint8Array) => void (data.length > 0 && (await output.write(data)));
   try {
-    for await (const chunk of readLog(location, readOptions(query, container, logged)))
-      await print(toOutput(isRaw ? chunk : prefixer.push(chunk)));
+    for await (const chunk of readLog(location, readOptions(query, container, loggedRun)))
+      await print(sanitizeForOutput(isRaw ? chunk : prefixer.push(chunk)));
   } catch (error) {
-    throw await explainedError(error, query);
+    throw await explainError(error, query);
   } finally {
-    await print(toOutput(prefixer.flush()));
+    await print(sanitizeForOutput(prefixer.flush()));
     if (output.isTerminal) await print(sanitizer.flush());
   }
 }
@@ -104,23 +104,27 @@ async function findRun({ agent, paths: { pod }, options }: LogsQuery, container:
     const explain = (path: string) => agent.json(path).then(readAnswerAndLog, () => undefined);
     // While the pod mounts its volumes, it has no containers to explain.
     const explanation =
-      (await explain(containerExplanationResource(pod, container))) ?? (await explain(explanationResource(pod)));
+      (await explain(containerExplanationPath(pod, container))) ?? (await explain(explanationPath(pod)));
     if (explanation === undefined) throw error;
     throw new NodeFailure(error.reason, `${error.message}\n${explanation.answer}`, { cause: error });
   }
 }
 
-const explanationResource = ({ metadata: { namespace, name } }: Pod): string =>
+const explanationPath = ({ metadata: { namespace, name } }: Pod): string =>
   `/explain/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
-const containerExplanationResource = (pod: Pod, container: string): string =>
-  `${explanationResource(pod)}/containers/${encodeURIComponent(container)}`;
+const containerExplanationPath = (pod: Pod, container: string): string =>
+  `${explanationPath(pod)}/containers/${encodeURIComponent(container)}`;
 
-function readOptions(query: LogsQuery, container: string, logged: LoggedRun): LogOptions {
+function readOptions(query: LogsQuery, container: string, loggedRun: LoggedRun): LogOptions {
   const { agent, paths, options, output, tailLines, since, limitBytes } = query;
   const isStillRunning = async () => {
     try {
-      return isRunning(readPodPaths(await agent.json(pathsResource(paths.pod.metadata.uid))).pod, container, logged);
+      return isRunning(
+        readPodPaths(await agent.json(podPathsEndpoint(paths.pod.metadata.uid))).pod,
+        container,
+        loggedRun,
+      );
     } catch (error) {
       // If the agent is unreachable, assume that the container still runs, because it runs without the agent.
       return !(error instanceof NodeFailure && error.reason === 'NotFound');
@@ -148,7 +152,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Explains missing logs of a simulated runtime. */
-async function explainedError(error: unknown, { agent }: LogsQuery): Promise<unknown> {
+async function explainError(error: unknown, { agent }: LogsQuery): Promise<unknown> {
   if (!(error instanceof NodeFailure) || error.reason !== 'NotFound') return error;
   const node = await agent.json('/node').then(readNode, () => undefined);
   if (!node?.simulated) return error;

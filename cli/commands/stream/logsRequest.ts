@@ -32,8 +32,8 @@ export interface LogsRequest {
 }
 
 /** Validates the arguments and options. `now` is in milliseconds since the epoch. */
-export function parseLogsRequest(words: readonly string[], options: LogsOptions, now: number): LogsRequest {
-  const [pod = '', inline] = words;
+export function parseLogsRequest(args: readonly string[], options: LogsOptions, now: number): LogsRequest {
+  const [pod = '', inline] = args;
   const { container = inline, allContainers = false } = options;
   if (allContainers && container !== undefined)
     throw new ConfigError(`--all-containers=true should not be specified with container name ${container}`);
@@ -41,22 +41,22 @@ export function parseLogsRequest(words: readonly string[], options: LogsOptions,
     throw new ConfigError('only one of -c or an inline [CONTAINER] arg is allowed');
   const tail = parseInteger('--tail', options.tail) ?? -1;
   if (tail < -1) throw new ConfigError('--tail must be greater than or equal to -1');
-  const limit = parseInteger('--limit-bytes', options.limitBytes) ?? 0;
-  if (limit < 0) throw new ConfigError('--limit-bytes must be greater than 0');
+  const limitBytes = parseInteger('--limit-bytes', options.limitBytes) ?? 0;
+  if (limitBytes < 0) throw new ConfigError('--limit-bytes must be greater than 0');
   return {
     name: parsePodName([pod]),
     container,
     since: sinceTimestamp(options, now),
     tailLines: tail === -1 ? undefined : tail,
-    limitBytes: limit === 0 ? undefined : limit,
+    limitBytes: limitBytes === 0 ? undefined : limitBytes,
   };
 }
 
-function parseInteger(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+function parseInteger(flag: string, flagValue: string | undefined): number | undefined {
+  if (flagValue === undefined) return undefined;
+  const value = /^-?\d+$/.test(flagValue) ? Number(flagValue) : Number.NaN;
   if (!Number.isSafeInteger(value))
-    throw new ConfigError(`${flag}: expected a whole number, got ${JSON.stringify(text)}`);
+    throw new ConfigError(`${flag}: expected a whole number, got ${JSON.stringify(flagValue)}`);
   return value;
 }
 
@@ -66,8 +66,8 @@ function sinceTimestamp({ since, sinceTime }: LogsOptions, now: number): number 
   const sinceMs = since === undefined ? 0 : parseSince(since);
   if (sinceTime === undefined) return sinceMs === 0 ? undefined : now - sinceMs;
   if (sinceMs !== 0) throw new ConfigError('at most one of `sinceTime` or `sinceSeconds` may be specified');
-  const time = RFC3339.test(sinceTime) ? Date.parse(sinceTime) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
+  const timestampMs = RFC3339.test(sinceTime) ? Date.parse(sinceTime) : Number.NaN;
+  if (!Number.isNaN(timestampMs)) return timestampMs;
   throw new ConfigError(
     `--since-time: expected a time (RFC 3339) such as 2026-01-31T12:00:00Z, got ${JSON.stringify(sinceTime)}`,
   );

@@ -38,12 +38,12 @@ export function addStreamCommands(program: Command, commands: StreamCommands): v
 
 /** Splits the arguments at `--`, because commander joins both parts. */
 function splitAtDashes(args: readonly string[], { rawArgs }: Command & { rawArgs?: readonly string[] }) {
-  const dashes = rawArgs?.indexOf('--') ?? -1;
-  const command = dashes < 0 ? [] : (rawArgs?.slice(dashes + 1) ?? []);
-  const words = args.slice(0, args.length - command.length);
-  if (dashes < 0 && words.length > 1)
+  const dashesIndex = rawArgs?.indexOf('--') ?? -1;
+  const command = dashesIndex < 0 ? [] : (rawArgs?.slice(dashesIndex + 1) ?? []);
+  const targetArgs = args.slice(0, args.length - command.length);
+  if (dashesIndex < 0 && targetArgs.length > 1)
     throw new ConfigError('exec POD COMMAND is not supported: use exec POD -- COMMAND instead');
-  if (words.length === 0) throw new ConfigError('which pod? expected pod/NAME before --');
+  if (targetArgs.length === 0) throw new ConfigError('which pod? expected pod/NAME before --');
   if (command.length === 0) throw new ConfigError('you must specify at least one command for the container');
-  return { words, command };
+  return { words: targetArgs, command };
 }

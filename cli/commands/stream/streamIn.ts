@@ -8,7 +8,7 @@ import type { AgentClient } from '../../../socket/client.ts';
 import { type CommandTerminal, enterRawMode, followSize, writableTo } from '../../terminal/commandTerminal.ts';
 import { handleStopSignals } from '../../terminal/signals.ts';
 
-const endpointShape = z.object({
+const endpointSchema = z.object({
   url: z.string(),
   stdin: z.boolean(),
   stdout: z.boolean(),
@@ -19,12 +19,12 @@ const endpointShape = z.object({
 /** Time limit for connecting to the runtime's streaming server, in milliseconds. */
 const DIAL_TIMEOUT_MS = 10_000;
 
-interface Streaming {
+interface StreamingOptions {
   readonly terminal: CommandTerminal;
   /** Whether the terminal is in raw mode, in which case each key goes to the container. */
   readonly isRaw: boolean;
   /** Whether the process in the container may already have drawn on its terminal. */
-  readonly redraws?: boolean;
+  readonly shouldRedraw?: boolean;
 }
 
 /**
@@ -35,16 +35,16 @@ export async function streamContainer(
   agent: AgentClient,
   path: '/exec' | '/attach',
   request: StreamRequest,
-  streaming: Streaming,
+  streamingOptions: StreamingOptions,
 ): Promise<number> {
-  const endpoint: StreamEndpoint = endpointShape.parse(await agent.post(path, request));
+  const endpoint: StreamEndpoint = endpointSchema.parse(await agent.post(path, request));
   const signals = handleStopSignals();
-  const restoreTerminal = streaming.isRaw ? enterRawMode(streaming.terminal.input) : () => {};
+  const restoreTerminal = streamingOptions.isRaw ? enterRawMode(streamingOptions.terminal.input) : () => {};
   try {
-    const code = await runStreams(endpoint, streaming, signals.stopSignal);
+    const exitCode = await runStreams(endpoint, streamingOptions, signals.stopSignal);
     restoreTerminal();
-    if (code !== 0) streaming.terminal.printMessage(`command terminated with exit code ${code}\n`);
-    return code;
+    if (exitCode !== 0) streamingOptions.terminal.printMessage(`command terminated with exit code ${exitCode}\n`);
+    return exitCode;
   } catch (error) {
     if (signals.stopSignal.aborted) return signalExitCode(signals.stopSignal.reason);
     throw error;
@@ -56,7 +56,7 @@ export async function streamContainer(
 
 async function runStreams(
   endpoint: StreamEndpoint,
-  { terminal, redraws }: Streaming,
+  { terminal, shouldRedraw }: StreamingOptions,
   signal: AbortSignal,
 ): Promise<number> {
   const { input, screen, writeOut, writeErr } = terminal;
@@ -67,7 +67,7 @@ async function runStreams(
     stdout: endpoint.stdout ? writableTo(writeOut) : undefined,
     stderr: endpoint.stderr ? writableTo(writeErr) : undefined,
     tty: endpoint.tty
-      ? { followSize: (onSize: Parameters<typeof followSize>[1]) => followSize(screen, onSize, redraws) }
+      ? { followSize: (onSize: Parameters<typeof followSize>[1]) => followSize(screen, onSize, shouldRedraw) }
       : undefined,
   };
   return runRemoteCommand(connection, streams, signal);

@@ -38,12 +38,12 @@ export async function top(words: readonly string[], options: TopOptions, termina
   if ('problem' in filterResult) throw new ConfigError(filterResult.problem);
   const agent = await connectAgent(options);
   const fetchActors = async () => readActors(await agent.json('/actors'));
-  const first = { actors: await fetchActors() };
+  const initialSnapshot = { actors: await fetchActors() };
   const printer = linePrinter(output, filter);
-  if (output.isTTY !== true) return printer.show(first);
-  const { promise: untilQuit, resolve: onQuit } = Promise.withResolvers<void>();
-  const view = canDraw(output) ? openTopView(output, first, { agent, filter, onQuit, input }) : printer;
-  await showUntilQuit(view, first, { fetchActors, untilQuit });
+  if (output.isTTY !== true) return printer.show(initialSnapshot);
+  const { promise: quitPromise, resolve: onQuit } = Promise.withResolvers<void>();
+  const view = canDraw(output) ? openTopView(output, initialSnapshot, { agent, filter, onQuit, input }) : printer;
+  await showUntilQuit(view, initialSnapshot, { fetchActors, quitPromise });
 }
 
 interface ActorsView {
@@ -55,38 +55,38 @@ interface ActorsView {
 function linePrinter(output: Output, filter: string): ActorsView {
   let printedAt = Number.NEGATIVE_INFINITY;
   return {
-    show: (look) => {
+    show: (snapshot) => {
       const now = systemClock.monotonic();
       if (now - printedAt < PRINT_INTERVAL_MS) return;
       printedAt = now;
       const width = output.isTTY ? output.columns || 80 : PLAIN_WIDTH;
-      const lines = plainTop({ ...look, filter, now: systemClock.now() }, width);
-      output.write(`${lines.join('\n')}\n`);
+      const plainLines = plainTop({ ...snapshot, filter, now: systemClock.now() }, width);
+      output.write(`${plainLines.join('\n')}\n`);
     },
     close: () => {},
   };
 }
 
-interface Refreshing {
+interface RefreshOptions {
   readonly fetchActors: () => Promise<ActorsResponse>;
   /** Resolves when the user quits. */
-  readonly untilQuit: Promise<void>;
+  readonly quitPromise: Promise<void>;
 }
 
 async function showUntilQuit(
   view: ActorsView,
-  first: ActorsSnapshot,
-  { fetchActors, untilQuit }: Refreshing,
+  initialSnapshot: ActorsSnapshot,
+  { fetchActors, quitPromise }: RefreshOptions,
 ): Promise<void> {
   const signals = handleStopSignals(() => view.close());
-  const stopPolling = pollActors(first.actors, {
+  const stopPolling = pollActors(initialSnapshot.actors, {
     fetchActors,
-    onSnapshot: (look) => view.show(look),
+    onSnapshot: (snapshot) => view.show(snapshot),
     clock: systemClock,
   });
   try {
-    view.show(first);
-    await Promise.race([untilStopRequested(signals.stopSignal), untilQuit]);
+    view.show(initialSnapshot);
+    await Promise.race([untilStopRequested(signals.stopSignal), quitPromise]);
   } finally {
     stopPolling();
     view.close();

@@ -32,14 +32,14 @@ export function addTopCommand(program: Command, commands: TopCommands): void {
     .action((words: string[], options: TopUsageOptions) => runTop(commands, words, options));
 }
 
-function runTop(commands: TopCommands, words: string[], options: TopUsageOptions): Promise<void> {
-  const [word] = words[0]?.split('/') ?? [];
-  const isUsage = [...KINDS.pods, ...KINDS.nodes].some((name) => name === word);
-  const { kind, name } = isUsage ? parseResource(words, ['pods', 'nodes']) : {};
+function runTop(commands: TopCommands, args: string[], options: TopUsageOptions): Promise<void> {
+  const [word] = args[0]?.split('/') ?? [];
+  const isUsageKind = [...KINDS.pods, ...KINDS.nodes].some((name) => name === word);
+  const { kind, name } = isUsageKind ? parseResource(args, ['pods', 'nodes']) : {};
   rejectUnsupportedFlags(kind, options);
   if (kind === undefined) {
     const { namespace, rootDir, stateDir } = options;
-    return commands.top(words, {
+    return commands.top(args, {
       ...(namespace === undefined ? {} : { namespace }),
       ...(rootDir === undefined ? {} : { rootDir }),
       ...(stateDir === undefined ? {} : { stateDir }),

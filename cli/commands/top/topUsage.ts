@@ -33,23 +33,23 @@ export interface TopUsageOptions extends SelectionOptions {
 
 type Write = (text: string) => unknown;
 
-const measuredShape = z.object({
+const measuredStatsSchema = z.object({
   name: z.optional(z.string()),
   cpu: z.optional(z.object({ usageNanoCores: z.optional(z.number()) })),
   memory: z.optional(z.object({ workingSetBytes: z.optional(z.number()) })),
 });
 
-type MeasuredStats = z.infer<typeof measuredShape>;
+type MeasuredStats = z.infer<typeof measuredStatsSchema>;
 
-const summaryShape = z.object({
-  node: measuredShape,
-  pods: z.array(z.object({ podRef: z.object({ uid: z.string() }), containers: z.array(measuredShape) })),
+const summarySchema = z.object({
+  node: measuredStatsSchema,
+  pods: z.array(z.object({ podRef: z.object({ uid: z.string() }), containers: z.array(measuredStatsSchema) })),
 });
 
 /** A pod younger than this, in milliseconds, may not have been measured yet (`metricsCreationDelay` in kubectl). */
 const METRICS_DELAY_MS = 120_000;
 
-const metricsNotAvailable = (): NodeFailure => new NodeFailure('NotFound', 'metrics not available yet');
+const metricsNotAvailableError = (): NodeFailure => new NodeFailure('NotFound', 'metrics not available yet');
 
 function usageOf({ cpu, memory }: MeasuredStats): Usage | undefined {
   const { usageNanoCores: cpuNanoCores } = cpu ?? {};
@@ -62,12 +62,12 @@ export async function topPods(options: TopUsageOptions, write: Write): Promise<v
   const { name, namespace, allNamespaces, headers = true } = options;
   const isSelected = createSelection<Pod>(options, podFields);
   const agent = await connectAgent(options);
-  const inNamespace = readPodList(await agent.json('/api/v1/pods')).filter(
+  const podsInNamespace = readPodList(await agent.json('/api/v1/pods')).filter(
     ({ metadata }) => namespace === undefined || allNamespaces === true || metadata.namespace === namespace,
   );
-  const pods = (name === undefined ? inNamespace : findPodsByName(name, inNamespace)).filter(isSelected);
+  const pods = (name === undefined ? podsInNamespace : findPodsByName(name, podsInNamespace)).filter(isSelected);
   if (name !== undefined && pods.length === 0) throw new NodeFailure('NotFound', `pods "${name}" not found`);
-  const summary = summaryShape.parse(await agent.json('/stats/summary'));
+  const summary = summarySchema.parse(await agent.json('/stats/summary'));
   const { simulated } = readNode(await agent.json('/node'));
   const containersByUid = new Map(summary.pods.map(({ podRef, containers }) => [podRef.uid, containers]));
   const usages = pods.flatMap((pod) => podUsage(pod, containersByUid.get(pod.metadata.uid)));
@@ -77,7 +77,7 @@ export async function topPods(options: TopUsageOptions, write: Write): Promise<v
   }
   if (simulated) write('SIMULATED runtime: no real containers run\n');
   const [header = [], ...rows] = podUsageTable(usages, {
-    namespaces: allNamespaces === true || usages.some((pod) => pod.namespace !== 'default'),
+    showsNamespaces: allNamespaces === true || usages.some((pod) => pod.namespace !== 'default'),
     containers: options.containers === true,
     sortBy: options.sortBy,
   });
@@ -99,7 +99,7 @@ function missingMetricsError(pods: readonly Pod[]): NodeFailure {
   const now = systemClock.now();
   const ageOf = ({ metadata }: Pod) => now - Date.parse(metadata.creationTimestamp ?? '');
   const oldPod = pods.find((pod) => ageOf(pod) > METRICS_DELAY_MS);
-  if (oldPod === undefined) return metricsNotAvailable();
+  if (oldPod === undefined) return metricsNotAvailableError();
   const { namespace, name } = oldPod.metadata;
   const age = goDuration(ageOf(oldPod));
   return new NodeFailure('NotFound', `Metrics not available for pod ${namespace}/${name}, age: ${age}`);
@@ -111,8 +111,8 @@ export async function topNodes(options: TopUsageOptions, write: Write): Promise<
   const agent = await connectAgent(options);
   const nodes = (await fetchNodes(agent, options.name)).filter(isSelected);
   if (nodes.length === 0) return void process.stderr.write('No resources found\n');
-  const usage = usageOf(summaryShape.parse(await agent.json('/stats/summary')).node);
-  if (usage === undefined) throw metricsNotAvailable();
+  const usage = usageOf(summarySchema.parse(await agent.json('/stats/summary')).node);
+  if (usage === undefined) throw metricsNotAvailableError();
   const usages = nodes.map(
     ({ metadata, status }): NodeUsage => ({
       name: metadata.name,

@@ -37,12 +37,12 @@ export function readColumnsFile(text: string): CustomColumns {
 
 function toStrictPath(path: string): string {
   const [, inBraces, bare] = RELAXED_PATH.exec(path) ?? [];
-  const relaxed = inBraces ?? bare;
-  if (relaxed === undefined)
+  const relaxedPath = inBraces ?? bare;
+  if (relaxedPath === undefined)
     throw new PathSyntaxError(
       `unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'`,
     );
-  return `.${relaxed}`;
+  return `.${relaxedPath}`;
 }
 
 const cellOf = (values: readonly unknown[]): string =>

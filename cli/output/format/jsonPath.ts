@@ -14,10 +14,10 @@ import { Scanner } from './scanner.ts';
 export type PathQuery = (value: unknown) => readonly unknown[];
 
 const environment = new JSONPathEnvironment();
-const NAME = /(?:\\[\s\S]|[^\s.,[\]$@{}\\])+/y;
-const QUOTED_KEY = /^'([^']*)'$/;
-const SLICE = /^-?\d*(?::-?\d*){0,2}$/;
-const COMPARISON = /^([^!<>=]+)([!<>=]+)(.+)$/s;
+const NAME_PATTERN = /(?:\\[\s\S]|[^\s.,[\]$@{}\\])+/y;
+const QUOTED_KEY_PATTERN = /^'([^']*)'$/;
+const SLICE_PATTERN = /^-?\d*(?::-?\d*){0,2}$/;
+const COMPARISON_PATTERN = /^([^!<>=]+)([!<>=]+)(.+)$/s;
 const OPERATORS = ['==', '!=', '<', '<=', '>', '>='];
 
 /** Compiles a path. Throws a `PathSyntaxError` if it is invalid. */
@@ -76,9 +76,9 @@ function parseUnion(scanner: Scanner): PathQuery | undefined {
 function parseSegment(scanner: Scanner): string | undefined {
   if (scanner.skip(/\.\./y)) {
     if (scanner.peek(/\.\./y)) throw new PathSyntaxError('invalid multiple recursive descent');
-    const after = scanner.peek(/\[/y) ? parseBracket(scanner) : parseName(scanner);
-    if (after === '') throw new PathSyntaxError("expected a name or brackets after '..'");
-    return `..${after}`;
+    const nextSegment = scanner.peek(/\[/y) ? parseBracket(scanner) : parseName(scanner);
+    if (nextSegment === '') throw new PathSyntaxError("expected a name or brackets after '..'");
+    return `..${nextSegment}`;
   }
   if (scanner.skip(/\./y)) return parseName(scanner);
   return scanner.peek(/\[/y) ? parseBracket(scanner) : undefined;
@@ -87,7 +87,7 @@ function parseSegment(scanner: Scanner): string | undefined {
 /** Translates a name, which may be empty as in `{.}` and `.['key']`. */
 function parseName(scanner: Scanner): string {
   if (scanner.skip(/\*/y)) return '[*]';
-  const [name] = scanner.take(NAME) ?? [];
+  const [name] = scanner.take(NAME_PATTERN) ?? [];
   return name === undefined ? '' : `[${JSON.stringify(name.replaceAll(/\\([\s\S])/g, '$1'))}]`;
 }
 
@@ -96,10 +96,10 @@ function parseBracket(scanner: Scanner): string {
   const [whole, content = ''] = scanner.take(/\[([^\]\n]*)\]/y) ?? [];
   if (whole === undefined) throw new PathSyntaxError('unterminated array');
   if (content === '*') return '[*]';
-  const [, key] = QUOTED_KEY.exec(content) ?? [];
+  const [, key] = QUOTED_KEY_PATTERN.exec(content) ?? [];
   // A quoted key is a path too, in which dots separate names.
   if (key !== undefined) return parseSegments(`.${key}`);
-  if (content === '' || !SLICE.test(content)) throw new PathSyntaxError(`invalid array index ${content}`);
+  if (content === '' || !SLICE_PATTERN.test(content)) throw new PathSyntaxError(`invalid array index ${content}`);
   return `[${content}]`;
 }
 
@@ -117,18 +117,18 @@ function parseSegments(path: string): string {
 function parseFilter(scanner: Scanner): string {
   const [whole, content = ''] = scanner.take(/\[\?\(((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^"')])*)\)\]/y) ?? [];
   if (whole === undefined) throw new PathSyntaxError('unterminated filter');
-  const [, left = '', operator, right = ''] = COMPARISON.exec(content) ?? [];
+  const [, left = '', operator, right = ''] = COMPARISON_PATTERN.exec(content) ?? [];
   if (operator === undefined) return `[?${parseOperand(content).text}]`;
   if (!OPERATORS.includes(operator)) throw new PathSyntaxError(`unrecognized filter operator ${operator}`);
-  const sides = [parseOperand(left), parseOperand(right)] as const;
-  const existenceChecks = sides.filter(({ isPath }) => isPath).map(({ text }) => `${text} && `);
-  return `[?${existenceChecks.join('')}${sides[0].text} ${operator} ${sides[1].text}]`;
+  const operands = [parseOperand(left), parseOperand(right)] as const;
+  const existenceChecks = operands.filter(({ isPath }) => isPath).map(({ text }) => `${text} && `);
+  return `[?${existenceChecks.join('')}${operands[0].text} ${operator} ${operands[1].text}]`;
 }
 
 function parseOperand(source: string): { readonly text: string; readonly isPath: boolean } {
-  const trimmed = source.trim();
-  const [quoted] = /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/s.exec(trimmed) ?? [];
-  if (quoted !== undefined || /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/.test(trimmed))
-    return { text: trimmed.replace(/^\+/, ''), isPath: false };
-  return { text: `@${parseSegments(trimmed.replace(/^[@$]/, ''))}`, isPath: true };
+  const trimmedSource = source.trim();
+  const [quoted] = /^(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')$/s.exec(trimmedSource) ?? [];
+  if (quoted !== undefined || /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/.test(trimmedSource))
+    return { text: trimmedSource.replace(/^\+/, ''), isPath: false };
+  return { text: `@${parseSegments(trimmedSource.replace(/^[@$]/, ''))}`, isPath: true };
 }

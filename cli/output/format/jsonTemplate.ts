@@ -8,11 +8,11 @@ type Render = (value: unknown) => string;
 
 /** A block whose end has not been parsed: the whole template or a range. */
 interface OpenBlock {
-  readonly parts: Render[];
+  readonly renderers: Render[];
   readonly query: PathQuery;
 }
 
-const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
+const QUOTED_STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
 
 /**
  * Compiles a template like parser.go and jsonpath.go in k8s.io/client-go/util/jsonpath. Throws a `PathSyntaxError` if
@@ -20,40 +20,40 @@ const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/y;
  */
 export function compileTemplate(text: string): Render {
   const scanner = new Scanner(text);
-  const whole: OpenBlock = { parts: [], query: (value) => [value] };
-  const open = [whole];
+  const rootBlock: OpenBlock = { renderers: [], query: (value) => [value] };
+  const openBlocks = [rootBlock];
   while (!scanner.isAtEnd) {
     const [literal] = scanner.take(/[^{]+/y) ?? [];
-    if (literal !== undefined) innermostParts(open).push(() => literal);
-    else parseAction(scanner, open);
+    if (literal !== undefined) innermostRenderers(openBlocks).push(() => literal);
+    else parseAction(scanner, openBlocks);
   }
-  if (open.length > 1) throw new PathSyntaxError('a range without {end}');
-  return concatenated(whole.parts);
+  if (openBlocks.length > 1) throw new PathSyntaxError('a range without {end}');
+  return concatenateRenderers(rootBlock.renderers);
 }
 
-const innermostParts = (open: readonly OpenBlock[]): Render[] => open.at(-1)?.parts ?? [];
+const innermostRenderers = (openBlocks: readonly OpenBlock[]): Render[] => openBlocks.at(-1)?.renderers ?? [];
 
-const concatenated =
+const concatenateRenderers =
   (parts: readonly Render[]): Render =>
   (value) =>
     parts.map((part) => part(value)).join('');
 
 /** Parses the contents of a pair of braces. */
-function parseAction(scanner: Scanner, open: OpenBlock[]): void {
+function parseAction(scanner: Scanner, openBlocks: OpenBlock[]): void {
   scanner.skip(/\{\s*/y);
-  const [quoted] = scanner.take(QUOTED) ?? [];
+  const [quoted] = scanner.take(QUOTED_STRING) ?? [];
   const [word] = quoted === undefined ? (scanner.take(/[A-Za-z_]\w*/y) ?? []) : [];
   if (quoted !== undefined) {
-    const text = unquote(quoted);
-    innermostParts(open).push(() => text);
+    const literalText = unquote(quoted);
+    innermostRenderers(openBlocks).push(() => literalText);
   } else if (word === 'range') {
     scanner.skip(/\s*/y);
-    open.push({ parts: [], query: parsePath(scanner) });
-  } else if (word === 'end') closeRange(open);
+    openBlocks.push({ renderers: [], query: parsePath(scanner) });
+  } else if (word === 'end') closeRange(openBlocks);
   else if (word !== undefined) throw new PathSyntaxError(`unrecognized identifier ${word}`);
   else {
     const query = parsePath(scanner);
-    innermostParts(open).push((value) => query(value).map(formatValue).join(' '));
+    innermostRenderers(openBlocks).push((value) => query(value).map(formatValue).join(' '));
   }
   if (!scanner.skip(/\s*\}/y)) throw new PathSyntaxError(unclosedMessage(scanner));
 }
@@ -61,11 +61,11 @@ function parseAction(scanner: Scanner, open: OpenBlock[]): void {
 const unclosedMessage = (scanner: Scanner): string =>
   scanner.isAtEnd ? 'unclosed action' : `unrecognized character in action: '${scanner.rest.trimStart().slice(0, 1)}'`;
 
-function closeRange(open: OpenBlock[]): void {
-  const range = open.length > 1 ? open.pop() : undefined;
-  if (range === undefined) throw new PathSyntaxError('not in range, nothing to end');
-  const renderItem = concatenated(range.parts);
-  innermostParts(open).push((value) => range.query(value).map(renderItem).join(''));
+function closeRange(openBlocks: OpenBlock[]): void {
+  const rangeBlock = openBlocks.length > 1 ? openBlocks.pop() : undefined;
+  if (rangeBlock === undefined) throw new PathSyntaxError('not in range, nothing to end');
+  const renderItem = concatenateRenderers(rangeBlock.renderers);
+  innermostRenderers(openBlocks).push((value) => rangeBlock.query(value).map(renderItem).join(''));
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -89,7 +89,7 @@ function formatValue(value: unknown): string {
   );
 }
 
-function withSortedKeys(part: unknown): unknown {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
-  return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+function withSortedKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,10 +1,10 @@
 /** Prints objects in the output formats of `get -o`, which are kubectl's. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { tablePrinter } from '../../terminal/table/printer.ts';
-import { asText } from '../output.ts';
+import { formatObject } from '../output.ts';
 import type { CustomColumns } from './customColumns.ts';
 import { FORMATS, FORMATS_WITH_ARGUMENT } from './formats.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
@@ -13,7 +13,7 @@ import { PathSyntaxError } from './pathSyntaxError.ts';
 export type ObjectFormat =
   | {
       readonly kind: 'text';
-      readonly textOf: (value: unknown) => string | Promise<string>;
+      readonly formatValue: (value: unknown) => string | Promise<string>;
       /** Text to print before each of several objects. */
       readonly separator: string;
     }
@@ -40,7 +40,11 @@ export async function readFormat({
   if (output === undefined || output === 'wide') return { kind: 'table', wide: output === 'wide', headers };
   if (output === 'name') return { kind: 'names' };
   if (output === 'json' || output === 'yaml')
-    return { kind: 'text', textOf: (value) => asText(value, output), separator: output === 'yaml' ? '---\n' : '' };
+    return {
+      kind: 'text',
+      formatValue: (value) => formatObject(value, output),
+      separator: output === 'yaml' ? '---\n' : '',
+    };
   const name = FORMATS_WITH_ARGUMENT.find((each) => output.startsWith(each));
   if (name === undefined)
     throw new ConfigError(
@@ -67,8 +71,12 @@ async function readArgumentFormat(
       };
     }
     const { compileTemplate } = await import('./jsonTemplate.ts');
-    const textOf = compileTemplate(template);
-    return { kind: 'text', textOf: (value) => (isTerminal ? printable(textOf(value)) : textOf(value)), separator: '' };
+    const formatValue = compileTemplate(template);
+    return {
+      kind: 'text',
+      formatValue: (value) => (isTerminal ? printableText(formatValue(value)) : formatValue(value)),
+      separator: '',
+    };
   } catch (error) {
     if (!(error instanceof PathSyntaxError)) throw error;
     throw new ConfigError(`--output: error parsing ${name.slice(0, -1)} ${argument}: ${error.message}`, {
@@ -86,31 +94,31 @@ async function readTemplateFile(path: string): Promise<string> {
 }
 
 /** Describes how to print objects of one kind. */
-interface ObjectPrinting<Item> {
+interface ObjectPrinterOptions<Item> {
   readonly nameOf: (item: Item) => string;
   /** Converts an item to the object that is printed. Defaults to the item itself. */
   readonly objectOf?: (item: Item) => unknown;
-  readonly table: (items: readonly Item[]) => unknown;
+  readonly printTable: (items: readonly Item[]) => unknown;
 }
 
 /** Returns a function that prints objects, which may be called repeatedly, e.g. for a watch. */
 export function objectPrinter<Item>(
   format: ObjectFormat,
-  { nameOf, objectOf = (item) => item, table }: ObjectPrinting<Item>,
+  { nameOf, objectOf = (item) => item, printTable }: ObjectPrinterOptions<Item>,
   write: (text: string) => unknown,
 ): (items: readonly Item[]) => Promise<void> {
-  if (format.kind === 'table') return async (items) => void table(items);
+  if (format.kind === 'table') return async (items) => void printTable(items);
   if (format.kind === 'names') return async (items) => items.forEach((item) => void write(`${nameOf(item)}\n`));
   if (format.kind === 'columns') {
-    const columns = tablePrinter(write, { headers: format.headers });
+    const columnPrinter = tablePrinter(write, { headers: format.headers });
     const { header, cells } = format;
     return async (items) =>
-      columns.print(
+      columnPrinter.print(
         header,
         items.map((item) => cells(objectOf(item))),
       );
   }
   return async (items) => {
-    for (const item of items) write(`${format.separator}${await format.textOf(objectOf(item))}`);
+    for (const item of items) write(`${format.separator}${await format.formatValue(objectOf(item))}`);
   };
 }

@@ -59,12 +59,17 @@ function waitText({ waitingFor, until }: ActorNode, now: number): string[] {
   return [`waiting for ${waitingFor}${until === undefined ? '' : ` for ${humanDuration(Math.max(0, until - now))}`}`];
 }
 
-function sentence({ name, details, actor }: ActorSummary, before: ActorSummary | undefined, now: number): string {
-  const previousState = before && before.actor.state !== actor.state ? ` (was ${before.actor.state})` : '';
+function changeSentence(
+  { name, details, actor }: ActorSummary,
+  previousSummary: ActorSummary | undefined,
+  now: number,
+): string {
+  const previousState =
+    previousSummary && previousSummary.actor.state !== actor.state ? ` (was ${previousSummary.actor.state})` : '';
   return [`${name} ${actor.state}${previousState}`, ...details, ...waitText(actor, now)].join(', ');
 }
 
-const isSame = (a: ActorSummary | undefined, b: ActorSummary) =>
+const isSameSummary = (a: ActorSummary | undefined, b: ActorSummary) =>
   a?.actor.state === b.actor.state && a.details.join() === b.details.join();
 
 /** A part with the summary that was last reported. */
@@ -75,7 +80,7 @@ interface ReportedPart extends PodPart {
 interface ReportedPod {
   readonly summary: ActorSummary;
   /** Containers and volumes by actor path. */
-  readonly parts: ReadonlyMap<string, ReportedPart>;
+  readonly partsByPath: ReadonlyMap<string, ReportedPart>;
 }
 
 /**
@@ -83,29 +88,32 @@ interface ReportedPod {
  * from the last report. Unchanged containers and volumes are skipped early, because a pod may have a thousand.
  */
 export function changeSentences(): (change: PodUpdate, now: number) => string[] {
-  const reported = new Map<string, ReportedPod>();
+  const reportedPods = new Map<string, ReportedPod>();
   return (change, now) => {
     const { uid, pod, removed } = change;
     if (removed) {
-      reported.delete(uid);
+      reportedPods.delete(uid);
       return [`pod/${displayName(pod.metadata)} is gone`];
     }
-    const before = reported.get(uid);
+    const previousPod = reportedPods.get(uid);
     const actors = podActors(change);
     const summary = podSummary(actors);
-    const sentences = isSame(before?.summary, summary) ? [] : [sentence(summary, before?.summary, now)];
-    const parts = new Map<string, ReportedPart>();
+    const sentences = isSameSummary(previousPod?.summary, summary)
+      ? []
+      : [changeSentence(summary, previousPod?.summary, now)];
+    const partsByPath = new Map<string, ReportedPart>();
     for (const { actor, status } of partsOf(actors)) {
-      const previous = before?.parts.get(actor.path);
-      if (previous?.actor === actor && previous.status === status) {
-        parts.set(actor.path, previous);
+      const previousPart = previousPod?.partsByPath.get(actor.path);
+      if (previousPart?.actor === actor && previousPart.status === status) {
+        partsByPath.set(actor.path, previousPart);
         continue;
       }
       const summary = partSummary(pod, { actor, status });
-      parts.set(actor.path, { actor, status, summary });
-      if (!isSame(previous?.summary, summary)) sentences.push(sentence(summary, previous?.summary, now));
+      partsByPath.set(actor.path, { actor, status, summary });
+      if (!isSameSummary(previousPart?.summary, summary))
+        sentences.push(changeSentence(summary, previousPart?.summary, now));
     }
-    reported.set(uid, { summary, parts });
+    reportedPods.set(uid, { summary, partsByPath });
     return sentences;
   };
 }

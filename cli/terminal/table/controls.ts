@@ -7,18 +7,18 @@ const SORT_ORDERS = ['worst', 'name', 'age', 'restarts'] as const;
 /** Rows per pod: as many as fit, all actors, actors with problems, or only the pod. */
 const DETAIL_LEVELS = ['auto', 'everything', 'problems', 'pods'] as const;
 
-export type Sort = (typeof SORT_ORDERS)[number];
-type Detail = (typeof DETAIL_LEVELS)[number];
+export type SortOrder = (typeof SORT_ORDERS)[number];
+type DetailLevel = (typeof DETAIL_LEVELS)[number];
 
 export interface Controls {
   readonly page: 'table' | 'log' | 'help';
-  readonly sort: Sort;
-  readonly reversed: boolean;
-  readonly detail: Detail;
+  readonly sortOrder: SortOrder;
+  readonly isReversed: boolean;
+  readonly detailLevel: DetailLevel;
   /** Only pods with this text in a name, status or reason are shown. All if empty. */
   readonly filter: string;
   /** The filter being typed. Undefined while keys are commands. */
-  readonly typing?: string;
+  readonly draftFilter?: string;
   /** Number of lines scrolled past. Infinite to stay at the end. */
   readonly offset: number;
   /** A sentence that replaces the line of keys until the next key press. */
@@ -27,9 +27,9 @@ export interface Controls {
 
 export const INITIAL_CONTROLS: Controls = {
   page: 'table',
-  sort: 'worst',
-  reversed: false,
-  detail: 'auto',
+  sortOrder: 'worst',
+  isReversed: false,
+  detailLevel: 'auto',
   filter: '',
   offset: 0,
 };
@@ -43,8 +43,8 @@ export interface Key {
 
 /** The visible and the total number of lines of a page. */
 export interface Extent {
-  readonly room: number;
-  readonly total: number;
+  readonly visibleLines: number;
+  readonly totalLines: number;
 }
 
 const QUIT_HINT = 'press Ctrl-C to stop the node and its pods';
@@ -73,7 +73,7 @@ const SCROLL_KEYS: Readonly<Record<string, (room: number) => number>> = {
 export const scrollDistance = ({ name }: Key, room: number): number | undefined =>
   lookUp(SCROLL_KEYS, name)?.(Math.max(1, room));
 
-const maxOffset = ({ room, total }: Extent): number => Math.max(0, total - room);
+const maxOffset = ({ visibleLines, totalLines }: Extent): number => Math.max(0, totalLines - visibleLines);
 
 /** Limits an offset to the page, which may have become shorter. */
 export const clampOffset = (offset: number, extent: Extent): number => Math.max(0, Math.min(offset, maxOffset(extent)));
@@ -81,25 +81,30 @@ export const clampOffset = (offset: number, extent: Extent): number => Math.max(
 function scroll(controls: Controls, distance: number, extent: Extent): Controls {
   const offset = clampOffset(clampOffset(controls.offset, extent) + distance, extent);
   // At the end of the log, follow its growth.
-  const follows = controls.page === 'log' && offset >= maxOffset(extent);
-  return { ...controls, offset: follows ? Number.POSITIVE_INFINITY : offset };
+  const followsLog = controls.page === 'log' && offset >= maxOffset(extent);
+  return { ...controls, offset: followsLog ? Number.POSITIVE_INFINITY : offset };
 }
 
 const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
 
 function togglePage(controls: Controls, page: Controls['page']): Controls {
-  const next = controls.page === page ? 'table' : page;
-  return { ...controls, page: next, offset: next === 'log' ? Number.POSITIVE_INFINITY : 0 };
+  const nextPage = controls.page === page ? 'table' : page;
+  return { ...controls, page: nextPage, offset: nextPage === 'log' ? Number.POSITIVE_INFINITY : 0 };
 }
 
 const COMMANDS: Readonly<Record<string, (controls: Controls) => Controls>> = {
-  s: (controls) => ({ ...controls, sort: nextCyclic(SORT_ORDERS, controls.sort), reversed: false, offset: 0 }),
-  R: (controls) => ({ ...controls, reversed: !controls.reversed, offset: 0 }),
-  d: (controls) => ({ ...controls, detail: nextCyclic(DETAIL_LEVELS, controls.detail), offset: 0 }),
+  s: (controls) => ({
+    ...controls,
+    sortOrder: nextCyclic(SORT_ORDERS, controls.sortOrder),
+    isReversed: false,
+    offset: 0,
+  }),
+  R: (controls) => ({ ...controls, isReversed: !controls.isReversed, offset: 0 }),
+  d: (controls) => ({ ...controls, detailLevel: nextCyclic(DETAIL_LEVELS, controls.detailLevel), offset: 0 }),
   l: (controls) => togglePage(controls, 'log'),
   '?': (controls) => togglePage(controls, 'help'),
   h: (controls) => togglePage(controls, 'help'),
-  '/': (controls) => ({ ...controls, page: 'table', offset: 0, typing: controls.filter }),
+  '/': (controls) => ({ ...controls, page: 'table', offset: 0, draftFilter: controls.filter }),
   escape: (controls) => ({
     ...controls,
     page: 'table',
@@ -117,21 +122,21 @@ export function editText(text: string, { name, text: addedText = '' }: Key): str
   return name === 'return' ? text : text + addedText;
 }
 
-function typeFilter({ typing = '', ...controls }: Controls, key: Key): Controls {
-  if (key.name === 'backspace' && typing === '') return controls;
-  const text = editText(typing, key);
-  if (text === undefined) return { ...controls, filter: '' };
-  return key.name === 'return' ? { ...controls, filter: text } : { ...controls, typing: text };
+function typeFilter({ draftFilter = '', ...controls }: Controls, key: Key): Controls {
+  if (key.name === 'backspace' && draftFilter === '') return controls;
+  const editedText = editText(draftFilter, key);
+  if (editedText === undefined) return { ...controls, filter: '' };
+  return key.name === 'return' ? { ...controls, filter: editedText } : { ...controls, draftFilter: editedText };
 }
 
 /** Returns the controls after a key. `extent` is that of the last drawn page. */
 export function controlsAfterKey({ hint: _, ...controls }: Controls, key: Key, extent: Extent): Controls {
-  if (controls.typing !== undefined) return { ...typeFilter(controls, key), offset: 0 };
-  const distance = scrollDistance(key, extent.room);
+  if (controls.draftFilter !== undefined) return { ...typeFilter(controls, key), offset: 0 };
+  const distance = scrollDistance(key, extent.visibleLines);
   if (distance !== undefined) return scroll(controls, distance, extent);
   const command = lookUp(COMMANDS, key.name);
   return command ? command(controls) : controls;
 }
 
 /** Returns the filter to apply, which may still be being typed. */
-export const effectiveFilter = ({ filter, typing }: Controls): string => typing ?? filter;
+export const effectiveFilter = ({ filter, draftFilter }: Controls): string => draftFilter ?? filter;

@@ -31,43 +31,45 @@ function minTotalWidth(columns: readonly Column[], natural: readonly number[]): 
 }
 
 /** A column and the width of its widest cell. */
-interface Candidate {
+interface CandidateColumn {
   readonly index: number;
   readonly column: Column;
-  readonly natural: number;
+  readonly naturalWidth: number;
 }
 
 /** Returns the columns that fit at their minimum widths. */
-function shownColumns(columns: readonly Column[], natural: readonly number[], width: number): Candidate[] {
-  let candidates = columns.map((column, index): Candidate => ({ index, column, natural: natural[index] ?? 0 }));
-  const fits = (candidates: readonly Candidate[]) =>
+function selectColumns(columns: readonly Column[], naturalWidths: readonly number[], width: number): CandidateColumn[] {
+  let candidates = columns.map(
+    (column, index): CandidateColumn => ({ index, column, naturalWidth: naturalWidths[index] ?? 0 }),
+  );
+  const areFitting = (candidates: readonly CandidateColumn[]) =>
     minTotalWidth(
       candidates.map(({ column }) => column),
-      candidates.map((candidate) => candidate.natural),
+      candidates.map((candidate) => candidate.naturalWidth),
     ) <= width;
-  const droppable = candidates
+  const droppableColumns = candidates
     .filter(({ column }) => column.dropOrder !== undefined)
     .toSorted((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
-  for (const { index, column } of droppable) {
-    if (fits(candidates)) break;
+  for (const { index, column } of droppableColumns) {
+    if (areFitting(candidates)) break;
     const { reducedMin } = column;
-    const shrunk = candidates.map((each) =>
+    const shrunkColumns = candidates.map((each) =>
       each.index === index && reducedMin !== undefined ? { ...each, column: { ...column, min: reducedMin } } : each,
     );
-    candidates = fits(shrunk) ? shrunk : candidates.filter((each) => each.index !== index);
+    candidates = areFitting(shrunkColumns) ? shrunkColumns : candidates.filter((each) => each.index !== index);
   }
   return candidates;
 }
 
 /** Shrinks the columns with the most spare width until all fit or none has any left. */
-export function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
-  const widths = [...natural];
+export function fitWidths(columns: readonly Column[], naturalWidths: readonly number[], width: number): number[] {
+  const widths = [...naturalWidths];
   for (let excess = totalWidth(widths) - width; excess > 0; excess--) {
-    const spare = widths.map((each, index) => each - (columns[index]?.min ?? each));
-    const maxSpare = Math.max(...spare);
+    const spareWidths = widths.map((each, index) => each - (columns[index]?.min ?? each));
+    const maxSpare = Math.max(...spareWidths);
     if (maxSpare <= 0) break;
-    const widest = spare.indexOf(maxSpare);
-    widths[widest] = (widths[widest] ?? 0) - 1;
+    const widestIndex = spareWidths.indexOf(maxSpare);
+    widths[widestIndex] = (widths[widestIndex] ?? 0) - 1;
   }
   return widths;
 }
@@ -75,18 +77,18 @@ export function fitWidths(columns: readonly Column[], natural: readonly number[]
 /** Returns the header and the rows as lines of at most `width` columns, without trailing spaces. */
 export function layOut(columns: readonly Column[], cells: Rows, width: number): string[] {
   const rows = cells.map((row) => row.map(printableLine));
-  const visible = shownColumns(columns, naturalWidths(columns, rows), width);
+  const visibleColumns = selectColumns(columns, naturalWidths(columns, rows), width);
   const widths = fitWidths(
-    visible.map(({ column }) => column),
-    visible.map(({ natural }) => natural),
+    visibleColumns.map(({ column }) => column),
+    visibleColumns.map(({ naturalWidth }) => naturalWidth),
     width,
   );
   const line = (cells: readonly string[]) => {
-    const filled = visible.map(({ index, column }, position) => {
+    const paddedCells = visibleColumns.map(({ index, column }, position) => {
       const columnWidth = widths[position] ?? 0;
       return padText(truncate(cells[index] ?? '', columnWidth), columnWidth, column.align);
     });
-    return truncate(filled.join(' '.repeat(GAP)).trimEnd(), width);
+    return truncate(paddedCells.join(' '.repeat(GAP)).trimEnd(), width);
   };
   return [line(columns.map(({ header }) => header)), ...rows.map(line)];
 }

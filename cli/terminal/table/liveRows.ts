@@ -10,7 +10,7 @@ import {
 import { categoryOf } from '../../../show/category.ts';
 import { containerReason, containerStatusWord, podReason, waitReason } from '../../../show/reason.ts';
 import { podRow as kubectlRow } from '../../../show/tables/table.ts';
-import type { Controls, Sort } from './controls.ts';
+import type { Controls, SortOrder } from './controls.ts';
 import { effectiveFilter } from './controls.ts';
 
 /** The condition of an actor, worst first: failing, in progress, steady, or completed. */
@@ -28,7 +28,7 @@ export interface LiveRow {
 
 /** The row of a pod and the rows of its actors. */
 interface PodGroup {
-  readonly live: PodActors;
+  readonly podActors: PodActors;
   readonly pod: LiveRow;
   readonly actors: readonly LiveRow[];
   readonly restarts: number;
@@ -46,8 +46,8 @@ function containerTone({ actor, role, status, willRestart }: ContainerWithActor)
   const { state = {}, ready } = status ?? {};
   if (state.running) return ready && role !== 'init' ? 'good' : 'busy';
   if (state.terminated) return state.terminated.exitCode === 0 && !willRestart ? 'done' : 'bad';
-  const failed = actor.lastFailure && actor.waitingFor !== undefined;
-  return state.waiting?.reason === 'CrashLoopBackOff' || failed ? 'bad' : 'busy';
+  const hasFailed = actor.lastFailure && actor.waitingFor !== undefined;
+  return state.waiting?.reason === 'CrashLoopBackOff' || hasFailed ? 'bad' : 'busy';
 }
 
 function containerRow(container: ContainerWithActor, now: number): LiveRow {
@@ -85,9 +85,9 @@ function podTone({ pod, tree }: PodActors, actors: readonly LiveRow[]): Tone {
   return tree.termination === undefined && actors.some(({ tone }) => tone === 'bad') ? 'bad' : 'busy';
 }
 
-function podGroup(seen: PodWithTree, now: number): PodGroup {
-  const live = podActors(seen);
-  const { pod, tree, volumes, containers } = live;
+function podGroup(podWithTree: PodWithTree, now: number): PodGroup {
+  const actorsOfPod = podActors(podWithTree);
+  const { pod, tree, volumes, containers } = actorsOfPod;
   const volumeRows = volumes.map((each) => volumeRow(each, now));
   const actors = [
     ...volumeRows.filter((row) => !isSettled(row)),
@@ -98,12 +98,16 @@ function podGroup(seen: PodWithTree, now: number): PodGroup {
   const { status } = kubectlRow(pod, now);
   const ip = pod.status?.podIP ?? '';
   const cells = [displayName(pod.metadata), status, stateOf(tree), age(tree, now), `${restarts}`, ip];
-  const row: LiveRow = { kind: 'pod', tone: podTone(live, actors), cells: [...cells, podReason(live, now)] };
-  return { live, pod: row, actors, restarts };
+  const row: LiveRow = {
+    kind: 'pod',
+    tone: podTone(actorsOfPod, actors),
+    cells: [...cells, podReason(actorsOfPod, now)],
+  };
+  return { podActors: actorsOfPod, pod: row, actors, restarts };
 }
 
-function isRecovering({ live }: PodGroup, now: number): boolean {
-  return live.containers.some(({ status }) => {
+function isRecovering({ podActors }: PodGroup, now: number): boolean {
+  return podActors.containers.some(({ status }) => {
     const { exitCode = 0, finishedAt } = status?.lastState?.terminated ?? {};
     return exitCode !== 0 && now - Date.parse(finishedAt ?? '') < RECOVERY_MS;
   });
@@ -115,34 +119,38 @@ function severityRank(group: PodGroup, now: number): number {
   return group.pod.tone === 'good' && isRecovering(group, now) ? TONES.indexOf('busy') : rank;
 }
 
-const nameOf = ({ live }: PodGroup) => `${live.pod.metadata.namespace}/${live.pod.metadata.name}`;
+const nameOf = ({ podActors }: PodGroup) => `${podActors.pod.metadata.namespace}/${podActors.pod.metadata.name}`;
 
 /** The primary sort key of each order. Names break ties. */
-const RANKS: Readonly<Record<Sort, (family: PodGroup, now: number) => number>> = {
+const RANK_BY_ORDER: Readonly<Record<SortOrder, (family: PodGroup, now: number) => number>> = {
   worst: severityRank,
   name: () => 0,
-  age: ({ live }) => -live.tree.since,
+  age: ({ podActors }) => -podActors.tree.since,
   restarts: ({ restarts }) => -restarts,
 };
 
-function sortGroups(groups: readonly PodGroup[], { sort, reversed }: Controls, now: number): PodGroup[] {
-  const keyed = groups.map((family) => ({ family, rank: RANKS[sort](family, now), name: nameOf(family) }));
-  const inOrder = keyed.toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
-  return (reversed ? inOrder.reverse() : inOrder).map(({ family }) => family);
+function sortGroups(groups: readonly PodGroup[], { sortOrder, isReversed }: Controls, now: number): PodGroup[] {
+  const rankedGroups = groups.map((family) => ({
+    family,
+    rank: RANK_BY_ORDER[sortOrder](family, now),
+    name: nameOf(family),
+  }));
+  const sortedGroups = rankedGroups.toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  return (isReversed ? sortedGroups.reverse() : sortedGroups).map(({ family }) => family);
 }
 
-function matches(family: PodGroup, filter: string): boolean {
-  const searched = filter.toLowerCase();
-  const texts = [nameOf(family), ...[family.pod, ...family.actors].flatMap(({ cells }) => cells)];
-  return texts.some((text) => text.toLowerCase().includes(searched));
+function matchesFilter(family: PodGroup, filter: string): boolean {
+  const searchText = filter.toLowerCase();
+  const searchableTexts = [nameOf(family), ...[family.pod, ...family.actors].flatMap(({ cells }) => cells)];
+  return searchableTexts.some((text) => text.toLowerCase().includes(searchText));
 }
 
 /** Levels of detail: all actors, all but settled volumes, actors with problems, only pods. */
-const LEVELS = ['everything', 'unsettledVolumes', 'problems', 'pods'] as const;
+const ROW_LEVELS = ['everything', 'unsettledVolumes', 'problems', 'pods'] as const;
 
-type Level = (typeof LEVELS)[number];
+type RowLevel = (typeof ROW_LEVELS)[number];
 
-function isShown(row: LiveRow, level: Level): boolean {
+function isShown(row: LiveRow, level: RowLevel): boolean {
   if (level === 'everything') return true;
   if (level === 'unsettledVolumes') return row.kind === 'container' || !isSettled(row);
   return level === 'problems' && (row.tone === 'bad' || row.tone === 'busy');
@@ -160,14 +168,14 @@ function withBranches(rows: readonly LiveRow[]): LiveRow[] {
  * Returns the visible rows of a pod. The pod's row shows the reason of its problem unless the row of the causing actor
  * is visible.
  */
-function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
+function rowsOf({ pod, actors }: PodGroup, level: RowLevel): LiveRow[] {
   const visibleActors = actors.filter((row) => isShown(row, level));
   const ownReason = pod.cells.at(-1) ?? '';
-  const cause = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
-  if (cause === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
-  const [name = ''] = cause.cells;
+  const causeRow = actors.find(({ tone, cells }) => tone !== 'good' && tone !== 'done' && cells.at(-1) !== '');
+  if (causeRow === undefined || pod.tone === 'good') return [pod, ...withBranches(visibleActors)];
+  const [name = ''] = causeRow.cells;
   // A reason of the pod that starts with "waiting" only means that the pod waits for its actors.
-  const actorReason = visibleActors.includes(cause) ? '' : `${name}: ${cause.cells.at(-1)}`;
+  const actorReason = visibleActors.includes(causeRow) ? '' : `${name}: ${causeRow.cells.at(-1)}`;
   const hasOwnReason = pod.tone === 'bad' && ownReason !== '' && !ownReason.startsWith('waiting');
   return [
     { ...pod, cells: pod.cells.with(-1, hasOwnReason ? ownReason : actorReason) },
@@ -178,17 +186,17 @@ function rowsOf({ pod, actors }: PodGroup, level: Level): LiveRow[] {
 /** Returns the visible rows of all pods. `maxRows` determines the level of detail if it is `auto`. */
 export function liveRows(pods: readonly PodWithTree[], now: number, controls: Controls, maxRows: number): LiveRow[] {
   const filter = effectiveFilter(controls);
-  const allGroups = pods.map((live) => podGroup(live, now));
+  const allGroups = pods.map((podWithTree) => podGroup(podWithTree, now));
   const groups = sortGroups(
-    filter === '' ? allGroups : allGroups.filter((family) => matches(family, filter)),
+    filter === '' ? allGroups : allGroups.filter((family) => matchesFilter(family, filter)),
     controls,
     now,
   );
-  const rowsAt = (level: Level) => groups.flatMap((family) => rowsOf(family, level));
-  if (controls.detail !== 'auto') return rowsAt(controls.detail);
-  for (const level of LEVELS) {
-    const rows = rowsAt(level);
+  const rowsAtLevel = (level: RowLevel) => groups.flatMap((family) => rowsOf(family, level));
+  if (controls.detailLevel !== 'auto') return rowsAtLevel(controls.detailLevel);
+  for (const level of ROW_LEVELS) {
+    const rows = rowsAtLevel(level);
     if (rows.length <= maxRows) return rows;
   }
-  return rowsAt('pods');
+  return rowsAtLevel('pods');
 }

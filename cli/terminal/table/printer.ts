@@ -44,15 +44,15 @@ export function tablePrinter(
   return {
     print(header, rows) {
       const cells = rows.map((cells) => cells.map(cellText));
-      const lines = widths === undefined && headers ? [header, ...cells] : cells;
+      const printedRows = widths === undefined && headers ? [header, ...cells] : cells;
       widths ??= fitColumns(
         header,
-        header.map((_, index) => Math.max(0, ...lines.map((cells) => displayWidth(cells[index] ?? '')))),
+        header.map((_, index) => Math.max(0, ...printedRows.map((cells) => displayWidth(cells[index] ?? '')))),
       );
       const columnWidth = (index: number) => widths?.[index] ?? 0;
       const fitCell =
         fit === undefined ? padText : (cell: string, width: number) => padText(truncate(cell, width), width);
-      const paddedLines = lines.map((cells) => cells.map((cell, index) => fitCell(cell, columnWidth(index))));
+      const paddedLines = printedRows.map((cells) => cells.map((cell, index) => fitCell(cell, columnWidth(index))));
       write(paddedLines.map((cells) => `${cells.join(GAP).trimEnd()}\n`).join(''));
     },
   };

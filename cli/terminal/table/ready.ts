@@ -3,9 +3,9 @@ import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
 
 /** The pod states that the line "node ready" counts. A `pending` pod may still become Ready. */
-const STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
+const POD_STATES = ['running', 'completed', 'pending', 'inBackOff', 'failing', 'failed', 'terminating'] as const;
 
-type PodState = (typeof STATES)[number];
+type PodState = (typeof POD_STATES)[number];
 
 /** The names of a node's pods, by pod state. */
 export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
@@ -21,8 +21,8 @@ const isInBackOff = ({ state }: ContainerStatus): boolean => state?.waiting?.rea
 /** Whether a container has failed, or was restarted after a failure so recently that the next failure is likely. */
 function isFailing({ state, lastState }: ContainerStatus, now: number): boolean {
   if (state?.terminated) return state.terminated.exitCode !== 0;
-  const failedBefore = (lastState?.terminated?.exitCode ?? 0) !== 0;
-  if (!failedBefore || !state?.running?.startedAt) return failedBefore;
+  const hasFailedBefore = (lastState?.terminated?.exitCode ?? 0) !== 0;
+  if (!hasFailedBefore || !state?.running?.startedAt) return hasFailedBefore;
   return now - Date.parse(state.running.startedAt) < TRUSTED_AFTER_MS;
 }
 
@@ -47,7 +47,7 @@ export const nodeReadiness = (pods: readonly Pod[], now: number): NodeReadiness 
     ]),
   );
 
-const countOf = (readiness: NodeReadiness, state: PodState): number => readiness.get(state)?.length ?? 0;
+const countInState = (readiness: NodeReadiness, state: PodState): number => readiness.get(state)?.length ?? 0;
 
 /** Texts for the states other than running and pending. */
 const STATE_TEXTS = [
@@ -66,19 +66,20 @@ const MAX_NAMED_PODS = 3;
  * problems are named.
  */
 export function readinessText(readiness: NodeReadiness, { names = false } = {}): string {
-  const total = STATES.reduce((sum, state) => sum + countOf(readiness, state), 0);
-  const others = STATE_TEXTS.flatMap(([state, text]) => {
+  const podCount = POD_STATES.reduce((sum, state) => sum + countInState(readiness, state), 0);
+  const otherStates = STATE_TEXTS.flatMap(([state, text]) => {
     const pods = readiness.get(state) ?? [];
     if (pods.length === 0) return [];
-    const named = names && state !== 'completed' && pods.length <= MAX_NAMED_PODS ? ` (${pods.join(', ')})` : '';
-    return [`${pods.length} ${text}${named}`];
+    const podNames = names && state !== 'completed' && pods.length <= MAX_NAMED_PODS ? ` (${pods.join(', ')})` : '';
+    return [`${pods.length} ${text}${podNames}`];
   });
-  return [`${countOf(readiness, 'running')}/${total} pods running`, ...others].join(', ');
+  return [`${countInState(readiness, 'running')}/${podCount} pods running`, ...otherStates].join(', ');
 }
 
 /** Whether no pod is pending, and at least one is running or has completed. */
 const isNodeReady = (readiness: NodeReadiness): boolean =>
-  countOf(readiness, 'pending') === 0 && countOf(readiness, 'running') + countOf(readiness, 'completed') > 0;
+  countInState(readiness, 'pending') === 0 &&
+  countInState(readiness, 'running') + countInState(readiness, 'completed') > 0;
 
 /**
  * Time for which the counts must not change, in milliseconds. A container that fails at its start does so within this
@@ -87,14 +88,14 @@ const isNodeReady = (readiness: NodeReadiness): boolean =>
 const SETTLED_AFTER_MS = 1000;
 
 /** Returns a function that reports whether the node has been ready, with the same counts, for a second. */
-export function settledReadiness(): (readiness: NodeReadiness, now: number) => boolean {
-  let settling: { readonly running: number; readonly completed: number; readonly since: number } | undefined;
+export function createSettledCheck(): (readiness: NodeReadiness, now: number) => boolean {
+  let settlingCounts: { readonly running: number; readonly completed: number; readonly since: number } | undefined;
   return (readiness, now) => {
-    const [running, completed] = [countOf(readiness, 'running'), countOf(readiness, 'completed')];
-    if (!isNodeReady(readiness)) settling = undefined;
-    else if (settling?.running !== running || settling.completed !== completed) {
-      settling = { running, completed, since: now };
+    const [running, completed] = [countInState(readiness, 'running'), countInState(readiness, 'completed')];
+    if (!isNodeReady(readiness)) settlingCounts = undefined;
+    else if (settlingCounts?.running !== running || settlingCounts.completed !== completed) {
+      settlingCounts = { running, completed, since: now };
     }
-    return settling !== undefined && now - settling.since >= SETTLED_AFTER_MS;
+    return settlingCounts !== undefined && now - settlingCounts.since >= SETTLED_AFTER_MS;
   };
 }

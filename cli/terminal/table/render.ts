@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { humanDuration } from '../../../base/duration.ts';
 import { printableLine } from '../../../base/printable.ts';
 import type { PodWithTree } from '../../../show/actors/podActors.ts';
-import { drainProgress } from '../../../show/explain/explainNode.ts';
+import { drainProgressText } from '../../../show/explain/explainNode.ts';
 import * as display from '../../../show/tables/displayWidth.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { type Controls, clampOffset, type Extent, effectiveFilter } from './controls.ts';
@@ -12,10 +12,10 @@ import { liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness, readinessText } from './ready.ts';
 
 /**
- * Escapes control characters and truncates the text. All text on the screen passes through this function or `wrapped`.
+ * Escapes control characters and truncates the text. All text on the screen passes through this function or `wrapLine`.
  */
-const truncated = (text: string, width: number): string => display.truncate(printableLine(text), width);
-const wrapped = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);
+const truncateLine = (text: string, width: number): string => display.truncate(printableLine(text), width);
+const wrapLine = (text: string, width: number): string[] => display.wrapText(printableLine(text), width);
 
 /** On a narrow terminal, columns other than NAME and STATUS are dropped. REASON is the last one to be dropped. */
 const COLUMNS: readonly Column[] = [
@@ -63,7 +63,7 @@ function painter({ colour }: Surface): (text: string, format: Format) => string 
 /** Describes the progress of a start or stop, or else counts the running pods. */
 function progressText({ node, pods, now }: Scene): string {
   const { tags, waitingFor, until } = node;
-  if (tags.includes('ending') && pods.length > 0) return drainProgress(pods.length, until, now);
+  if (tags.includes('ending') && pods.length > 0) return drainProgressText(pods.length, until, now);
   if (pods.length === 0 && tags.includes('done')) return 'no pods left';
   if (pods.length === 0 && waitingFor !== undefined) return `waiting for ${waitingFor}`;
   return readinessText(
@@ -95,18 +95,18 @@ function headLines(scene: Scene, { width }: Surface): string[] {
   const node = `node ${name} ${state} · ${progressText(scene)}`;
   const runtimeState = runtimeText(scene);
   if (runtimeState === undefined) return [node];
-  const both = `${node} · ${runtimeState}`;
-  if (display.displayWidth(printableLine(both)) <= width) return [both];
+  const combinedLine = `${node} · ${runtimeState}`;
+  if (display.displayWidth(printableLine(combinedLine)) <= width) return [combinedLine];
   return runtime.state === 'ready' ? [node] : [node, runtimeState];
 }
 
 /** Returns the lines above the table: the node, and a label if the runtime is simulated. */
-function head(scene: Scene, surface: Surface): string[] {
+function renderHeader(scene: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const label = 'SIMULATED runtime: no real containers run';
   return [
-    ...headLines(scene, surface).map((line) => paint(truncated(line, surface.width), 'bold')),
-    ...(scene.node.simulated ? [paint(truncated(label, surface.width), ['bold', 'magenta'])] : []),
+    ...headLines(scene, surface).map((line) => paint(truncateLine(line, surface.width), 'bold')),
+    ...(scene.node.simulated ? [paint(truncateLine(label, surface.width), ['bold', 'magenta'])] : []),
   ];
 }
 
@@ -132,9 +132,11 @@ const fieldMessage = (path: string, message: string): string => (path === '' ? m
 
 /** Names the pod rather than the file if it is known, because a long path may be truncated. */
 function warningText({ file, path, message, pod }: ManifestProblem, width: number): string {
-  const text = fieldMessage(path, message);
+  const problemText = fieldMessage(path, message);
   const warning =
-    pod === undefined ? pathMessage(file, text, width - 11) : `pod ${pod.replace(/^default\//, '')}: ${text}`;
+    pod === undefined
+      ? pathMessage(file, problemText, width - 11)
+      : `pod ${pod.replace(/^default\//, '')}: ${problemText}`;
   return `! warning: ${warning}`;
 }
 
@@ -155,7 +157,7 @@ function pathMessage(path: string, message: string, width: number): string {
  * Returns the lines below the table: the node's problem, rejected manifests, warnings, and pods that this agent does
  * not own.
  */
-function foot({ node, page }: Scene, surface: Surface): string[] {
+function renderFooter({ node, page }: Scene, surface: Surface): string[] {
   const paint = painter(surface);
   const problems = limitLines(
     node.problems,
@@ -164,12 +166,12 @@ function foot({ node, page }: Scene, surface: Surface): string[] {
   );
   const warnings = limitLines(node.warnings, MAX_WARNINGS, (each) => warningText(each, surface.width));
   const foreignCount = node.foreign.length;
-  const foreign = `${foreignCount} ${foreignCount === 1 ? 'pod' : 'pods'} that this agent did not create: left alone, see "statelet explain node"`;
+  const foreignText = `${foreignCount} ${foreignCount === 1 ? 'pod' : 'pods'} that this agent did not create: left alone, see "statelet explain node"`;
   return [
-    ...(node.trouble === undefined ? [] : [paint(truncated(`! ${node.trouble}`, surface.width), 'red')]),
-    ...problems.map((line) => paint(truncated(line, surface.width), 'red')),
-    ...warnings.map((line) => paint(truncated(line, surface.width), 'yellow')),
-    ...(foreignCount === 0 ? [] : [truncated(foreign, surface.width)]),
+    ...(node.trouble === undefined ? [] : [paint(truncateLine(`! ${node.trouble}`, surface.width), 'red')]),
+    ...problems.map((line) => paint(truncateLine(line, surface.width), 'red')),
+    ...warnings.map((line) => paint(truncateLine(line, surface.width), 'yellow')),
+    ...(foreignCount === 0 ? [] : [truncateLine(foreignText, surface.width)]),
     ...linkLines(page, surface.width),
   ];
 }
@@ -178,8 +180,8 @@ function foot({ node, page }: Scene, surface: Surface): string[] {
 function linkLines(page: string | undefined, width: number): string[] {
   if (page === undefined) return [];
   const words = printableLine(page);
-  const titled = `page: ${words}`;
-  return display.displayWidth(titled) <= width ? [titled] : wrapped(words, width);
+  const titledLink = `page: ${words}`;
+  return display.displayWidth(titledLink) <= width ? [titledLink] : wrapLine(words, width);
 }
 
 /** Returns the number of log lines below the table. */
@@ -189,27 +191,35 @@ const LEGEND = '↑↓ scroll  s sort  / filter  d detail  l log  ? help  Ctrl-C
 
 /** Returns the line of settings, scroll position and keys, or the filter being typed. */
 function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): string {
-  const { typing, hint, sort, reversed, detail, page } = controls;
-  if (typing !== undefined) return truncated(`filter: ${typing}█  (Enter to apply, Esc to clear)`, width);
-  if (hint !== undefined) return truncated(hint, width);
+  const { draftFilter, hint, sortOrder, isReversed, detailLevel, page } = controls;
+  if (draftFilter !== undefined) return truncateLine(`filter: ${draftFilter}█  (Enter to apply, Esc to clear)`, width);
+  if (hint !== undefined) return truncateLine(hint, width);
   const from = clampOffset(controls.offset, extent);
-  const to = Math.min(from + extent.room, extent.total);
-  const choices = [
-    ...(extent.total > extent.room ? [`${from + 1}-${to} of ${extent.total}`] : []),
-    ...(page === 'table' && (sort !== 'worst' || reversed) ? [`by ${sort}${reversed ? ', reversed' : ''}`] : []),
-    ...(page === 'table' && detail !== 'auto' ? [detail] : []),
+  const to = Math.min(from + extent.visibleLines, extent.totalLines);
+  const controlTexts = [
+    ...(extent.totalLines > extent.visibleLines ? [`${from + 1}-${to} of ${extent.totalLines}`] : []),
+    ...(page === 'table' && (sortOrder !== 'worst' || isReversed)
+      ? [`by ${sortOrder}${isReversed ? ', reversed' : ''}`]
+      : []),
+    ...(page === 'table' && detailLevel !== 'auto' ? [detailLevel] : []),
     ...(page === 'table' && effectiveFilter(controls) !== '' ? [`filter "${effectiveFilter(controls)}"`] : []),
   ].join(' · ');
   const keys = page === 'table' ? LEGEND : `↑↓ scroll  Esc back to the table`;
-  if (choices === '') return truncated(keys, width);
-  const both = `${choices}  ${keys}`;
-  return display.displayWidth(both) <= width ? both : truncated(`${choices}  ? help  Ctrl-C end`, width);
+  if (controlTexts === '') return truncateLine(keys, width);
+  const fullLine = `${controlTexts}  ${keys}`;
+  return display.displayWidth(fullLine) <= width
+    ? fullLine
+    : truncateLine(`${controlTexts}  ? help  Ctrl-C end`, width);
 }
 
 /** Returns the coloured header and rows of the table. */
-function table({ pods, now, controls }: Scene, surface: Surface, room: number): { header: string; rows: string[] } {
+function table(
+  { pods, now, controls }: Scene,
+  surface: Surface,
+  visibleLines: number,
+): { header: string; rows: string[] } {
   const paint = painter(surface);
-  const rows = liveRows(pods, now, controls, room);
+  const rows = liveRows(pods, now, controls, visibleLines);
   const [header = '', ...lines] = layOut(
     COLUMNS,
     rows.map(({ cells }) => cells),
@@ -223,32 +233,35 @@ function table({ pods, now, controls }: Scene, surface: Surface, room: number): 
 
 /** The content of a page, with fixed lines above and below the scrollable body. */
 interface Page {
-  readonly above: readonly string[];
+  readonly headerLines: readonly string[];
   readonly body: readonly string[];
-  readonly below: readonly string[];
-  readonly room: number;
+  readonly footerLines: readonly string[];
+  readonly visibleLines: number;
 }
 
 function tablePage(scene: Scene, surface: Surface): Page {
   const paint = painter(surface);
-  const above = head(scene, surface);
-  const count = visibleLogLines(surface.height);
-  const log = count === 0 ? [] : scene.log.slice(-count).map((line) => paint(truncated(line, surface.width), 'dim'));
+  const headerLines = renderHeader(scene, surface);
+  const logLineCount = visibleLogLines(surface.height);
+  const log =
+    logLineCount === 0
+      ? []
+      : scene.log.slice(-logLineCount).map((line) => paint(truncateLine(line, surface.width), 'dim'));
   // On a terminal with few rows, all of them are used for pods.
-  const around = surface.height >= 8 ? [...foot(scene, surface), ...log] : [];
-  const room = Math.max(0, surface.height - above.length - around.length - 2);
-  const { header, rows } = table(scene, surface, room);
-  if (scene.pods.length === 0) return { above, body: ['no pods'], below: around, room: room + 1 };
-  return { above: [...above, header], body: rows, below: around, room };
+  const footerLines = surface.height >= 8 ? [...renderFooter(scene, surface), ...log] : [];
+  const visibleLines = Math.max(0, surface.height - headerLines.length - footerLines.length - 2);
+  const { header, rows } = table(scene, surface, visibleLines);
+  if (scene.pods.length === 0) return { headerLines, body: ['no pods'], footerLines, visibleLines: visibleLines + 1 };
+  return { headerLines: [...headerLines, header], body: rows, footerLines, visibleLines };
 }
 
 function textPage(title: string, text: readonly string[], surface: Surface): Page {
-  const body = text.flatMap((line) => wrapped(line, surface.width));
+  const body = text.flatMap((line) => wrapLine(line, surface.width));
   return {
-    above: [painter(surface)(truncated(title, surface.width), 'bold')],
+    headerLines: [painter(surface)(truncateLine(title, surface.width), 'bold')],
     body,
-    below: [],
-    room: Math.max(0, surface.height - 2),
+    footerLines: [],
+    visibleLines: Math.max(0, surface.height - 2),
   };
 }
 
@@ -265,19 +278,22 @@ function pageOf(scene: Scene, surface: Surface): Page {
 
 /** Renders the screen as lines that exactly fill the surface. */
 export function renderFrame(scene: Scene, surface: Surface): Frame {
-  const { above, body, below, room } = pageOf(scene, surface);
-  const extent = { room, total: body.length };
+  const { headerLines, body, footerLines, visibleLines } = pageOf(scene, surface);
+  const extent = { visibleLines, totalLines: body.length };
   const from = clampOffset(scene.controls.offset, extent);
-  const visibleRows = body.slice(from, from + room);
-  const blank = Array.from({ length: Math.max(0, room - visibleRows.length) }, () => '');
+  const visibleRows = body.slice(from, from + visibleLines);
+  const blankLines = Array.from({ length: Math.max(0, visibleLines - visibleRows.length) }, () => '');
   const status = painter(surface)(display.padText(statusLine(scene, extent, surface), surface.width), 'inverse');
-  const lines = [...above, ...visibleRows, ...blank, ...below].slice(0, Math.max(0, surface.height - 1));
-  return { ...extent, lines: surface.height > 1 ? [...lines, status] : [...above.slice(0, 1)] };
+  const frameLines = [...headerLines, ...visibleRows, ...blankLines, ...footerLines].slice(
+    0,
+    Math.max(0, surface.height - 1),
+  );
+  return { ...extent, lines: surface.height > 1 ? [...frameLines, status] : [...headerLines.slice(0, 1)] };
 }
 
 /** Renders the table that remains after closing: all rows, and no keys. */
 export function renderFinal(scene: Scene, surface: Surface): string[] {
   const { header, rows } = table(scene, surface, Number.POSITIVE_INFINITY);
   const body = scene.pods.length === 0 ? [] : [header, ...rows];
-  return [...head(scene, surface), ...body, ...foot(scene, surface)];
+  return [...renderHeader(scene, surface), ...body, ...renderFooter(scene, surface)];
 }

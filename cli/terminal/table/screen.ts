@@ -24,7 +24,7 @@ export interface Screen {
 /** Creates a screen that writes at most once per `draw`. */
 export function openScreen(terminal: Terminal): Screen {
   let drawnLines: readonly string[] = [];
-  let isActive = false;
+  let isScreenActive = false;
   /**
    * Returns the sequence that draws a line. The line is cleared first, because clearing after a full line would remove
    * its last character.
@@ -34,14 +34,14 @@ export function openScreen(terminal: Terminal): Screen {
     enter() {
       drawnLines = [];
       terminal.write(ENTER_SCREEN);
-      isActive = true;
+      isScreenActive = true;
     },
     clear() {
       drawnLines = [];
-      if (isActive) terminal.write(CLEAR);
+      if (isScreenActive) terminal.write(CLEAR);
     },
     draw(lines) {
-      if (!isActive) return;
+      if (!isScreenActive) return;
       const count = Math.max(lines.length, drawnLines.length);
       const rows = Array.from({ length: count }, (_, index) => index)
         .filter((index) => lines[index] !== drawnLines[index])
@@ -50,8 +50,8 @@ export function openScreen(terminal: Terminal): Screen {
       drawnLines = [...lines];
     },
     leave() {
-      if (isActive) terminal.write(LEAVE_SCREEN);
-      isActive = false;
+      if (isScreenActive) terminal.write(LEAVE_SCREEN);
+      isScreenActive = false;
     },
   };
 }

@@ -5,7 +5,7 @@ interface ConfigInput {
   readonly sandboxImage: string;
   readonly snapshotter: 'overlayfs' | 'native';
   readonly cniPlugins: string;
-  readonly mayLowerOomScore: boolean;
+  readonly canLowerOomScore: boolean;
 }
 
 /** Plugins that pods do not need. Each of them slows down the start or adds work for every container. */
@@ -30,14 +30,14 @@ const DISABLED_PLUGINS = [
  */
 export function containerdConfig({ layout, ...input }: ConfigInput): string {
   // TOML accepts JSON's strings, numbers, booleans and arrays of strings.
-  const toml = JSON.stringify;
+  const toToml = JSON.stringify;
   return `version = 2
-root = ${toml(layout.root)}
-state = ${toml(layout.state)}
-disabled_plugins = ${toml(DISABLED_PLUGINS)}
+root = ${toToml(layout.rootDirectory)}
+state = ${toToml(layout.state)}
+disabled_plugins = ${toToml(DISABLED_PLUGINS)}
 
 [grpc]
-  address = ${toml(layout.socket)}
+  address = ${toToml(layout.socket)}
 
 [debug]
   level = "warn"
@@ -47,26 +47,26 @@ disabled_plugins = ${toml(DISABLED_PLUGINS)}
   disable = true
 
 [plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = ${toml(input.sandboxImage)}
+  sandbox_image = ${toToml(input.sandboxImage)}
   netns_mounts_under_state_dir = true
   # For exec, attach and port-forward: only this host asks, at a port that the kernel chooses.
   stream_server_address = "127.0.0.1"
   stream_server_port = "0"
-  restrict_oom_score_adj = ${toml(!input.mayLowerOomScore)}
+  restrict_oom_score_adj = ${toToml(!input.canLowerOomScore)}
 
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = ${toml(input.cniPlugins)}
-    conf_dir = ${toml(layout.cniConfig)}
+    bin_dir = ${toToml(input.cniPlugins)}
+    conf_dir = ${toToml(layout.cniConfig)}
 
   [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = ${toml(input.snapshotter)}
+    snapshotter = ${toToml(input.snapshotter)}
     default_runtime_name = "runc"
 
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
 
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-        Root = ${toml(layout.runcRoot)}
+        Root = ${toToml(layout.runcRoot)}
         SystemdCgroup = false
 `;
 }
@@ -96,6 +96,6 @@ export function cniConfig({
       dataDir: layout.cniData,
     },
   };
-  const portmap = { type: 'portmap', capabilities: { portMappings: true } };
-  return `${JSON.stringify({ cniVersion: '1.0.0', name: layout.network, plugins: [bridge, portmap] }, null, 2)}\n`;
+  const portmapPlugin = { type: 'portmap', capabilities: { portMappings: true } };
+  return `${JSON.stringify({ cniVersion: '1.0.0', name: layout.network, plugins: [bridge, portmapPlugin] }, null, 2)}\n`;
 }

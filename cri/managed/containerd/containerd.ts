@@ -1,20 +1,20 @@
 import { access, readFile } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
-import { mayRun } from '../../../host/runningProcess.ts';
+import { mayBeRunning } from '../../../host/runningProcess.ts';
 import type { Cri } from '../../client/calls.ts';
 import { connectCri } from '../../client/grpc.ts';
 import { hasCgroup } from '../cgroups.ts';
 import { prepareDirectories, refuseForeignDirectory } from '../directories.ts';
-import { chooseSnapshotter, managedContainerdObstacle } from '../host.ts';
+import { chooseSnapshotter, findManagedContainerdObstacle } from '../host.ts';
 import { buildHostImages } from '../images/images.ts';
 import { importImages } from '../images/importImages.ts';
 import { type Layout, layoutOf } from '../layout.ts';
-import { mountPointsBelow } from '../mounts.ts';
-import { masquerade } from '../network/masquerade.ts';
+import { parseMountPointsBelow } from '../mounts.ts';
+import { enableMasquerade } from '../network/masquerade.ts';
 import { prepareNetwork } from '../network/network.ts';
-import { type LaunchResult, launch } from './launch.ts';
+import { type LaunchResult, launchContainerd } from './launch.ts';
 import { findContainerd, findShims, type Pause, terminateProcess } from './process.ts';
-import { readStateBefore, revertStart } from './takeBack.ts';
+import { readStateBeforeStart, revertStart } from './takeBack.ts';
 import { tearDown } from './teardown.ts';
 
 interface ManagedContainerdOptions {
@@ -76,60 +76,64 @@ export interface ManagedContainerd {
  */
 export async function startManagedContainerd(options: ManagedContainerdOptions): Promise<ManagedContainerd> {
   const { signal, pause, isRestart = false, onProgress = () => {} } = options;
-  const obstacle = await managedContainerdObstacle();
+  const obstacle = await findManagedContainerdObstacle();
   if (obstacle !== undefined) throw new NodeFailure('RuntimeUnavailable', obstacle);
   const layout = layoutOf(options.directory);
   await prepareDirectories(layout);
-  const previous = await readStateBefore(layout);
-  const before = { ...previous, hasPods: previous.hasPods || isRestart };
-  const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
-  const undo = () => revertStart({ layout, before, connect, pause });
+  const previousState = await readStateBeforeStart(layout);
+  const stateBefore = { ...previousState, hasPods: previousState.hasPods || isRestart };
+  const connect = () => connectCri({ runtimeEndpoint: layoutEndpoint(layout), requestTimeoutMs: 5000 });
+  const revert = () => revertStart({ layout, stateBefore, connect, pause });
   try {
-    const started = await startIn(layout, { ...options, connect });
+    const startedContainerd = await startInLayout(layout, { ...options, connect });
     signal.throwIfAborted();
-    return { ...started, undo };
+    return { ...startedContainerd, undo: revert };
   } catch (error) {
-    await undo().catch((cleanupError: Error) => {
+    await revert().catch((cleanupError: Error) => {
       const reason = signal.aborted || !(error instanceof Error) ? '' : `${error.message}; `;
       const message = `${reason}cleaning up after this start failed: ${cleanupError.message}`;
       throw new NodeFailure('RuntimeUnavailable', message, { cause: new AggregateError([error, cleanupError]) });
     });
-    if (previous.hasPods && !isRestart) onProgress('the pods that were running keep running');
+    if (previousState.hasPods && !isRestart) onProgress('the pods that were running keep running');
     signal.throwIfAborted();
     throw error;
   }
 }
 
-async function startIn(
+async function startInLayout(
   layout: Layout,
   options: ManagedContainerdOptions & { readonly connect: () => Cri },
 ): Promise<Omit<ManagedContainerd, 'undo'>> {
   const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
   // Not cancelled by the start's signal, because this function is called again later.
-  const letOut = () =>
-    masquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
+  const restoreMasquerade = () =>
+    enableMasquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach anything outside this host: ${error.message}`),
     );
-  await letOut();
+  await restoreMasquerade();
   const snapshotter = await chooseSnapshotter(layout.directory, signal);
   const cri = connect();
   try {
-    const launched = await launchWithImages({ layout, cri, snapshotter, pause, signal, onProgress }, options);
-    return { ...controlContainerd(layout, launched, { connect, pause }), podCidr, restoreMasquerade: letOut };
+    const launchResult = await launchWithImages({ layout, cri, snapshotter, pause, signal, onProgress }, options);
+    return {
+      ...controlContainerd(layout, launchResult, { connect, pause }),
+      podCidr,
+      restoreMasquerade,
+    };
   } finally {
     cri.close();
   }
 }
 
 async function launchWithImages(
-  input: Parameters<typeof launch>[0],
+  input: Parameters<typeof launchContainerd>[0],
   { endsAll = false, isRestart = false }: ManagedContainerdOptions,
 ): Promise<LaunchResult> {
   const images = endsAll ? Promise.resolve([]) : buildHostImages(input.signal);
   // Prevents an unhandled rejection if the launch fails first.
   images.catch(() => {});
-  const launched = await launch(input);
+  const launchResult = await launchContainerd(input);
   await images
     .then((wanted) => importImages({ ...input, images: wanted }))
     .catch((error: Error) => {
@@ -137,7 +141,7 @@ async function launchWithImages(
       if (!isRestart) throw error;
       input.onProgress(`its images could not be imported again: ${error.message}`);
     });
-  return launched;
+  return launchResult;
 }
 
 /** Returns the operations on a running containerd. */
@@ -147,12 +151,12 @@ function controlContainerd(
   { connect, pause }: { readonly connect: () => Cri; readonly pause: Pause },
 ): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'restoreMasquerade'> {
   return {
-    endpoint: endpointIn(layout),
+    endpoint: layoutEndpoint(layout),
     pid: containerd.pid,
     attached,
     cgroupParent: layout.cgroupParent,
     // Without a clear answer, assume that the process runs, because no second containerd may be started.
-    isAlive: () => mayRun(containerd),
+    isAlive: () => mayBeRunning(containerd),
     isResponsive: () => checkResponsive(connect()),
     halt: () => terminateProcess(containerd, 5_000, pause),
     ...stopOrDetach((signal) => tearDown({ layout, connect, signal, pause })),
@@ -160,20 +164,20 @@ function controlContainerd(
 }
 
 /** Returns the endpoint of the private containerd of a directory. */
-export const containerdEndpoint = (directory: string): string => endpointIn(layoutOf(directory));
+export const containerdEndpoint = (directory: string): string => layoutEndpoint(layoutOf(directory));
 
-const endpointIn = ({ socket }: Layout): string => `unix://${socket}`;
+const layoutEndpoint = ({ socket }: Layout): string => `unix://${socket}`;
 
 /**
  * Returns descriptions of everything on the host that belongs to a private containerd. The list is empty after an
  * orderly stop.
  */
-export async function containerdTraces(directory: string): Promise<string[]> {
+export async function describeContainerdTraces(directory: string): Promise<string[]> {
   const layout = layoutOf(directory);
   const [running, shims, mounts, isBridged] = await Promise.all([
     findContainerd(layout),
     findShims(layout),
-    readFile('/proc/self/mountinfo', 'utf8').then((text) => mountPointsBelow(layout.directory, text)),
+    readFile('/proc/self/mountinfo', 'utf8').then((text) => parseMountPointsBelow(layout.directory, text)),
     access(`/sys/class/net/${layout.bridge}`).then(
       () => true,
       () => false,
@@ -197,7 +201,7 @@ export async function containerdTraces(directory: string): Promise<string[]> {
 export async function removeContainerd(directory: string, pause: Pause): Promise<void> {
   const layout = layoutOf(directory);
   await refuseForeignDirectory(layout);
-  const connect = () => connectCri({ runtimeEndpoint: endpointIn(layout), requestTimeoutMs: 5000 });
+  const connect = () => connectCri({ runtimeEndpoint: layoutEndpoint(layout), requestTimeoutMs: 5000 });
   await tearDown({ layout, connect, signal: new AbortController().signal, pause });
 }
 
@@ -217,17 +221,17 @@ async function checkResponsive(cri: Cri): Promise<boolean> {
  * repeated.
  */
 function stopOrDetach(runTeardown: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
-  let release: Promise<void> | undefined;
+  let teardown: Promise<void> | undefined;
   return {
     stop: (signal) => {
-      release ??= runTeardown(signal).catch((error: unknown) => {
-        release = undefined;
+      teardown ??= runTeardown(signal).catch((error: unknown) => {
+        teardown = undefined;
         throw error;
       });
-      return release;
+      return teardown;
     },
     detach: () => {
-      release ??= Promise.resolve();
+      teardown ??= Promise.resolve();
     },
   };
 }

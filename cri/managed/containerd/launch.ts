@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
 import { startTimeLimit } from '../../../base/timeLimit.ts';
-import { mayRun, type RunningProcess } from '../../../host/runningProcess.ts';
+import { mayBeRunning, type RunningProcess } from '../../../host/runningProcess.ts';
 import type { Cri } from '../../client/calls.ts';
 import { canLowerOomScore, findCniPluginDirectory } from '../host.ts';
 import { PAUSE_IMAGE } from '../images/images.ts';
@@ -35,20 +35,22 @@ const STOP_TIMEOUT_MS = 5000;
 /**
  * Attaches to a running containerd if it responds and has the expected configuration. Otherwise starts or restarts it.
  */
-export async function launch(input: LaunchInput): Promise<LaunchResult> {
+export async function launchContainerd(input: LaunchInput): Promise<LaunchResult> {
   const { layout, pause, signal, onProgress } = input;
   const reportError = (error: Error) => {
     signal.throwIfAborted();
     onProgress(error.message);
   };
   const config = await buildConfig(input);
-  const running = await findContainerd(layout);
-  if (running !== undefined) {
-    const isSame = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
-    const isReady = await isResponsive(input, running);
-    if (isSame && isReady) return { containerd: running, attached: true };
+  const runningContainerd = await findContainerd(layout);
+  if (runningContainerd !== undefined) {
+    const hasSameConfig = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
+    const isReady = await isResponsive(input, runningContainerd);
+    if (hasSameConfig && isReady) return { containerd: runningContainerd, attached: true };
     onProgress('restarting containerd; its pods keep running');
-    await (isReady ? terminateProcess(running, STOP_TIMEOUT_MS, pause) : killProcess(running, pause));
+    await (isReady
+      ? terminateProcess(runningContainerd, STOP_TIMEOUT_MS, pause)
+      : killProcess(runningContainerd, pause));
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
@@ -60,7 +62,7 @@ export async function launch(input: LaunchInput): Promise<LaunchResult> {
   ]);
   const containerd = await spawnContainerd(layout);
   await waitUntilReadyOrTimeout(input, containerd, READY_TIMEOUT_MS).catch((cause: unknown) =>
-    abandon(input, containerd, cause),
+    abandonLaunch(input, containerd, cause),
   );
   if (tasksBefore.length > 0) await removeLostTasks(input, tasksBefore).catch(reportError);
   if (allocatedLeases.length > 0) {
@@ -88,20 +90,26 @@ async function releaseUnusedLeases(
   allocatedLeases: readonly Lease[],
 ): Promise<readonly string[]> {
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal });
-  const cniPlugins = await findCniPluginDirectory();
+  const cniPluginDirectory = await findCniPluginDirectory();
   const sandboxes = items.map(({ id }) => id);
   return releaseLeases(allocatedLeases, {
     sandboxes,
     layout,
     signal,
-    ...(cniPlugins === undefined ? {} : { cniPlugins }),
+    ...(cniPluginDirectory === undefined ? {} : { cniPlugins: cniPluginDirectory }),
   });
 }
 
 async function buildConfig({ layout, snapshotter }: LaunchInput): Promise<string> {
-  const cniPlugins = (await findCniPluginDirectory()) ?? '';
-  const mayLowerOomScore = await canLowerOomScore();
-  return containerdConfig({ layout, sandboxImage: PAUSE_IMAGE, snapshotter, cniPlugins, mayLowerOomScore });
+  const cniPluginDirectory = (await findCniPluginDirectory()) ?? '';
+  const canLowerScore = await canLowerOomScore();
+  return containerdConfig({
+    layout,
+    sandboxImage: PAUSE_IMAGE,
+    snapshotter,
+    cniPlugins: cniPluginDirectory,
+    canLowerOomScore: canLowerScore,
+  });
 }
 
 async function isResponsive(input: LaunchInput, containerd: RunningProcess): Promise<boolean> {
@@ -117,18 +125,20 @@ async function isResponsive(input: LaunchInput, containerd: RunningProcess): Pro
 function waitUntilReadyOrTimeout(
   { layout, cri, pause, signal }: LaunchInput,
   containerd: RunningProcess,
-  limitMs: number,
+  timeoutMs: number,
 ): Promise<void> {
-  const limit = startTimeLimit(limitMs);
-  const abort = AbortSignal.any([signal, limit.signal]);
-  return waitUntilReady({ layout, cri, pause, signal: abort, isAlive: () => mayRun(containerd) }).finally(limit.clear);
+  const limit = startTimeLimit(timeoutMs);
+  const anySignal = AbortSignal.any([signal, limit.signal]);
+  return waitUntilReady({ layout, cri, pause, signal: anySignal, isAlive: () => mayBeRunning(containerd) }).finally(
+    limit.clear,
+  );
 }
 
 /**
  * Kills a containerd that did not become ready, and throws. It is killed rather than stopped, because a containerd that
  * receives SIGTERM while it loads existing shims considers them dead and terminates their containers.
  */
-async function abandon(
+async function abandonLaunch(
   { layout, pause, signal }: LaunchInput,
   containerd: RunningProcess,
   cause: unknown,

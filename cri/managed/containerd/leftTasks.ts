@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type Container, type PodSandbox, PodSandboxState } from '../../generated/runtime.ts';
 import { killContainer } from '../cgroups.ts';
 import { CRI_NAMESPACE, type Layout } from '../layout.ts';
-import { mountPointsBelow } from '../mounts.ts';
+import { parseMountPointsBelow } from '../mounts.ts';
 import { run } from '../program.ts';
 import { findShims, killShim } from './process.ts';
 
@@ -44,18 +44,18 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
   // This fails if runc had not created the container.
   await run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => signal.throwIfAborted());
   await removeShimSocket(layout, id);
-  const bundle = join(layout.bundles, id);
-  for (const point of mountPointsBelow(bundle, await readFile('/proc/self/mountinfo', 'utf8'))) {
+  const bundleDirectory = join(layout.bundles, id);
+  for (const point of parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8'))) {
     // containerd may have already unmounted it.
     await run('umount', [point], { signal }).catch(() => signal.throwIfAborted());
   }
   const remainingPaths = [
-    bundle,
-    join(layout.root, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
+    bundleDirectory,
+    join(layout.rootDirectory, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
     join(runcRoot, id),
   ];
   // As long as there are mounts, the removal would delete the files of containers.
-  if (mountPointsBelow(bundle, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
+  if (parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all(remainingPaths.map((path) => rm(path, { recursive: true, force: true })));
 }
 

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
-import { orElse } from '../../../host/files/fileErrors.ts';
+import { defaultIfMissing } from '../../../host/files/fileErrors.ts';
 import { programEnvironment } from '../../../host/program.ts';
 import {
   findProcess,
   isRunning,
   mapProcesses,
-  mayRun,
+  mayBeRunning,
   type RunningProcess,
   readCommandLine,
   readProcessStat,
@@ -47,19 +47,19 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
 
 /** Finds the process that runs with this layout's configuration, even if another agent started it. */
 export async function findContainerd(layout: Layout): Promise<RunningProcess | undefined> {
-  const recordedPid = Number(await readFile(layout.pidFile, 'utf8').catch(orElse('')));
-  const recorded = recordedPid > 0 ? await matchContainerd(layout, recordedPid) : undefined;
+  const recordedPid = Number(await readFile(layout.pidFile, 'utf8').catch(defaultIfMissing('')));
+  const recordedProcess = recordedPid > 0 ? await matchContainerd(layout, recordedPid) : undefined;
   // The PID file may be missing, because the agent that started containerd can be killed before it writes the file.
-  return recorded ?? (await mapProcesses((pid) => matchContainerd(layout, pid))).at(0);
+  return recordedProcess ?? (await mapProcesses((pid) => matchContainerd(layout, pid))).at(0);
 }
 
 /** Returns the process with this PID if it is the containerd of the layout. */
 async function matchContainerd(layout: Layout, pid: number): Promise<RunningProcess | undefined> {
   // Identify the process before reading its command line, because the PID may be reused in between.
-  const candidate = await findProcess(pid);
-  const [program, ...args] = candidate === undefined ? [] : await readCommandLine(pid);
+  const candidateProcess = await findProcess(pid);
+  const [program, ...args] = candidateProcess === undefined ? [] : await readCommandLine(pid);
   const isOurs = program?.split('/').at(-1) === 'containerd' && hasOption(args, '--config', layout.config);
-  return isOurs ? candidate : undefined;
+  return isOurs ? candidateProcess : undefined;
 }
 
 /** The process that supervises a sandbox's containers. */
@@ -82,47 +82,47 @@ export async function findShims(layout: Layout): Promise<readonly Shim[]> {
 export async function killShim({ pid }: Shim): Promise<void> {
   const parentPids = await readParentPids();
   const isDescendant = (descendantPid: number): boolean => {
-    const parent = parentPids.get(descendantPid);
-    return parent !== undefined && (parent === pid || isDescendant(parent));
+    const parentPid = parentPids.get(descendantPid);
+    return parentPid !== undefined && (parentPid === pid || isDescendant(parentPid));
   };
   // Kill the shim first, because it could start further processes.
-  for (const target of [pid, ...[...parentPids.keys()].filter(isDescendant)]) kill(target, 'SIGKILL');
+  for (const target of [pid, ...[...parentPids.keys()].filter(isDescendant)]) sendSignal(target, 'SIGKILL');
 }
 
 async function readParentPids(): Promise<Map<number, number>> {
-  const entries = await mapProcesses(async (pid) => [pid, Number((await readProcessStat(pid))[1] ?? 0)] as const);
-  return new Map(entries);
+  const pidEntries = await mapProcesses(async (pid) => [pid, Number((await readProcessStat(pid))[1] ?? 0)] as const);
+  return new Map(pidEntries);
 }
 
 /** Terminates a process with SIGTERM, and with SIGKILL if it has not exited after `timeoutMs`. */
-export async function terminateProcess(running: RunningProcess, timeoutMs: number, pause: Pause): Promise<void> {
-  if (!(await exitsAfterSignal('SIGTERM', running, timeoutMs, pause))) await killProcess(running, pause);
+export async function terminateProcess(target: RunningProcess, timeoutMs: number, pause: Pause): Promise<void> {
+  if (!(await exitsAfterSignal('SIGTERM', target, timeoutMs, pause))) await killProcess(target, pause);
 }
 
 /** Kills a process and waits until it has exited. */
-export async function killProcess(running: RunningProcess, pause: Pause): Promise<void> {
-  if (await exitsAfterSignal('SIGKILL', running, 5_000, pause)) return;
-  throw new NodeFailure('RuntimeUnavailable', `process ${running.pid} did not exit`);
+export async function killProcess(target: RunningProcess, pause: Pause): Promise<void> {
+  if (await exitsAfterSignal('SIGKILL', target, 5_000, pause)) return;
+  throw new NodeFailure('RuntimeUnavailable', `process ${target.pid} did not exit`);
 }
 
 async function exitsAfterSignal(
   signal: NodeJS.Signals,
-  running: RunningProcess,
+  target: RunningProcess,
   timeoutMs: number,
   pause: Pause,
 ): Promise<boolean> {
   const intervalMs = 10;
-  if (!(await isRunning(running))) return true;
-  kill(running.pid, signal);
+  if (!(await isRunning(target))) return true;
+  sendSignal(target.pid, signal);
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += intervalMs) {
-    if (!(await mayRun(running))) return true;
+    if (!(await mayBeRunning(target))) return true;
     await pause(intervalMs);
   }
   return false;
 }
 
 /** Sends a signal to a process. Does nothing if the process does not exist. */
-export function kill(pid: number, signal: NodeJS.Signals): void {
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {}

@@ -6,14 +6,14 @@ import { findContainerd, findShims, type Pause, terminateProcess } from './proce
 import { tearDown } from './teardown.ts';
 
 /** State before the start of a private containerd. A reverted start returns to it. */
-export interface StateBefore {
+export interface StateBeforeStart {
   /** The containerd process, or undefined if none was running. */
   readonly containerd: RunningProcess | undefined;
   readonly hasPods: boolean;
 }
 
 /** Records the state before a start. */
-export async function readStateBefore(layout: Layout): Promise<StateBefore> {
+export async function readStateBeforeStart(layout: Layout): Promise<StateBeforeStart> {
   const [containerd, shims] = await Promise.all([findContainerd(layout), findShims(layout)]);
   return { containerd, hasPods: shims.length > 0 };
 }
@@ -24,14 +24,14 @@ export async function readStateBefore(layout: Layout): Promise<StateBefore> {
  */
 export async function revertStart(input: {
   readonly layout: Layout;
-  readonly before: StateBefore;
+  readonly stateBefore: StateBeforeStart;
   readonly connect: () => Cri;
   readonly pause: Pause;
 }): Promise<void> {
-  const { layout, before, connect, pause } = input;
-  const running = await findContainerd(layout);
-  if (running !== undefined && isDeepStrictEqual(running, before.containerd)) return;
+  const { layout, stateBefore, connect, pause } = input;
+  const runningContainerd = await findContainerd(layout);
+  if (runningContainerd !== undefined && isDeepStrictEqual(runningContainerd, stateBefore.containerd)) return;
   // Terminate the process first, so that containerd persists its records of sandboxes for the next start.
-  if (running !== undefined) await terminateProcess(running, 5_000, pause);
-  if (!before.hasPods) await tearDown({ layout, connect, pause, signal: new AbortController().signal });
+  if (runningContainerd !== undefined) await terminateProcess(runningContainerd, 5_000, pause);
+  if (!stateBefore.hasPods) await tearDown({ layout, connect, pause, signal: new AbortController().signal });
 }

@@ -24,10 +24,10 @@ interface TeardownInput {
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
   const cgroups = await listPodCgroups(layout);
   const ids = await readdir(join(layout.runcRoot, CRI_NAMESPACE)).catch(() => []);
-  const running = await findContainerd(layout);
-  if (running !== undefined) {
+  const runningContainerd = await findContainerd(layout);
+  if (runningContainerd !== undefined) {
     await removeSandboxes(connect(), signal).catch(() => signal.throwIfAborted());
-    await terminateProcess(running, 5_000, pause);
+    await terminateProcess(runningContainerd, 5_000, pause);
   }
   await removeContainers(layout, signal);
   await Promise.all(ids.map((id) => removeShimSocket(layout, id)));
@@ -35,8 +35,8 @@ export async function tearDown({ layout, connect, signal, pause }: TeardownInput
   await removeNetwork(layout, signal);
   await removeCgroups(layout.cgroupParent, cgroups, pause);
   // The files that identify the directory as belonging to a private containerd remain for the next start.
-  const leftovers = [layout.state, layout.socket, `${layout.socket}.ttrpc`, layout.pidFile, layout.shortDirectory];
-  await Promise.all(leftovers.map((path) => rm(path, { recursive: true, force: true })));
+  const leftoverPaths = [layout.state, layout.socket, `${layout.socket}.ttrpc`, layout.pidFile, layout.shortDirectory];
+  await Promise.all(leftoverPaths.map((path) => rm(path, { recursive: true, force: true })));
 }
 
 /** Stops and removes the sandboxes through the CRI, so that containerd removes the network of each pod. */
@@ -61,11 +61,11 @@ async function removeSandboxes(cri: Cri, signal: AbortSignal): Promise<void> {
  * running.
  */
 async function removeContainers(layout: Layout, signal: AbortSignal): Promise<void> {
-  const root = join(layout.runcRoot, CRI_NAMESPACE);
-  const ids = await readdir(root).catch(() => []);
+  const runcRoot = join(layout.runcRoot, CRI_NAMESPACE);
+  const ids = await readdir(runcRoot).catch(() => []);
   // This fails if runc had not created the container.
   const removeContainer = (id: string) =>
-    run('runc', ['--root', root, 'delete', '--force', id], { signal }).catch(() => {});
+    run('runc', ['--root', runcRoot, 'delete', '--force', id], { signal }).catch(() => {});
   for (const id of ids) await removeContainer(id);
   for (const shim of await findShims(layout)) await killShim(shim);
 }

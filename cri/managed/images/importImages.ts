@@ -19,14 +19,14 @@ interface ImportInput {
  * Imports the images that the runtime does not have in the required version, and waits until the runtime lists them.
  */
 export async function importImages({ layout, images, cri, signal, pause, ...input }: ImportInput): Promise<void> {
-  const listMissing = () => missingImages(images, cri, signal);
-  const imagesToImport = await listMissing();
-  if (imagesToImport.length === 0) return;
-  input.onProgress(`importing ${imagesToImport.map(({ name }) => name).join(' and ')}`);
-  const importFrom = ['--address', layout.socket, '--namespace', 'k8s.io', 'images', 'import'];
-  await run('ctr', [...importFrom, '--snapshotter', input.snapshotter, '-'], {
+  const listMissing = () => filterMissingImages(images, cri, signal);
+  const missingImages = await listMissing();
+  if (missingImages.length === 0) return;
+  input.onProgress(`importing ${missingImages.map(({ name }) => name).join(' and ')}`);
+  const importArguments = ['--address', layout.socket, '--namespace', 'k8s.io', 'images', 'import'];
+  await run('ctr', [...importArguments, '--snapshotter', input.snapshotter, '-'], {
     signal,
-    input: ociArchive(imagesToImport),
+    input: ociArchive(missingImages),
   });
   // The CRI plugin is notified of an imported image asynchronously.
   while ((await listMissing()).length > 0) {
@@ -35,11 +35,15 @@ export async function importImages({ layout, images, cri, signal, pause, ...inpu
   }
 }
 
-async function missingImages(images: readonly BuiltImage[], cri: Cri, signal: AbortSignal): Promise<BuiltImage[]> {
+async function filterMissingImages(
+  images: readonly BuiltImage[],
+  cri: Cri,
+  signal: AbortSignal,
+): Promise<BuiltImage[]> {
   const isPresent = async ({ name, id }: BuiltImage) => {
     const { image } = await cri.imageStatus({ image: imageSpec(name), verbose: false }, { signal });
     return image?.id === id;
   };
-  const presence = await Promise.all(images.map(isPresent));
-  return images.filter((_, index) => !presence[index]);
+  const presenceFlags = await Promise.all(images.map(isPresent));
+  return images.filter((_, index) => !presenceFlags[index]);
 }

@@ -38,8 +38,8 @@ export function buildImage({ name, files, config }: ImageSource): BuiltImage {
   const manifest = jsonBlob({
     schemaVersion: 2,
     mediaType: OCI_MANIFEST_TYPE,
-    config: descriptor('application/vnd.oci.image.config.v1+json', configBlob),
-    layers: [descriptor('application/vnd.oci.image.layer.v1.tar', layer)],
+    config: createDescriptor('application/vnd.oci.image.config.v1+json', configBlob),
+    layers: [createDescriptor('application/vnd.oci.image.layer.v1.tar', layer)],
   });
   return { name, id: configBlob.digest, manifest, blobs: [layer, configBlob, manifest] };
 }
@@ -50,7 +50,7 @@ export function ociArchive(images: readonly BuiltImage[]): Buffer {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.index.v1+json',
     manifests: images.map(({ name, manifest }) => ({
-      ...descriptor(OCI_MANIFEST_TYPE, manifest),
+      ...createDescriptor(OCI_MANIFEST_TYPE, manifest),
       platform: PLATFORM,
       annotations: { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name.split(':').at(-1) },
     })),
@@ -69,7 +69,7 @@ function fileEntry(path: string, content: Buffer): TarEntry {
   return { type: 'file', path, content, mode: 0o644 };
 }
 
-function descriptor(mediaType: string, { digest, content }: Blob) {
+function createDescriptor(mediaType: string, { digest, content }: Blob) {
   return { mediaType, digest, size: content.length };
 }
 

@@ -24,25 +24,25 @@ const TYPE_FLAGS = { file: '0', symlink: '2', directory: '5' } as const;
 function headerBlock(entry: TarEntry): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES);
   const path = entry.type === 'directory' ? `${entry.path}/` : entry.path;
-  const target = entry.type === 'symlink' ? entry.target : '';
-  if (Buffer.byteLength(path) > 100 || Buffer.byteLength(target) > 100)
+  const linkTarget = entry.type === 'symlink' ? entry.target : '';
+  if (Buffer.byteLength(path) > 100 || Buffer.byteLength(linkTarget) > 100)
     throw new RangeError(`too long for tar: ${path}`);
   block.write(path, 0);
-  block.write(octal(entry.type === 'symlink' ? 0o777 : entry.mode, 8), 100);
-  block.write(octal(0, 8), 108);
-  block.write(octal(0, 8), 116);
-  block.write(octal(entry.type === 'file' ? entry.content.length : 0, 12), 124);
-  block.write(octal(0, 12), 136);
+  block.write(formatOctal(entry.type === 'symlink' ? 0o777 : entry.mode, 8), 100);
+  block.write(formatOctal(0, 8), 108);
+  block.write(formatOctal(0, 8), 116);
+  block.write(formatOctal(entry.type === 'file' ? entry.content.length : 0, 12), 124);
+  block.write(formatOctal(0, 12), 136);
   // The checksum is computed with blanks in its own field.
   block.write(' '.repeat(8), 148);
   block.write(TYPE_FLAGS[entry.type], 156);
-  block.write(target, 157);
+  block.write(linkTarget, 157);
   block.write('ustar\u000000', 257, 'latin1');
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return block;
 }
 
-function octal(value: number, width: number): string {
+function formatOctal(value: number, width: number): string {
   return `${value.toString(8).padStart(width - 1, '0')}\0`;
 }

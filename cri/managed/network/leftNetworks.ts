@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../client/calls.ts';
 import type { Layout } from '../layout.ts';
-import { mountPointsBelow } from '../mounts.ts';
+import { parseMountPointsBelow } from '../mounts.ts';
 import { run } from '../program.ts';
 
 /** Lists the existing network namespaces, represented by the files on which they are mounted. */
@@ -22,14 +22,14 @@ const sandboxInfoSchema = z.object({
   }),
 });
 
-type SandboxStatusCri = Pick<Cri, 'podSandboxStatus'>;
+type SandboxStatusRuntime = Pick<Cri, 'podSandboxStatus'>;
 
 /**
  * Returns the file of a sandbox's network namespace, or undefined if the sandbox is on the host network or no longer
  * exists.
  */
 async function readNetNamespace(
-  cri: SandboxStatusCri,
+  cri: SandboxStatusRuntime,
   podSandboxId: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -50,18 +50,18 @@ async function readNetNamespace(
  */
 export async function removeNetNamespaces(
   candidates: readonly string[],
-  { cri, sandboxes, signal }: { cri: SandboxStatusCri; sandboxes: readonly string[]; signal: AbortSignal },
+  { cri, sandboxes, signal }: { cri: SandboxStatusRuntime; sandboxes: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
-  const usedFiles = await Promise.all(sandboxes.map((id) => readNetNamespace(cri, id, signal)));
+  const usedNamespaceFiles = await Promise.all(sandboxes.map((id) => readNetNamespace(cri, id, signal)));
   // Compare only the base names, which are random and unique, because the directory may have had a different path when
   // the sandbox was created.
-  const usedNames = new Set(usedFiles.map((file) => basename(file ?? '')));
+  const usedNames = new Set(usedNamespaceFiles.map((file) => basename(file ?? '')));
   for (const file of candidates.filter((candidate) => !usedNames.has(basename(candidate))))
     await removeNetNamespace(file, signal);
 }
 
 async function removeNetNamespace(file: string, signal: AbortSignal): Promise<void> {
-  const mounted = mountPointsBelow(join(file, '..'), await readFile('/proc/self/mountinfo', 'utf8'));
-  if (mounted.includes(file)) await run('umount', [file], { signal });
+  const mountPoints = parseMountPointsBelow(join(file, '..'), await readFile('/proc/self/mountinfo', 'utf8'));
+  if (mountPoints.includes(file)) await run('umount', [file], { signal });
   await rm(file, { force: true });
 }

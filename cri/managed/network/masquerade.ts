@@ -7,7 +7,7 @@ import { run } from '../program.ts';
  * Ensures that traffic from a subnet to other networks is masqueraded, with a single iptables rule for all pods. The
  * CNI bridge plugin would create a chain per pod, which slows down every start and remains if the start is interrupted.
  */
-export async function masquerade({ network }: Layout, subnet: string, signal: AbortSignal): Promise<void> {
+export async function enableMasquerade({ network }: Layout, subnet: string, signal: AbortSignal): Promise<void> {
   const rule = masqueradeRule(network, subnet);
   const editNatTable = (action: string) =>
     run('iptables', ['--wait', LOCK_TIMEOUT_SECONDS, '--table', 'nat', action, 'POSTROUTING', ...rule], { signal });

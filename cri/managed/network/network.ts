@@ -34,10 +34,10 @@ export async function removeNetwork(layout: Layout, signal: AbortSignal): Promis
  * namespaces.
  */
 async function removeLinks({ bridge }: Layout, signal: AbortSignal): Promise<void> {
-  const ports = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
-  if (ports === undefined) return;
+  const bridgePorts = await readdir(`/sys/class/net/${bridge}/brif`).catch(() => undefined);
+  if (bridgePorts === undefined) return;
   // The kernel may have removed the link in the meantime.
-  for (const port of ports) await run('ip', ['link', 'delete', port], { signal }).catch(() => {});
+  for (const port of bridgePorts) await run('ip', ['link', 'delete', port], { signal }).catch(() => {});
   await run('ip', ['link', 'delete', bridge], { signal });
 }
 
@@ -47,10 +47,10 @@ const MAX_ATTEMPTS = 10;
 async function removeRules({ network }: Layout, signal: AbortSignal): Promise<void> {
   if ((await findProgram('iptables-save')) === undefined) return;
   for (let attempt = 1; ; attempt++) {
-    const removal = ruleRemovalInput(await run('iptables-save', ['-t', 'nat'], { signal }), network);
-    if (removal === undefined) return;
+    const removalInput = formatRuleRemoval(await run('iptables-save', ['-t', 'nat'], { signal }), network);
+    if (removalInput === undefined) return;
     try {
-      await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removal });
+      await run('iptables-restore', ['--noflush', '--wait'], { signal, input: removalInput });
       return;
     } catch (error) {
       // Another network may have changed the shared host port chains in the meantime. In that case, iptables-restore
@@ -65,24 +65,27 @@ async function removeRules({ network }: Layout, signal: AbortSignal): Promise<vo
  * undefined if there are none. This covers its masquerade rule, the chains of its plugins, the jumps to these chains,
  * and the shared host port chains if no other network uses them.
  */
-export function ruleRemovalInput(saved: string, network: string): string | undefined {
-  const rules = saved.split('\n').filter((line) => line.startsWith('-A '));
-  const ours = rules.filter((rule) => rule.includes(`name: \\"${network}\\"`));
-  const ownChains = new Set(ours.map(targetOf).filter((name) => name !== undefined && isPluginChain(name)));
-  const jumps = ours.filter((rule) => ownChains.has(targetOf(rule)) && !ownChains.has(chainOf(rule)));
-  const otherJumps = rules.filter((rule) => chainOf(rule) === HOST_PORT_CHAIN && !jumps.includes(rule));
-  const unusedSharedChains = otherJumps.length > 0 ? [] : SHARED_CHAINS.filter((name) => saved.includes(`\n:${name} `));
-  const sharedJumps = rules.filter(
+export function formatRuleRemoval(savedRules: string, network: string): string | undefined {
+  const rules = savedRules.split('\n').filter((line) => line.startsWith('-A '));
+  const ownRules = rules.filter((rule) => rule.includes(`name: \\"${network}\\"`));
+  const ownChains = new Set(ownRules.map(ruleTarget).filter((name) => name !== undefined && isPluginChain(name)));
+  const ownJumpRules = ownRules.filter((rule) => ownChains.has(ruleTarget(rule)) && !ownChains.has(ruleChain(rule)));
+  const otherJumpRules = rules.filter((rule) => ruleChain(rule) === HOST_PORT_CHAIN && !ownJumpRules.includes(rule));
+  const unusedSharedChains =
+    otherJumpRules.length > 0 ? [] : SHARED_CHAINS.filter((name) => savedRules.includes(`\n:${name} `));
+  const sharedJumpRules = rules.filter(
     (rule) =>
-      isIn(unusedSharedChains, targetOf(rule)) &&
-      !isIn(unusedSharedChains, chainOf(rule)) &&
-      !ownChains.has(chainOf(rule)),
+      includesName(unusedSharedChains, ruleTarget(rule)) &&
+      !includesName(unusedSharedChains, ruleChain(rule)) &&
+      !ownChains.has(ruleChain(rule)),
   );
   const chains = [...ownChains, ...unusedSharedChains];
-  const masquerades = ours.filter((rule) => chainOf(rule) === 'POSTROUTING' && targetOf(rule) === 'MASQUERADE');
-  if (chains.length + masquerades.length === 0) return undefined;
+  const masqueradeRules = ownRules.filter(
+    (rule) => ruleChain(rule) === 'POSTROUTING' && ruleTarget(rule) === 'MASQUERADE',
+  );
+  if (chains.length + masqueradeRules.length === 0) return undefined;
   const lines = [
-    ...[...masquerades, ...jumps, ...sharedJumps].map((rule) => rule.replace('-A', '-D')),
+    ...[...masqueradeRules, ...ownJumpRules, ...sharedJumpRules].map((rule) => rule.replace('-A', '-D')),
     // Do not flush the host port chain first. If a rule is added concurrently, the whole transaction must fail.
     ...chains.filter((name) => name !== HOST_PORT_CHAIN).map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
@@ -97,15 +100,15 @@ function isPluginChain(name: string): boolean {
   return name.startsWith('CNI-') && !SHARED_CHAINS.includes(name);
 }
 
-function isIn(names: readonly string[], name: string | undefined): boolean {
+function includesName(names: readonly string[], name: string | undefined): boolean {
   return name !== undefined && names.includes(name);
 }
 
-function chainOf(rule: string): string | undefined {
+function ruleChain(rule: string): string | undefined {
   return rule.split(' ')[1];
 }
 
-function targetOf(rule: string): string | undefined {
+function ruleTarget(rule: string): string | undefined {
   return / -j (\S+)/.exec(rule)?.[1];
 }
 
@@ -120,6 +123,6 @@ async function removeResults({ network }: Layout): Promise<void> {
   const ids = files.flatMap((file) =>
     file.startsWith(`${network}-`) ? [file.slice(network.length + 1).split('-')[0]] : [],
   );
-  const ours = files.filter((file) => ids.some((id) => id !== undefined && file.includes(`-${id}-`)));
-  await Promise.all(ours.map((file) => rm(join(CNI_RESULTS_DIRECTORY, file), { force: true })));
+  const ownFiles = files.filter((file) => ids.some((id) => id !== undefined && file.includes(`-${id}-`)));
+  await Promise.all(ownFiles.map((file) => rm(join(CNI_RESULTS_DIRECTORY, file), { force: true })));
 }

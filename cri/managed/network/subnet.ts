@@ -5,24 +5,26 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { type Layout, SHARED_DIRECTORY } from '../layout.ts';
 
 /** A block of IPv4 addresses: those whose bits under the mask equal `base`. */
-interface Block {
-  readonly base: number;
+interface AddressBlock {
+  readonly baseAddress: number;
   readonly mask: number;
 }
 
 /** Reserves an IPv4 subnet for the pods until `releaseSubnet`. Prefers the subnet that was used before. */
-export async function reserveSubnet(layout: Layout, requested?: string): Promise<string> {
-  const previous = await readOptional(layout.subnetFile);
+export async function reserveSubnet(layout: Layout, requestedSubnet?: string): Promise<string> {
+  const previousSubnet = await readFileIfExists(layout.subnetFile);
   const hasBridge = await exists(join('/sys/class/net', layout.bridge));
-  if (previous !== undefined && hasBridge) {
-    if (requested === undefined || requested === previous) return previous;
-    const message = `pods are still running in ${previous}: the pod network can be changed to ${requested} once they have terminated`;
+  if (previousSubnet !== undefined && hasBridge) {
+    if (requestedSubnet === undefined || requestedSubnet === previousSubnet) return previousSubnet;
+    const message = `pods are still running in ${previousSubnet}: the pod network can be changed to ${requestedSubnet} once they have terminated`;
     throw new NodeFailure('RuntimeUnavailable', message);
   }
   const routes = parseRoutes(await readFile('/proc/net/route', 'utf8'));
-  const candidates = requested === undefined ? candidateSubnets(layout.directory, routes) : [requested];
-  for (const subnet of previous === undefined || requested !== undefined ? candidates : [previous, ...candidates]) {
-    if (requested === undefined && routes.some((route) => overlaps(route, parseSubnet(subnet)))) continue;
+  const candidateList = requestedSubnet === undefined ? generateSubnets(layout.directory, routes) : [requestedSubnet];
+  for (const subnet of previousSubnet === undefined || requestedSubnet !== undefined
+    ? candidateList
+    : [previousSubnet, ...candidateList]) {
+    if (requestedSubnet === undefined && routes.some((route) => blocksOverlap(route, parseSubnet(subnet)))) continue;
     if (await tryReserve(layout, subnet)) return subnet;
   }
   throw new NodeFailure('RuntimeUnavailable', 'no free private IPv4 subnet for the pods');
@@ -30,15 +32,15 @@ export async function reserveSubnet(layout: Layout, requested?: string): Promise
 
 /** Releases the reservation of the subnet. */
 export async function releaseSubnet(layout: Layout): Promise<void> {
-  const subnet = await readOptional(layout.subnetFile);
+  const subnet = await readFileIfExists(layout.subnetFile);
   if (subnet === undefined) return;
-  if ((await readOptional(reservationFile(subnet))) === layout.directory)
-    await rm(reservationFile(subnet), { force: true });
+  if ((await readFileIfExists(reservationPath(subnet))) === layout.directory)
+    await rm(reservationPath(subnet), { force: true });
   await rm(layout.subnetFile, { force: true });
 }
 
 /** Parses the routes in `/proc/net/route` except the default route. */
-export function parseRoutes(table: string): Block[] {
+export function parseRoutes(table: string): AddressBlock[] {
   const rows = table
     .split('\n')
     .slice(1)
@@ -46,35 +48,35 @@ export function parseRoutes(table: string): Block[] {
   return rows.flatMap((row) => {
     const [, destination, , , , , , mask] = row;
     if (destination === undefined || mask === undefined || mask === '00000000') return [];
-    return [{ base: littleEndian(destination), mask: littleEndian(mask) }];
+    return [{ baseAddress: parseLittleEndianHex(destination), mask: parseLittleEndianHex(mask) }];
   });
 }
 
 /** Yields private /24 subnets that do not overlap any route. The directory determines which one comes first. */
-export function* candidateSubnets(directory: string, routes: readonly Block[]): Generator<string> {
-  const start = createHash('sha256').update(directory).digest().readUInt16BE();
+export function* generateSubnets(directory: string, routes: readonly AddressBlock[]): Generator<string> {
+  const startIndex = createHash('sha256').update(directory).digest().readUInt16BE();
   for (let step = 0; step < 65_536; step++) {
-    const index = (start + step) % 65_536;
+    const index = (startIndex + step) % 65_536;
     const subnet = `10.${index >> 8}.${index & 255}.0/24`;
-    if (!routes.some((route) => overlaps(route, parseSubnet(subnet)))) yield subnet;
+    if (!routes.some((route) => blocksOverlap(route, parseSubnet(subnet)))) yield subnet;
   }
 }
 
 /** Parses a subnet in CIDR notation. */
-export function parseSubnet(subnet: string): Block {
+export function parseSubnet(subnet: string): AddressBlock {
   const [address = '', length = '32'] = subnet.split('/');
-  const bits = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
+  const addressBits = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
   const mask = Number(length) === 0 ? 0 : (-1 << (32 - Number(length))) >>> 0;
-  return { base: (bits & mask) >>> 0, mask };
+  return { baseAddress: (addressBits & mask) >>> 0, mask };
 }
 
 /** Whether two blocks overlap. If they do, the larger one contains the smaller one. */
-export function overlaps(a: Block, b: Block): boolean {
-  const mask = a.mask & b.mask;
-  return (a.base & mask) === (b.base & mask);
+export function blocksOverlap(a: AddressBlock, b: AddressBlock): boolean {
+  const commonMask = a.mask & b.mask;
+  return (a.baseAddress & commonMask) === (b.baseAddress & commonMask);
 }
 
-function littleEndian(hex: string): number {
+function parseLittleEndianHex(hex: string): number {
   return Buffer.from(hex, 'hex').readUInt32LE();
 }
 
@@ -83,11 +85,11 @@ function littleEndian(hex: string): number {
  * recorded the subnet.
  */
 async function tryReserve(layout: Layout, subnet: string): Promise<boolean> {
-  const file = reservationFile(subnet);
+  const file = reservationPath(subnet);
   await mkdir(dirname(file), { recursive: true });
-  const owner = await readOptional(file);
+  const owner = await readFileIfExists(file);
   if (owner !== undefined && owner !== layout.directory) {
-    if ((await readOptional(join(owner, 'cni', 'subnet'))) === subnet) return false;
+    if ((await readFileIfExists(join(owner, 'cni', 'subnet'))) === subnet) return false;
     await rm(file, { force: true });
   }
   await writeFile(layout.subnetFile, subnet);
@@ -102,11 +104,11 @@ async function tryReserve(layout: Layout, subnet: string): Promise<boolean> {
   );
 }
 
-function reservationFile(subnet: string): string {
+function reservationPath(subnet: string): string {
   return join(SHARED_DIRECTORY, 'subnets', subnet.replace('/', '-'));
 }
 
-function readOptional(file: string): Promise<string | undefined> {
+function readFileIfExists(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').then(
     (text) => text,
     () => undefined,

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../base/failure.ts';
 import type * as wire from '../../generated/runtime.ts';
-import { happensWithin } from '../clock.ts';
+import { waitForEvent } from '../clock.ts';
 import { CallError, isRuntimeDownError } from '../faults/callError.ts';
 import { CALL_STAGES, startWork } from '../faults/cutOff.ts';
 import { expandId, findById, requireById } from '../objects/byId.ts';
@@ -12,7 +12,7 @@ import {
   containerStateName,
   isRunning,
   matchesLabels,
-  type Records,
+  type RuntimeRecords,
   type SandboxRecord,
 } from '../objects/records.ts';
 import { exitWithStartError, runContainer, type StartRules } from '../objects/running.ts';
@@ -26,16 +26,16 @@ import { toContainerStatus } from './statuses.ts';
 /** Implements the calls on containers, and stores their records. */
 export class Containers {
   readonly #context: RuntimeContext;
-  readonly #records: Records;
-  readonly #lists: ListResults;
+  readonly #records: RuntimeRecords;
+  readonly #listResults: ListResults;
   readonly #images: Images;
   readonly #startRules: StartRules;
   readonly names = new NameRegistry('container');
 
-  constructor(context: RuntimeContext, records: Records, lists: ListResults, images: Images, rules: StartRules) {
+  constructor(context: RuntimeContext, records: RuntimeRecords, lists: ListResults, images: Images, rules: StartRules) {
     this.#context = context;
     this.#records = records;
-    this.#lists = lists;
+    this.#listResults = lists;
     this.#images = images;
     this.#startRules = rules;
   }
@@ -49,43 +49,43 @@ export class Containers {
     const { name, attempt } = config.metadata;
     const pod = sandboxConfig?.metadata ?? sandbox.metadata;
     const reservedName = [name, pod.name, pod.namespace, pod.uid, attempt].join('_');
-    const id = this.#context.newId();
+    const id = this.#context.generateId();
     this.names.reserve(reservedName, id);
     let image: ContainerRecord['image'];
     try {
       image = this.#resolveImage(config.image?.image ?? '');
-      await this.#context.work('createContainer', signal);
+      await this.#context.simulateWork('createContainer', signal);
       this.#requireReadySandbox(podSandboxId);
     } catch (error) {
       this.names.release(reservedName);
       throw error;
     }
     const createdAt = this.#context.clock.now();
-    const copy = structuredClone(config);
+    const configCopy = structuredClone(config);
     const metadata = { name, attempt };
-    const record = new ContainerRecord({ id, reservedName, sandbox, metadata, config: copy, image, createdAt });
+    const record = new ContainerRecord({ id, reservedName, sandbox, metadata, config: configCopy, image, createdAt });
     this.#records.containers.set(id, record);
     notifyContainerChange(this.#context, 'created', record);
     return { containerId: id };
   }
 
   async start({ containerId }: wire.StartContainerRequest, signal: AbortSignal): Promise<wire.StartContainerResponse> {
-    const record = this.#find(containerId);
-    const refusal = startRefusal(record);
-    if (refusal) {
-      throw new CallError('UNKNOWN', `failed to set starting state for container "${record.id}": ${refusal}`);
+    const record = this.#requireContainer(containerId);
+    const startError = startRefusal(record);
+    if (startError) {
+      throw new CallError('UNKNOWN', `failed to set starting state for container "${record.id}": ${startError}`);
     }
-    record.life = { state: 'created', starting: true };
-    const { ms, progress } = startWork(this.#context, this.#context.latencyOf('startContainer'));
+    record.lifecycle = { state: 'created', starting: true };
+    const { ms, getProgress } = startWork(this.#context, this.#context.getLatency('startContainer'));
     try {
       this.#assertSandboxReady(record);
-      await this.#context.work('startContainer', signal, ms);
+      await this.#context.simulateWork('startContainer', signal, ms);
       this.#assertSandboxReady(record);
       runContainer(this.#context, record, this.#startRules);
     } catch (error) {
-      record.life = { state: 'created', starting: false };
+      record.lifecycle = { state: 'created', starting: false };
       if (!isRuntimeDownError(error)) exitWithStartError(this.#context, record, messageOf(error));
-      else if (progress() >= CALL_STAGES.containerStarted) runContainer(this.#context, record, this.#startRules);
+      else if (getProgress() >= CALL_STAGES.containerStarted) runContainer(this.#context, record, this.#startRules);
       throw error;
     }
     return {};
@@ -95,9 +95,11 @@ export class Containers {
     { containerId, timeout }: wire.StopContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.StopContainerResponse> {
-    const record = this.#context.absentStopsFail ? this.#find(containerId) : this.#findOptional(containerId);
+    const record = this.#context.failsAbsentStops
+      ? this.#requireContainer(containerId)
+      : this.#findOptional(containerId);
     if (record) await this.#terminate(record, Number(timeout) * 1000, signal);
-    await this.#context.work('stopContainer', signal);
+    await this.#context.simulateWork('stopContainer', signal);
     return {};
   }
 
@@ -109,33 +111,35 @@ export class Containers {
     if (!record) return {};
     await this.#terminate(record, 0, signal);
     this.assertRemovable(record);
-    record.removing = true;
+    record.isRemoving = true;
     try {
-      await this.#context.work('removeContainer', signal);
+      await this.#context.simulateWork('removeContainer', signal);
     } finally {
-      record.removing = false;
+      record.isRemoving = false;
     }
     this.drop(record);
     return {};
   }
 
   async list({ filter }: wire.ListContainersRequest, signal: AbortSignal): Promise<wire.ListContainersResponse> {
-    await this.#context.work('listContainers', signal);
-    const listed = this.#lists.containers();
-    if (!filter) return { containers: [...listed] };
+    await this.#context.simulateWork('listContainers', signal);
+    const listedContainers = this.#listResults.containers();
+    if (!filter) return { containers: [...listedContainers] };
     const id = expandId(this.#records.containers, filter.id);
     const podSandboxId = expandId(this.#records.sandboxes, filter.podSandboxId);
-    return { containers: listed.filter((container) => matches(container, { ...filter, id, podSandboxId })) };
+    return {
+      containers: listedContainers.filter((container) => matchesFilter(container, { ...filter, id, podSandboxId })),
+    };
   }
 
   async status(
     { containerId, verbose }: wire.ContainerStatusRequest,
     signal: AbortSignal,
   ): Promise<wire.ContainerStatusResponse> {
-    await this.#context.work('containerStatus', signal);
-    const record = this.#find(containerId);
+    await this.#context.simulateWork('containerStatus', signal);
+    const record = this.#requireContainer(containerId);
     return {
-      status: toContainerStatus(record, this.#context.reportsUsers),
+      status: toContainerStatus(record, this.#context.reportsContainerUsers),
       info: verbose ? containerInfo(record) : {},
     };
   }
@@ -145,8 +149,8 @@ export class Containers {
     { containerId }: wire.ReopenContainerLogRequest,
     signal: AbortSignal,
   ): Promise<wire.ReopenContainerLogResponse> {
-    await this.#context.work('reopenContainerLog', signal);
-    if (!isRunning(this.#find(containerId))) throw new CallError('UNKNOWN', 'container is not running');
+    await this.#context.simulateWork('reopenContainerLog', signal);
+    if (!isRunning(this.#requireContainer(containerId))) throw new CallError('UNKNOWN', 'container is not running');
     return {};
   }
 
@@ -155,7 +159,7 @@ export class Containers {
     { containerId }: wire.CheckpointContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.CheckpointContainerResponse> {
-    await this.#context.work('checkpointContainer', signal);
+    await this.#context.simulateWork('checkpointContainer', signal);
     const record = requireById(this.#records.containers, containerId, 'failed to find container');
     if (!isRunning(record)) throw new CallError('UNKNOWN', 'container is not running');
     return {};
@@ -165,7 +169,7 @@ export class Containers {
     request: wire.UpdateContainerResourcesRequest,
     signal: AbortSignal,
   ): Promise<wire.UpdateContainerResourcesResponse> {
-    await this.#context.work('updateContainerResources', signal);
+    await this.#context.simulateWork('updateContainerResources', signal);
     const record = requireById(this.#records.containers, request.containerId, 'failed to find container');
     updateResources(record, request);
     return {};
@@ -183,34 +187,34 @@ export class Containers {
   /** Removes the record of a container, killing it if it is running. */
   drop(record: ContainerRecord): void {
     if (!this.#records.containers.delete(record.id)) return;
-    if (record.life.state === 'running') record.life.process.signal('SIGKILL');
+    if (record.lifecycle.state === 'running') record.lifecycle.process.signal('SIGKILL');
     this.names.release(record.reservedName);
     notifyContainerChange(this.#context, 'removed', record);
   }
 
   async #terminate(record: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
     await this.#terminateProcess(record, graceMs, signal);
-    record.unknown = false;
+    record.hasUnknownState = false;
   }
 
-  async #terminateProcess({ life }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
-    if (life.state !== 'running') return;
+  async #terminateProcess({ lifecycle }: ContainerRecord, graceMs: number, signal: AbortSignal): Promise<void> {
+    if (lifecycle.state !== 'running') return;
     if (graceMs > 0) {
-      life.process.signal('SIGTERM');
-      if (await happensWithin(life.ended, this.#context.clock, graceMs, signal)) return;
+      lifecycle.process.signal('SIGTERM');
+      if (await waitForEvent(lifecycle.exitPromise, this.#context.clock, graceMs, signal)) return;
     }
-    life.process.signal('SIGKILL');
-    await happensWithin(life.ended, this.#context.clock, undefined, signal);
+    lifecycle.process.signal('SIGKILL');
+    await waitForEvent(lifecycle.exitPromise, this.#context.clock, undefined, signal);
   }
 
   /** Throws if the container cannot be removed in its current state. */
   assertRemovable(record: ContainerRecord): void {
-    const refusal = removeRefusal(record);
-    if (refusal === undefined) return;
-    throw new CallError('UNKNOWN', `failed to set removing state for container "${record.id}": ${refusal}`);
+    const removeError = removeRefusal(record);
+    if (removeError === undefined) return;
+    throw new CallError('UNKNOWN', `failed to set removing state for container "${record.id}": ${removeError}`);
   }
 
-  #find(id: string): ContainerRecord {
+  #requireContainer(id: string): ContainerRecord {
     return requireById(this.#records.containers, id, `an error occurred when try to find container "${id}"`);
   }
 
@@ -239,19 +243,19 @@ export class Containers {
 }
 
 function startRefusal(record: ContainerRecord): string | undefined {
-  if (record.life.state !== 'created') return `container is in ${containerStateName(record)} state`;
-  if (record.removing) return "container is in removing state, can't be started";
-  return record.life.starting ? 'container is already in starting state' : undefined;
+  if (record.lifecycle.state !== 'created') return `container is in ${containerStateName(record)} state`;
+  if (record.isRemoving) return "container is in removing state, can't be started";
+  return record.lifecycle.starting ? 'container is already in starting state' : undefined;
 }
 
-function removeRefusal({ life, removing }: ContainerRecord): string | undefined {
-  if (life.state === 'created' && life.starting) return "container is in starting state, can't be removed";
-  return removing ? 'container is already in removing state' : undefined;
+function removeRefusal({ lifecycle, isRemoving }: ContainerRecord): string | undefined {
+  if (lifecycle.state === 'created' && lifecycle.starting) return "container is in starting state, can't be removed";
+  return isRemoving ? 'container is already in removing state' : undefined;
 }
 
-function matches(listed: wire.Container, filter: wire.ContainerFilter): boolean {
-  if (filter.id && listed.id !== filter.id) return false;
-  if (filter.podSandboxId && listed.podSandboxId !== filter.podSandboxId) return false;
-  if (filter.state && listed.state !== filter.state.state) return false;
-  return matchesLabels(listed.labels, filter.labelSelector);
+function matchesFilter(container: wire.Container, filter: wire.ContainerFilter): boolean {
+  if (filter.id && container.id !== filter.id) return false;
+  if (filter.podSandboxId && container.podSandboxId !== filter.podSandboxId) return false;
+  if (filter.state && container.state !== filter.state.state) return false;
+  return matchesLabels(container.labels, filter.labelSelector);
 }

@@ -1,9 +1,9 @@
 import type { ExecSyncRequest, ExecSyncResponse } from '../../generated/runtime.ts';
-import { happensWithin } from '../clock.ts';
-import { behaviourOf } from '../commands/command.ts';
+import { waitForEvent } from '../clock.ts';
+import { commandBehaviour } from '../commands/command.ts';
 import { CallError } from '../faults/callError.ts';
 import { requireById } from '../objects/byId.ts';
-import { type ContainerRecord, containerStateName, isRunning, type Records } from '../objects/records.ts';
+import { type ContainerRecord, containerStateName, isRunning, type RuntimeRecords } from '../objects/records.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { ExecResult } from '../streams/streams.ts';
 
@@ -25,56 +25,57 @@ const EMPTY_COMMAND_ERROR =
 /** Runs a command in a running container. The timeout in the request is in seconds, and zero means no limit. */
 export async function execSync(
   context: RuntimeContext,
-  { containers }: Records,
+  { containers }: RuntimeRecords,
   script: ExecScript | undefined,
   { containerId, cmd, timeout }: ExecSyncRequest,
   signal: AbortSignal,
 ): Promise<ExecSyncResponse> {
   const errorPrefix = `failed to exec in container: failed to find container "${containerId}" in store`;
   const record = requireById(containers, containerId, errorPrefix);
-  const exited = containerExit(record);
+  const exitPromise = requireExitPromise(record);
   if (cmd.length === 0) throw new CallError('UNKNOWN', EMPTY_COMMAND_ERROR);
-  await context.work('execSync', signal);
-  const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = resultOf(record, cmd, script);
-  const limitMs = timeout > 0n ? Number(timeout) * 1000 : Number.POSITIVE_INFINITY;
-  if (await happensWithin(exited, context.clock, Math.min(afterMs, limitMs), signal)) return execResponse(137, '', '');
-  if (afterMs > limitMs) {
+  await context.simulateWork('execSync', signal);
+  const { afterMs = 0, exitCode = 0, stdout = '', stderr = '' } = execResult(record, cmd, script);
+  const timeoutMs = timeout > 0n ? Number(timeout) * 1000 : Number.POSITIVE_INFINITY;
+  if (await waitForEvent(exitPromise, context.clock, Math.min(afterMs, timeoutMs), signal))
+    return execResponse(137, '', '');
+  if (afterMs > timeoutMs) {
     const message = `failed to exec in container: timeout ${timeout}s exceeded: context deadline exceeded`;
     throw new CallError('DEADLINE_EXCEEDED', message);
   }
   return execResponse(exitCode, stdout, stderr);
 }
 
-function containerExit(record: ContainerRecord): Promise<void> {
-  if (record.life.state === 'running' && isRunning(record)) return record.life.ended;
+function requireExitPromise(record: ContainerRecord): Promise<void> {
+  if (record.lifecycle.state === 'running' && isRunning(record)) return record.lifecycle.exitPromise;
   const message = `failed to exec in container: container is in ${containerStateName(record)} state`;
   throw new CallError('UNKNOWN', message);
 }
 
-function resultOf(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined): ExecResult {
-  return scriptedResult(record, cmd, script) ?? commandResult(cmd);
+function execResult(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined): ExecResult {
+  return runScript(record, cmd, script) ?? runCommand(cmd);
 }
 
 /**
  * Returns the result of a streamed command, or undefined if the script returns none and there is input. In that case
  * the command exits when its input ends.
  */
-export function streamedResult(
+export function streamedExecResult(
   record: ContainerRecord,
   { cmd, stdin }: { readonly cmd: readonly string[]; readonly stdin: boolean },
   script: ExecScript | undefined,
 ): ExecResult | undefined {
-  return scriptedResult(record, cmd, script) ?? (stdin ? undefined : commandResult(cmd));
+  return runScript(record, cmd, script) ?? (stdin ? undefined : runCommand(cmd));
 }
 
-function scriptedResult(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined) {
+function runScript(record: ContainerRecord, cmd: readonly string[], script: ExecScript | undefined) {
   const { name: podName, uid: podUid } = record.sandbox.metadata;
   const container = record.config.metadata?.name ?? '';
   return script?.({ cmd, container, containerId: record.id, podName, podUid });
 }
 
-function commandResult(cmd: readonly string[]): ExecResult {
-  const { exitAfterMs: afterMs = 0, exitCode = 0 } = behaviourOf(cmd);
+function runCommand(cmd: readonly string[]): ExecResult {
+  const { exitAfterMs: afterMs = 0, exitCode = 0 } = commandBehaviour(cmd);
   return { afterMs, exitCode };
 }
 

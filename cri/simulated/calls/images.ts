@@ -11,12 +11,12 @@ import {
 } from '../../generated/runtime.ts';
 import { pause } from '../clock.ts';
 import { CallError, type CodeName } from '../faults/callError.ts';
-import { digestOf, fullImageName, isReference, repositoryOf } from '../objects/imageName.ts';
+import { computeDigest, fullImageName, isImageReference, repositoryName } from '../objects/imageName.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import { imageInfo } from './info.ts';
 
 const MIB = 1024 * 1024;
-const ACCESS_DENIED =
+const ACCESS_DENIED_MESSAGE =
   'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed';
 
 /** An image in the registry, or the error with which pulls of the image fail. */
@@ -49,16 +49,16 @@ export interface ImagesOption {
 /** Implements the calls on images, and stores the images on the node and in the registry. */
 export class Images {
   readonly #context: RuntimeContext;
-  readonly #present = new Map<string, Image>();
+  readonly #localImages = new Map<string, Image>();
   readonly #registry = new Map<string, RegistryImage>();
-  readonly #private: ReadonlyMap<string, RegistryCredentials>;
-  readonly #anyPullable: boolean;
+  readonly #privateCredentials: ReadonlyMap<string, RegistryCredentials>;
+  readonly #servesAnyImage: boolean;
 
   constructor(context: RuntimeContext, options: ImagesOption) {
     const { present = [], registry = {}, private: credentials = {}, anyPullable = false } = options;
     this.#context = context;
-    this.#private = new Map(Object.entries(credentials));
-    this.#anyPullable = anyPullable;
+    this.#privateCredentials = new Map(Object.entries(credentials));
+    this.#servesAnyImage = anyPullable;
     for (const name of present) this.add(name);
     for (const [name, image] of Object.entries(registry)) this.publish(name, image);
   }
@@ -71,7 +71,7 @@ export class Images {
   /** Removes an image from the node, as other software might. Containers that use it continue to run. */
   discard(name: string): void {
     const { id } = this.find(name) ?? {};
-    for (const [name, image] of this.#present) if (image.id === id) this.#present.delete(name);
+    for (const [name, image] of this.#localImages) if (image.id === id) this.#localImages.delete(name);
   }
 
   /** Adds an image to the registry or replaces it. */
@@ -82,62 +82,65 @@ export class Images {
   /** Finds an image on the node by name, digest, or unambiguous ID prefix. */
   find(name: string): Image | undefined {
     const fullName = fullImageName(name);
-    const images = this.#present;
+    const images = this.#localImages;
     return images.get(fullName) ?? findByDigest(images.values(), fullName) ?? findByIdPrefix(images.values(), name);
   }
 
   all(): readonly Image[] {
-    return [...this.#present.values()];
+    return [...this.#localImages.values()];
   }
 
   /** Lists all images regardless of the filter, as containerd does. */
   async list(_: ListImagesRequest, signal: AbortSignal): Promise<ListImagesResponse> {
-    await this.#context.work('listImages', signal);
+    await this.#context.simulateWork('listImages', signal);
     return { images: [...this.all()] };
   }
 
   async status({ image, verbose }: ImageStatusRequest, signal: AbortSignal): Promise<ImageStatusResponse> {
-    await this.#context.work('imageStatus', signal);
-    const match = this.find(image?.image ?? '');
-    return { image: match, info: verbose && match ? imageInfo(match) : {} };
+    await this.#context.simulateWork('imageStatus', signal);
+    const matchingImage = this.find(image?.image ?? '');
+    return { image: matchingImage, info: verbose && matchingImage ? imageInfo(matchingImage) : {} };
   }
 
   async pull({ image, auth }: PullImageRequest, signal: AbortSignal): Promise<PullImageResponse> {
-    await this.#context.work('pullImage', signal);
+    await this.#context.simulateWork('pullImage', signal);
     const reference = image?.image ?? '';
-    if (!isReference(reference)) {
+    if (!isImageReference(reference)) {
       throw new CallError('UNKNOWN', `failed to parse image reference "${reference}": invalid reference format`);
     }
     const name = fullImageName(reference);
-    const registryImage = this.#registry.get(name) ?? (this.#anyPullable ? {} : undefined);
+    const registryImage = this.#registry.get(name) ?? (this.#servesAnyImage ? {} : undefined);
     if (!registryImage) {
       const problem = `failed to resolve reference "${name}": ${name}: not found`;
       throw pullError('NOT_FOUND', name, problem);
     }
     await pause(this.#context.clock, registryImage.pullMs ?? 500, signal);
     if (registryImage.error) throw pullError(registryImage.error.code ?? 'UNKNOWN', name, registryImage.error.message);
-    const login = this.#private.get(repositoryOf(name));
-    if (login !== undefined && (auth?.username !== login.username || auth.password !== login.password))
-      throw pullError('UNKNOWN', name, ACCESS_DENIED);
-    const digest = `${repositoryOf(name)}@${digestOf(name)}`;
+    const requiredCredentials = this.#privateCredentials.get(repositoryName(name));
+    if (
+      requiredCredentials !== undefined &&
+      (auth?.username !== requiredCredentials.username || auth.password !== requiredCredentials.password)
+    )
+      throw pullError('UNKNOWN', name, ACCESS_DENIED_MESSAGE);
+    const digest = `${repositoryName(name)}@${computeDigest(name)}`;
     return { imageRef: this.#addImage(name, [digest], registryImage.sizeBytes).id };
   }
 
   async remove({ image }: RemoveImageRequest, signal: AbortSignal): Promise<RemoveImageResponse> {
-    await this.#context.work('removeImage', signal);
+    await this.#context.simulateWork('removeImage', signal);
     this.discard(image?.image ?? '');
     return {};
   }
 
   #addImage(fullName: string, repoDigests: string[], sizeBytes = 2 * MIB): Image {
     const image = Image.create({
-      id: digestOf(`config of ${fullName}`),
+      id: computeDigest(`config of ${fullName}`),
       repoTags: fullName.includes('@') ? [] : [fullName],
       repoDigests,
       size: BigInt(sizeBytes),
       spec: { image: fullName },
     });
-    this.#present.set(fullName, image);
+    this.#localImages.set(fullName, image);
     return image;
   }
 }

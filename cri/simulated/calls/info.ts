@@ -1,22 +1,22 @@
 /** Builds the verbose information in the runtime's statuses, as JSON with containerd's field names. */
 import type { Image } from '../../generated/runtime.ts';
-import { digestOf, repositoryOf } from '../objects/imageName.ts';
+import { computeDigest, repositoryName } from '../objects/imageName.ts';
 import type { ContainerRecord, SandboxRecord } from '../objects/records.ts';
 
-type Info = { [key: string]: string };
+type VerboseInfo = { [key: string]: string };
 
-const ROOT = '/var/lib/containerd';
+const CONTAINERD_ROOT = '/var/lib/containerd';
 const SNAPSHOTTER = 'overlayfs';
 const RUNTIME_TYPE = 'io.containerd.runc.v2';
 const PAUSE_IMAGE = 'registry.k8s.io/pause:3.6';
 
 /** Path of the image filesystem. */
-export const IMAGE_FILESYSTEM = `${ROOT}/io.containerd.snapshotter.v1.${SNAPSHOTTER}`;
+export const IMAGE_FILESYSTEM = `${CONTAINERD_ROOT}/io.containerd.snapshotter.v1.${SNAPSHOTTER}`;
 
 /** Returns the verbose information about a sandbox. */
-export function sandboxInfo(record: SandboxRecord): Info {
+export function sandboxInfo(record: SandboxRecord): VerboseInfo {
   const { id, ready, pid, config, runtimeHandler, ip, onHostNetwork } = record;
-  return toInfo({
+  return toVerboseInfo({
     pid: ready ? pid : 0,
     processStatus: ready ? 'running' : 'deleted',
     netNamespaceClosed: !onHostNetwork && ip === undefined,
@@ -32,11 +32,11 @@ export function sandboxInfo(record: SandboxRecord): Info {
 }
 
 /** Returns the verbose information about a container. */
-export function containerInfo({ id, sandbox, life, removing, config, cgroup }: ContainerRecord): Info {
-  return toInfo({
+export function containerInfo({ id, sandbox, lifecycle, isRemoving, config, cgroup }: ContainerRecord): VerboseInfo {
+  return toVerboseInfo({
     sandboxID: sandbox.id,
-    pid: life.state === 'running' ? life.pid : 0,
-    removing,
+    pid: lifecycle.state === 'running' ? lifecycle.pid : 0,
+    removing: isRemoving,
     snapshotKey: id,
     snapshotter: SNAPSHOTTER,
     runtimeType: RUNTIME_TYPE,
@@ -46,25 +46,35 @@ export function containerInfo({ id, sandbox, life, removing, config, cgroup }: C
 }
 
 /** Returns the verbose information about an image. */
-export function imageInfo({ id, repoTags }: Image): Info {
+export function imageInfo({ id, repoTags }: Image): VerboseInfo {
   const [name = id] = repoTags;
-  const layer = digestOf(`layer of ${repositoryOf(name)}`);
-  const imageSpec = { architecture: 'amd64', os: 'linux', config: {}, rootfs: { type: 'layers', diff_ids: [layer] } };
-  return toInfo({ chainID: layer, imageSpec });
+  const layerDigest = computeDigest(`layer of ${repositoryName(name)}`);
+  const imageSpec = {
+    architecture: 'amd64',
+    os: 'linux',
+    config: {},
+    rootfs: { type: 'layers', diff_ids: [layerDigest] },
+  };
+  return toVerboseInfo({ chainID: layerDigest, imageSpec });
 }
 
 /** Returns the verbose information about the runtime. `problem` is the problem of its network, if any. */
-export function runtimeInfo(problem: string | undefined): Info {
+export function runtimeInfo(problem: string | undefined): VerboseInfo {
   const containerd = { snapshotter: SNAPSHOTTER, defaultRuntimeName: 'runc' };
   return {
-    config: JSON.stringify({ containerd, containerdRootDir: ROOT, sandboxImage: PAUSE_IMAGE, simulated: true }),
+    config: JSON.stringify({
+      containerd,
+      containerdRootDir: CONTAINERD_ROOT,
+      sandboxImage: PAUSE_IMAGE,
+      simulated: true,
+    }),
     golang: JSON.stringify('none'),
     lastCNILoadStatus: problem ?? 'OK',
     'lastCNILoadStatus.default': problem ?? 'OK',
   };
 }
 
-function toInfo(fields: Record<string, unknown>): Info {
+function toVerboseInfo(fields: Record<string, unknown>): VerboseInfo {
   return { info: JSON.stringify(fields) };
 }
 

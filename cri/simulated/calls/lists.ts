@@ -1,5 +1,5 @@
 import type { Container, PodSandbox } from '../../generated/runtime.ts';
-import { type Records, toListedContainer, toListedSandbox } from '../objects/records.ts';
+import { type RuntimeRecords, toListedContainer, toListedSandbox } from '../objects/records.ts';
 
 /** All objects that the runtime lists. */
 export interface ListedObjects {
@@ -9,26 +9,26 @@ export interface ListedObjects {
 
 /** Results of list calls, which can be frozen in order to simulate stale lists. */
 export class ListResults {
-  readonly #records: Records;
-  #frozen: ListedObjects | undefined;
-  #random: (() => number) | undefined;
+  readonly #records: RuntimeRecords;
+  #frozenObjects: ListedObjects | undefined;
+  #shuffleRandom: (() => number) | undefined;
 
-  constructor(records: Records) {
+  constructor(records: RuntimeRecords) {
     this.#records = records;
   }
 
   /** Freezes the lists in their current state until they are thawed. */
   freeze(): void {
-    this.#frozen = { sandboxes: this.#listSandboxes(), containers: this.#listContainers() };
+    this.#frozenObjects = { sandboxes: this.#listSandboxes(), containers: this.#listContainers() };
   }
 
   thaw(): void {
-    this.#frozen = undefined;
+    this.#frozenObjects = undefined;
   }
 
   /** Updates the contents of frozen lists to the current state. */
   renew(): void {
-    if (this.#frozen) this.freeze();
+    if (this.#frozenObjects) this.freeze();
   }
 
   /**
@@ -36,25 +36,25 @@ export class ListResults {
    * restores the order by age.
    */
   shuffle(random?: () => number): void {
-    this.#random = random;
+    this.#shuffleRandom = random;
   }
 
   sandboxes(): readonly PodSandbox[] {
-    return shuffle(this.#frozen?.sandboxes ?? this.#listSandboxes(), this.#random);
+    return shuffle(this.#frozenObjects?.sandboxes ?? this.#listSandboxes(), this.#shuffleRandom);
   }
 
   containers(): readonly Container[] {
-    return shuffle(this.#frozen?.containers ?? this.#listContainers(), this.#random);
+    return shuffle(this.#frozenObjects?.containers ?? this.#listContainers(), this.#shuffleRandom);
   }
 
   /** Whether the lists contain this container. Lists that are not frozen contain every existing container. */
   showsContainer(containerId: string): boolean {
-    return this.#frozen?.containers.some(({ id }) => id === containerId) ?? true;
+    return this.#frozenObjects?.containers.some(({ id }) => id === containerId) ?? true;
   }
 
   /** Whether the lists contain this sandbox. Lists that are not frozen contain every existing sandbox. */
   showsSandbox(sandboxId: string): boolean {
-    return this.#frozen?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
+    return this.#frozenObjects?.sandboxes.some(({ id }) => id === sandboxId) ?? true;
   }
 
   #listSandboxes(): PodSandbox[] {
@@ -68,6 +68,6 @@ export class ListResults {
 
 function shuffle<T>(items: readonly T[], random: (() => number) | undefined): readonly T[] {
   if (random === undefined) return items;
-  const keyed = items.map((item) => ({ item, sortKey: random() }));
-  return keyed.sort((a, b) => a.sortKey - b.sortKey).map(({ item }) => item);
+  const keyedItems = items.map((item) => ({ item, sortKey: random() }));
+  return keyedItems.sort((a, b) => a.sortKey - b.sortKey).map(({ item }) => item);
 }

@@ -5,7 +5,7 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Containers } from './containers.ts';
 import type { Images } from './images.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { runtimeConfig, runtimeStatus, VERSION } from './selfReport.ts';
+import { runtimeConfig, runtimeStatus, VERSION_RESPONSE } from './selfReport.ts';
 import type { Stats } from './stats.ts';
 
 interface RuntimeComponents {
@@ -14,29 +14,29 @@ interface RuntimeComponents {
   readonly images: Images;
   readonly network: Network;
   readonly stats: Stats;
-  readonly streaming: Pick<Operations, 'exec' | 'attach' | 'portForward'>;
+  readonly streamingCalls: Pick<Operations, 'exec' | 'attach' | 'portForward'>;
 }
 
 /** Maps each call to the component that implements it. */
 export function createOperations(
   context: RuntimeContext,
-  { sandboxes, containers, images, network, stats, streaming }: RuntimeComponents,
+  { sandboxes, containers, images, network, stats, streamingCalls }: RuntimeComponents,
   execSync: Operations['execSync'],
   { features = {}, version }: Pick<SimulatedRuntimeOptions, 'features' | 'version'>,
 ): Operations {
-  const respondWith = <Response>(call: CallName, respond: () => Response) => {
-    return (_: unknown, signal: AbortSignal) => context.work(call, signal).then(respond);
+  const createOperation = <Response>(call: CallName, respond: () => Response) => {
+    return (_: unknown, signal: AbortSignal) => context.simulateWork(call, signal).then(respond);
   };
   return {
-    version: respondWith('version', () => ({ ...VERSION, ...version })),
+    version: createOperation('version', () => ({ ...VERSION_RESPONSE, ...version })),
     status: ({ verbose }, signal) =>
-      context.work('status', signal).then(() => runtimeStatus(features, network, verbose)),
+      context.simulateWork('status', signal).then(() => runtimeStatus(features, network, verbose)),
     updateRuntimeConfig: async ({ runtimeConfig: config }, signal) => {
-      await context.work('updateRuntimeConfig', signal);
+      await context.simulateWork('updateRuntimeConfig', signal);
       network.configure(config?.networkConfig?.podCidr ?? '');
       return {};
     },
-    runtimeConfig: respondWith('runtimeConfig', runtimeConfig),
+    runtimeConfig: createOperation('runtimeConfig', runtimeConfig),
     runPodSandbox: (request, signal) => sandboxes.run(request, signal),
     stopPodSandbox: (request, signal) => sandboxes.stop(request, signal),
     removePodSandbox: (request, signal) => sandboxes.remove(request, signal),
@@ -51,9 +51,9 @@ export function createOperations(
     reopenContainerLog: (request, signal) => containers.reopenLog(request, signal),
     updateContainerResources: (request, signal) => containers.update(request, signal),
     checkpointContainer: (request, signal) => containers.checkpoint(request, signal),
-    ...statsOperations(stats),
+    ...createStatsOperations(stats),
     execSync,
-    ...streaming,
+    ...streamingCalls,
     listImages: (request, signal) => images.list(request, signal),
     imageStatus: (request, signal) => images.status(request, signal),
     pullImage: (request, signal) => images.pull(request, signal),
@@ -61,7 +61,7 @@ export function createOperations(
   };
 }
 
-const statsOperations = (
+const createStatsOperations = (
   stats: Stats,
 ): Pick<
   Operations,

@@ -5,7 +5,7 @@ import { expandId, findById, requireById } from '../objects/byId.ts';
 import { notifySandboxChange } from '../objects/effects.ts';
 import { NameRegistry } from '../objects/names.ts';
 import type { Network } from '../objects/network.ts';
-import { matchesLabels, type Records, SandboxRecord } from '../objects/records.ts';
+import { matchesLabels, type RuntimeRecords, SandboxRecord } from '../objects/records.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Containers } from './containers.ts';
 import { sandboxInfo } from './info.ts';
@@ -15,17 +15,23 @@ import { toContainerStatus, toSandboxStatus } from './statuses.ts';
 /** Implements the calls on sandboxes, and stores their records. */
 export class Sandboxes {
   readonly #context: RuntimeContext;
-  readonly #records: Records;
+  readonly #records: RuntimeRecords;
   readonly #containers: Containers;
-  readonly #lists: ListResults;
+  readonly #listResults: ListResults;
   readonly #network: Network;
   readonly names = new NameRegistry('sandbox');
 
-  constructor(context: RuntimeContext, records: Records, containers: Containers, lists: ListResults, network: Network) {
+  constructor(
+    context: RuntimeContext,
+    records: RuntimeRecords,
+    containers: Containers,
+    lists: ListResults,
+    network: Network,
+  ) {
     this.#context = context;
     this.#records = records;
     this.#containers = containers;
-    this.#lists = lists;
+    this.#listResults = lists;
     this.#network = network;
   }
 
@@ -35,20 +41,28 @@ export class Sandboxes {
   ): Promise<wire.RunPodSandboxResponse> {
     if (!config?.metadata) throw new CallError('UNKNOWN', 'sandbox config must include metadata');
     this.#assertHandlerExists(runtimeHandler);
-    const id = this.#context.newId();
-    const copy = structuredClone(config);
+    const id = this.#context.generateId();
+    const configCopy = structuredClone(config);
     const metadata = { ...config.metadata };
     const reservedName = [metadata.name, metadata.namespace, metadata.uid, metadata.attempt].join('_');
     const createdAt = this.#context.clock.now();
-    const pid = this.#context.newPid();
-    const record = new SandboxRecord({ id, reservedName, metadata, config: copy, runtimeHandler, createdAt, pid });
+    const pid = this.#context.generatePid();
+    const record = new SandboxRecord({
+      id,
+      reservedName,
+      metadata,
+      config: configCopy,
+      runtimeHandler,
+      createdAt,
+      pid,
+    });
     this.names.reserve(reservedName, id);
-    const { ms, progress } = startWork(this.#context, this.#context.latencyOf('runPodSandbox'));
+    const { ms, getProgress } = startWork(this.#context, this.#context.getLatency('runPodSandbox'));
     try {
       if (!record.onHostNetwork) this.#network.attach(record);
-      await this.#context.work('runPodSandbox', signal, ms);
+      await this.#context.simulateWork('runPodSandbox', signal, ms);
     } catch (error) {
-      if (isRuntimeDownError(error)) this.#interruptCreation(record, progress());
+      if (isRuntimeDownError(error)) this.#interruptCreation(record, getProgress());
       else this.#rollBackCreation(record);
       throw error;
     }
@@ -59,10 +73,10 @@ export class Sandboxes {
   }
 
   async stop({ podSandboxId }: wire.StopPodSandboxRequest, signal: AbortSignal): Promise<wire.StopPodSandboxResponse> {
-    await this.#context.work('stopPodSandbox', signal);
+    await this.#context.simulateWork('stopPodSandbox', signal);
     const errorPrefix = `an error occurred when try to find sandbox "${podSandboxId}"`;
-    const find = this.#context.absentStopsFail ? requireById : findById;
-    const record = find(this.#records.sandboxes, podSandboxId, errorPrefix);
+    const findSandbox = this.#context.failsAbsentStops ? requireById : findById;
+    const record = findSandbox(this.#records.sandboxes, podSandboxId, errorPrefix);
     if (record) await this.#stop(record, signal);
     return {};
   }
@@ -71,7 +85,7 @@ export class Sandboxes {
     { podSandboxId }: wire.RemovePodSandboxRequest,
     signal: AbortSignal,
   ): Promise<wire.RemovePodSandboxResponse> {
-    await this.#context.work('removePodSandbox', signal);
+    await this.#context.simulateWork('removePodSandbox', signal);
     const errorPrefix = `an error occurred when try to find sandbox "${podSandboxId}"`;
     const record = findById(this.#records.sandboxes, podSandboxId, errorPrefix);
     if (!record) return {};
@@ -82,18 +96,18 @@ export class Sandboxes {
   }
 
   async list({ filter }: wire.ListPodSandboxRequest, signal: AbortSignal): Promise<wire.ListPodSandboxResponse> {
-    await this.#context.work('listPodSandbox', signal);
-    const listed = this.#lists.sandboxes();
-    if (!filter) return { items: [...listed] };
-    const fullFilter = { ...filter, id: expandId(this.#records.sandboxes, filter.id) };
-    return { items: listed.filter((sandbox) => matches(sandbox, fullFilter)) };
+    await this.#context.simulateWork('listPodSandbox', signal);
+    const listedSandboxes = this.#listResults.sandboxes();
+    if (!filter) return { items: [...listedSandboxes] };
+    const expandedFilter = { ...filter, id: expandId(this.#records.sandboxes, filter.id) };
+    return { items: listedSandboxes.filter((sandbox) => matchesFilter(sandbox, expandedFilter)) };
   }
 
   async status(
     { podSandboxId, verbose }: wire.PodSandboxStatusRequest,
     signal: AbortSignal,
   ): Promise<wire.PodSandboxStatusResponse> {
-    await this.#context.work('podSandboxStatus', signal);
+    await this.#context.simulateWork('podSandboxStatus', signal);
     const record = requireById(this.#records.sandboxes, podSandboxId, 'an error occurred when try to find sandbox');
     const info = verbose ? sandboxInfo(record) : {};
     return { status: toSandboxStatus(record), info, containersStatuses: [], timestamp: 0n };
@@ -107,7 +121,7 @@ export class Sandboxes {
       podSandboxStatus: toSandboxStatus(record),
       containersStatuses: this.#containers
         .listIn(record)
-        .map((record) => toContainerStatus(record, this.#context.reportsUsers)),
+        .map((record) => toContainerStatus(record, this.#context.reportsContainerUsers)),
     };
   }
 
@@ -133,8 +147,8 @@ export class Sandboxes {
   }
 
   #assertHandlerExists(name: string): void {
-    const { handlers } = this.#context;
-    if (name === '' || handlers === undefined || handlers.includes(name)) return;
+    const { runtimeHandlers } = this.#context;
+    if (name === '' || runtimeHandlers === undefined || runtimeHandlers.includes(name)) return;
     throw new CallError('UNKNOWN', `failed to get sandbox runtime: no runtime for "${name}" is configured`);
   }
 
@@ -151,32 +165,32 @@ export class Sandboxes {
    */
   #rollBackCreation(record: SandboxRecord): void {
     if (this.#network.problem !== undefined && !record.onHostNetwork) {
-      this.#recordNotReady(record);
+      this.#markNotReady(record);
       return;
     }
     this.#network.release(record);
-    const { clock, latencyOf } = this.#context;
-    const release = () => this.names.release(record.reservedName);
-    const ms = latencyOf('stopPodSandbox');
-    if (ms > 0) clock.setTimeout(release, ms);
-    else release();
+    const { clock, getLatency } = this.#context;
+    const releaseName = () => this.names.release(record.reservedName);
+    const ms = getLatency('stopPodSandbox');
+    if (ms > 0) clock.setTimeout(releaseName, ms);
+    else releaseName();
   }
 
-  #interruptCreation(record: SandboxRecord, progress: number): void {
-    if (progress < CALL_STAGES.sandboxAttached) this.#network.release(record);
-    if (progress < CALL_STAGES.sandboxKnown) this.names.release(record.reservedName);
-    else this.#recordNotReady(record);
+  #interruptCreation(record: SandboxRecord, progressFraction: number): void {
+    if (progressFraction < CALL_STAGES.networkAttached) this.#network.release(record);
+    if (progressFraction < CALL_STAGES.sandboxRecorded) this.names.release(record.reservedName);
+    else this.#markNotReady(record);
   }
 
-  #recordNotReady(record: SandboxRecord): void {
+  #markNotReady(record: SandboxRecord): void {
     record.ready = false;
     this.#records.sandboxes.set(record.id, record);
     notifySandboxChange(this.#context, 'created', record);
   }
 }
 
-function matches(listed: wire.PodSandbox, filter: wire.PodSandboxFilter): boolean {
-  if (filter.id && listed.id !== filter.id) return false;
-  if (filter.state && listed.state !== filter.state.state) return false;
-  return matchesLabels(listed.labels, filter.labelSelector);
+function matchesFilter(sandbox: wire.PodSandbox, filter: wire.PodSandboxFilter): boolean {
+  if (filter.id && sandbox.id !== filter.id) return false;
+  if (filter.state && sandbox.state !== filter.state.state) return false;
+  return matchesLabels(sandbox.labels, filter.labelSelector);
 }

@@ -9,7 +9,7 @@ import type { RuntimeFeatures } from '../options.ts';
 import { runtimeInfo } from './info.ts';
 
 /** Version that the runtime reports. */
-export const VERSION: VersionResponse = {
+export const VERSION_RESPONSE: VersionResponse = {
   version: '0.1.0',
   runtimeName: 'simulated',
   runtimeVersion: '1.0.0',
@@ -22,12 +22,12 @@ export function runtimeStatus(
   { problem }: Network,
   verbose: boolean,
 ): StatusResponse {
-  const networkReady = problem === undefined ? { status: true } : networkNotReady(problem);
+  const networkCondition = problem === undefined ? { status: true } : networkNotReadyCondition(problem);
   return StatusResponse.fromPartial({
     status: {
       conditions: [
         { type: 'RuntimeReady', status: true },
-        { type: 'NetworkReady', ...networkReady },
+        { type: 'NetworkReady', ...networkCondition },
       ],
     },
     runtimeHandlers: [{ name: '', features: { userNamespaces } }],
@@ -36,7 +36,7 @@ export function runtimeStatus(
   });
 }
 
-function networkNotReady(problem: string) {
+function networkNotReadyCondition(problem: string) {
   return { status: false, reason: 'NetworkPluginNotReady', message: `Network plugin returns error: ${problem}` };
 }
 

@@ -1,12 +1,12 @@
 /** Computes plausible resource usage of simulated containers and pods, derived from the state of the runtime. */
 import * as wire from '../../generated/runtime.ts';
-import { nanoseconds } from '../clock.ts';
+import { millisToNanos } from '../clock.ts';
 import { CallError } from '../faults/callError.ts';
 import { expandId, requireById } from '../objects/byId.ts';
 import {
   type ContainerRecord,
   matchesLabels,
-  type Records,
+  type RuntimeRecords,
   type SandboxRecord,
   toListedContainer,
   toListedSandbox,
@@ -16,7 +16,7 @@ import type { Images } from './images.ts';
 import { IMAGE_FILESYSTEM } from './info.ts';
 
 /** CPU usage of a running container in nanocores. It is a hundredth of a core. */
-const NANO_CORES = 10_000_000;
+const CONTAINER_NANO_CORES = 10_000_000;
 /** CPU time that a sandbox's process has used, in nanoseconds. */
 const SANDBOX_CPU_NANOSECONDS = 20_000_000;
 /** Memory that a sandbox's process uses, in bytes. */
@@ -29,10 +29,10 @@ const NETWORK_BYTES_PER_SECOND = { received: 200, sent: 100 };
 /** Implements the calls for resource usage. */
 export class Stats {
   readonly #context: RuntimeContext;
-  readonly #records: Records;
+  readonly #records: RuntimeRecords;
   readonly #images: Images;
 
-  constructor(context: RuntimeContext, records: Records, images: Images) {
+  constructor(context: RuntimeContext, records: RuntimeRecords, images: Images) {
     this.#context = context;
     this.#records = records;
     this.#images = images;
@@ -42,9 +42,9 @@ export class Stats {
     { containerId }: wire.ContainerStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ContainerStatsResponse> {
-    await this.#context.work('containerStats', signal);
+    await this.#context.simulateWork('containerStats', signal);
     const record = requireById(this.#records.containers, containerId, 'failed to find container');
-    if (record.life.state !== 'running') throw new CallError('UNKNOWN', 'unexpected metrics response: []');
+    if (record.lifecycle.state !== 'running') throw new CallError('UNKNOWN', 'unexpected metrics response: []');
     return { stats: this.#containerStats(record) };
   }
 
@@ -52,25 +52,25 @@ export class Stats {
     { filter }: wire.ListContainerStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ListContainerStatsResponse> {
-    await this.#context.work('listContainerStats', signal);
+    await this.#context.simulateWork('listContainerStats', signal);
     const id = expandId(this.#records.containers, filter?.id ?? '');
     const sandboxId = expandId(this.#records.sandboxes, filter?.podSandboxId ?? '');
-    const matching = [...this.#records.containers.values()].filter(
+    const matchingContainers = [...this.#records.containers.values()].filter(
       (container) =>
         (id === '' || container.id === id) &&
         (sandboxId === '' || container.sandbox.id === sandboxId) &&
         matchesLabels(container.labels, filter?.labelSelector ?? {}),
     );
-    return { stats: matching.map((each) => this.#containerStats(each)) };
+    return { stats: matchingContainers.map((each) => this.#containerStats(each)) };
   }
 
   async sandbox(
     { podSandboxId }: wire.PodSandboxStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.PodSandboxStatsResponse> {
-    await this.#context.work('podSandboxStats', signal);
+    await this.#context.simulateWork('podSandboxStats', signal);
     const errorPrefix = `an error occurred when trying to find sandbox ${podSandboxId}`;
-    return { stats: this.#sandboxStats(requireById(this.#records.sandboxes, podSandboxId, errorPrefix)) };
+    return { stats: this.#toSandboxStats(requireById(this.#records.sandboxes, podSandboxId, errorPrefix)) };
   }
 
   /**
@@ -81,33 +81,33 @@ export class Stats {
     { filter }: wire.ListPodSandboxStatsRequest,
     signal: AbortSignal,
   ): Promise<wire.ListPodSandboxStatsResponse> {
-    await this.#context.work('listPodSandboxStats', signal);
+    await this.#context.simulateWork('listPodSandboxStats', signal);
     const sandboxes = [...this.#records.sandboxes.values()];
     const id = expandId(this.#records.sandboxes, filter?.id ?? '');
     const matchesFilter = ({ id: own, ready, labels }: SandboxRecord) =>
       ready && (id === '' || own === id) && matchesLabels(labels, filter?.labelSelector ?? {});
-    return { stats: (filter ? sandboxes.filter(matchesFilter) : sandboxes).map((each) => this.#sandboxStats(each)) };
+    return { stats: (filter ? sandboxes.filter(matchesFilter) : sandboxes).map((each) => this.#toSandboxStats(each)) };
   }
 
   async imageFs(_: wire.ImageFsInfoRequest, signal: AbortSignal): Promise<wire.ImageFsInfoResponse> {
-    await this.#context.work('imageFsInfo', signal);
+    await this.#context.simulateWork('imageFsInfo', signal);
     const images = this.#images.all();
     const layers = this.#records.containers.size + this.#records.sandboxes.size;
-    const bytes = images.reduce((sum, { size }) => sum + Number(size), layers * LAYER_USAGE.bytes);
-    const usage = this.#usage(bytes, images.length * INODES_PER_IMAGE + layers * LAYER_USAGE.inodes);
+    const totalBytes = images.reduce((sum, { size }) => sum + Number(size), layers * LAYER_USAGE.bytes);
+    const usage = this.#usage(totalBytes, images.length * INODES_PER_IMAGE + layers * LAYER_USAGE.inodes);
     return { imageFilesystems: [usage], containerFilesystems: [] };
   }
 
   #now(): bigint {
-    return nanoseconds(this.#context.clock.now());
+    return millisToNanos(this.#context.clock.now());
   }
 
   #usage(bytes: number, inodes: number): wire.FilesystemUsage {
     return {
       timestamp: this.#now(),
       fsId: { mountpoint: IMAGE_FILESYSTEM },
-      usedBytes: uint64(bytes),
-      inodesUsed: uint64(inodes),
+      usedBytes: toUInt64(bytes),
+      inodesUsed: toUInt64(inodes),
     };
   }
 
@@ -115,54 +115,54 @@ export class Stats {
     const { id, metadata, labels, annotations } = toListedContainer(record);
     const writableLayer = this.#usage(LAYER_USAGE.bytes, LAYER_USAGE.inodes);
     const attributes = { id, metadata, labels, annotations };
-    if (record.life.state !== 'running') return wire.ContainerStats.fromPartial({ attributes, writableLayer });
-    const cpu = this.#cpu(this.#cpuNanoseconds(record), NANO_CORES);
+    if (record.lifecycle.state !== 'running') return wire.ContainerStats.fromPartial({ attributes, writableLayer });
+    const cpu = this.#toCpuUsage(this.#usedCpuNanoseconds(record), CONTAINER_NANO_CORES);
     return { ...wire.ContainerStats.create(), attributes, cpu, memory: this.#memory(record), writableLayer };
   }
 
-  #cpuNanoseconds({ life }: ContainerRecord): number {
-    if (life.state !== 'running') return 0;
-    return Math.max(1, ((this.#context.clock.now() - life.startedAt) * NANO_CORES) / 1000);
+  #usedCpuNanoseconds({ lifecycle }: ContainerRecord): number {
+    if (lifecycle.state !== 'running') return 0;
+    return Math.max(1, ((this.#context.clock.now() - lifecycle.startedAt) * CONTAINER_NANO_CORES) / 1000);
   }
 
-  #cpu(usedNanoseconds: number, nanoCores: number): wire.CpuUsage {
+  #toCpuUsage(usedNanoseconds: number, nanoCores: number): wire.CpuUsage {
     return wire.CpuUsage.fromPartial({
       timestamp: this.#now(),
-      usageCoreNanoSeconds: uint64(usedNanoseconds),
-      usageNanoCores: uint64(nanoCores),
+      usageCoreNanoSeconds: toUInt64(usedNanoseconds),
+      usageNanoCores: toUInt64(nanoCores),
     });
   }
 
   #memory({ memoryBytes, config }: ContainerRecord): wire.MemoryUsage {
     const limit = Number(config.linux?.resources?.memoryLimitInBytes ?? 0n);
-    return this.#memoryUsage(memoryBytes, Math.max(0, limit - memoryBytes));
+    return this.#toMemoryUsage(memoryBytes, Math.max(0, limit - memoryBytes));
   }
 
-  #memoryUsage(bytes: number, availableBytes: number): wire.MemoryUsage {
+  #toMemoryUsage(bytes: number, availableBytes: number): wire.MemoryUsage {
     return wire.MemoryUsage.fromPartial({
       timestamp: this.#now(),
-      workingSetBytes: uint64(bytes),
-      availableBytes: uint64(availableBytes),
-      usageBytes: uint64(bytes),
-      rssBytes: uint64(bytes),
-      pageFaults: uint64(bytes / 4096),
-      majorPageFaults: uint64(0),
+      workingSetBytes: toUInt64(bytes),
+      availableBytes: toUInt64(availableBytes),
+      usageBytes: toUInt64(bytes),
+      rssBytes: toUInt64(bytes),
+      pageFaults: toUInt64(bytes / 4096),
+      majorPageFaults: toUInt64(0),
     });
   }
 
-  #sandboxStats(record: SandboxRecord): wire.PodSandboxStats {
+  #toSandboxStats(record: SandboxRecord): wire.PodSandboxStats {
     assertHasStats(record);
     const { id, metadata, labels, annotations } = toListedSandbox(record);
     const containers = [...this.#records.containers.values()].filter(({ sandbox }) => sandbox === record);
-    const running = containers.filter(({ life }) => life.state === 'running');
-    const cpu = running.reduce((sum, each) => sum + this.#cpuNanoseconds(each), SANDBOX_CPU_NANOSECONDS);
-    const memory = running.reduce((sum, { memoryBytes }) => sum + memoryBytes, SANDBOX_MEMORY_BYTES);
+    const runningContainers = containers.filter(({ lifecycle }) => lifecycle.state === 'running');
+    const cpu = runningContainers.reduce((sum, each) => sum + this.#usedCpuNanoseconds(each), SANDBOX_CPU_NANOSECONDS);
+    const memory = runningContainers.reduce((sum, { memoryBytes }) => sum + memoryBytes, SANDBOX_MEMORY_BYTES);
     const linux = {
       ...wire.LinuxPodSandboxStats.create(),
-      cpu: this.#cpu(cpu, running.length * NANO_CORES),
-      memory: this.#memoryUsage(memory, 0),
+      cpu: this.#toCpuUsage(cpu, runningContainers.length * CONTAINER_NANO_CORES),
+      memory: this.#toMemoryUsage(memory, 0),
       network: record.onHostNetwork ? undefined : this.#network(record),
-      process: { timestamp: this.#now(), processCount: uint64(running.length) },
+      process: { timestamp: this.#now(), processCount: toUInt64(runningContainers.length) },
       containers: containers.map((each) => this.#containerStats(each)),
     };
     return { attributes: { id, metadata, labels, annotations }, linux, windows: undefined };
@@ -170,9 +170,9 @@ export class Stats {
 
   #network({ createdAt }: SandboxRecord): wire.NetworkUsage {
     const seconds = (this.#context.clock.now() - createdAt) / 1000;
-    const rxBytes = uint64(seconds * NETWORK_BYTES_PER_SECOND.received);
-    const txBytes = uint64(seconds * NETWORK_BYTES_PER_SECOND.sent);
-    const errors = { rxErrors: uint64(0), txErrors: uint64(0) };
+    const rxBytes = toUInt64(seconds * NETWORK_BYTES_PER_SECOND.received);
+    const txBytes = toUInt64(seconds * NETWORK_BYTES_PER_SECOND.sent);
+    const errors = { rxErrors: toUInt64(0), txErrors: toUInt64(0) };
     const defaultInterface = { name: 'eth0', rxBytes, txBytes, ...errors };
     return { timestamp: this.#now(), defaultInterface, interfaces: [] };
   }
@@ -189,6 +189,6 @@ function assertHasStats({ id, ready, cgroupParent }: SandboxRecord): void {
   throw new CallError('UNKNOWN', `failed to decode pod sandbox metrics ${id}: ${message}`);
 }
 
-function uint64(amount: number): wire.UInt64Value {
+function toUInt64(amount: number): wire.UInt64Value {
   return { value: BigInt(Math.trunc(amount)) };
 }

@@ -1,9 +1,9 @@
 import { ContainerStatus, type PodSandboxStatus } from '../../generated/runtime.ts';
-import { nanoseconds } from '../clock.ts';
+import { millisToNanos } from '../clock.ts';
 import {
   type ContainerRecord,
-  containerState,
   type SandboxRecord,
+  toCriContainerState,
   toListedContainer,
   toListedSandbox,
 } from '../objects/records.ts';
@@ -30,7 +30,7 @@ export function toContainerStatus(record: ContainerRecord, reportsUsers: boolean
     imageRef: record.image.digest,
     mounts: mounts.map((mount) => ({ ...mount })),
     logPath: record.logPath,
-    state: containerState(record),
+    state: toCriContainerState(record),
     user: reportsUsers ? { linux: processUser(record) } : undefined,
   };
 }
@@ -41,17 +41,17 @@ function processUser({ config }: ContainerRecord) {
   return { uid: runAsUser?.value ?? 0n, gid: runAsGroup?.value ?? 0n, supplementalGroups: [...supplementalGroups] };
 }
 
-const OOM_KILLED = 'OOMKilled';
+const OOM_KILLED_REASON = 'OOMKilled';
 
 function lifecycleFields(record: ContainerRecord): Partial<ContainerStatus> {
-  const { life, oomKilled, unknown, unread, recoveredAt } = record;
-  if (life.state === 'created') return {};
-  const startMs = unread ? recoveredAt : life.startedAt;
-  const startedAt = startMs === undefined ? 0n : nanoseconds(startMs);
-  const recordedReason = oomKilled ? OOM_KILLED : unread ? 'Unknown' : '';
-  if (life.state === 'running' || unknown)
-    return { startedAt, reason: recordedReason, exitCode: unknown && unread ? 255 : 0 };
-  const { finishedAt, exitCode, message = '' } = life;
-  const reason = recordedReason || life.reason;
-  return { startedAt, finishedAt: nanoseconds(finishedAt), exitCode, reason, message };
+  const { lifecycle, wasOomKilled, hasUnknownState, hasUnreadStatus, recoveredAt } = record;
+  if (lifecycle.state === 'created') return {};
+  const startMs = hasUnreadStatus ? recoveredAt : lifecycle.startedAt;
+  const startedAt = startMs === undefined ? 0n : millisToNanos(startMs);
+  const recordedReason = wasOomKilled ? OOM_KILLED_REASON : hasUnreadStatus ? 'Unknown' : '';
+  if (lifecycle.state === 'running' || hasUnknownState)
+    return { startedAt, reason: recordedReason, exitCode: hasUnknownState && hasUnreadStatus ? 255 : 0 };
+  const { finishedAt, exitCode, message = '' } = lifecycle;
+  const reason = recordedReason || lifecycle.reason;
+  return { startedAt, finishedAt: millisToNanos(finishedAt), exitCode, reason, message };
 }

@@ -2,11 +2,11 @@ import type { AttachRequest } from '../../generated/runtime.ts';
 import { CallError } from '../faults/callError.ts';
 import type { Operations } from '../faults/callNames.ts';
 import { requireById } from '../objects/byId.ts';
-import { type ContainerRecord, containerStateName, isRunning, type Records } from '../objects/records.ts';
+import { type ContainerRecord, containerStateName, isRunning, type RuntimeRecords } from '../objects/records.ts';
 import type { SimulatedRuntimeOptions } from '../options.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { SimulatedStream } from '../streams/streams.ts';
-import { type ExecScript, streamedResult } from './exec.ts';
+import { type ExecScript, streamedExecResult } from './exec.ts';
 
 interface Options extends Pick<SimulatedRuntimeOptions, 'streams' | 'ports'> {
   readonly exec: ExecScript | undefined;
@@ -19,10 +19,10 @@ type RequestedStreams = Omit<AttachRequest, '$type' | 'containerId'>;
  */
 export function createStreamingCalls(
   context: RuntimeContext,
-  { containers, sandboxes }: Records,
+  { containers, sandboxes }: RuntimeRecords,
   options: () => Options,
 ): Pick<Operations, 'exec' | 'attach' | 'portForward'> {
-  const streamAt = async (stream: SimulatedStream) => {
+  const serveStream = async (stream: SimulatedStream) => {
     const { streams } = options();
     if (streams !== undefined) return { url: await streams(stream) };
     throw new CallError('UNIMPLEMENTED', 'the simulated runtime runs no processes, so it has none to connect to');
@@ -36,21 +36,21 @@ export function createStreamingCalls(
     exec: async ({ containerId, cmd, ...streams }, signal) => {
       const record = requireRunning(containerId);
       validateStreams('exec', streams);
-      await context.work('exec', signal);
-      const result = streamedResult(record, { cmd, stdin: streams.stdin }, options().exec);
-      return await streamAt({ kind: 'exec', ...streams, result, ended: containerExit(record) });
+      await context.simulateWork('exec', signal);
+      const result = streamedExecResult(record, { cmd, stdin: streams.stdin }, options().exec);
+      return await serveStream({ kind: 'exec', ...streams, result, ended: waitForExit(record) });
     },
     attach: async ({ containerId, ...streams }, signal) => {
       const record = requireRunning(containerId);
       validateStreams('attach', streams);
-      await context.work('attach', signal);
-      return await streamAt({ kind: 'attach', ...streams, result: undefined, ended: containerExit(record) });
+      await context.simulateWork('attach', signal);
+      return await serveStream({ kind: 'attach', ...streams, result: undefined, ended: waitForExit(record) });
     },
     portForward: async ({ podSandboxId }, signal) => {
       const record = requireById(sandboxes, podSandboxId, `failed to find sandbox "${podSandboxId}"`);
       if (!record.ready) throw new CallError('UNKNOWN', `sandbox container "${record.id}" is not running`);
-      await context.work('portForward', signal);
-      return await streamAt({ kind: 'portForward', dial: options().ports?.(record) ?? (() => undefined) });
+      await context.simulateWork('portForward', signal);
+      return await serveStream({ kind: 'portForward', dial: options().ports?.(record) ?? (() => undefined) });
     },
   };
 }
@@ -62,5 +62,5 @@ function validateStreams(call: 'exec' | 'attach', { tty, stdin, stdout, stderr }
   throw new CallError('INVALID_ARGUMENT', `one of stdin, stdout, ${conjunction} stderr must be set`);
 }
 
-const containerExit = ({ life }: ContainerRecord): Promise<void> =>
-  life.state === 'running' ? life.ended : Promise.resolve();
+const waitForExit = ({ lifecycle }: ContainerRecord): Promise<void> =>
+  lifecycle.state === 'running' ? lifecycle.exitPromise : Promise.resolve();

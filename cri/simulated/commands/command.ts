@@ -3,32 +3,38 @@ import type { Behaviour } from './behaviour.ts';
 import { scriptBehaviour } from './shell.ts';
 
 const SHELLS = new Set(['sh', 'ash', 'bash', 'dash']);
-const INSTANT_PROGRAMS = new Set(
+const INSTANT_COMMANDS = new Set(
   'true : echo printf date mkdir touch cat rm cp mv ln ls set cd export test [ id env seq unset umask'.split(' '),
 );
-const UNIT_MS: Readonly<Record<string, number>> = { '': 1000, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = {
+  '': 1000,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /**
  * Returns the behaviour of a command line. Supports `sleep`, `true`, `false`, programs that exit immediately, and shell
  * scripts of these. Other commands never exit.
  */
-export function behaviourOf(argv: readonly string[]): Behaviour {
+export function commandBehaviour(argv: readonly string[]): Behaviour {
   const [path = '', ...args] = argv;
   const program = path.slice(path.lastIndexOf('/') + 1);
-  if (program === 'busybox') return behaviourOf(args);
+  if (program === 'busybox') return commandBehaviour(args);
   if (SHELLS.has(program)) return shellBehaviour(args);
-  if (program === 'sleep') return exitAfter(sleepMs(args), 0);
-  if (program === 'false') return exitAfter(0, 1);
-  return INSTANT_PROGRAMS.has(program) ? exitAfter(0, 0) : {};
+  if (program === 'sleep') return exitBehaviour(sleepMs(args), 0);
+  if (program === 'false') return exitBehaviour(0, 1);
+  return INSTANT_COMMANDS.has(program) ? exitBehaviour(0, 0) : {};
 }
 
 function shellBehaviour(args: readonly string[]): Behaviour {
-  const flag = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
-  if (flag === -1) return args.length === 0 ? exitAfter(0, 0) : {};
-  return scriptBehaviour(args[flag + 1] ?? '', behaviourOf);
+  const scriptFlagIndex = args.findIndex((arg) => /^-[a-z]*c$/.test(arg));
+  if (scriptFlagIndex === -1) return args.length === 0 ? exitBehaviour(0, 0) : {};
+  return scriptBehaviour(args[scriptFlagIndex + 1] ?? '', commandBehaviour);
 }
 
-function exitAfter(exitAfterMs: number | undefined, exitCode: number): Behaviour {
+function exitBehaviour(exitAfterMs: number | undefined, exitCode: number): Behaviour {
   return exitAfterMs === undefined ? {} : { exitAfterMs, exitCode };
 }
 
@@ -37,7 +43,7 @@ function sleepMs(args: readonly string[]): number | undefined {
   for (const arg of args) {
     const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(arg) ?? [];
     if (amount === undefined) return undefined;
-    sum += Number(amount) * (lookUp(UNIT_MS, unit) ?? 1000);
+    sum += Number(amount) * (lookUp(DURATION_UNITS_MS, unit) ?? 1000);
   }
   return sum;
 }

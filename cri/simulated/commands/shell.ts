@@ -1,17 +1,17 @@
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Command, parseScript, type Statement } from './shellScript.ts';
-import { expand, STEP_LIMIT, type Variables } from './shellTokens.ts';
+import { expandWord, MAX_STEPS, type Variables } from './shellTokens.ts';
 
 /** Returns the behaviour of a program that a script runs. */
-type ProgramBehaviour = (argv: readonly string[]) => Behaviour;
+type GetProgramBehaviour = (argv: readonly string[]) => Behaviour;
 
 /** State of the execution of a script. */
 interface ShellState {
   readonly elapsedMs: number;
   readonly status: number;
   readonly onTerm: Behaviour;
-  readonly background: readonly Behaviour[];
+  readonly backgroundJobs: readonly Behaviour[];
   readonly variables: Variables;
   readonly functions: ReadonlyMap<string, readonly Statement[]>;
   /**
@@ -23,83 +23,92 @@ interface ShellState {
   readonly end?: Behaviour;
 }
 
-type Builtin = (state: ShellState, args: readonly string[], programs: ProgramBehaviour) => ShellState;
+type Builtin = (state: ShellState, args: readonly string[], programs: GetProgramBehaviour) => ShellState;
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=([\s\S]*)$/;
 
 const builtins: Readonly<Record<string, Builtin>> = {
-  exit: (state, args) => ({ ...state, end: exitAfter(state.elapsedMs, exitCode(args[0], state.status)) }),
+  exit: (state, args) => ({ ...state, end: exitBehaviour(state.elapsedMs, exitCode(args[0], state.status)) }),
   exec: (state, args, programs) =>
-    args.length === 0 ? state : { ...state, end: delayedBy(programs(args), state.elapsedMs) },
+    args.length === 0 ? state : { ...state, end: delayBehaviour(programs(args), state.elapsedMs) },
   trap: (state, args) => ({ ...state, onTerm: args.some(isTermSignal) ? trapBehaviour(args[0] ?? '') : state.onTerm }),
-  wait: (state) => ({ ...[...state.background].reduce(waitForCommand, state), status: 0, background: [] }),
+  wait: (state) => ({ ...[...state.backgroundJobs].reduce(waitForCommand, state), status: 0, backgroundJobs: [] }),
 };
 
 /** Returns the behaviour of a shell script. `programs` returns the behaviour of the programs in it. */
-export function scriptBehaviour(script: string, programs: ProgramBehaviour): Behaviour {
-  const initialState = { onTerm: {}, background: [], variables: new Map(), functions: new Map() };
+export function scriptBehaviour(script: string, programBehaviour: GetProgramBehaviour): Behaviour {
+  const initialState = { onTerm: {}, backgroundJobs: [], variables: new Map(), functions: new Map() };
   const state = runStatements(
-    { elapsedMs: 0, status: 0, commandBudget: { remaining: STEP_LIMIT }, ...initialState },
+    { elapsedMs: 0, status: 0, commandBudget: { remaining: MAX_STEPS }, ...initialState },
     parseScript(script),
-    programs,
+    programBehaviour,
   );
-  return { ...outcome(state), ...state.onTerm };
+  return { ...finalBehaviour(state), ...state.onTerm };
 }
 
-function runStatements(start: ShellState, statements: readonly Statement[], programs: ProgramBehaviour): ShellState {
-  let state = start;
-  for (const { command, join, background } of statements) {
+function runStatements(
+  initialState: ShellState,
+  statements: readonly Statement[],
+  programBehaviour: GetProgramBehaviour,
+): ShellState {
+  let state = initialState;
+  for (const { command, joinOperator, isBackground } of statements) {
     if (state.end !== undefined) break;
     if (state.commandBudget.remaining-- <= 0) return { ...state, end: {} };
-    if (join === '&&' && state.status !== 0) continue;
-    if (join === '||' && state.status === 0) continue;
-    if (background)
-      state = { ...state, background: [...state.background, subshellBehaviour(state, command, programs)] };
-    else state = runCommand(state, command, programs);
+    if (joinOperator === '&&' && state.status !== 0) continue;
+    if (joinOperator === '||' && state.status === 0) continue;
+    if (isBackground)
+      state = {
+        ...state,
+        backgroundJobs: [...state.backgroundJobs, subshellBehaviour(state, command, programBehaviour)],
+      };
+    else state = runCommand(state, command, programBehaviour);
   }
   return state;
 }
 
-function runCommand(state: ShellState, command: Command, programs: ProgramBehaviour): ShellState {
+function runCommand(state: ShellState, command: Command, programBehaviour: GetProgramBehaviour): ShellState {
   switch (command.kind) {
     case 'endless':
       return { ...state, end: {} };
     case 'group':
-      return runStatements(state, command.body, programs);
+      return runStatements(state, command.body, programBehaviour);
     case 'subshell':
-      return waitForCommand(state, subshellBehaviour(state, { kind: 'group', body: command.body }, programs));
+      return waitForCommand(state, subshellBehaviour(state, { kind: 'group', body: command.body }, programBehaviour));
     case 'function':
       return { ...state, functions: new Map(state.functions).set(command.name, command.body) };
     case 'for':
-      return runLoop(state, command, programs);
+      return runLoop(state, command, programBehaviour);
     case 'simple':
-      return runSimple(state, command.words, programs);
+      return runSimple(state, command.words, programBehaviour);
   }
 }
 
 function runLoop(
-  start: ShellState,
+  initialState: ShellState,
   { name, items, body }: Command & { kind: 'for' },
-  programs: ProgramBehaviour,
+  programBehaviour: GetProgramBehaviour,
 ): ShellState {
-  const values = items.flatMap((item) => expand(item, start.variables));
-  let state = start;
-  for (const value of values) {
+  const loopValues = items.flatMap((item) => expandWord(item, initialState.variables));
+  let state = initialState;
+  for (const value of loopValues) {
     if (state.end !== undefined) break;
-    state = runStatements({ ...state, variables: new Map(state.variables).set(name, value) }, body, programs);
+    state = runStatements({ ...state, variables: new Map(state.variables).set(name, value) }, body, programBehaviour);
   }
   return state;
 }
 
-function runSimple(state: ShellState, rawWords: readonly string[], programs: ProgramBehaviour): ShellState {
-  const first = rawWords.findIndex((word) => !ASSIGNMENT.test(word));
-  if (first === -1) return { ...state, status: 0, variables: assignVariables(state.variables, rawWords) };
-  const words = rawWords.slice(first).flatMap((word) => expand(word, state.variables));
-  const [word = '', ...args] = words;
+function runSimple(state: ShellState, rawWords: readonly string[], programBehaviour: GetProgramBehaviour): ShellState {
+  const commandIndex = rawWords.findIndex((word) => !ASSIGNMENT.test(word));
+  if (commandIndex === -1) return { ...state, status: 0, variables: assignVariables(state.variables, rawWords) };
+  const commandWords = rawWords.slice(commandIndex).flatMap((word) => expandWord(word, state.variables));
+  const [word = '', ...args] = commandWords;
   const body = state.functions.get(word);
-  if (body !== undefined) return callFunction(state, word, body, programs);
+  if (body !== undefined) return callFunction(state, word, body, programBehaviour);
   const builtin = Object.hasOwn(builtins, word) ? lookUp(builtins, word) : undefined;
-  return builtin ? builtin(state, args, programs) : waitForCommand(state, delayedBy(programs(words), state.elapsedMs));
+  return builtin
+    ? builtin(state, args, programBehaviour)
+    : waitForCommand(state, delayBehaviour(programBehaviour(commandWords), state.elapsedMs));
 }
 
 /** Calls a function, which is undefined within its own body so that recursion is not followed. */
@@ -107,28 +116,31 @@ function callFunction(
   state: ShellState,
   name: string,
   body: readonly Statement[],
-  programs: ProgramBehaviour,
+  programBehaviour: GetProgramBehaviour,
 ): ShellState {
   const otherFunctions = new Map([...state.functions].filter(([functionName]) => functionName !== name));
-  return { ...runStatements({ ...state, functions: otherFunctions }, body, programs), functions: state.functions };
+  return {
+    ...runStatements({ ...state, functions: otherFunctions }, body, programBehaviour),
+    functions: state.functions,
+  };
 }
 
 function assignVariables(variables: Variables, assignments: readonly string[]): Variables {
-  const assigned = new Map(variables);
+  const updatedVariables = new Map(variables);
   for (const assignment of assignments) {
     const [, name = '', value = ''] = ASSIGNMENT.exec(assignment) ?? [];
-    assigned.set(name, expand(value, assigned).join(' '));
+    updatedVariables.set(name, expandWord(value, updatedVariables).join(' '));
   }
-  return assigned;
+  return updatedVariables;
 }
 
 /** Returns the behaviour of a command in a subshell that starts at this point of the script. */
-function subshellBehaviour(state: ShellState, command: Command, programs: ProgramBehaviour): Behaviour {
-  return outcome(runCommand({ ...state, background: [] }, command, programs));
+function subshellBehaviour(state: ShellState, command: Command, programBehaviour: GetProgramBehaviour): Behaviour {
+  return finalBehaviour(runCommand({ ...state, backgroundJobs: [] }, command, programBehaviour));
 }
 
-function outcome({ end, elapsedMs, status }: ShellState): Behaviour {
-  return end ?? exitAfter(elapsedMs, status);
+function finalBehaviour({ end, elapsedMs, status }: ShellState): Behaviour {
+  return end ?? exitBehaviour(elapsedMs, status);
 }
 
 /** Waits for a command, which may have already exited. */
@@ -138,11 +150,11 @@ function waitForCommand(state: ShellState, { exitAfterMs, exitCode = 0 }: Behavi
   return { ...state, elapsedMs: Math.max(state.elapsedMs, exitAfterMs), status: exitCode };
 }
 
-function exitAfter(exitAfterMs: number, exitCode: number): Behaviour {
+function exitBehaviour(exitAfterMs: number, exitCode: number): Behaviour {
   return { exitAfterMs, exitCode };
 }
 
-function delayedBy(behaviour: Behaviour, ms: number): Behaviour {
+function delayBehaviour(behaviour: Behaviour, ms: number): Behaviour {
   const { exitAfterMs } = behaviour;
   return exitAfterMs === undefined ? behaviour : { ...behaviour, exitAfterMs: exitAfterMs + ms };
 }

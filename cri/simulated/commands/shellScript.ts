@@ -1,10 +1,10 @@
 import { type Token, tokenize } from './shellTokens.ts';
 
-/** A command of a shell script with the operator before it. `background` is set if `&` follows. */
+/** A command of a shell script with the operator before it. `isBackground` is set if `&` follows. */
 export interface Statement {
   readonly command: Command;
-  readonly join: '&&' | '||' | ';';
-  readonly background: boolean;
+  readonly joinOperator: '&&' | '||' | ';';
+  readonly isBackground: boolean;
 }
 
 /**
@@ -22,29 +22,29 @@ export function parseScript(script: string): Statement[] {
   return parseStatements({ tokens: tokenize(script), at: 0 });
 }
 
-interface Cursor {
+interface TokenCursor {
   readonly tokens: readonly Token[];
   at: number;
 }
 
 /** Parses statements up to a closing word or parenthesis, or to the end of the script. */
-function parseStatements(cursor: Cursor, end?: string): Statement[] {
+function parseStatements(cursor: TokenCursor, end?: string): Statement[] {
   const statements: Statement[] = [];
-  let join: Statement['join'] = ';';
+  let joinOperator: Statement['joinOperator'] = ';';
   for (;;) {
     const token = cursor.tokens[cursor.at++];
     if (token === undefined || token.text === end) return statements;
     if (!token.isWord && token.text !== '(') {
-      join = token.text === '&&' || token.text === '||' ? token.text : ';';
+      joinOperator = token.text === '&&' || token.text === '||' ? token.text : ';';
       continue;
     }
     const command = parseCommand(cursor, token);
-    statements.push({ command, join, background: cursor.tokens[cursor.at]?.text === '&' });
-    join = ';';
+    statements.push({ command, joinOperator, isBackground: cursor.tokens[cursor.at]?.text === '&' });
+    joinOperator = ';';
   }
 }
 
-function parseCommand(cursor: Cursor, { text }: Token): Command {
+function parseCommand(cursor: TokenCursor, { text }: Token): Command {
   if (text === '(') return { kind: 'subshell', body: parseStatements(cursor, ')') };
   if (text === '{') return { kind: 'group', body: parseStatements(cursor, '}') };
   if (text === 'for') return parseForLoop(cursor);
@@ -62,13 +62,13 @@ function parseCommand(cursor: Cursor, { text }: Token): Command {
   return { kind: 'simple', words };
 }
 
-function parseForLoop(cursor: Cursor): Command {
+function parseForLoop(cursor: TokenCursor): Command {
   const [name = '', , ...items] = readWordsUntil(cursor, 'do');
   return { kind: 'for', name, items, body: parseStatements(cursor, 'done') };
 }
 
 /** Reads words up to a terminating word and consumes that word. */
-function readWordsUntil(cursor: Cursor, end: string): string[] {
+function readWordsUntil(cursor: TokenCursor, end: string): string[] {
   const words: string[] = [];
   for (;;) {
     const token = cursor.tokens[cursor.at++];

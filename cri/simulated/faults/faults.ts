@@ -27,9 +27,9 @@ export interface Fault<K extends CallName | '*'> {
   readonly lostReply?: 'error' | 'timeout';
 }
 
-export interface AddedFault {
+export interface FaultHandle {
   /** Returns how many calls have been affected. */
-  readonly hits: () => number;
+  readonly countHits: () => number;
   /** Removes the fault and unblocks the calls that it blocks. */
   readonly release: () => void;
 }
@@ -38,44 +38,44 @@ export interface AddedFault {
 export interface InjectedFault {
   readonly fault: Omit<Fault<'*'>, 'call' | 'match' | 'times'>;
   /** Resolves when the fault is released. */
-  readonly released: Promise<void>;
+  readonly releasePromise: Promise<void>;
 }
 
 interface FaultEntry {
   readonly call: CallName | '*';
-  readonly match: (request: unknown) => InjectedFault | undefined;
+  readonly matchRequest: (request: unknown) => InjectedFault | undefined;
 }
 
 /** Stores the injected faults. If several match a call, the one that was added first applies. */
 export class Faults {
   #entries: readonly FaultEntry[] = [];
 
-  add<K extends CallName | '*'>(fault: Fault<K>): AddedFault {
+  add<K extends CallName | '*'>(fault: Fault<K>): FaultHandle {
     const { times = 1, match: predicate } = fault;
     // Safe cast, because a fault is only matched against requests of its own call.
     const matchesRequest = predicate as ((request: unknown) => boolean) | undefined;
-    const { promise: released, resolve } = Promise.withResolvers<void>();
-    let hits = 0;
-    const match = (request: unknown) => {
-      if (hits >= times || matchesRequest?.(request) === false) return undefined;
-      hits++;
-      if (hits === times) this.#entries = this.#entries.filter((candidate) => candidate !== entry);
-      return { fault, released };
+    const { promise: releasePromise, resolve } = Promise.withResolvers<void>();
+    let hitCount = 0;
+    const matchRequest = (request: unknown) => {
+      if (hitCount >= times || matchesRequest?.(request) === false) return undefined;
+      hitCount++;
+      if (hitCount === times) this.#entries = this.#entries.filter((candidate) => candidate !== entry);
+      return { fault, releasePromise };
     };
-    const entry = { call: fault.call, match };
+    const entry = { call: fault.call, matchRequest };
     this.#entries = [...this.#entries, entry];
     const release = () => {
       this.#entries = this.#entries.filter((candidate) => candidate !== entry);
       resolve();
     };
-    return { hits: () => hits, release };
+    return { countHits: () => hitCount, release };
   }
 
   /** Returns the fault that affects a call, if any, and counts the hit. */
   match(call: CallName, request: unknown): InjectedFault | undefined {
     for (const entry of this.#entries) {
-      const strike = entry.call === call || entry.call === '*' ? entry.match(request) : undefined;
-      if (strike) return strike;
+      const injectedFault = entry.call === call || entry.call === '*' ? entry.matchRequest(request) : undefined;
+      if (injectedFault) return injectedFault;
     }
     return undefined;
   }

@@ -43,17 +43,17 @@ const CONTAINERD_LATENCIES: Latencies = {
 
 /** All simulated calls. */
 // Safe cast, because the keys of the record are the call names.
-export const CALLS = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
+export const CALL_NAMES = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
 
 /** Returns the duration of a call in milliseconds. It is called anew for each call. */
-export type LatencyOf = (call: CallName) => number;
+export type GetLatency = (call: CallName) => number;
 
 /** A duration in milliseconds for all calls, durations that override those of containerd, or a function. */
-export type LatencyOption = number | Partial<Latencies> | LatencyOf;
+export type LatencyOption = number | Partial<Latencies> | GetLatency;
 
-export function resolveLatency(option: LatencyOption = {}): LatencyOf {
+export function resolveLatency(option: LatencyOption = {}): GetLatency {
   if (typeof option === 'function') return option;
   if (typeof option === 'number') return () => option;
-  const latencies = { ...CONTAINERD_LATENCIES, ...option };
-  return (call) => latencies[call];
+  const latencyTable = { ...CONTAINERD_LATENCIES, ...option };
+  return (call) => latencyTable[call];
 }

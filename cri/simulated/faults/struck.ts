@@ -1,4 +1,4 @@
-import { happensWithin, pause } from '../clock.ts';
+import { pause, waitForEvent } from '../clock.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import { CallError, runtimeDownError } from './callError.ts';
 import type { InjectedFault } from './faults.ts';
@@ -7,35 +7,35 @@ import type { InjectedFault } from './faults.ts';
 interface FaultyCall<Response> {
   readonly execute: () => Promise<Response>;
   /** Rolls back the call as far as a real runtime would. */
-  readonly undo: (answer: Response, message: string) => void;
+  readonly rollBack: (response: Response, message: string) => void;
   /** Takes the runtime down. */
-  readonly crash: () => void;
+  readonly takeDown: () => void;
 }
 
 /** Executes a call with an injected fault. */
 export async function callWithFault<Response>(
-  { fault, released }: InjectedFault,
+  { fault, releasePromise }: InjectedFault,
   { clock }: RuntimeContext,
   signal: AbortSignal,
-  { execute, undo, crash }: FaultyCall<Response>,
+  { execute, rollBack, takeDown }: FaultyCall<Response>,
 ): Promise<Response> {
   await pause(clock, fault.delayMs ?? 0, signal);
-  if (fault.hang) await happensWithin(released, clock, undefined, signal);
+  if (fault.hang) await waitForEvent(releasePromise, clock, undefined, signal);
   if (fault.error) throw new CallError(fault.error.code ?? 'UNKNOWN', fault.error.message);
-  if (fault.crash === 'before') crashRuntime(crash);
+  if (fault.crash === 'before') crashRuntime(takeDown);
   const response = await execute();
-  if (fault.crash === 'after') crashRuntime(crash);
+  if (fault.crash === 'after') crashRuntime(takeDown);
   await pause(clock, fault.lateReplyMs ?? 0, signal);
   if (fault.failsAfter) {
-    undo(response, fault.failsAfter.message);
+    rollBack(response, fault.failsAfter.message);
     throw new CallError(fault.failsAfter.code ?? 'UNKNOWN', fault.failsAfter.message);
   }
   if (fault.lostReply === 'error') throw new CallError('UNAVAILABLE', 'error reading from server: EOF');
-  if (fault.lostReply === 'timeout') await happensWithin(released, clock, undefined, signal);
+  if (fault.lostReply === 'timeout') await waitForEvent(releasePromise, clock, undefined, signal);
   return response;
 }
 
-function crashRuntime(crash: () => void): never {
-  crash();
+function crashRuntime(takeDown: () => void): never {
+  takeDown();
   throw runtimeDownError();
 }

@@ -1,24 +1,24 @@
 /**
- * Runs `act` with a signal that aborts as soon as either signal does, with the same reason. Unlike `AbortSignal.any`,
- * this does not depend on garbage collection, and it leaves no listeners on long-lived signals.
+ * Runs `runWithSignal` with a signal that aborts as soon as either signal does, with the same reason. Unlike
+ * `AbortSignal.any`, this does not depend on garbage collection, and it leaves no listeners on long-lived signals.
  */
 export async function withEitherSignal<T>(
-  first: AbortSignal,
-  second: AbortSignal,
-  act: (signal: AbortSignal) => Promise<T>,
+  firstSignal: AbortSignal,
+  secondSignal: AbortSignal,
+  runWithSignal: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const combined = new AbortController();
-  const abortAs = ({ reason }: AbortSignal) => combined.abort(reason);
-  const abortAsFirst = () => abortAs(first);
-  const abortAsSecond = () => abortAs(second);
-  if (first.aborted) abortAsFirst();
-  else if (second.aborted) abortAsSecond();
-  first.addEventListener('abort', abortAsFirst);
-  second.addEventListener('abort', abortAsSecond);
+  const combinedController = new AbortController();
+  const abortWithReason = ({ reason }: AbortSignal) => combinedController.abort(reason);
+  const abortFromFirst = () => abortWithReason(firstSignal);
+  const abortFromSecond = () => abortWithReason(secondSignal);
+  if (firstSignal.aborted) abortFromFirst();
+  else if (secondSignal.aborted) abortFromSecond();
+  firstSignal.addEventListener('abort', abortFromFirst);
+  secondSignal.addEventListener('abort', abortFromSecond);
   try {
-    return await act(combined.signal);
+    return await runWithSignal(combinedController.signal);
   } finally {
-    first.removeEventListener('abort', abortAsFirst);
-    second.removeEventListener('abort', abortAsSecond);
+    firstSignal.removeEventListener('abort', abortFromFirst);
+    secondSignal.removeEventListener('abort', abortFromSecond);
   }
 }

@@ -1,6 +1,6 @@
 import type { Containers } from '../calls/containers.ts';
 import type { Sandboxes } from '../calls/sandboxes.ts';
-import type { Records } from '../objects/records.ts';
+import type { RuntimeRecords } from '../objects/records.ts';
 import { exitWithStartError } from '../objects/running.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
@@ -10,7 +10,7 @@ import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
  * rolled back.
  */
 export type Rollbacks = {
-  readonly [K in CallName]?: (request: RequestOf<K>, answer: ResponseOf<K>, message: string) => void;
+  readonly [K in CallName]?: (request: RequestOf<K>, response: ResponseOf<K>, message: string) => void;
 };
 
 /**
@@ -19,7 +19,7 @@ export type Rollbacks = {
  */
 export function createRollbacks(
   context: RuntimeContext,
-  records: Records,
+  records: RuntimeRecords,
   sandboxes: Sandboxes,
   containers: Containers,
 ): Rollbacks {

@@ -6,8 +6,8 @@ import { CallError } from '../faults/callError.ts';
  */
 export class AddressPool {
   #size: number;
-  readonly #used = new Set<number>();
-  #next = 0;
+  readonly #usedOffsets = new Set<number>();
+  #nextOffset = 0;
 
   /** Creates a pool of `size` addresses, at most 65,000. */
   constructor(size: number) {
@@ -20,18 +20,18 @@ export class AddressPool {
   }
 
   allocate(sandboxId: string): string {
-    if (this.#used.size >= this.#size) throw exhaustedError(sandboxId);
-    this.#next %= this.#size;
-    while (this.#used.has(this.#next)) this.#next = (this.#next + 1) % this.#size;
-    const index = this.#next;
-    this.#used.add(index);
-    this.#next = (index + 1) % this.#size;
+    if (this.#usedOffsets.size >= this.#size) throw exhaustedError(sandboxId);
+    this.#nextOffset %= this.#size;
+    while (this.#usedOffsets.has(this.#nextOffset)) this.#nextOffset = (this.#nextOffset + 1) % this.#size;
+    const index = this.#nextOffset;
+    this.#usedOffsets.add(index);
+    this.#nextOffset = (index + 1) % this.#size;
     return `10.88.${(index + 2) >> 8}.${(index + 2) & 255}`;
   }
 
   release(address: string): void {
     const [, , high, low] = address.split('.').map(Number);
-    this.#used.delete((high ?? 0) * 256 + (low ?? 0) - 2);
+    this.#usedOffsets.delete((high ?? 0) * 256 + (low ?? 0) - 2);
   }
 }
 

@@ -8,8 +8,8 @@ const ID_LENGTH = 64;
  * The error message starts with `errorPrefix`.
  */
 export function findById<R>(records: ReadonlyMap<string, R>, id: string, errorPrefix: string): R | undefined {
-  const exact = records.get(id);
-  if (exact !== undefined || id.length >= ID_LENGTH) return exact;
+  const exactMatch = records.get(id);
+  if (exactMatch !== undefined || id.length >= ID_LENGTH) return exactMatch;
   if (id === '') throw new CallError('UNKNOWN', `${errorPrefix}: Prefix can't be empty`);
   const matches = [...records].filter(([recordId]) => recordId.startsWith(id));
   if (matches.length > 1)

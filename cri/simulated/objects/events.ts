@@ -28,12 +28,12 @@ export interface EventListener {
  * Returns the delays in milliseconds after which an event is delivered, once per delay. If the list is empty, the event
  * is lost. Different delays reorder events.
  */
-type DeliveryDelays = (event: RuntimeEvent) => readonly number[];
+type GetDeliveryDelays = (event: RuntimeEvent) => readonly number[];
 
 /** Mode of delivering events: immediately, deferred, not at all, twice, or as a function determines for each event. */
-export type EventDelivery = 'normal' | 'paused' | 'dropped' | 'doubled' | DeliveryDelays;
+export type EventDeliveryMode = 'normal' | 'paused' | 'dropped' | 'doubled' | GetDeliveryDelays;
 
-const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', DeliveryDelays>> = {
+const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', GetDeliveryDelays>> = {
   normal: () => [0],
   dropped: () => [],
   doubled: () => [0, 0],
@@ -42,9 +42,9 @@ const DELIVERY_DELAYS: Readonly<Record<'normal' | 'dropped' | 'doubled', Deliver
 /** Manages the event streams of the runtime, with configurable delivery failures. */
 export class EventStreams {
   readonly #listeners = new Set<EventListener>();
-  readonly #deferred: RuntimeEvent[] = [];
+  readonly #deferredEvents: RuntimeEvent[] = [];
   readonly #clock: TimerClock;
-  #delivery: EventDelivery = 'normal';
+  #deliveryMode: EventDeliveryMode = 'normal';
   #isStalled = false;
 
   constructor(clock: TimerClock) {
@@ -60,8 +60,8 @@ export class EventStreams {
   }
 
   /** Changes the delivery of future events and of deferred ones. */
-  deliver(delivery: EventDelivery): void {
-    this.#delivery = delivery;
+  deliver(delivery: EventDeliveryMode): void {
+    this.#deliveryMode = delivery;
     if (delivery !== 'paused') this.#emitDeferred();
   }
 
@@ -73,16 +73,21 @@ export class EventStreams {
 
   /** Drops some of the deferred events. */
   dropDeferred(isLost: (event: RuntimeEvent) => boolean): void {
-    this.#deferred.splice(0, this.#deferred.length, ...this.#deferred.filter((event) => !isLost(event)));
+    this.#deferredEvents.splice(
+      0,
+      this.#deferredEvents.length,
+      ...this.#deferredEvents.filter((event) => !isLost(event)),
+    );
   }
 
   emit(event: RuntimeEvent): void {
-    if (this.#isStalled || this.#delivery === 'paused') {
-      this.#deferred.push(event);
+    if (this.#isStalled || this.#deliveryMode === 'paused') {
+      this.#deferredEvents.push(event);
       return;
     }
-    const delaysOf = typeof this.#delivery === 'function' ? this.#delivery : DELIVERY_DELAYS[this.#delivery];
-    for (const ms of delaysOf(event)) {
+    const getDelays =
+      typeof this.#deliveryMode === 'function' ? this.#deliveryMode : DELIVERY_DELAYS[this.#deliveryMode];
+    for (const ms of getDelays(event)) {
       const listeners = [...this.#listeners];
       if (ms > 0) this.#clock.setTimeout(() => this.#deliverTo(event, listeners), ms);
       else this.#deliverTo(event, listeners);
@@ -97,7 +102,7 @@ export class EventStreams {
   }
 
   #emitDeferred(): void {
-    for (const event of this.#deferred.splice(0)) this.emit(event);
+    for (const event of this.#deferredEvents.splice(0)) this.emit(event);
   }
 
   /**

@@ -10,23 +10,25 @@ export function fullImageName(name: string): string {
   return lastSegment.includes(':') || lastSegment.includes('@') ? path : `${path}:latest`;
 }
 
-const HOST = String.raw`(?:[A-Za-z0-9.-]+(?::\d+)?\/)?`;
-const PATH = String.raw`[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`;
-const REFERENCE = new RegExp(String.raw`^${HOST}${PATH}(?:\/${PATH})*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`);
+const HOST_PATTERN = String.raw`(?:[A-Za-z0-9.-]+(?::\d+)?\/)?`;
+const PATH_PATTERN = String.raw`[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`;
+const REFERENCE_PATTERN = new RegExp(
+  String.raw`^${HOST_PATTERN}${PATH_PATTERN}(?:\/${PATH_PATTERN})*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
+);
 
 /** Whether a name is a valid image reference. */
-export function isReference(name: string): boolean {
-  return REFERENCE.test(name);
+export function isImageReference(name: string): boolean {
+  return REFERENCE_PATTERN.test(name);
 }
 
 /** Removes the tag and the digest from a name. */
-export function repositoryOf(fullName: string): string {
+export function repositoryName(fullName: string): string {
   const [path = ''] = fullName.split('@');
-  const colon = path.indexOf(':', path.lastIndexOf('/'));
-  return colon === -1 ? path : path.slice(0, colon);
+  const tagIndex = path.indexOf(':', path.lastIndexOf('/'));
+  return tagIndex === -1 ? path : path.slice(0, tagIndex);
 }
 
 /** Returns the SHA-256 digest of a string. */
-export function digestOf(text: string): string {
+export function computeDigest(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }

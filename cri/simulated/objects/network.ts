@@ -6,15 +6,15 @@ import type { SandboxRecord } from './records.ts';
 export class Network {
   readonly #pool: AddressPool;
   #problem: string | undefined;
-  #awaitsConfiguration = false;
+  #isUnconfigured = false;
   /** The pod CIDR that a client has sent. Undefined until a client sends one. */
   podCidr: string | undefined;
 
-  readonly #additionalIps: (ip: string) => readonly string[];
+  readonly #getAdditionalIps: (ip: string) => readonly string[];
 
   constructor(addresses: number, additionalIps: (ip: string) => readonly string[] = () => []) {
     this.#pool = new AddressPool(addresses);
-    this.#additionalIps = additionalIps;
+    this.#getAdditionalIps = additionalIps;
   }
 
   /** The reason why the network is not ready, or undefined if it is ready. */
@@ -24,7 +24,7 @@ export class Network {
 
   /** Makes the network not ready until the pod CIDR is configured, like a containerd with a `conf_template`. */
   awaitConfiguration(): void {
-    this.#awaitsConfiguration = true;
+    this.#isUnconfigured = true;
     this.fail();
   }
 
@@ -32,8 +32,8 @@ export class Network {
   configure(podCidr: string): void {
     if (podCidr === '') return;
     this.podCidr = podCidr;
-    if (this.#awaitsConfiguration) this.recover();
-    this.#awaitsConfiguration = false;
+    if (this.#isUnconfigured) this.recover();
+    this.#isUnconfigured = false;
   }
 
   /** Makes the network not ready, with the error of its plugin. */
@@ -54,7 +54,7 @@ export class Network {
   attach(sandbox: SandboxRecord): void {
     this.#assertReady('setup', sandbox);
     sandbox.ip = this.#pool.allocate(sandbox.id);
-    sandbox.additionalIps = this.#additionalIps(sandbox.ip);
+    sandbox.additionalIps = this.#getAdditionalIps(sandbox.ip);
   }
 
   /** Detaches a sandbox from the network. Idempotent. */

@@ -14,7 +14,7 @@ export interface Process {
 }
 
 /** Returns an exit with this code. */
-export function exitWithCode(exitCode: number): Exit {
+export function createExit(exitCode: number): Exit {
   return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
 }
 
@@ -29,22 +29,22 @@ export function startProcess(clock: TimerClock, behaviour: Behaviour, onExit: (e
     if (timer !== undefined) clock.clearTimeout(timer);
     onExit(exit);
   };
-  const exitAfter = (ms: number, exit: Exit) => {
+  const scheduleExit = (ms: number, exit: Exit) => {
     if (timer !== undefined) clock.clearTimeout(timer);
     timer = clock.setTimeout(() => exitProcess(exit), ms);
   };
   const signal = (name: 'SIGTERM' | 'SIGKILL') => {
-    if (name === 'SIGKILL') return exitProcess(exitWithCode(137));
+    if (name === 'SIGKILL') return exitProcess(createExit(137));
     if (behaviour.ignoresSigterm || isTerminating || hasExited) return;
     isTerminating = true;
-    const exit = exitWithCode(behaviour.termExitCode ?? 143);
-    if (behaviour.termAfterMs === undefined) exitProcess(exit);
-    else exitAfter(behaviour.termAfterMs, exit);
+    const signalExit = createExit(behaviour.termExitCode ?? 143);
+    if (behaviour.termAfterMs === undefined) exitProcess(signalExit);
+    else scheduleExit(behaviour.termAfterMs, signalExit);
   };
-  if (behaviour.exitAfterMs !== undefined) exitAfter(behaviour.exitAfterMs, plannedExit(behaviour));
+  if (behaviour.exitAfterMs !== undefined) scheduleExit(behaviour.exitAfterMs, plannedExit(behaviour));
   return { signal, exit: exitProcess };
 }
 
 function plannedExit({ oom, exitCode }: Behaviour): Exit {
-  return oom ? { exitCode: 137, reason: 'OOMKilled' } : exitWithCode(exitCode ?? 0);
+  return oom ? { exitCode: 137, reason: 'OOMKilled' } : createExit(exitCode ?? 0);
 }

@@ -9,7 +9,7 @@ import type {
   PodSandboxMetadata,
 } from '../../generated/runtime.ts';
 import { ContainerState, NamespaceMode, PodSandboxState } from '../../generated/runtime.ts';
-import { nanoseconds } from '../clock.ts';
+import { millisToNanos } from '../clock.ts';
 import type { Process } from './process.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
@@ -82,7 +82,7 @@ type Lifecycle =
       readonly pid: number;
       readonly process: Process;
       /** Resolves when the exit has been reported. */
-      readonly ended: Promise<void>;
+      readonly exitPromise: Promise<void>;
     }
   | {
       readonly state: 'exited';
@@ -104,24 +104,24 @@ export class ContainerRecord implements SimulatedContainer {
   /** ID and digest of the image, and the name under which the runtime reports it. */
   readonly image: { readonly id: string; readonly name: string; readonly digest: string };
   readonly createdAt: number;
-  life: Lifecycle = { state: 'created', starting: false };
+  lifecycle: Lifecycle = { state: 'created', starting: false };
   /** Memory in bytes that the container uses while it is running. */
   memoryBytes = 1024 * 1024;
-  removing = false;
+  isRemoving = false;
   /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
-  unknown = false;
+  hasUnknownState = false;
   /**
    * Whether the runtime also could not read the container's stored status, which is then lost (`unknownContainerStatus`
    * in containerd).
    */
-  unread = false;
+  hasUnreadStatus = false;
   /**
    * The start time of the container according to a runtime that lost the stored status and later found the container
    * running (`loadContainer` in containerd), in milliseconds since the epoch.
    */
   recoveredAt: number | undefined;
   /** Whether the kernel has OOM-killed any process in the container. */
-  oomKilled = false;
+  wasOomKilled = false;
 
   constructor(
     fields: Pick<ContainerRecord, 'id' | 'reservedName' | 'sandbox' | 'metadata' | 'config' | 'image' | 'createdAt'>,
@@ -140,12 +140,12 @@ export class ContainerRecord implements SimulatedContainer {
     now: number,
     { unknown, unread }: { readonly [kind in 'unknown' | 'unread']?: (container: ContainerRecord) => boolean },
   ): void {
-    this.unknown = this.state === 'running' && unknown?.(this) === true;
-    if (this.unknown && unread?.(this)) {
-      this.unread = true;
+    this.hasUnknownState = this.state === 'running' && unknown?.(this) === true;
+    if (this.hasUnknownState && unread?.(this)) {
+      this.hasUnreadStatus = true;
       this.recoveredAt = undefined;
     }
-    if (this.state === 'running' && !this.unknown && this.unread) this.recoveredAt ??= now;
+    if (this.state === 'running' && !this.hasUnknownState && this.hasUnreadStatus) this.recoveredAt ??= now;
   }
 
   get podUid(): string {
@@ -173,7 +173,7 @@ export class ContainerRecord implements SimulatedContainer {
   }
 
   get state(): Lifecycle['state'] {
-    return this.life.state;
+    return this.lifecycle.state;
   }
 
   get imageName(): string {
@@ -190,11 +190,11 @@ export class ContainerRecord implements SimulatedContainer {
   }
 
   get startedAt(): number | undefined {
-    return this.life.state === 'created' ? undefined : this.life.startedAt;
+    return this.lifecycle.state === 'created' ? undefined : this.lifecycle.startedAt;
   }
 
   get exitCode(): number | undefined {
-    return this.life.state === 'exited' ? this.life.exitCode : undefined;
+    return this.lifecycle.state === 'exited' ? this.lifecycle.exitCode : undefined;
   }
 
   get cgroupParent(): string {
@@ -207,33 +207,33 @@ export class ContainerRecord implements SimulatedContainer {
 }
 
 /** All objects of the runtime. */
-export interface Records {
+export interface RuntimeRecords {
   readonly sandboxes: Map<string, SandboxRecord>;
   readonly containers: Map<string, ContainerRecord>;
 }
 
-const CONTAINER_STATES = {
+const CRI_CONTAINER_STATES = {
   created: ContainerState.CONTAINER_CREATED,
   running: ContainerState.CONTAINER_RUNNING,
   exited: ContainerState.CONTAINER_EXITED,
 } as const;
 
 /** Returns the state of a container in the CRI. */
-export function containerState({ life, unknown }: ContainerRecord): ContainerState {
-  return unknown ? ContainerState.CONTAINER_UNKNOWN : CONTAINER_STATES[life.state];
+export function toCriContainerState({ lifecycle, hasUnknownState }: ContainerRecord): ContainerState {
+  return hasUnknownState ? ContainerState.CONTAINER_UNKNOWN : CRI_CONTAINER_STATES[lifecycle.state];
 }
 
 /** Returns the state of a container in the words of containerd's messages. */
-export function containerStateName({ life, unknown }: ContainerRecord): string {
-  return unknown ? 'CONTAINER_UNKNOWN' : `CONTAINER_${life.state.toUpperCase()}`;
+export function containerStateName({ lifecycle, hasUnknownState }: ContainerRecord): string {
+  return hasUnknownState ? 'CONTAINER_UNKNOWN' : `CONTAINER_${lifecycle.state.toUpperCase()}`;
 }
 
 /** Whether a container is running and the runtime reports it as running. */
 export function isRunning(record: ContainerRecord): boolean {
-  return containerState(record) === ContainerState.CONTAINER_RUNNING;
+  return toCriContainerState(record) === ContainerState.CONTAINER_RUNNING;
 }
 
-function sandboxState({ ready }: SandboxRecord): PodSandboxState {
+function toCriSandboxState({ ready }: SandboxRecord): PodSandboxState {
   return ready ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY;
 }
 
@@ -242,8 +242,8 @@ export function toListedSandbox(record: SandboxRecord): PodSandbox {
   return {
     id: record.id,
     metadata: { ...record.metadata },
-    state: sandboxState(record),
-    createdAt: nanoseconds(record.createdAt),
+    state: toCriSandboxState(record),
+    createdAt: millisToNanos(record.createdAt),
     labels: { ...record.config.labels },
     annotations: { ...record.config.annotations },
     runtimeHandler: record.runtimeHandler,
@@ -259,8 +259,8 @@ export function toListedContainer(record: ContainerRecord): Container {
     metadata: metadata && { ...metadata },
     image: image && { ...image },
     imageRef: record.image.id,
-    state: containerState(record),
-    createdAt: nanoseconds(record.createdAt),
+    state: toCriContainerState(record),
+    createdAt: millisToNanos(record.createdAt),
     labels: { ...labels },
     annotations: { ...annotations },
     imageId: record.image.id,

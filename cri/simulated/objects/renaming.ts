@@ -1,14 +1,14 @@
 import type { ListResults } from '../calls/lists.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { NameRegistry } from './names.ts';
-import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
-import type { ReservedNames } from './strays.ts';
+import type { ContainerRecord, RuntimeRecords, SandboxRecord } from './records.ts';
+import type { NameRegistries } from './strays.ts';
 import type { SimulatedSandbox } from './views.ts';
 
 interface RenamedObjects {
-  readonly records: Records;
-  readonly names: ReservedNames;
-  readonly lists: ListResults;
+  readonly records: RuntimeRecords;
+  readonly nameRegistries: NameRegistries;
+  readonly listResults: ListResults;
 }
 
 /**
@@ -16,42 +16,42 @@ interface RenamedObjects {
  * previous IDs become invalid. Only the observer is notified, because a restarted runtime reports no changes.
  */
 export function changeIds(
-  { newId, events, onEffect }: RuntimeContext,
-  { records: { sandboxes, containers }, names, lists }: RenamedObjects,
+  { generateId, events, onEffect }: RuntimeContext,
+  { records: { sandboxes, containers }, nameRegistries, listResults }: RenamedObjects,
   shouldRename: (sandbox: SimulatedSandbox) => boolean,
 ): void {
   const renamedSandboxes = new Set([...sandboxes.values()].filter(shouldRename));
   const renamedContainers = new Set([...containers.values()].filter(({ sandbox }) => renamedSandboxes.has(sandbox)));
   const previousIds = new Map<SandboxRecord | ContainerRecord, string>([
-    ...rename(sandboxes, renamedSandboxes, names.sandboxes, newId),
-    ...rename(containers, renamedContainers, names.containers, newId),
+    ...assignNewIds(sandboxes, renamedSandboxes, nameRegistries.sandboxes, generateId),
+    ...assignNewIds(containers, renamedContainers, nameRegistries.containers, generateId),
   ]);
   if (previousIds.size === 0) return;
   const invalidIds = new Set(previousIds.values());
   events.dropDeferred(({ id }) => invalidIds.has(id));
-  lists.renew();
+  listResults.renew();
   for (const [record, previousId] of previousIds) {
-    const subject = 'sandbox' in record ? { sandbox: record.sandbox, container: record } : { sandbox: record };
-    onEffect?.({ kind: 'renamed', ...subject, formerId: previousId });
+    const eventSubject = 'sandbox' in record ? { sandbox: record.sandbox, container: record } : { sandbox: record };
+    onEffect?.({ kind: 'renamed', ...eventSubject, formerId: previousId });
   }
 }
 
 /** Renames records without changing their order and returns the previous IDs. */
-function rename<R extends SandboxRecord | ContainerRecord>(
+function assignNewIds<R extends SandboxRecord | ContainerRecord>(
   recordsById: Map<string, R>,
-  selected: ReadonlySet<R>,
-  names: NameRegistry,
-  newId: () => string,
+  selectedRecords: ReadonlySet<R>,
+  nameRegistry: NameRegistry,
+  generateId: () => string,
 ): ReadonlyMap<R, string> {
   const records = [...recordsById.values()];
   const previousIds = new Map<R, string>();
   recordsById.clear();
   for (const record of records) {
-    if (selected.has(record)) {
+    if (selectedRecords.has(record)) {
       previousIds.set(record, record.id);
-      record.id = newId();
-      names.release(record.reservedName);
-      names.reserve(record.reservedName, record.id);
+      record.id = generateId();
+      nameRegistry.release(record.reservedName);
+      nameRegistry.reserve(record.reservedName, record.id);
     }
     recordsById.set(record.id, record);
   }

@@ -1,5 +1,5 @@
 import type { Behaviour, BehaviourSource, ContainerRun } from '../commands/behaviour.ts';
-import { behaviourOf } from '../commands/command.ts';
+import { commandBehaviour } from '../commands/command.ts';
 import { CallError } from '../faults/callError.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import { notifyContainerChange } from './effects.ts';
@@ -10,45 +10,50 @@ import type { ContainerRecord } from './records.ts';
 export interface StartRules {
   /** Behaviours by full image name. For other images, the command determines the behaviour. */
   readonly behaviours: ReadonlyMap<string, BehaviourSource>;
-  /** Milliseconds by which the event of an exit precedes the changed status. */
+  /** Milliseconds by which the exit event precedes the status change. */
   readonly eventLeadMs: () => number;
 }
 
 /** Starts the process of a created container. Throws the OCI runtime's error if it cannot be started. */
 export function runContainer(context: RuntimeContext, record: ContainerRecord, rules: StartRules): void {
-  const behaviour = behaviourFor(record, rules);
+  const behaviour = resolveBehaviour(record, rules);
   if (behaviour.startError !== undefined) throw startError(behaviour.startError);
   const startedAt = context.clock.now();
   const { promise: exited, resolve } = Promise.withResolvers<void>();
   const process = startProcess(context.clock, behaviour, (exit) => {
     const finishedAt = context.clock.now();
     const reportExit = () => {
-      if (record.life.state === 'running') record.life = { state: 'exited', startedAt, finishedAt, ...exit };
+      if (record.lifecycle.state === 'running') record.lifecycle = { state: 'exited', startedAt, finishedAt, ...exit };
       resolve();
     };
-    publishExit(context, record, rules.eventLeadMs(), reportExit);
+    reportAndPublishExit(context, record, rules.eventLeadMs(), reportExit);
   });
-  record.life = { state: 'running', startedAt, pid: context.newPid(), process, ended: exited };
+  record.lifecycle = { state: 'running', startedAt, pid: context.generatePid(), process, exitPromise: exited };
   notifyContainerChange(context, 'started', record);
 }
 
 /** Moves a container whose start has failed to the exited state. */
 export function exitWithStartError(context: RuntimeContext, record: ContainerRecord, message: string): void {
-  const { life } = record;
+  const { lifecycle } = record;
   const finishedAt = context.clock.now();
-  record.life = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
-  if (life.state === 'running') life.process.signal('SIGKILL');
+  record.lifecycle = { state: 'exited', finishedAt, exitCode: 128, reason: 'StartError', message };
+  if (lifecycle.state === 'running') lifecycle.process.signal('SIGKILL');
   // containerd sends no event if the process never ran.
   else context.onEffect?.({ kind: 'ended', sandbox: record.sandbox, container: record });
 }
 
-function publishExit(context: RuntimeContext, record: ContainerRecord, leadMs: number, show: () => void): void {
-  if (leadMs > 0) context.clock.setTimeout(show, leadMs);
-  else show();
+function reportAndPublishExit(
+  context: RuntimeContext,
+  record: ContainerRecord,
+  leadMs: number,
+  showExit: () => void,
+): void {
+  if (leadMs > 0) context.clock.setTimeout(showExit, leadMs);
+  else showExit();
   notifyContainerChange(context, 'ended', record);
 }
 
-function behaviourFor(
+function resolveBehaviour(
   { config, sandbox, image: { name: image } }: ContainerRecord,
   { behaviours }: StartRules,
 ): Behaviour {
@@ -65,7 +70,7 @@ function behaviourFor(
   };
   const behaviour = typeof source === 'function' ? source(containerRun) : source;
   const argv = [...command, ...args];
-  return behaviour ?? (argv.length > 0 ? behaviourOf(argv) : {});
+  return behaviour ?? (argv.length > 0 ? commandBehaviour(argv) : {});
 }
 
 function startError(reason: string): CallError {

@@ -1,13 +1,13 @@
 import type { NameRegistry } from './names.ts';
 import type { Network } from './network.ts';
-import type { ContainerRecord, Records, SandboxRecord } from './records.ts';
+import type { ContainerRecord, RuntimeRecords, SandboxRecord } from './records.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';
 
 /** Selects sandboxes and containers. */
 export type ObjectSelector = (object: SimulatedSandbox | SimulatedContainer) => boolean;
 
 /** Names in use for sandboxes and for containers. */
-export interface ReservedNames {
+export interface NameRegistries {
   readonly sandboxes: NameRegistry;
   readonly containers: NameRegistry;
 }
@@ -19,25 +19,26 @@ export interface ReservedNames {
 export class Strays {
   readonly sandboxes = new Set<SandboxRecord>();
   readonly containers = new Set<ContainerRecord>();
-  readonly #records: Records;
-  readonly #names: ReservedNames;
+  readonly #records: RuntimeRecords;
+  readonly #nameRegistries: NameRegistries;
   readonly #network: Network;
 
-  constructor(records: Records, names: ReservedNames, network: Network) {
+  constructor(records: RuntimeRecords, names: NameRegistries, network: Network) {
     this.#records = records;
-    this.#names = names;
+    this.#nameRegistries = names;
     this.#network = network;
   }
 
   forget(selector: ObjectSelector): void {
     this.#dropExited();
-    moveToStrays(this.#records.sandboxes, this.sandboxes, this.#names.sandboxes, selector);
-    moveToStrays(this.#records.containers, this.containers, this.#names.containers, selector);
+    moveToStrays(this.#records.sandboxes, this.sandboxes, this.#nameRegistries.sandboxes, selector);
+    moveToStrays(this.#records.containers, this.containers, this.#nameRegistries.containers, selector);
   }
 
   /** Drops exited objects, because the runtime can no longer recover them. */
   #dropExited(): void {
-    for (const container of this.containers) if (container.life.state === 'exited') this.containers.delete(container);
+    for (const container of this.containers)
+      if (container.lifecycle.state === 'exited') this.containers.delete(container);
     for (const sandbox of this.sandboxes) {
       if (sandbox.ready) continue;
       this.sandboxes.delete(sandbox);
@@ -48,21 +49,23 @@ export class Strays {
   /** Recovers lost objects, unless their own name or that of their sandbox has been reused. */
   recall(): void {
     const { sandboxes, containers } = this.#records;
-    moveFromStrays(this.sandboxes, sandboxes, this.#names.sandboxes, () => true);
-    moveFromStrays(this.containers, containers, this.#names.containers, ({ sandbox }) => sandboxes.has(sandbox.id));
+    moveFromStrays(this.sandboxes, sandboxes, this.#nameRegistries.sandboxes, () => true);
+    moveFromStrays(this.containers, containers, this.#nameRegistries.containers, ({ sandbox }) =>
+      sandboxes.has(sandbox.id),
+    );
   }
 }
 
 function moveToStrays<R extends SandboxRecord | ContainerRecord>(
   recordsById: Map<string, R>,
   strays: Set<R>,
-  names: NameRegistry,
+  nameRegistry: NameRegistry,
   selector: ObjectSelector,
 ): void {
   for (const record of recordsById.values()) {
     if (!selector(record)) continue;
     recordsById.delete(record.id);
-    names.release(record.reservedName);
+    nameRegistry.release(record.reservedName);
     strays.add(record);
   }
 }
@@ -70,13 +73,13 @@ function moveToStrays<R extends SandboxRecord | ContainerRecord>(
 function moveFromStrays<R extends SandboxRecord | ContainerRecord>(
   strays: Set<R>,
   recordsById: Map<string, R>,
-  names: NameRegistry,
+  nameRegistry: NameRegistry,
   canRecover: (record: R) => boolean,
 ): void {
   for (const record of strays) {
-    if (!names.isFree(record.reservedName) || !canRecover(record)) continue;
+    if (!nameRegistry.isFree(record.reservedName) || !canRecover(record)) continue;
     strays.delete(record);
-    names.reserve(record.reservedName, record.id);
+    nameRegistry.reserve(record.reservedName, record.id);
     recordsById.set(record.id, record);
   }
 }

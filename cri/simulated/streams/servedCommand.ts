@@ -10,7 +10,7 @@ import type { SimulatedCommand } from './streams.ts';
 const KILLED_EXIT_CODE = 137;
 
 /** Returns the number of streams that a client opens for a command, including the error stream. */
-export const streamCount = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
+export const countStreams = ({ stdin, stdout, stderr, tty }: SimulatedCommand): number =>
   1 + [stdin, stdout, stderr, tty].filter(Boolean).length;
 
 /** Serves a command: writes its output and sends its exit status. */
@@ -19,19 +19,19 @@ export async function serveCommand(
   streams: readonly SpdyStream[],
   { clock, disconnected }: { readonly clock: TimerClock; readonly disconnected: Promise<unknown> },
 ): Promise<void> {
-  const streamOfType = (type: string) => streams.find(({ headers }) => headers.get(STREAM_TYPE_HEADER) === type);
-  const [stdin, stdout, stderr, error] = ['stdin', 'stdout', 'stderr', 'error'].map(streamOfType);
-  streamOfType('resize')?.resume();
-  const exited = new AbortController();
+  const findStream = (type: string) => streams.find(({ headers }) => headers.get(STREAM_TYPE_HEADER) === type);
+  const [stdin, stdout, stderr, error] = ['stdin', 'stdout', 'stderr', 'error'].map(findStream);
+  findStream('resize')?.resume();
+  const exitController = new AbortController();
   const exitCode = await Promise.race([
     disconnected.then(() => KILLED_EXIT_CODE),
     command.ended.then(() => (command.kind === 'attach' ? 0 : KILLED_EXIT_CODE)),
-    runToExit(command, { stdin, stdout, stderr }, clock, exited.signal),
+    runToExit(command, { stdin, stdout, stderr }, clock, exitController.signal),
   ]);
-  exited.abort();
+  exitController.abort();
   for (const stream of [stdout, stderr]) stream?.end();
-  error?.end(Buffer.from(statusOf(exitCode)));
-  await Promise.all([stdout, stderr, error].map(flushed));
+  error?.end(Buffer.from(formatExitStatus(exitCode)));
+  await Promise.all([stdout, stderr, error].map(waitUntilFlushed));
 }
 
 interface StandardStreams {
@@ -64,14 +64,14 @@ async function runToExit(
   return result.exitCode ?? 0;
 }
 
-const flushed = (stream: SpdyStream | undefined): Promise<void> =>
+const waitUntilFlushed = (stream: SpdyStream | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (stream === undefined || stream.writableFinished || stream.destroyed) return resolve();
     stream.once('finish', resolve).once('close', () => resolve());
   });
 
 /** Returns the Status of a command in containerd's format. */
-function statusOf(exitCode: number): string {
+function formatExitStatus(exitCode: number): string {
   if (exitCode === 0) return JSON.stringify({ metadata: {}, status: 'Success' });
   return JSON.stringify({
     metadata: {},

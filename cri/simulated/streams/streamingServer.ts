@@ -8,7 +8,7 @@ import type { TimerClock } from '../../../base/clock.ts';
 import type { SpdyConnection } from '../../streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { acceptSpdy } from '../../streaming/upgrade.ts';
-import { serveCommand, streamCount } from './servedCommand.ts';
+import { countStreams, serveCommand } from './servedCommand.ts';
 import { servePorts } from './servedPorts.ts';
 import type { ServeStream, SimulatedStream } from './streams.ts';
 
@@ -24,17 +24,17 @@ export function serveSimulatedStreams(clock: TimerClock): {
   /** Closes the server and all connections. The next stream starts it again. */
   readonly close: () => Promise<void>;
 } {
-  const pending = new Map<string, { readonly stream: SimulatedStream; readonly timer: unknown }>();
-  const takeStream = (path: string) => {
-    const entry = pending.get(path);
-    if (entry !== undefined) clock.clearTimeout(entry.timer);
-    pending.delete(path);
-    return entry?.stream;
+  const pendingStreams = new Map<string, { readonly stream: SimulatedStream; readonly timer: unknown }>();
+  const claimStream = (path: string) => {
+    const pendingStream = pendingStreams.get(path);
+    if (pendingStream !== undefined) clock.clearTimeout(pendingStream.timer);
+    pendingStreams.delete(path);
+    return pendingStream?.stream;
   };
   const connections = new Set<SpdyConnection>();
   let server: Promise<Server> | undefined;
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const stream = takeStream(request.url ?? '');
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const stream = claimStream(request.url ?? '');
     if (stream === undefined) return void socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
     const connection = acceptConnection(stream, { request, socket, head }, clock);
     if (connection === undefined) return;
@@ -42,19 +42,19 @@ export function serveSimulatedStreams(clock: TimerClock): {
     void connection.ended.then(() => connections.delete(connection));
   };
   const streams: ServeStream = async (stream) => {
-    server ??= startServer(upgrade);
-    const { port } = addressOf(await server);
+    server ??= startServer(onUpgrade);
+    const { port } = getAddress(await server);
     const path = `/${stream.kind}/${randomBytes(6).toString('base64url')}`;
-    pending.set(path, { stream, timer: clock.setTimeout(() => takeStream(path), URL_LIFETIME_MS) });
+    pendingStreams.set(path, { stream, timer: clock.setTimeout(() => claimStream(path), URL_LIFETIME_MS) });
     return `http://127.0.0.1:${port}${path}`;
   };
   const close = async () => {
-    const closing = server;
+    const closingServer = server;
     server = undefined;
-    for (const path of pending.keys()) takeStream(path);
+    for (const path of pendingStreams.keys()) claimStream(path);
     for (const connection of connections) connection.close();
-    if (closing === undefined) return;
-    (await closing).close().closeAllConnections();
+    if (closingServer === undefined) return;
+    (await closingServer).close().closeAllConnections();
   };
   return { streams, close };
 }
@@ -68,7 +68,7 @@ async function startServer(upgrade: (request: IncomingMessage, socket: Duplex, h
 }
 
 // Safe cast, because a server on a TCP port has an `AddressInfo`.
-const addressOf = (server: Server): AddressInfo => server.address() as AddressInfo;
+const getAddress = (server: Server): AddressInfo => server.address() as AddressInfo;
 
 interface UpgradeRequest {
   readonly request: IncomingMessage;
@@ -83,15 +83,15 @@ function acceptConnection(
 ): SpdyConnection | undefined {
   const isPortForward = stream.kind === 'portForward';
   const openStreams: SpdyStream[] = [];
-  const accepted = acceptSpdy(request, socket, head, {
+  const acceptedConnection = acceptSpdy(request, socket, head, {
     protocols: isPortForward ? PORT_PROTOCOLS : COMMAND_PROTOCOLS,
     onStream: (opened) => {
       openStreams.push(opened);
       if (stream.kind === 'portForward') return servePorts(stream, openStreams, opened);
-      if (openStreams.length < streamCount(stream) || accepted === undefined) return;
-      const { connection } = accepted;
+      if (openStreams.length < countStreams(stream) || acceptedConnection === undefined) return;
+      const { connection } = acceptedConnection;
       void serveCommand(stream, openStreams, { clock, disconnected: connection.ended }).then(() => connection.close());
     },
   });
-  return accepted?.connection;
+  return acceptedConnection?.connection;
 }

@@ -14,7 +14,7 @@ export function parseBlkio(bytes: string, operations: string): readonly DeviceUs
   for (const [contents, kind] of [[bytes, 'bytes'] as const, [operations, 'operations'] as const]) {
     for (const line of contents.split('\n')) {
       const [, device = '', operation = '', value = ''] = BLKIO_LINE.exec(line) ?? [];
-      usageOf(devices, device)?.[kind].set(operation, Number(value));
+      getOrCreateUsage(devices, device)?.[kind].set(operation, Number(value));
     }
   }
   return [...devices.values()];
@@ -23,7 +23,7 @@ export function parseBlkio(bytes: string, operations: string): readonly DeviceUs
 const BLKIO_LINE = /^(\d+:\d+) (\w+) (\d+)$/;
 
 /** Fields of v2 and the corresponding names of v1. */
-const IO_STAT: ReadonlyMap<string, readonly ['bytes' | 'operations', string]> = new Map([
+const IO_STAT_FIELDS: ReadonlyMap<string, readonly ['bytes' | 'operations', string]> = new Map([
   ['rbytes', ['bytes', 'Read']],
   ['wbytes', ['bytes', 'Write']],
   ['rios', ['operations', 'Read']],
@@ -40,21 +40,21 @@ export function parseIoStat(text: string): readonly DeviceUsage[] {
     const [device = '', ...fields] = line.split(' ');
     for (const field of fields) {
       const [name = '', value = ''] = field.split('=');
-      const [kind, operation] = IO_STAT.get(name) ?? [];
+      const [kind, operation] = IO_STAT_FIELDS.get(name) ?? [];
       if (kind !== undefined && operation !== undefined && /^\d+$/.test(value)) {
-        usageOf(devices, device)?.[kind].set(operation, Number(value));
+        getOrCreateUsage(devices, device)?.[kind].set(operation, Number(value));
       }
     }
   }
   return [...devices.values()];
 }
 
-function usageOf(devices: Map<string, MutableDeviceUsage>, device: string): MutableDeviceUsage | undefined {
-  const existing = devices.get(device);
-  if (existing !== undefined) return existing;
+function getOrCreateUsage(devices: Map<string, MutableDeviceUsage>, device: string): MutableDeviceUsage | undefined {
+  const existingUsage = devices.get(device);
+  if (existingUsage !== undefined) return existingUsage;
   const [, major, minor] = /^(\d+):(\d+)$/.exec(device) ?? [];
   if (major === undefined) return undefined;
-  const created = { major: Number(major), minor: Number(minor), bytes: new Map(), operations: new Map() };
-  devices.set(device, created);
-  return created;
+  const newUsage = { major: Number(major), minor: Number(minor), bytes: new Map(), operations: new Map() };
+  devices.set(device, newUsage);
+  return newUsage;
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type CgroupLocation, cgroupPath } from '../../../kubernetes/resources/cgroup.ts';
 import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
-import { type Hierarchy, hierarchyOf } from '../hierarchies.ts';
+import { findHierarchy, type Hierarchy } from '../hierarchies.ts';
 import { relativePath } from '../remove.ts';
 
 /** Existing cgroups. Paths are relative to the hierarchies' roots. */
@@ -26,7 +26,7 @@ interface ExistingContainerCgroup {
 }
 
 interface CgroupTreeInput {
-  readonly place: CgroupLocation;
+  readonly location: CgroupLocation;
   readonly hierarchies: readonly Hierarchy[];
   /** The cgroup file system. Defaults to the host's. */
   readonly cgroupfs?: Pick<Cgroupfs, 'names' | 'exists'>;
@@ -38,14 +38,14 @@ const SHARED_CGROUPS = [['kubepods'], ['kubepods', 'burstable'], ['kubepods', 'b
  * Lists the cgroups in the hierarchy of the cpu controller. Synchronous, because cgroupfs is in memory. Takes about 20
  * µs per pod.
  */
-export function findPodCgroups({ place, hierarchies, cgroupfs = hostCgroupfs }: CgroupTreeInput): ExistingCgroups {
-  const root = (hierarchyOf(hierarchies, 'cpu') ?? hierarchies.find(({ version }) => version === 'v2'))?.root;
+export function findPodCgroups({ location, hierarchies, cgroupfs = hostCgroupfs }: CgroupTreeInput): ExistingCgroups {
+  const root = (findHierarchy(hierarchies, 'cpu') ?? hierarchies.find(({ version }) => version === 'v2'))?.root;
   if (root === undefined) return { shared: [], pods: [] };
-  const candidates = SHARED_CGROUPS.map((names) => relativePath(cgroupPath(names, place)));
-  const shared = candidates.filter((path) => cgroupfs.exists(join(root, path)));
+  const candidatePaths = SHARED_CGROUPS.map((names) => relativePath(cgroupPath(names, location)));
+  const sharedPaths = candidatePaths.filter((path) => cgroupfs.exists(join(root, path)));
   const listChildren = (path: string) =>
     cgroupfs.names(join(root, path)).map((name) => ({ name, path: `${path}/${name}` }));
-  const pods = shared.flatMap(listChildren).flatMap(({ name, path }) => {
+  const pods = sharedPaths.flatMap(listChildren).flatMap(({ name, path }) => {
     const uid = parsePodUid(name);
     if (uid === undefined) return [];
     const containers = listChildren(path).flatMap((child) => {
@@ -54,7 +54,7 @@ export function findPodCgroups({ place, hierarchies, cgroupfs = hostCgroupfs }: 
     });
     return [{ uid, path, containers }];
   });
-  return { shared, pods };
+  return { shared: sharedPaths, pods };
 }
 
 /** Parses `pod<uid>` or `kubepods-burstable-pod<uid>.slice`, in which the dashes of the UID are underscores. */

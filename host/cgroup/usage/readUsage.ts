@@ -1,7 +1,7 @@
 /** Reads the usage of cgroups in all hierarchies. */
 import { join } from 'node:path';
 import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
-import { type Hierarchy, hierarchyOf } from '../hierarchies.ts';
+import { findHierarchy, type Hierarchy } from '../hierarchies.ts';
 import type { CgroupPressure, CgroupUsage, CpuUsage, DeviceUsage, MemoryUsage, UsagePart } from './cgroupUsage.ts';
 import { parseIoStat } from './devices.ts';
 import { SettingsCache } from './seldom.ts';
@@ -23,17 +23,17 @@ export interface UsageReaderInput {
  */
 export type ReadUsage = (path: string, parts?: readonly UsagePart[]) => CgroupUsage | undefined;
 
-const ALL_PARTS: readonly UsagePart[] = ['cpu', 'memory', 'pids', 'io', 'pressure'];
+const ALL_USAGE_PARTS: readonly UsagePart[] = ['cpu', 'memory', 'pids', 'io', 'pressure'];
 
 export function createUsageReader({ hierarchies, cgroupfs = hostCgroupfs, now }: UsageReaderInput): ReadUsage {
   const settingsCache = new SettingsCache(now);
-  const locate = createLocator(hierarchies, cgroupfs, settingsCache);
-  const { root } = hierarchyOf(hierarchies, 'memory') ?? hierarchies[0] ?? {};
-  return (path, parts = ALL_PARTS) => {
+  const locateFiles = createLocator(hierarchies, cgroupfs, settingsCache);
+  const { root } = findHierarchy(hierarchies, 'memory') ?? hierarchies[0] ?? {};
+  return (path, parts = ALL_USAGE_PARTS) => {
     const readAt = now();
     // One hierarchy suffices to check whether the cgroup exists.
     if (root !== undefined && !cgroupfs.exists(join(root, path))) settingsCache.forget(path);
-    const locateController = (controller: string) => locate(controller, path);
+    const locateController = (controller: string) => locateFiles(controller, path);
     const includesPart = (part: UsagePart) => parts.includes(part);
     const usage = {
       cpu: includesPart('cpu') ? readCpu(locateController) : undefined,
@@ -64,25 +64,27 @@ function createLocator(
   cgroupfs: Pick<Cgroupfs, 'read' | 'exists'>,
   settingsCache: SettingsCache,
 ) {
-  const unified = hierarchies.find(({ version }) => version === 'v2');
+  const unifiedHierarchy = hierarchies.find(({ version }) => version === 'v2');
   return (controller: string, path: string): ControllerFiles => {
-    const { root, version } = hierarchyOf(hierarchies, controller) ?? unified ?? {};
+    const { root, version } = findHierarchy(hierarchies, controller) ?? unifiedHierarchy ?? {};
     if (root === undefined) return { version };
     const directoryPath = join(root, path);
-    const cached = settingsCache.forCgroup(path);
-    if (!cached(directoryPath, () => cgroupfs.exists(directoryPath))) {
+    const readCached = settingsCache.forCgroup(path);
+    if (!readCached(directoryPath, () => cgroupfs.exists(directoryPath))) {
       // Do not cache that the cgroup is missing, because it may be created soon.
       settingsCache.forget(path);
       return { version };
     }
     const read = (file: string) => cgroupfs.read(`${directoryPath}/${file}`);
-    const has = (file: string) => cached(`has ${file}`, () => cgroupfs.exists(`${directoryPath}/${file}`));
-    return { version, directory: { read, has, setting: (file) => cached(file, () => read(file)) } };
+    const has = (file: string) => readCached(`has ${file}`, () => cgroupfs.exists(`${directoryPath}/${file}`));
+    return { version, directory: { read, has, setting: (file) => readCached(file, () => read(file)) } };
   };
 }
 
-const readIfExists = <T>({ directory }: ControllerFiles, read: (directory: CgroupDirectory) => T): T | undefined =>
-  directory === undefined ? undefined : read(directory);
+const readIfExists = <T>(
+  { directory }: ControllerFiles,
+  readUsage: (directory: CgroupDirectory) => T,
+): T | undefined => (directory === undefined ? undefined : readUsage(directory));
 
 function readCpu(locateController: LocateController): CpuUsage | undefined {
   const [cpu, cpuacct] = [locateController('cpu'), locateController('cpuacct')];

@@ -5,15 +5,15 @@
 
 const MAX_AGE_MS = 60_000;
 
-type CacheEntry = { readonly at: number; readonly values: Map<string, unknown> };
+type CacheEntry = { readonly readAt: number; readonly values: Map<string, unknown> };
 
 /** Returns the cached value or reads it. */
-type CachedRead = <T>(what: string, look: () => T) => T;
+type CachedRead = <T>(settingName: string, readSetting: () => T) => T;
 
 export class SettingsCache {
   readonly #now: () => number;
   readonly #entries = new Map<string, CacheEntry>();
-  #prunedAt = 0;
+  #lastPrunedAt = 0;
 
   /** Creates a cache. `now` returns the time in milliseconds since the epoch. */
   constructor(now: () => number) {
@@ -23,9 +23,9 @@ export class SettingsCache {
   /** Returns the cached reads for the cgroup at a path. */
   forCgroup(path: string): CachedRead {
     const now = this.#now();
-    if (!isFresh(this.#prunedAt, now)) this.#prune(now);
-    const existing = this.#entries.get(path);
-    const { values } = existing && isFresh(existing.at, now) ? existing : this.#addEntry(path, now);
+    if (!isFresh(this.#lastPrunedAt, now)) this.#prune(now);
+    const existingEntry = this.#entries.get(path);
+    const { values } = existingEntry && isFresh(existingEntry.readAt, now) ? existingEntry : this.#addEntry(path, now);
     return <T>(key: string, read: () => T): T => {
       // Safe cast, because the value was read under the same key.
       if (values.has(key)) return values.get(key) as T;
@@ -44,16 +44,16 @@ export class SettingsCache {
     this.#entries.delete(path);
   }
 
-  #addEntry(path: string, at: number): CacheEntry {
-    const entry = { at, values: new Map() };
-    this.#entries.set(path, entry);
-    return entry;
+  #addEntry(path: string, readAt: number): CacheEntry {
+    const newEntry = { readAt, values: new Map() };
+    this.#entries.set(path, newEntry);
+    return newEntry;
   }
 
   /** Removes the entries of cgroups that are no longer read. */
   #prune(now: number): void {
-    this.#prunedAt = now;
-    for (const [path, { at }] of this.#entries) if (!isFresh(at, now)) this.#entries.delete(path);
+    this.#lastPrunedAt = now;
+    for (const [path, { readAt }] of this.#entries) if (!isFresh(readAt, now)) this.#entries.delete(path);
   }
 }
 

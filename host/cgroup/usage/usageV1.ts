@@ -16,59 +16,59 @@ export interface CgroupDirectory {
 const TICK_NS = 10_000_000;
 
 export const readCpuacctV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs' | 'userNs' | 'systemNs'> => {
-  const stat = cpuacct.read('cpuacct.stat');
+  const cpuStat = cpuacct.read('cpuacct.stat');
   return {
     usageNs: parseNumber(cpuacct.read('cpuacct.usage')),
-    userNs: multiply(parseField(stat, 'user'), TICK_NS),
-    systemNs: multiply(parseField(stat, 'system'), TICK_NS),
+    userNs: multiply(parseField(cpuStat, 'user'), TICK_NS),
+    systemNs: multiply(parseField(cpuStat, 'system'), TICK_NS),
   };
 };
 
 export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
   const quotaUs = parseNumber(cpu.setting('cpu.cfs_quota_us'));
   // Without a quota, there are no statistics.
-  const stat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
+  const cpuStat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
   return {
     quotaUs,
-    periods: parseField(stat, 'nr_periods'),
-    throttledPeriods: parseField(stat, 'nr_throttled'),
-    throttledNs: parseField(stat, 'throttled_time'),
+    periods: parseField(cpuStat, 'nr_periods'),
+    throttledPeriods: parseField(cpuStat, 'nr_throttled'),
+    throttledNs: parseField(cpuStat, 'throttled_time'),
     periodUs: parseNumber(cpu.setting('cpu.cfs_period_us')),
     shares: parseNumber(cpu.setting('cpu.shares')),
   };
 }
 
 export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
-  const stat = memory.read('memory.stat');
-  if (stat === undefined) return undefined;
+  const memoryStat = memory.read('memory.stat');
+  if (memoryStat === undefined) return undefined;
   const usage = parseNumber(memory.read('memory.usage_in_bytes'));
-  const inactiveFile = parseField(stat, 'total_inactive_file');
+  const inactiveFile = parseField(memoryStat, 'total_inactive_file');
   return {
     usage,
     inactiveFile,
     workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
     max: parseNumber(memory.read('memory.max_usage_in_bytes')),
-    rss: parseField(stat, 'total_rss'),
-    cache: parseField(stat, 'total_cache'),
-    mappedFile: parseField(stat, 'total_mapped_file'),
-    activeFile: parseField(stat, 'total_active_file'),
-    swap: parseField(stat, 'total_swap'),
+    rss: parseField(memoryStat, 'total_rss'),
+    cache: parseField(memoryStat, 'total_cache'),
+    mappedFile: parseField(memoryStat, 'total_mapped_file'),
+    activeFile: parseField(memoryStat, 'total_active_file'),
+    swap: parseField(memoryStat, 'total_swap'),
     kernel: parseNumber(memory.read('memory.kmem.usage_in_bytes')),
     failcnt: parseNumber(memory.read('memory.failcnt')),
     // Page faults of the cgroup without its descendants, as in cAdvisor.
-    pageFaults: parseField(stat, 'pgfault'),
-    majorPageFaults: parseField(stat, 'pgmajfault'),
+    pageFaults: parseField(memoryStat, 'pgfault'),
+    majorPageFaults: parseField(memoryStat, 'pgmajfault'),
     oomEvents: parseField(memory.read('memory.oom_control'), 'oom_kill'),
     limits: {
       limit: parseLimit(memory.setting('memory.limit_in_bytes')),
-      swap: memory.has(SWAP_LIMIT) ? parseLimit(memory.setting(SWAP_LIMIT)) : undefined,
+      swap: memory.has(SWAP_LIMIT_FILE) ? parseLimit(memory.setting(SWAP_LIMIT_FILE)) : undefined,
       reservation: parseLimit(memory.setting('memory.soft_limit_in_bytes')),
     },
   };
 }
 
 /** Name of a file that does not exist if the kernel does not account swap. */
-const SWAP_LIMIT = 'memory.memsw.limit_in_bytes';
+const SWAP_LIMIT_FILE = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */
 export const readPids = (directory: CgroupDirectory): PidsUsage => {
@@ -91,9 +91,9 @@ export function readIoV1(blkio: CgroupDirectory): readonly DeviceUsage[] | undef
   let exists = false;
   for (const [prefix = '', suffix = ''] of [...BLKIO_FILES, ['blkio.throttle.', '']]) {
     const [bytes, operations] = [`${prefix}io_service_bytes${suffix}`, `${prefix}io_serviced${suffix}`];
-    const serviced = blkio.has(operations) ? blkio.read(operations) : undefined;
-    exists ||= serviced !== undefined;
-    const devices = /^\d/.test(serviced ?? '') ? parseBlkio(blkio.read(bytes) ?? '', serviced ?? '') : [];
+    const servicedText = blkio.has(operations) ? blkio.read(operations) : undefined;
+    exists ||= servicedText !== undefined;
+    const devices = /^\d/.test(servicedText ?? '') ? parseBlkio(blkio.read(bytes) ?? '', servicedText ?? '') : [];
     if (devices.length > 0) return devices;
   }
   return exists ? [] : undefined;

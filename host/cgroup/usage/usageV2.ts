@@ -9,20 +9,20 @@ import type { CgroupDirectory } from './usageV1.ts';
 const NS_PER_US = 1_000;
 
 export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
-  const stat = directory.read('cpu.stat');
-  if (stat === undefined) return undefined;
+  const cpuStat = directory.read('cpu.stat');
+  if (cpuStat === undefined) return undefined;
   // The root cgroup and cgroups without an enabled cpu controller do not have these files.
   const isLimited = directory.has('cpu.max');
   const [quota, period] = isLimited ? (directory.setting('cpu.max')?.split(' ') ?? []) : [];
   return {
-    usageNs: multiply(parseField(stat, 'usage_usec'), NS_PER_US),
-    userNs: multiply(parseField(stat, 'user_usec'), NS_PER_US),
-    systemNs: multiply(parseField(stat, 'system_usec'), NS_PER_US),
-    periods: parseField(stat, 'nr_periods'),
-    throttledPeriods: parseField(stat, 'nr_throttled'),
-    throttledNs: multiply(parseField(stat, 'throttled_usec'), NS_PER_US),
-    bursts: parseField(stat, 'nr_bursts'),
-    burstNs: multiply(parseField(stat, 'burst_usec'), NS_PER_US),
+    usageNs: multiply(parseField(cpuStat, 'usage_usec'), NS_PER_US),
+    userNs: multiply(parseField(cpuStat, 'user_usec'), NS_PER_US),
+    systemNs: multiply(parseField(cpuStat, 'system_usec'), NS_PER_US),
+    periods: parseField(cpuStat, 'nr_periods'),
+    throttledPeriods: parseField(cpuStat, 'nr_throttled'),
+    throttledNs: multiply(parseField(cpuStat, 'throttled_usec'), NS_PER_US),
+    bursts: parseField(cpuStat, 'nr_bursts'),
+    burstNs: multiply(parseField(cpuStat, 'burst_usec'), NS_PER_US),
     quotaUs: parseNumber(quota),
     periodUs: parseNumber(period),
     shares: isLimited ? weightToShares(parseNumber(directory.setting('cpu.weight'))) : undefined,
@@ -38,9 +38,9 @@ const weightToShares = (weight: number | undefined): number | undefined =>
 
 /** Reads the memory usage. The root cgroup has no file for swap, so its value comes from the host's `meminfo`. */
 export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string | undefined): MemoryUsage | undefined {
-  const stat = directory.read('memory.stat');
-  if (stat === undefined) return undefined;
-  const [anon, file, inactiveFile] = ['anon', 'file', 'inactive_file'].map((key) => parseField(stat, key));
+  const memoryStat = directory.read('memory.stat');
+  if (memoryStat === undefined) return undefined;
+  const [anon, file, inactiveFile] = ['anon', 'file', 'inactive_file'].map((key) => parseField(memoryStat, key));
   const memory = directory.has('memory.current') ? readMemoryFiles(directory) : undefined;
   const usage = memory === undefined ? (anon ?? 0) + (file ?? 0) : memory.usage;
   return {
@@ -50,10 +50,10 @@ export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string |
     workingSet: usage === undefined ? undefined : Math.max(0, usage - (inactiveFile ?? 0)),
     rss: anon,
     cache: file,
-    mappedFile: parseField(stat, 'file_mapped'),
-    activeFile: parseField(stat, 'active_file'),
-    pageFaults: parseField(stat, 'pgfault'),
-    majorPageFaults: parseField(stat, 'pgmajfault'),
+    mappedFile: parseField(memoryStat, 'file_mapped'),
+    activeFile: parseField(memoryStat, 'active_file'),
+    pageFaults: parseField(memoryStat, 'pgfault'),
+    majorPageFaults: parseField(memoryStat, 'pgmajfault'),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Serves GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../../cri/generated/runtime.ts';
@@ -19,7 +19,7 @@ import { readLog } from './readLog.ts';
 export interface ContainerLogsParts {
   readonly pods: {
     /** Returns a pod of this node with its current status. */
-    readonly find: (namespace: string, name: string) => Pod | undefined;
+    readonly findPod: (namespace: string, name: string) => Pod | undefined;
   };
   readonly cri: Pick<Cri, 'containerStatus'>;
   /** Directories that may contain logs. Symlinks to other directories are not followed. */
@@ -28,18 +28,18 @@ export interface ContainerLogsParts {
   readonly now: () => number;
   readonly pause: Pause;
   /** Whether the feature gate PodLogsQuerySplitStreams is enabled. */
-  readonly splitsStreams: boolean;
+  readonly canSplitStreams: boolean;
   /** Tracks the clients that follow a log. */
   readonly sessions?: Pick<StreamSessions, 'begin'>;
 }
 
-const TREE = '/containerLogs';
+const CONTAINER_LOGS_PATH = '/containerLogs';
 
 /** Serves the logs of containers like a kubelet. */
 export const containerLogsRoute = (parts: ContainerLogsParts): Route => ({
-  tree: TREE,
+  pathPrefix: CONTAINER_LOGS_PATH,
   methods: ['GET'],
-  answer: (exchange) => answer(parts, exchange),
+  handle: (exchange) => handleRequest(parts, exchange),
 });
 
 /** A validated request. */
@@ -49,21 +49,21 @@ interface LogRequest {
   readonly container: string;
 }
 
-async function answer(parts: ContainerLogsParts, exchange: Exchange): Promise<void> {
+async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Promise<void> {
   const { response } = exchange;
-  const asked = parseRequest(parts, exchange.url);
-  if (isRefusal(asked)) return sendText(response, { code: asked.status, text: asked.text });
-  const id = containerId(asked);
+  const logRequest = parseRequest(parts, exchange.url);
+  if (isRefusal(logRequest)) return sendText(response, { code: logRequest.status, text: logRequest.text });
+  const id = containerId(logRequest);
   // Like the kubelet, set no content type on responses from here on.
-  if (typeof id !== 'string') return answerUntyped(response, id);
+  if (typeof id !== 'string') return sendUntypedRefusal(response, id);
   // The response to a request for stderr alone sends its headers together with the first data.
-  if (asked.query.stream !== 'Stderr') response.flushHeaders?.();
-  const end = asked.query.follow ? registerSession(parts, exchange, asked) : undefined;
+  if (logRequest.query.stream !== 'Stderr') response.flushHeaders?.();
+  const end = logRequest.query.follow ? registerSession(parts, exchange, logRequest) : undefined;
   try {
-    await writeAll(response, await openLogStream(parts, asked.query, id, exchange.signal), exchange.signal);
+    await writeAll(response, await openLogStream(parts, logRequest.query, id, exchange.signal), exchange.signal);
     response.end();
   } catch (error) {
-    if (!response.headersSent) answerUntyped(response, { status: 400, text: errorText(error) });
+    if (!response.headersSent) sendUntypedRefusal(response, { status: 400, text: errorText(error) });
     else response.end(errorText(error));
   } finally {
     end?.();
@@ -75,32 +75,32 @@ function registerSession({ sessions, now }: ContainerLogsParts, { caller }: Exch
   return sessions?.begin({ kind: 'logs', namespace, pod: name, container, caller: caller.name, since: now() });
 }
 
-function answerUntyped(response: HttpResponse, { status, text }: Refusal): void {
+function sendUntypedRefusal(response: HttpResponse, { status, text }: Refusal): void {
   response.writeHead(status);
   response.flushHeaders?.();
   response.end(text);
 }
 
-function parseRequest({ pods, now, splitsStreams }: ContainerLogsParts, url: URL): LogRequest | Refusal {
-  const [namespace, name, container, ...more] = pathSegments(url.pathname);
+function parseRequest({ pods, now, canSplitStreams }: ContainerLogsParts, url: URL): LogRequest | Refusal {
+  const [namespace, name, container, ...more] = splitPath(url.pathname);
   if (!namespace || !name || !container || more.length > 0) return { status: 404, text: '404: Page Not Found' };
   const query = logQuery(url.searchParams, now());
   if (isRefusal(query)) return query;
-  const pod = pods.find(namespace, name);
-  if (pod === undefined) return { status: 404, text: `pod ${quoted(name)} does not exist` };
+  const pod = pods.findPod(namespace, name);
+  if (pod === undefined) return { status: 404, text: `pod ${quotedText(name)} does not exist` };
   if (containerNamed(pod.spec, container) === undefined)
-    return { status: 404, text: `container ${quoted(container)} not found in pod ${quoted(name)}` };
-  return query.stream === 'All' || splitsStreams ? { query, pod, container } : streamRefusal(query.stream);
+    return { status: 404, text: `container ${quotedText(container)} not found in pod ${quotedText(name)}` };
+  return query.stream === 'All' || canSplitStreams ? { query, pod, container } : streamRefusal(query.stream);
 }
 
 function streamRefusal(stream: string): Refusal {
-  const gate = 'Please enable PodLogsQuerySplitStreams feature gate in kubelet';
-  return { status: 400, text: `unable to return the given log stream: ${quoted(stream)}. ${gate}` };
+  const gateMessage = 'Please enable PodLogsQuerySplitStreams feature gate in kubelet';
+  return { status: 400, text: `unable to return the given log stream: ${quotedText(stream)}. ${gateMessage}` };
 }
 
-function pathSegments(pathname: string): string[] {
+function splitPath(pathname: string): string[] {
   try {
-    const path = decodeURIComponent(pathname.slice(TREE.length + 1));
+    const path = decodeURIComponent(pathname.slice(CONTAINER_LOGS_PATH.length + 1));
     return (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
   } catch {
     return [];
@@ -117,22 +117,26 @@ function containerId({ pod, container, query: { previous } }: LogRequest): strin
 
 async function openLogStream(parts: ContainerLogsParts, query: LogQuery, id: string, signal: AbortSignal) {
   const { logRoots, pause } = parts;
-  const status = await statusOf(parts, id, signal).catch((cause: unknown) => {
+  const status = await getContainerStatus(parts, id, signal).catch((cause: unknown) => {
     throw new Error(`unable to retrieve container logs for ${id}`, { cause });
   });
   const isRunning = async () => {
     try {
-      return (await statusOf(parts, id, signal)).state === ContainerState.CONTAINER_RUNNING;
+      return (await getContainerStatus(parts, id, signal)).state === ContainerState.CONTAINER_RUNNING;
     } catch (error) {
       if (error instanceof NodeFailure && error.reason === 'RuntimeUnavailable') return true;
       throw error;
     }
   };
-  const follow = query.follow ? { isRunning } : undefined;
-  return readLog({ path: status.logPath, roots: logRoots }, { ...query, follow, pause, signal });
+  const followOptions = query.follow ? { isRunning } : undefined;
+  return readLog({ path: status.logPath, allowedRoots: logRoots }, { ...query, follow: followOptions, pause, signal });
 }
 
-async function statusOf({ cri }: ContainerLogsParts, id: string, signal: AbortSignal): Promise<ContainerStatus> {
+async function getContainerStatus(
+  { cri }: ContainerLogsParts,
+  id: string,
+  signal: AbortSignal,
+): Promise<ContainerStatus> {
   const containerId = id.slice(id.indexOf('://') + '://'.length);
   const { status } = await cri.containerStatus({ containerId, verbose: false }, { signal });
   if (status === undefined) throw new Error('container status is nil');

@@ -1,43 +1,43 @@
 /** Parses the header of a line in CRI format without allocating memory in the common case. */
 import { formatTimestamp, parseLogLine } from '../../../host/logs/logLine.ts';
-import { instant } from '../instant.ts';
+import { toUtcInstant } from '../instant.ts';
 
 /** Length of a timestamp such as `2026-05-04T12:00:00.123456789Z`, which runtimes write and the kubelet prints. */
 const TIME_LENGTH = 30;
 const SECONDS_LENGTH = 19;
 /** Length of the stream and tag, e.g. `stdout F `. */
-const KIND_LENGTH = 9;
+const STREAM_AND_TAG_LENGTH = 9;
 const [BLANK, DOT, ZED, NINE, ZERO] = [0x20, 0x2e, 0x5a, 0x39, 0x30];
 const [FULL, PARTIAL] = [0x46, 0x50];
 const [STDOUT, STDERR] = [Buffer.from('stdout '), Buffer.from('stderr ')];
 /** Length of the most common header. Lines with other timestamps, streams or tags take the slow path. */
-const HEADER_LENGTH = TIME_LENGTH + 1 + KIND_LENGTH;
+const HEADER_LENGTH = TIME_LENGTH + 1 + STREAM_AND_TAG_LENGTH;
 
-const EMPTY: Buffer = Buffer.alloc(0);
+const EMPTY_BUFFER: Buffer = Buffer.alloc(0);
 
 /** The header of the last line that was read. The object is reused for all lines. */
 export class CriHeader {
   isStdout = true;
   isPartial = false;
   /** Offset of the line's text after the header. */
-  textAt = 0;
+  textOffset = 0;
   /** The time for display, if it differs from the bytes of the line. */
   #displayTime: string | undefined;
   /** The time for comparison, if it differs from the bytes of the line. */
   #instant: string | undefined;
-  #bytes = EMPTY;
+  #lineBytes = EMPTY_BUFFER;
   #at = 0;
   /**
    * The last valid timestamp up to its seconds. Consecutive lines usually have the same second, which is then only
    * validated once.
    */
-  readonly #second = Buffer.alloc(SECONDS_LENGTH);
+  readonly #lastSecond = Buffer.alloc(SECONDS_LENGTH);
 
   /** Reads the line between two offsets. Returns false if it is not in CRI format. */
   read(bytes: Buffer, from: number, end: number): boolean {
-    this.#bytes = bytes;
+    this.#lineBytes = bytes;
     this.#at = from;
-    if (end - from >= HEADER_LENGTH && this.#isUsual(bytes, from)) return true;
+    if (end - from >= HEADER_LENGTH && this.#readUsualHeader(bytes, from)) return true;
     return this.#readSlowly(bytes.subarray(from, end), from);
   }
 
@@ -45,7 +45,7 @@ export class CriHeader {
   isBefore(since: string): boolean {
     if (this.#instant !== undefined) return this.#instant < since;
     for (let at = 0; at < since.length; at += 1) {
-      const difference = (this.#bytes[this.#at + at] ?? 0) - since.charCodeAt(at);
+      const difference = (this.#lineBytes[this.#at + at] ?? 0) - since.charCodeAt(at);
       if (difference !== 0) return difference < 0;
     }
     return false;
@@ -54,47 +54,49 @@ export class CriHeader {
   /** Returns the time for display, including the space after it. */
   time(): Buffer {
     return this.#displayTime === undefined
-      ? this.#bytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)
+      ? this.#lineBytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)
       : Buffer.from(`${this.#displayTime} `);
   }
 
   /** Drops the references to the bytes of the last line. */
   release(): void {
-    this.#bytes = EMPTY;
+    this.#lineBytes = EMPTY_BUFFER;
   }
 
-  #isUsual(bytes: Buffer, from: number): boolean {
+  #readUsualHeader(bytes: Buffer, from: number): boolean {
     const kind = from + TIME_LENGTH + 1;
     if (bytes[from + SECONDS_LENGTH] !== DOT || bytes[kind - 2] !== ZED || bytes[kind - 1] !== BLANK) return false;
-    if (bytes[kind + KIND_LENGTH - 1] !== BLANK || !areDigits(bytes, from + SECONDS_LENGTH + 1, kind - 2)) return false;
-    const tag = bytes[kind + KIND_LENGTH - 2];
-    this.isStdout = isAt(bytes, kind, STDOUT);
-    if ((tag !== FULL && tag !== PARTIAL) || !(this.isStdout || isAt(bytes, kind, STDERR))) return false;
-    if (!isAt(bytes, from, this.#second) && !this.#isSecond(bytes, from)) return false;
+    if (bytes[kind + STREAM_AND_TAG_LENGTH - 1] !== BLANK || !areDigits(bytes, from + SECONDS_LENGTH + 1, kind - 2))
+      return false;
+    const tag = bytes[kind + STREAM_AND_TAG_LENGTH - 2];
+    this.isStdout = matchesAt(bytes, kind, STDOUT);
+    if ((tag !== FULL && tag !== PARTIAL) || !(this.isStdout || matchesAt(bytes, kind, STDERR))) return false;
+    if (!matchesAt(bytes, from, this.#lastSecond) && !this.#isValidSecond(bytes, from)) return false;
     this.isPartial = tag === PARTIAL;
-    this.textAt = kind + KIND_LENGTH;
+    this.textOffset = kind + STREAM_AND_TAG_LENGTH;
     this.#instant = undefined;
     this.#displayTime = undefined;
     return true;
   }
 
-  #isSecond(bytes: Buffer, from: number): boolean {
-    const whole = bytes.toString('latin1', from, from + SECONDS_LENGTH);
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(whole) || instant(whole, '', 'Z') === undefined) return false;
-    bytes.copy(this.#second, 0, from, from + SECONDS_LENGTH);
+  #isValidSecond(bytes: Buffer, from: number): boolean {
+    const wholeSeconds = bytes.toString('latin1', from, from + SECONDS_LENGTH);
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(wholeSeconds) || toUtcInstant(wholeSeconds, '', 'Z') === undefined)
+      return false;
+    bytes.copy(this.#lastSecond, 0, from, from + SECONDS_LENGTH);
     return true;
   }
 
   #readSlowly(line: Buffer, from: number): boolean {
-    const parsed = parseLogLine(line);
-    if (parsed === undefined) return false;
-    const { seconds, fraction, zone } = parsed.time;
-    this.#instant = instant(seconds, fraction, zone);
+    const parsedLine = parseLogLine(line);
+    if (parsedLine === undefined) return false;
+    const { seconds, fraction, zone } = parsedLine.time;
+    this.#instant = toUtcInstant(seconds, fraction, zone);
     if (this.#instant === undefined) return false;
-    this.#displayTime = formatTimestamp(parsed.time);
-    this.isStdout = parsed.stream === 'stdout';
-    this.isPartial = parsed.isPartial;
-    this.textAt = from + parsed.text.byteOffset - line.byteOffset;
+    this.#displayTime = formatTimestamp(parsedLine.time);
+    this.isStdout = parsedLine.stream === 'stdout';
+    this.isPartial = parsedLine.isPartial;
+    this.textOffset = from + parsedLine.messageText.byteOffset - line.byteOffset;
     return true;
   }
 }
@@ -107,7 +109,7 @@ function areDigits(bytes: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-function isAt(bytes: Buffer, from: number, what: Buffer): boolean {
-  for (let at = 0; at < what.length; at += 1) if (bytes[from + at] !== what[at]) return false;
+function matchesAt(bytes: Buffer, from: number, expected: Buffer): boolean {
+  for (let at = 0; at < expected.length; at += 1) if (bytes[from + at] !== expected[at]) return false;
   return true;
 }

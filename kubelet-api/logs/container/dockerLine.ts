@@ -1,26 +1,26 @@
 /** Parses a line of a log in Docker's JSON format (cri-client, logs.go). */
-import { instantOf } from '../instant.ts';
+import { parseInstant } from '../instant.ts';
 
 export interface DockerLine {
   readonly text: Buffer;
   readonly stream: string;
   /** Time for comparison. Empty if the line has none, because an empty string sorts before all times. */
-  readonly instant: string;
+  readonly utcTime: string;
   /** Time for display. */
   readonly time: string;
 }
 
 /** Go's zero time, for a line without a time. */
-const NO_TIME = '0001-01-01T00:00:00.000000000Z';
+const ZERO_TIME = '0001-01-01T00:00:00.000000000Z';
 
 /** Parses a line. Returns undefined if it is not in this format. */
 export function dockerLine(line: Buffer): DockerLine | undefined {
-  const { log = '', stream = '', time } = fieldsOf(line) ?? { log: 0 };
+  const { log = '', stream = '', time } = parseLineFields(line) ?? { log: 0 };
   if (typeof log !== 'string' || typeof stream !== 'string') return undefined;
-  if (time === undefined || time === null) return { text: Buffer.from(log), stream, instant: '', time: NO_TIME };
-  const instant = typeof time === 'string' ? instantOf(time) : undefined;
-  if (instant === undefined || typeof time !== 'string') return undefined;
-  return { text: Buffer.from(log), stream, instant, time: formatTime(time, instant) };
+  if (time === undefined || time === null) return { text: Buffer.from(log), stream, utcTime: '', time: ZERO_TIME };
+  const utcTime = typeof time === 'string' ? parseInstant(time) : undefined;
+  if (utcTime === undefined || typeof time !== 'string') return undefined;
+  return { text: Buffer.from(log), stream, utcTime, time: formatTime(time, utcTime) };
 }
 
 /** Formats a time with nine fractional digits, in its original time zone. */
@@ -30,13 +30,13 @@ function formatTime(time: string, instant: string): string {
   return time.slice(0, 19) + instant.slice(19) + zone;
 }
 
-function fieldsOf(line: Buffer): Partial<Record<'log' | 'stream' | 'time', unknown>> | undefined {
+function parseLineFields(line: Buffer): Partial<Record<'log' | 'stream' | 'time', unknown>> | undefined {
   try {
-    const parsed: unknown = JSON.parse(line.toString('utf8'));
-    if (parsed === null) return {};
-    if (typeof parsed !== 'object' || Array.isArray(parsed)) return undefined;
+    const parsedJson: unknown = JSON.parse(line.toString('utf8'));
+    if (parsedJson === null) return {};
+    if (typeof parsedJson !== 'object' || Array.isArray(parsedJson)) return undefined;
     // A null value leaves a field at its default.
-    return Object.fromEntries(Object.entries(parsed).filter(([, value]) => value !== null));
+    return Object.fromEntries(Object.entries(parsedJson).filter(([, value]) => value !== null));
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** Opens the file of a container's log if it is in an allowed directory. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import { isMissing } from '../../../host/files/fileErrors.ts';
 import { openInside, systemErrorMessage } from '../node/openInside.ts';
 
@@ -16,29 +16,29 @@ export interface LogFile {
  * kubelet's messages.
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
-  const quotedPath = quoted(path);
+  const quotedPath = quotedText(path);
   const root = roots.find((each) => relative(each, path).split('/')[0] !== '..');
-  const found = await (root === undefined ? outside() : openInside(root, relative(root, path))).catch(
+  const openedFile = await (root === undefined ? rejectOutside() : openInside(root, relative(root, path))).catch(
     (cause: unknown) => {
       throw new Error(`failed to try resolving symlinks in path ${quotedPath}: ${systemErrorMessage(cause)}`, {
         cause,
       });
     },
   );
-  if (found.kind === 'file') return found;
-  await found.handle.close();
-  const why = found.kind === 'directory' ? 'is a directory' : 'not a regular file';
+  if (openedFile.kind === 'file') return openedFile;
+  await openedFile.handle.close();
+  const why = openedFile.kind === 'directory' ? 'is a directory' : 'not a regular file';
   throw new Error(`failed to read log file ${quotedPath}: read ${path}: ${why}`);
 }
 
-const outside = (): Promise<never> => Promise.reject(new Error('path escapes from parent'));
+const rejectOutside = (): Promise<never> => Promise.reject(new Error('path escapes from parent'));
 
 /** Whether the path now refers to a different file. */
 export async function isReplaced({ handle, path }: LogFile): Promise<boolean> {
-  const [own, now] = [await handle.stat(), await stat(path).catch(unlessMissing)];
+  const [own, now] = [await handle.stat(), await stat(path).catch(ignoreMissing)];
   return now !== undefined && (now.ino !== own.ino || now.dev !== own.dev);
 }
 
-function unlessMissing(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

@@ -1,5 +1,5 @@
 /** Parses the query of a request for a container's log according to PodLogOptions (server.go, getContainerLogs). */
-import { instantAt, instantOf } from '../instant.ts';
+import { formatInstant, parseInstant } from '../instant.ts';
 
 export type LogStream = 'All' | 'Stdout' | 'Stderr';
 
@@ -21,28 +21,28 @@ export interface Refusal {
 }
 
 /** The numeric parameters before validation, i.e. any 64-bit integers. */
-interface Numbers {
+interface NumericParameters {
   readonly sinceSeconds: bigint | undefined;
   readonly tailLines: bigint | undefined;
   readonly limitBytes: bigint | undefined;
 }
 
-const UNDECODABLE: Refusal = { status: 400, text: '{"message": "Unable to decode query."}' };
-const INVALID: Refusal = { status: 422, text: '{"message": "Invalid request."}' };
+const UNDECODABLE_QUERY: Refusal = { status: 400, text: '{"message": "Unable to decode query."}' };
+const INVALID_REQUEST: Refusal = { status: 422, text: '{"message": "Invalid request."}' };
 
 /** Parses the query, or returns the error response. `now` is in milliseconds since the epoch. */
 export function logQuery(params: URLSearchParams, now: number): LogQuery | Refusal {
-  const numbers = numbersOf(params);
-  const sinceTime = sinceTimeOf(params.get('sinceTime'));
-  if (numbers === undefined || sinceTime === 'bad') return UNDECODABLE;
+  const numericParameters = parseNumericParameters(params);
+  const sinceTime = parseSinceTime(params.get('sinceTime'));
+  if (numericParameters === undefined || sinceTime === 'bad') return UNDECODABLE_QUERY;
   const stream = params.get('stream') ?? 'All';
-  if (!isStream(stream) || !areValid(numbers, stream, params.has('sinceTime'))) return INVALID;
-  const { sinceSeconds, tailLines, limitBytes } = numbers;
-  const since = sinceSeconds === undefined ? sinceTime : instantAt(now - Number(sinceSeconds) * 1_000);
+  if (!isLogStream(stream) || !areValid(numericParameters, stream, params.has('sinceTime'))) return INVALID_REQUEST;
+  const { sinceSeconds, tailLines, limitBytes } = numericParameters;
+  const since = sinceSeconds === undefined ? sinceTime : formatInstant(now - Number(sinceSeconds) * 1_000);
   return {
-    follow: flag(params, 'follow'),
-    previous: flag(params, 'previous'),
-    timestamps: flag(params, 'timestamps'),
+    follow: parseFlag(params, 'follow'),
+    previous: parseFlag(params, 'previous'),
+    timestamps: parseFlag(params, 'timestamps'),
     stream,
     ...(since ? { since } : {}),
     ...(tailLines === undefined ? {} : { tailLines: Number(tailLines) }),
@@ -50,10 +50,10 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
   };
 }
 
-export const isRefusal = (found: object): found is Refusal => 'status' in found;
+export const isRefusal = (result: object): result is Refusal => 'status' in result;
 
 /** Returns a boolean parameter. A parameter without a value counts as true (apimachinery, runtime/conversion.go). */
-function flag(params: URLSearchParams, name: string): boolean {
+function parseFlag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
@@ -62,35 +62,39 @@ function flag(params: URLSearchParams, name: string): boolean {
  * Returns the numeric parameters. `tail` is the former name of `tailLines` and takes precedence. The value `all` means
  * no limit.
  */
-function numbersOf(params: URLSearchParams): Numbers | undefined {
-  const tail = params.get('tail') || params.get('tailLines');
-  const isAll = params.get('tail') === 'all';
+function parseNumericParameters(params: URLSearchParams): NumericParameters | undefined {
+  const tailText = params.get('tail') || params.get('tailLines');
+  const hasFullTail = params.get('tail') === 'all';
   const [sinceSeconds, tailLines, limitBytes] = [
-    integer(params.get('sinceSeconds')),
-    isAll ? undefined : integer(tail),
-    integer(params.get('limitBytes')),
+    parseInteger(params.get('sinceSeconds')),
+    hasFullTail ? undefined : parseInteger(tailText),
+    parseInteger(params.get('limitBytes')),
   ];
   if (sinceSeconds === 'bad' || tailLines === 'bad' || limitBytes === 'bad') return undefined;
   return { sinceSeconds, tailLines, limitBytes };
 }
 
-function integer(value: string | null): bigint | undefined | 'bad' {
+function parseInteger(value: string | null): bigint | undefined | 'bad' {
   if (value === null) return undefined;
   const [, sign = '', digits = ''] = /^([+-]?)0*(\d{1,19})$/.exec(value) ?? [];
   if (digits === '') return 'bad';
-  const number = sign === '-' ? -BigInt(digits) : BigInt(digits);
-  return BigInt.asIntN(64, number) === number ? number : 'bad';
+  const parsedNumber = sign === '-' ? -BigInt(digits) : BigInt(digits);
+  return BigInt.asIntN(64, parsedNumber) === parsedNumber ? parsedNumber : 'bad';
 }
 
 /** Parses `sinceTime`. Older clients send `null` if it is unset. */
-function sinceTimeOf(value: string | null): string | undefined | 'bad' {
+function parseSinceTime(value: string | null): string | undefined | 'bad' {
   if (value === null || value === '' || value === 'null') return undefined;
-  return instantOf(value) ?? 'bad';
+  return parseInstant(value) ?? 'bad';
 }
 
-const isStream = (value: string): value is LogStream => ['All', 'Stdout', 'Stderr'].includes(value);
+const isLogStream = (value: string): value is LogStream => ['All', 'Stdout', 'Stderr'].includes(value);
 
-function areValid({ sinceSeconds, tailLines, limitBytes }: Numbers, stream: LogStream, hasTime: boolean): boolean {
+function areValid(
+  { sinceSeconds, tailLines, limitBytes }: NumericParameters,
+  stream: LogStream,
+  hasTime: boolean,
+): boolean {
   if (tailLines !== undefined && (tailLines < 0n || stream !== 'All')) return false;
   if (limitBytes !== undefined && limitBytes < 1n) return false;
   return sinceSeconds === undefined || (!hasTime && sinceSeconds >= 1n);

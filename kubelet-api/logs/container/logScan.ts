@@ -1,9 +1,9 @@
 /** Converts the bytes of a log file to the kubelet's output (cri-client, logs.go). */
-import { quoted } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quoted.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
 import type { LogStream } from './logQuery.ts';
-import { TextOut } from './textOut.ts';
+import { TextOutput } from './textOut.ts';
 
 export interface ScanOptions {
   readonly timestamps?: boolean | undefined;
@@ -23,14 +23,14 @@ const MAX_CRI_LINE_BYTES = 20 * 1_024;
 const MAX_LINE_BYTES = 256 * 1_024;
 /** Number of bytes of an invalid line to include in the error. */
 const ERROR_EXCERPT_BYTES = 256;
-const EMPTY: Buffer = Buffer.alloc(0);
+const EMPTY_BUFFER: Buffer = Buffer.alloc(0);
 
 export class LogScan {
   readonly #options: ScanOptions;
-  readonly #out: TextOut;
+  readonly #output: TextOutput;
   readonly #header = new CriHeader();
   #format: 'cri' | 'docker' | undefined;
-  #rest = EMPTY;
+  #incompleteLine = EMPTY_BUFFER;
   /**
    * State of a line that exceeds the buffer, which determines whether the rest of the line and its newline are output.
    */
@@ -40,45 +40,45 @@ export class LogScan {
 
   constructor(options: ScanOptions) {
     this.#options = options;
-    this.#out = new TextOut(options.limitBytes);
+    this.#output = new TextOutput(options.limitBytes);
     this.#linesLeft = options.lines ?? Infinity;
   }
 
   /** Whether a limit has been reached. */
   get isOver(): boolean {
-    return this.#out.isFull || this.#linesLeft <= 0;
+    return this.#output.isFull || this.#linesLeft <= 0;
   }
 
   /**
    * Returns the output for the next block, in a buffer that the next call overwrites. Throws if the format is unknown.
    */
   take(block: Buffer): Buffer | undefined {
-    const bytes = this.#rest.length === 0 ? block : joinBytes(this.#rest, block);
-    this.#out.begin(bytes.length);
+    const bytes = this.#incompleteLine.length === 0 ? block : joinBytes(this.#incompleteLine, block);
+    this.#output.begin(bytes.length);
     let from = this.#continueLongLine(bytes);
     for (let end = bytes.indexOf(NEWLINE, from); end >= 0 && !this.isOver; end = bytes.indexOf(NEWLINE, from)) {
       this.#line(bytes, from, end + 1);
       from = end + 1;
     }
-    if (bytes.length - from > MAX_CRI_LINE_BYTES && !this.isOver) from = this.#beginLong(bytes, from);
+    if (bytes.length - from > MAX_CRI_LINE_BYTES && !this.isOver) from = this.#startLongLine(bytes, from);
     this.#header.release();
-    this.#rest = from < bytes.length ? standaloneCopy(bytes.subarray(from)) : EMPTY;
-    return this.#out.output();
+    this.#incompleteLine = from < bytes.length ? copyBytes(bytes.subarray(from)) : EMPTY_BUFFER;
+    return this.#output.output();
   }
 
   /** Returns the output for a last line without a newline. */
   takeRest(): Buffer | undefined {
-    const rest = this.#rest;
-    this.#rest = EMPTY;
-    this.#out.begin(rest.length);
-    if (rest.length > 0 && !this.isOver) this.#line(rest, 0, rest.length);
+    const incompleteLine = this.#incompleteLine;
+    this.#incompleteLine = EMPTY_BUFFER;
+    this.#output.begin(incompleteLine.length);
+    if (incompleteLine.length > 0 && !this.isOver) this.#line(incompleteLine, 0, incompleteLine.length);
     this.#header.release();
-    return this.#out.output();
+    return this.#output.output();
   }
 
   /** Discards an unfinished line, because a new file starts. */
   restart(): void {
-    this.#rest = EMPTY;
+    this.#incompleteLine = EMPTY_BUFFER;
     this.#longLine = undefined;
   }
 
@@ -86,41 +86,41 @@ export class LogScan {
   #continueLongLine(bytes: Buffer): number {
     if (this.#longLine === undefined) return 0;
     const { counts, isSelected: isTold, isPartial } = this.#longLine;
-    const newline = bytes.indexOf(NEWLINE);
-    const end = newline < 0 ? bytes.length : newline + 1;
-    if (isTold) this.#out.put(bytes, 0, newline >= 0 && isPartial ? newline : end);
-    if (newline >= 0) this.#longLine = undefined;
-    if (newline >= 0 && counts) this.#countLine(!isPartial);
+    const newlineIndex = bytes.indexOf(NEWLINE);
+    const end = newlineIndex < 0 ? bytes.length : newlineIndex + 1;
+    if (isTold) this.#output.put(bytes, 0, newlineIndex >= 0 && isPartial ? newlineIndex : end);
+    if (newlineIndex >= 0) this.#longLine = undefined;
+    if (newlineIndex >= 0 && counts) this.#countLine(!isPartial);
     return end;
   }
 
-  #beginLong(bytes: Buffer, from: number): number {
+  #startLongLine(bytes: Buffer, from: number): number {
     const isCri = this.#format !== 'docker' && this.#header.read(bytes, from, bytes.length);
     if (!isCri && this.#format !== 'cri' && bytes.length - from <= MAX_LINE_BYTES) return from;
-    this.#format ??= isCri ? 'cri' : formatOf(bytes.subarray(from), this.#header);
-    const isTold = isCri && this.#criText(bytes, bytes.length);
-    this.#longLine = { counts: isCri, isSelected: isTold, isPartial: this.#header.isPartial };
+    this.#format ??= isCri ? 'cri' : detectFormat(bytes.subarray(from), this.#header);
+    const isSelected = isCri && this.#writeCriText(bytes, bytes.length);
+    this.#longLine = { counts: isCri, isSelected, isPartial: this.#header.isPartial };
     return bytes.length;
   }
 
   #line(bytes: Buffer, from: number, end: number): void {
-    this.#format ??= formatOf(bytes.subarray(from, end), this.#header);
-    if (this.#format === 'docker') this.#dockerLine(bytes.subarray(from, end));
+    this.#format ??= detectFormat(bytes.subarray(from, end), this.#header);
+    if (this.#format === 'docker') this.#writeDockerLine(bytes.subarray(from, end));
     else if (this.#header.read(bytes, from, end))
-      this.#criLine(bytes, this.#header.isPartial && bytes[end - 1] === NEWLINE ? end - 1 : end);
+      this.#writeCriLine(bytes, this.#header.isPartial && bytes[end - 1] === NEWLINE ? end - 1 : end);
   }
 
-  #criLine(bytes: Buffer, end: number): void {
-    this.#criText(bytes, end);
-    this.#countLine(end === this.#header.textAt || bytes[end - 1] === NEWLINE);
+  #writeCriLine(bytes: Buffer, end: number): void {
+    this.#writeCriText(bytes, end);
+    this.#countLine(end === this.#header.textOffset || bytes[end - 1] === NEWLINE);
   }
 
   /** Outputs the text of a line unless it is filtered out. Returns whether it is output. */
-  #criText(bytes: Buffer, end: number): boolean {
-    const { textAt, isStdout } = this.#header;
+  #writeCriText(bytes: Buffer, end: number): boolean {
+    const { textOffset, isStdout } = this.#header;
     if (!this.#isSelected(isStdout ? 'stdout' : 'stderr')) return false;
-    if (this.#options.timestamps && this.#isNewLine) this.#out.put(this.#header.time());
-    this.#out.put(bytes, textAt, end);
+    if (this.#options.timestamps && this.#isNewLine) this.#output.put(this.#header.time());
+    this.#output.put(bytes, textOffset, end);
     return true;
   }
 
@@ -130,16 +130,16 @@ export class LogScan {
     return since === undefined || !this.#header.isBefore(since);
   }
 
-  #dockerLine(bytes: Buffer): void {
+  #writeDockerLine(bytes: Buffer): void {
     const line = dockerLine(bytes);
     if (line === undefined) return;
     const { since, timestamps, stream: wanted = 'All' } = this.#options;
-    if (since === undefined || line.instant >= since) {
+    if (since === undefined || line.utcTime >= since) {
       if (line.stream !== 'stdout' && line.stream !== 'stderr')
-        throw new Error(`unexpected stream type ${quoted(line.stream)}`);
+        throw new Error(`unexpected stream type ${quotedText(line.stream)}`);
       if (wanted === 'All' || wanted.toLowerCase() === line.stream) {
-        if (timestamps && this.#isNewLine) this.#out.put(Buffer.from(`${line.time} `));
-        this.#out.put(line.text);
+        if (timestamps && this.#isNewLine) this.#output.put(Buffer.from(`${line.time} `));
+        this.#output.put(line.text);
       }
     }
     this.#countLine(line.text.length === 0 || line.text.at(-1) === NEWLINE);
@@ -152,18 +152,18 @@ export class LogScan {
 }
 
 /** Determines the format from the first line. */
-function formatOf(line: Buffer, header: CriHeader): 'cri' | 'docker' {
+function detectFormat(line: Buffer, header: CriHeader): 'cri' | 'docker' {
   if (header.read(line, 0, line.length)) return 'cri';
   if (dockerLine(line) !== undefined) return 'docker';
-  const excerpt = quoted(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
+  const excerpt = quotedText(line.toString('utf8', 0, ERROR_EXCERPT_BYTES));
   throw new Error(`failed to get parse function: unsupported log format: ${excerpt}`);
 }
 
 /** Copies bytes to a separate allocation, because a small pooled buffer would retain its whole pool. */
-function standaloneCopy(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
+function copyBytes(bytes: Buffer): Buffer {
+  const copiedBytes = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copiedBytes);
+  return copiedBytes;
 }
 
 /** Size of a block together with the longest remainder of a CRI line. */
@@ -172,10 +172,10 @@ const JOIN_BUFFER_BYTES = 36 * 1_024;
 const joinBuffer = Buffer.allocUnsafeSlow(JOIN_BUFFER_BYTES);
 
 /** Joins the bytes. The next call may overwrite the result. */
-function joinBytes(rest: Buffer, block: Buffer): Buffer {
-  const length = rest.length + block.length;
-  const whole = length > JOIN_BUFFER_BYTES ? Buffer.allocUnsafeSlow(length) : joinBuffer.subarray(0, length);
-  rest.copy(whole);
-  block.copy(whole, rest.length);
-  return whole;
+function joinBytes(incompleteLine: Buffer, block: Buffer): Buffer {
+  const length = incompleteLine.length + block.length;
+  const joinedBytes = length > JOIN_BUFFER_BYTES ? Buffer.allocUnsafeSlow(length) : joinBuffer.subarray(0, length);
+  incompleteLine.copy(joinedBytes);
+  block.copy(joinedBytes, incompleteLine.length);
+  return joinedBytes;
 }

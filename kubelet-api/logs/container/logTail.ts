@@ -11,7 +11,7 @@ const MAX_READ_BYTES = 32 * 1_024;
  * Returns the offset of the last `lines` lines. Only newlines are counted, so an unfinished last line is returned in
  * addition.
  */
-export async function tailStart(handle: FileHandle, lines: number, signal: AbortSignal): Promise<number> {
+export async function findTailStart(handle: FileHandle, lines: number, signal: AbortSignal): Promise<number> {
   const { size } = await handle.stat();
   let [missing, length] = [lines + 1, FIRST_READ_BYTES];
   for (let end = size; end > 0 && !signal.aborted; length = Math.min(2 * length, MAX_READ_BYTES)) {

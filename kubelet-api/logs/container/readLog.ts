@@ -4,14 +4,14 @@ import { isMissing } from '../../../host/files/fileErrors.ts';
 import { LogChanges, type Pause } from '../../../host/logs/logChanges.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
-import { tailStart } from './logTail.ts';
+import { findTailStart } from './logTail.ts';
 import { BufferPool } from './rooms.ts';
 
 export interface LogSource {
   /** Path of the log according to the runtime. */
   readonly path: string;
   /** Directories that may contain logs, after resolving symlinks. */
-  readonly roots: readonly string[];
+  readonly allowedRoots: readonly string[];
 }
 
 export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
@@ -37,7 +37,7 @@ const READ_AHEAD_BYTES = 256 * 1_024;
 /** Lifetime of a read-ahead, in milliseconds. If the client is slower, the data is read again. */
 const READ_AHEAD_TTL_MS = 100;
 
-const EMPTY: Buffer = Buffer.alloc(0);
+const EMPTY_BUFFER: Buffer = Buffer.alloc(0);
 const BLOCK_POOL = new BufferPool(BLOCK_BYTES, 8);
 /** Maximum number of concurrent read-aheads. Other readers read single blocks. */
 const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
@@ -47,11 +47,11 @@ const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
  * kubelet's messages. Rotated files are not read, unlike in `statelet logs`.
  */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
-  const reading = new LogReader(source, await openLog(source.path, source.roots), options);
+  const logReader = new LogReader(source, await openLog(source.path, source.allowedRoots), options);
   try {
-    yield* reading.text();
+    yield* logReader.text();
   } finally {
-    await reading.close();
+    await logReader.close();
   }
 }
 
@@ -62,14 +62,14 @@ class LogReader {
   #file: LogFile;
   #at = 0;
   /** Bytes at offset `#at` that have already been read. */
-  #ahead = EMPTY;
+  #readAhead = EMPTY_BUFFER;
   /** The buffer of the read-ahead, if there is one. */
   #readAheadBuffer: Buffer | undefined;
   #hasMore = false;
   #isReading = false;
-  #isOverdue = false;
+  #isReadAheadExpired = false;
   /** Whether the last read returned no data. */
-  #wasEnd = false;
+  #hasReachedEnd = false;
 
   constructor(source: LogSource, file: LogFile, options: ReadOptions) {
     this.#source = source;
@@ -85,53 +85,53 @@ class LogReader {
 
   async *text(): AsyncGenerator<Buffer> {
     const { tailLines, follow, signal } = this.#options;
-    if (tailLines !== undefined) this.#at = await tailStart(this.#file.handle, tailLines, signal);
+    if (tailLines !== undefined) this.#at = await findTailStart(this.#file.handle, tailLines, signal);
     if (follow !== undefined) return yield* this.#follow(follow);
     // Stop at the current size, because a fast writer could otherwise extend the response forever.
     yield* this.#toEnd((await this.#file.handle.stat()).size);
-    const rest = this.#isOver() ? undefined : this.#scan.takeRest();
-    if (rest !== undefined) yield rest;
+    const incompleteLine = this.#isFinished() ? undefined : this.#scan.takeRest();
+    if (incompleteLine !== undefined) yield incompleteLine;
   }
 
   /** Yields the text up to an offset. The block itself is released while its text is sent. */
   async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
-    if (this.#isOver()) return;
+    if (this.#isFinished()) return;
     while (this.#at < to) {
-      const text = await this.#nextText(to);
+      const text = await this.#readNextText(to);
       if (text !== undefined) yield text;
-      if (this.#isOver() || this.#wasEnd) return;
+      if (this.#isFinished() || this.#hasReachedEnd) return;
     }
   }
 
-  async #nextText(to: number): Promise<Buffer | undefined> {
-    if (this.#ahead.length > 0) return this.#take(to);
+  async #readNextText(to: number): Promise<Buffer | undefined> {
+    if (this.#readAhead.length > 0) return this.#takeBlock(to);
     const block = (this.#hasMore ? this.#takeReadAhead() : undefined) ?? BLOCK_POOL.take();
     try {
-      await this.#read(block, to - this.#at);
-      return this.#take(to);
+      await this.#readInto(block, to - this.#at);
+      return this.#takeBlock(to);
     } finally {
       if (block !== this.#readAheadBuffer) {
-        this.#ahead = EMPTY;
+        this.#readAhead = EMPTY_BUFFER;
         BLOCK_POOL.release(block);
-      } else if (this.#isOverdue) this.#releaseReadAhead();
+      } else if (this.#isReadAheadExpired) this.#releaseReadAhead();
     }
   }
 
-  #take(to: number): Buffer | undefined {
-    const block = this.#ahead.subarray(0, Math.min(BLOCK_BYTES, to - this.#at));
-    this.#ahead = this.#ahead.subarray(block.length);
+  #takeBlock(to: number): Buffer | undefined {
+    const block = this.#readAhead.subarray(0, Math.min(BLOCK_BYTES, to - this.#at));
+    this.#readAhead = this.#readAhead.subarray(block.length);
     this.#at += block.length;
-    this.#wasEnd = block.length === 0;
+    this.#hasReachedEnd = block.length === 0;
     return this.#scan.take(block);
   }
 
-  async #read(room: Buffer, most: number): Promise<void> {
-    const length = Math.min(room.length, most);
+  async #readInto(buffer: Buffer, maxBytes: number): Promise<void> {
+    const length = Math.min(buffer.length, maxBytes);
     this.#isReading = true;
     try {
-      const { bytesRead } = await this.#file.handle.read(room, 0, length, this.#at);
+      const { bytesRead } = await this.#file.handle.read(buffer, 0, length, this.#at);
       this.#hasMore = bytesRead === length;
-      this.#ahead = room.subarray(0, bytesRead);
+      this.#readAhead = buffer.subarray(0, bytesRead);
     } finally {
       this.#isReading = false;
     }
@@ -149,7 +149,7 @@ class LogReader {
     const { pause, signal } = this.#options;
     await pause(READ_AHEAD_TTL_MS, signal);
     // A read in progress still uses the buffer.
-    if (this.#isReading) this.#isOverdue = true;
+    if (this.#isReading) this.#isReadAheadExpired = true;
     else this.#releaseReadAhead();
   }
 
@@ -157,51 +157,51 @@ class LogReader {
     if (this.#readAheadBuffer === undefined) return;
     READ_AHEAD_POOL.release(this.#readAheadBuffer);
     this.#readAheadBuffer = undefined;
-    this.#isOverdue = false;
-    this.#ahead = EMPTY;
+    this.#isReadAheadExpired = false;
+    this.#readAhead = EMPTY_BUFFER;
   }
 
   async *#follow({ isRunning }: FollowOptions): AsyncGenerator<Buffer> {
-    const changes = new LogChanges(dirname(this.#file.path), this.#options.pause, this.#options.signal);
+    const logChanges = new LogChanges(dirname(this.#file.path), this.#options.pause, this.#options.signal);
     let [hasEnded, failure] = [false, undefined as { readonly cause: unknown } | undefined];
-    const look = async () => {
+    const checkForChanges = async () => {
       hasEnded = !(await isRunning().catch((cause: unknown) => {
         failure = { cause };
       }));
-      if (hasEnded) changes.wake();
+      if (hasEnded) logChanges.wake();
     };
     try {
-      while (!this.#isOver()) {
+      while (!this.#isFinished()) {
         // The log is complete if the container had exited before this read.
-        const isLast = hasEnded;
+        const isLastRead = hasEnded;
         yield* this.#toEnd();
-        if (!this.#isOver() && (await isReplaced(this.#file))) {
+        if (!this.#isFinished() && (await isReplaced(this.#file))) {
           // Read the data that was written before the file was renamed.
           yield* this.#toEnd();
-          if (await this.#reopen()) continue;
+          if (await this.#reopenLog()) continue;
         }
         if (failure !== undefined) throw failure.cause;
-        if (isLast) return;
-        await changes.nextChange(look);
+        if (isLastRead) return;
+        await logChanges.nextChange(checkForChanges);
       }
     } finally {
-      changes.close();
+      logChanges.close();
     }
   }
 
   /** Switches to the new file at the path. Returns false if there is none. */
-  async #reopen(): Promise<boolean> {
-    const next = await openLog(this.#source.path, this.#source.roots).catch((error: unknown) => {
+  async #reopenLog(): Promise<boolean> {
+    const nextFile = await openLog(this.#source.path, this.#source.allowedRoots).catch((error: unknown) => {
       if (!(error instanceof Error && isMissing(error.cause))) throw error;
     });
-    if (next === undefined) return false;
+    if (nextFile === undefined) return false;
     await this.#file.handle.close();
-    this.#file = next;
+    this.#file = nextFile;
     this.#at = 0;
-    this.#ahead = EMPTY;
+    this.#readAhead = EMPTY_BUFFER;
     this.#scan.restart();
     return true;
   }
 
-  #isOver = (): boolean => this.#scan.isOver || this.#options.signal.aborted;
+  #isFinished = (): boolean => this.#scan.isOver || this.#options.signal.aborted;
 }

@@ -3,30 +3,30 @@
  * collection.
  */
 export class BufferPool {
-  readonly #size: number;
+  readonly #bufferSize: number;
   readonly #maxRetained: number;
-  readonly #free: Buffer[] = [];
-  #inUse = 0;
+  readonly #freeBuffers: Buffer[] = [];
+  #usedCount = 0;
 
   /** `most` is the number of buffers to retain, and the number in use from which `takeIfAvailable` returns none. */
   constructor(size: number, most: number) {
-    this.#size = size;
+    this.#bufferSize = size;
     this.#maxRetained = most;
   }
 
   /** Returns a buffer, or undefined if the maximum number of buffers is in use. */
   takeIfAvailable(): Buffer | undefined {
-    return this.#inUse < this.#maxRetained ? this.take() : undefined;
+    return this.#usedCount < this.#maxRetained ? this.take() : undefined;
   }
 
   take(): Buffer {
-    this.#inUse += 1;
-    return this.#free.pop() ?? Buffer.allocUnsafe(this.#size);
+    this.#usedCount += 1;
+    return this.#freeBuffers.pop() ?? Buffer.allocUnsafe(this.#bufferSize);
   }
 
   /** Returns a buffer to the pool. The caller must not use it any longer. */
   release(room: Buffer): void {
-    this.#inUse -= 1;
-    if (this.#free.length < this.#maxRetained) this.#free.push(room);
+    this.#usedCount -= 1;
+    if (this.#freeBuffers.length < this.#maxRetained) this.#freeBuffers.push(room);
   }
 }

@@ -1,7 +1,7 @@
 /** Serves a file like Go's http.ServeContent. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { plainBlocks, readBytesAt } from '../../../host/logs/logBlocks.ts';
+import { readBytesAt, readPlainBlocks } from '../../../host/logs/logBlocks.ts';
 import { sendError } from '../../answers.ts';
 import type { Exchange } from '../../exchange.ts';
 import { writeAll } from '../../writeAll.ts';
@@ -31,24 +31,24 @@ const SNIFF_BYTES = 512;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 0x08]);
 const BLOCK_BYTES = 16 * 1_024;
 
-interface Range {
+interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** Sends a file or one range of it. The response to a request for several ranges is the whole file. */
-export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<void> {
+export async function sendFile(exchange: Exchange, file: OpenedFile): Promise<void> {
   const { response, request } = exchange;
   const { size, mtime } = file.stats;
-  const modified = mtime.toUTCString();
-  response.setHeader('Last-Modified', modified);
+  const lastModified = mtime.toUTCString();
+  response.setHeader('Last-Modified', lastModified);
   if (isUnmodified(request.headers['if-modified-since'], mtime)) {
     response.writeHead(304).end();
     return;
   }
   response.setHeader('Accept-Ranges', 'bytes');
   const ifRange = request.headers['if-range'];
-  const range = ifRange === undefined || ifRange === modified ? parseRange(request.headers.range, size) : undefined;
+  const range = ifRange === undefined || ifRange === lastModified ? parseRange(request.headers.range, size) : undefined;
   if (typeof range === 'string') {
     response.setHeader('Content-Range', `bytes */${size}`);
     return sendError(response, 416, range);
@@ -57,12 +57,12 @@ export async function answerFile(exchange: Exchange, file: OpenedFile): Promise<
   if (range !== undefined) response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${size}`);
   const type = CONTENT_TYPES.get(extname(file.path).toLowerCase()) ?? (await sniffContentType(file.handle));
   response.writeHead(range === undefined ? 200 : 206, { 'Content-Type': type, 'Content-Length': to - from });
-  const sent = await writeAll(
+  const sentBytes = await writeAll(
     response,
-    plainBlocks(file.handle, { from, to, blockBytes: BLOCK_BYTES }),
+    readPlainBlocks(file.handle, { from, to, blockBytes: BLOCK_BYTES }),
     exchange.signal,
   );
-  if (sent === to - from) response.end();
+  if (sentBytes === to - from) response.end();
   // The file was truncated in the meantime, so break the connection instead of leaving the client waiting.
   else response.destroy();
 }
@@ -74,7 +74,7 @@ export function isUnmodified(since: string | undefined, mtime: Date): boolean {
 }
 
 /** Parses a Range header. Returns undefined for the whole file, or an error message for an invalid range. */
-function parseRange(header: string | undefined, size: number): Range | undefined | string {
+function parseRange(header: string | undefined, size: number): ByteRange | undefined | string {
   if (header === undefined || header === '') return undefined;
   const [, first = '', last = ''] = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/.exec(header) ?? [];
   if (first === '' && last === '') return /^bytes=.*,/.test(header) ? undefined : 'invalid range';
@@ -86,9 +86,9 @@ function parseRange(header: string | undefined, size: number): Range | undefined
 
 /** Guesses the content type. Text contains no control characters except for whitespace and escape. */
 async function sniffContentType(handle: FileHandle): Promise<string> {
-  const start = await readBytesAt(handle, 0, SNIFF_BYTES);
-  if (start.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return 'application/x-gzip';
-  const isBinary = start.some(
+  const firstBytes = await readBytesAt(handle, 0, SNIFF_BYTES);
+  if (firstBytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC)) return 'application/x-gzip';
+  const isBinary = firstBytes.some(
     (byte) => byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1f && byte !== 0x1b),
   );
   return isBinary ? 'application/octet-stream' : 'text/plain; charset=utf-8';

@@ -4,47 +4,52 @@ import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
 import { sendError } from '../../answers.ts';
 import type { Exchange } from '../../exchange.ts';
-import { answerFile, isUnmodified } from './fileAnswer.ts';
+import { isUnmodified, sendFile } from './fileAnswer.ts';
 import { type OpenedFile, openInside } from './openInside.ts';
 
-const INDEX = 'index.html';
+const INDEX_FILE_NAME = 'index.html';
 
 /** Serves the file or directory at a path, which is decoded and has no leading slash. */
 export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
-  if (`/${path}`.endsWith(`/${INDEX}`)) return redirect(exchange, './');
-  const clean = posix.normalize(`/${path}`);
-  const opened = await openIn(root, clean);
-  if (typeof opened === 'number') return sendError(exchange.response, opened, ERRORS.get(opened) ?? '');
+  if (`/${path}`.endsWith(`/${INDEX_FILE_NAME}`)) return redirect(exchange, './');
+  const cleanedPath = posix.normalize(`/${path}`);
+  const openedFile = await openIn(root, cleanedPath);
+  if (typeof openedFile === 'number')
+    return sendError(exchange.response, openedFile, ERROR_RESPONSES.get(openedFile) ?? '');
   try {
-    await answerWith(root, { path, clean, found: opened }, exchange);
+    await sendRequestedFile(root, { path, cleanedPath, openedFile }, exchange);
   } finally {
-    await opened.handle.close();
+    await openedFile.handle.close();
   }
 }
 
-const ERRORS = new Map([
+const ERROR_RESPONSES = new Map([
   [404, '404 page not found'],
   [403, '403 Forbidden'],
   [500, '500 Internal Server Error'],
 ]);
 
-interface Found {
+interface RequestedFile {
   readonly path: string;
-  readonly clean: string;
-  readonly found: OpenedFile;
+  readonly cleanedPath: string;
+  readonly openedFile: OpenedFile;
 }
 
-async function answerWith(root: string, { path, clean, found }: Found, exchange: Exchange): Promise<void> {
-  const [name, endsInSlash] = [posix.basename(clean), path === '' || path.endsWith('/')];
-  if (found.kind === 'other') return sendError(exchange.response, 404, '404 page not found');
-  if (found.kind === 'file') {
-    return endsInSlash ? redirect(exchange, `../${escapedPath(Buffer.from(name))}`) : answerFile(exchange, found);
+async function sendRequestedFile(
+  root: string,
+  { path, cleanedPath, openedFile }: RequestedFile,
+  exchange: Exchange,
+): Promise<void> {
+  const [name, endsInSlash] = [posix.basename(cleanedPath), path === '' || path.endsWith('/')];
+  if (openedFile.kind === 'other') return sendError(exchange.response, 404, '404 page not found');
+  if (openedFile.kind === 'file') {
+    return endsInSlash ? redirect(exchange, `../${escapePath(Buffer.from(name))}`) : sendFile(exchange, openedFile);
   }
-  if (!endsInSlash) return redirect(exchange, `${escapedPath(Buffer.from(name))}/`);
-  const index = await openIn(root, posix.join(clean, INDEX));
-  if (typeof index === 'number') return sendListing(found, exchange);
+  if (!endsInSlash) return redirect(exchange, `${escapePath(Buffer.from(name))}/`);
+  const index = await openIn(root, posix.join(cleanedPath, INDEX_FILE_NAME));
+  if (typeof index === 'number') return sendListing(openedFile, exchange);
   try {
-    await (index.kind === 'file' ? answerFile(exchange, index) : sendListing(found, exchange));
+    await (index.kind === 'file' ? sendFile(exchange, index) : sendListing(openedFile, exchange));
   } finally {
     await index.handle.close();
   }
@@ -68,7 +73,7 @@ function redirect({ response, url }: Exchange, to: string): void {
   response.writeHead(301, { Location: to + url.search, 'Content-Length': 0 }).end();
 }
 
-const HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
+const LISTING_HEAD = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n';
 
 async function sendListing({ handle, stats }: OpenedFile, { request, response }: Exchange): Promise<void> {
   if (isUnmodified(request.headers['if-modified-since'], stats.mtime)) {
@@ -79,32 +84,32 @@ async function sendListing({ handle, stats }: OpenedFile, { request, response }:
   const names = entries.map((entry) => (entry.isDirectory() ? Buffer.concat([entry.name, SLASH]) : entry.name));
   const links = names
     .sort((one, other) => one.compare(other))
-    .map((name) => Buffer.concat([Buffer.from(`<a href="${escapedPath(name)}">`), escapedText(name), END]));
-  const page = Buffer.concat([Buffer.from(HEAD), ...links, Buffer.from('</pre>\n')]);
+    .map((name) => Buffer.concat([Buffer.from(`<a href="${escapePath(name)}">`), escapeHtml(name), END]));
+  const listingPage = Buffer.concat([Buffer.from(LISTING_HEAD), ...links, Buffer.from('</pre>\n')]);
   response.writeHead(200, {
     'Content-Type': 'text/html; charset=utf-8',
     'Last-Modified': stats.mtime.toUTCString(),
-    'Content-Length': page.length,
+    'Content-Length': listingPage.length,
   });
-  response.end(page);
+  response.end(listingPage);
 }
 
 const SLASH = Buffer.from('/');
 const END = Buffer.from('</a>\n');
 
 /** Escapes a name for a URL's path like Go. A name that looks like the start of an absolute URL gets a `./` prefix. */
-function escapedPath(name: Buffer): string {
-  const escaped = name
+function escapePath(name: Buffer): string {
+  const escapedName = name
     .toString('latin1')
     .replace(
       /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
       (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
     );
-  const [first = ''] = escaped.split('/');
-  return first.includes(':') ? `./${escaped}` : escaped;
+  const [first = ''] = escapedName.split('/');
+  return first.includes(':') ? `./${escapedName}` : escapedName;
 }
 
-const ENTITIES = new Map([
+const HTML_ENTITIES = new Map([
   ['&', '&amp;'],
   ['<', '&lt;'],
   ['>', '&gt;'],
@@ -113,8 +118,8 @@ const ENTITIES = new Map([
 ]);
 
 /** Escapes the bytes of a name for HTML. The bytes need not be UTF-8. */
-const escapedText = (name: Buffer): Buffer =>
+const escapeHtml = (name: Buffer): Buffer =>
   Buffer.from(
-    name.toString('latin1').replace(/[&<>"']/g, (character) => ENTITIES.get(character) ?? ''),
+    name.toString('latin1').replace(/[&<>"']/g, (character) => HTML_ENTITIES.get(character) ?? ''),
     'latin1',
   );

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
-import { plainBlocks } from '../../../host/logs/logBlocks.ts';
+import { readPlainBlocks } from '../../../host/logs/logBlocks.ts';
 import { runProgram } from '../../../host/program.ts';
 import { streamProgramOutput } from '../../../host/programOutput.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -18,24 +18,24 @@ export interface NodeLogsParts {
 }
 
 /** Timeout of journalctl, in milliseconds. */
-const LIMIT_MS = 30_000;
-const MOST_UNITS = 4 * 1_024 * 1_024;
-const BLOCK = 16 * 1_024;
+const JOURNAL_TIMEOUT_MS = 30_000;
+const MAX_UNITS_BYTES = 4 * 1_024 * 1_024;
+const BLOCK_BYTES = 16 * 1_024;
 
 /** Sends the logs of services, compressed if the client accepts nothing else. */
-export async function answerServices(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {
+export async function sendServiceLogs(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
-  const isPacked = request.headers['accept-encoding'] === 'gzip';
+  const isCompressed = request.headers['accept-encoding'] === 'gzip';
   response.writeHead(200, {
     'Content-Type': 'text/plain;charset=UTF-8',
-    ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
+    ...(isCompressed ? { 'Content-Encoding': 'gzip' } : {}),
   });
-  const text = servicesText(parts, query, signal);
-  await writeAll(response, isPacked ? packed(text) : text, signal);
+  const logText = readServiceLogs(parts, query, signal);
+  await writeAll(response, isCompressed ? compressText(logText) : logText, signal);
   response.end();
 }
 
-async function* packed(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* compressText(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const source = Readable.from(text, { objectMode: false });
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   source.on('error', (error) => gzip.destroy(error));
@@ -48,31 +48,35 @@ async function* packed(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-async function* servicesText(parts: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* readServiceLogs(
+  parts: NodeLogsParts,
+  query: NodeLogQuery,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const { services, options } = query;
-  const units = await unitsOf(parts, signal);
-  const inFiles = services.filter((service) => !units.has(`${service}.service`));
-  if (inFiles.length === 0) return yield* journal(parts, query, signal);
+  const journalUnits = await listUnits(parts, signal);
+  const servicesInFiles = services.filter((service) => !journalUnits.has(`${service}.service`));
+  if (servicesInFiles.length === 0) return yield* readJournal(parts, query, signal);
   if (Object.keys(options).length > 0) {
-    const list = `[${inFiles.join(' ')}]`;
+    const quotedServices = `[${servicesInFiles.join(' ')}]`;
     yield Buffer.from(
-      `\noptions present and query resolved to log files for ${list}\ntry without specifying options\n`,
+      `\noptions present and query resolved to log files for ${quotedServices}\ntry without specifying options\n`,
     );
     return;
   }
-  for (const service of inFiles) yield* fileOf(parts, service);
+  for (const service of servicesInFiles) yield* readServiceFile(parts, service);
 }
 
 /** Returns the full names of all units of the journal. Empty if there is no journal. */
-async function unitsOf({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
-  const options = { signal, timeoutMs: LIMIT_MS, maxOutputBytes: MOST_UNITS };
-  const names = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
-  return new Set(names.split('\n'));
+async function listUnits({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const options = { signal, timeoutMs: JOURNAL_TIMEOUT_MS, maxOutputBytes: MAX_UNITS_BYTES };
+  const unitNames = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
+  return new Set(unitNames.split('\n'));
 }
 
-async function* journal({ journalctl }: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal) {
+async function* readJournal({ journalctl }: NodeLogsParts, query: NodeLogQuery, signal: AbortSignal) {
   try {
-    yield* streamProgramOutput(journalctl, journalArguments(query), { signal, timeoutMs: LIMIT_MS });
+    yield* streamProgramOutput(journalctl, journalArguments(query), { signal, timeoutMs: JOURNAL_TIMEOUT_MS });
   } catch {
     if ((query.options.boot ?? 0) === 0) yield Buffer.from('\nerror: journal output not available\n');
   }
@@ -98,10 +102,10 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
 }
 
 /** Formats a time with whole seconds, like the kubelet. */
-const journalTime = (moment: string): string => `${moment.slice(0, 19).replace('T', ' ')} UTC`;
+const journalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Reads the first existing log file of a service. */
-async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
+async function* readServiceFile({ root }: NodeLogsParts, service: string): AsyncGenerator<Buffer> {
   try {
     for (const name of [service, `${service}.log`, `${service}/${service}.log`]) {
       const file = await openInside(root, name).catch((error: unknown) => {
@@ -110,7 +114,8 @@ async function* fileOf({ root }: NodeLogsParts, service: string): AsyncGenerator
       if (file === undefined) continue;
       try {
         if (file.kind === 'other') throw new Error('not a regular file');
-        if (file.kind === 'file') return yield* plainBlocks(file.handle, { to: file.stats.size, blockBytes: BLOCK });
+        if (file.kind === 'file')
+          return yield* readPlainBlocks(file.handle, { to: file.stats.size, blockBytes: BLOCK_BYTES });
       } finally {
         await file.handle.close();
       }

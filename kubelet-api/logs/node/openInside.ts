@@ -21,26 +21,26 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
  * opening a device can have side effects. Errors reveal nothing about files outside of the directory.
  */
 export async function openInside(root: string, subPath: string): Promise<OpenedFile> {
-  const opened = await openWithin(root, subPath, { make: false }).catch((cause: unknown) => {
+  const pathHandle = await openWithin(root, subPath, { shouldCreate: false }).catch((cause: unknown) => {
     if (errorCode(cause) !== undefined) throw cause;
     const isDangling = messageOf(cause).endsWith('is a dangling symlink');
-    if (isDangling) throw Object.assign(new Error(MISSING, { cause }), { code: 'ENOENT' });
+    if (isDangling) throw Object.assign(new Error(MISSING_FILE_MESSAGE, { cause }), { code: 'ENOENT' });
     throw new Error('path escapes from parent', { cause });
   });
   try {
-    const [stats, own] = [await opened.stat(), `/proc/self/fd/${opened.fd}`];
+    const [stats, own] = [await pathHandle.stat(), `/proc/self/fd/${pathHandle.fd}`];
     const path = await readlink(own);
-    if (!stats.isFile()) return { handle: opened, kind: stats.isDirectory() ? 'directory' : 'other', stats, path };
+    if (!stats.isFile()) return { handle: pathHandle, kind: stats.isDirectory() ? 'directory' : 'other', stats, path };
     const handle = await open(own, READ_FLAGS);
-    await opened.close();
+    await pathHandle.close();
     return { handle, kind: 'file', stats, path };
   } catch (error) {
-    await opened.close();
+    await pathHandle.close();
     throw error;
   }
 }
 
-const MISSING = 'no such file or directory';
+const MISSING_FILE_MESSAGE = 'no such file or directory';
 const GO_MESSAGES = new Map([
   ['EACCES', 'permission denied'],
   ['EISDIR', 'is a directory'],
@@ -48,7 +48,7 @@ const GO_MESSAGES = new Map([
   ['EMFILE', 'too many open files'],
   ['ENAMETOOLONG', 'file name too long'],
   ['ENFILE', 'too many open files in system'],
-  ['ENOENT', MISSING],
+  ['ENOENT', MISSING_FILE_MESSAGE],
   ['ENOTDIR', 'not a directory'],
   ['EPERM', 'operation not permitted'],
 ]);

@@ -11,8 +11,8 @@ import { plain, type Registry } from '../registry.ts';
 interface RecorderProgress {
   readonly lines: number;
   readonly bytes: number;
-  readonly pending: number;
-  readonly missed: number;
+  readonly pendingLength: number;
+  readonly lostLines: number;
   readonly isFailing: boolean;
 }
 
@@ -26,18 +26,18 @@ export interface AgentGaugesParts {
 }
 
 /** Registers the gauges and returns the function that updates them at a scrape. */
-export function agentGauges(registry: Registry, parts: AgentGaugesParts): (counts: NodeCounts) => void {
-  const actors = registry.gauge(
+export function registerAgentGauges(registry: Registry, parts: AgentGaugesParts): (counts: NodeCounts) => void {
+  const actorsGauge = registry.gauge(
     plain('statelet_actors', 'Actors, by machine and outermost state.', ['machine', 'state']),
   );
-  const updateLimiters = limiterGauges(registry, parts);
-  const updateSessions = sessionGauge(registry, parts);
-  const updateEventLoop = eventLoopMetrics(registry, parts);
-  const updateRecorder = parts.recorder && recorderMetrics(registry, parts.recorder);
+  const updateLimiters = registerLimiterGauges(registry, parts);
+  const updateSessions = registerSessionGauge(registry, parts);
+  const updateEventLoop = registerEventLoopMetrics(registry, parts);
+  const updateRecorder = parts.recorder && registerRecorderMetrics(registry, parts.recorder);
   return (counts) => {
-    actors.clear();
+    actorsGauge.clear();
     for (const [machine, states] of counts.actors)
-      for (const [state, count] of states) actors.set([machine, state], count);
+      for (const [state, count] of states) actorsGauge.set([machine, state], count);
     updateLimiters();
     updateSessions();
     updateEventLoop();
@@ -45,29 +45,30 @@ export function agentGauges(registry: Registry, parts: AgentGaugesParts): (count
   };
 }
 
-function limiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => void {
+function registerLimiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => void {
   const of = (name: string, help: string) => registry.gauge(plain(`statelet_limiter_${name}`, help, ['limiter']));
-  const slots = of('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
-  const usedSlots = of('slots_held', 'Slots in use.');
-  const queue = of('queue', 'Requests waiting for a slot.');
+  const slotsGauge = of('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
+  const usedSlotsGauge = of('slots_held', 'Slots in use.');
+  const queueGauge = of('queue', 'Requests waiting for a slot.');
   return () => {
     for (const [name, limiter] of Object.entries(agent.overview().limiters)) {
-      slots.set([name], limiter.capacity);
-      usedSlots.set([name], limiter.held.length);
-      queue.set([name], limiter.queue.length);
+      slotsGauge.set([name], limiter.capacity);
+      usedSlotsGauge.set([name], limiter.held.length);
+      queueGauge.set([name], limiter.queue.length);
     }
   };
 }
 
 const SESSION_KINDS = ['exec', 'attach', 'portForward', 'logs'];
 
-function sessionGauge(registry: Registry, { sessions }: AgentGaugesParts): () => void {
-  const open = registry.gauge(
+function registerSessionGauge(registry: Registry, { sessions }: AgentGaugesParts): () => void {
+  const openSessionsGauge = registry.gauge(
     plain('statelet_stream_sessions', 'Open exec, attach and port-forward sessions, and followed logs.', ['kind']),
   );
   return () => {
     const openSessions = sessions();
-    for (const kind of SESSION_KINDS) open.set([kind], openSessions.filter((each) => each.kind === kind).length);
+    for (const kind of SESSION_KINDS)
+      openSessionsGauge.set([kind], openSessions.filter((each) => each.kind === kind).length);
   };
 }
 
@@ -79,50 +80,54 @@ const SAMPLE_INTERVAL_MS = 100;
  */
 const MIN_WINDOW_MS = 10_000;
 const QUANTILES = [0.5, 0.99, 1];
-const NANO = 1e-9;
+const SECONDS_PER_NS = 1e-9;
 
 /** Registers the metrics of the event loop. Measuring the delay starts with the first scrape. */
-function eventLoopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
-  const delay = registry.gauge(
+function registerEventLoopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
+  const delayGauge = registry.gauge(
     plain('statelet_event_loop_delay_seconds', 'Quantiles of the event loop delay since about the last scrape.', [
       'share',
     ]),
   );
-  const busy = registry.counter(plain('statelet_event_loop_busy_seconds_total', 'Time that the event loop was busy.'));
-  let delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  const busyCounter = registry.counter(
+    plain('statelet_event_loop_busy_seconds_total', 'Time that the event loop was busy.'),
+  );
+  let delayHistogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let windowStartedAt = 0;
   return () => {
-    busy.set([], performance.eventLoopUtilization().active / 1_000);
+    busyCounter.set([], performance.eventLoopUtilization().active / 1_000);
     const now = monotonic();
-    if (delays === undefined) {
-      delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
-      delays.enable();
+    if (delayHistogram === undefined) {
+      delayHistogram = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
+      delayHistogram.enable();
       windowStartedAt = now;
     } else if (now - windowStartedAt >= MIN_WINDOW_MS) {
-      for (const quantile of QUANTILES) delay.set([String(quantile)], lateness(delays.percentile(quantile * 100)));
-      delays.reset();
+      for (const quantile of QUANTILES)
+        delayGauge.set([String(quantile)], toDelaySeconds(delayHistogram.percentile(quantile * 100)));
+      delayHistogram.reset();
       windowStartedAt = now;
     }
   };
 }
 
 /** Subtracts the sample interval, because the histogram records the time between two samples. */
-const lateness = (nanoseconds: number): number => Math.max(0, nanoseconds * NANO - SAMPLE_INTERVAL_MS / 1_000);
+const toDelaySeconds = (nanoseconds: number): number =>
+  Math.max(0, nanoseconds * SECONDS_PER_NS - SAMPLE_INTERVAL_MS / 1_000);
 
-function recorderMetrics(registry: Registry, recorder: () => RecorderProgress): () => void {
-  const counter = (name: string, help: string) => registry.counter(plain(`statelet_recorder_${name}`, help));
-  const gauge = (name: string, help: string) => registry.gauge(plain(`statelet_recorder_${name}`, help));
-  const lines = counter('lines_total', 'Lines passed to the flight recorder.');
-  const bytes = counter('written_bytes_total', 'Compressed bytes that the flight recorder wrote.');
-  const pending = gauge('pending_characters', 'Characters buffered by the flight recorder.');
-  const missed = gauge('missed_lines', 'Lines dropped since the last successful write.');
-  const failing = gauge('failing', 'Whether the last write failed.');
+function registerRecorderMetrics(registry: Registry, recorder: () => RecorderProgress): () => void {
+  const createCounter = (name: string, help: string) => registry.counter(plain(`statelet_recorder_${name}`, help));
+  const createGauge = (name: string, help: string) => registry.gauge(plain(`statelet_recorder_${name}`, help));
+  const linesCounter = createCounter('lines_total', 'Lines passed to the flight recorder.');
+  const bytesCounter = createCounter('written_bytes_total', 'Compressed bytes that the flight recorder wrote.');
+  const pendingGauge = createGauge('pending_characters', 'Characters buffered by the flight recorder.');
+  const missedGauge = createGauge('missed_lines', 'Lines dropped since the last successful write.');
+  const failingGauge = createGauge('failing', 'Whether the last write failed.');
   return () => {
     const progress = recorder();
-    lines.set([], progress.lines);
-    bytes.set([], progress.bytes);
-    pending.set([], progress.pending);
-    missed.set([], progress.missed);
-    failing.set([], progress.isFailing ? 1 : 0);
+    linesCounter.set([], progress.lines);
+    bytesCounter.set([], progress.bytes);
+    pendingGauge.set([], progress.pendingLength);
+    missedGauge.set([], progress.lostLines);
+    failingGauge.set([], progress.isFailing ? 1 : 0);
   };
 }

@@ -12,9 +12,9 @@ export interface FeatureGate {
 /**
  * Registers the gates that take effect on this node. Other gates have their Kubernetes default or have no effect here.
  */
-export function gateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
-  const enabled = registry.gauge(
+export function registerGateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
+  const enabledGauge = registry.gauge(
     beta('kubernetes_feature_enabled', 'Whether a feature gate is enabled.', ['name', 'stage']),
   );
-  for (const { name, stage, isEnabled } of gates) enabled.set([name, stage], isEnabled ? 1 : 0);
+  for (const { name, stage, isEnabled } of gates) enabledGauge.set([name, stage], isEnabled ? 1 : 0);
 }

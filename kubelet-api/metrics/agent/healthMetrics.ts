@@ -3,15 +3,15 @@ import type { CheckListener } from '../../listener/health.ts';
 import { type Registry, stable } from '../registry.ts';
 
 /** Creates the listener that is called after each check. */
-export function healthMetrics(registry: Registry): CheckListener {
-  const last = registry.gauge(
+export function registerHealthMetrics(registry: Registry): CheckListener {
+  const lastResultGauge = registry.gauge(
     stable('kubernetes_healthcheck', 'Result of the last check: 1 if it passed.', ['name', 'type']),
   );
-  const total = registry.counter(
+  const checksCounter = registry.counter(
     stable('kubernetes_healthchecks_total', 'Checks, by result.', ['name', 'type', 'status']),
   );
   return (name, isGood) => {
-    last.set([name, 'healthz'], isGood ? 1 : 0);
-    total.add([name, 'healthz', isGood ? 'success' : 'error']);
+    lastResultGauge.set([name, 'healthz'], isGood ? 1 : 0);
+    checksCounter.add([name, 'healthz', isGood ? 'success' : 'error']);
   };
 }

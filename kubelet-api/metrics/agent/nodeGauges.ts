@@ -8,7 +8,7 @@ import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import type { CountedPod, NodeCounts } from '../../../machines/node/counts.ts';
 import { pluginName } from '../pods/volumeMetrics.ts';
 import { alpha, beta, type Gauge, type Registry } from '../registry.ts';
-import { certificateGauges } from '../requests/certificateMetrics.ts';
+import { registerCertificateGauges } from '../requests/certificateMetrics.ts';
 
 export interface NodeGaugesParts {
   readonly agent: Pick<NodeAgent, 'counts' | 'pods'>;
@@ -21,11 +21,11 @@ export interface NodeGaugesParts {
 }
 
 /** Registers the gauges and returns the function that updates them at a scrape. */
-export function nodeGauges(registry: Registry, parts: NodeGaugesParts): (counts: NodeCounts) => void {
-  constantGauges(registry, parts);
-  const updatePods = podGauges(registry, parts);
-  const updateVolumes = volumeGauge(registry, parts);
-  const updateCertificates = certificateGauges(registry, parts.now);
+export function registerNodeGauges(registry: Registry, parts: NodeGaugesParts): (counts: NodeCounts) => void {
+  setConstantGauges(registry, parts);
+  const updatePods = registerPodGauges(registry, parts);
+  const updateVolumes = registerVolumeGauge(registry, parts);
+  const updateCertificates = registerCertificateGauges(registry, parts.now);
   return (counts) => {
     updatePods(counts);
     updateVolumes(counts.pods);
@@ -33,15 +33,15 @@ export function nodeGauges(registry: Registry, parts: NodeGaugesParts): (counts:
   };
 }
 
-function constantGauges(registry: Registry, { nodeName, cgroupVersion, version }: NodeGaugesParts): void {
+function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, version }: NodeGaugesParts): void {
   registry.gauge(alpha('kubelet_node_name', "The node's name, with the value 1.", ['node'])).set([nodeName], 1);
   if (cgroupVersion !== undefined)
     registry.gauge(alpha('kubelet_cgroup_version', "The version of the host's cgroups.")).set([], cgroupVersion);
-  const provider = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
+  const providerMetric = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
     'provider',
   ]);
   // This process reads the cgroups itself, like cAdvisor in a kubelet.
-  registry.gauge(provider).set(['cadvisor'], 1);
+  registry.gauge(providerMetric).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
     'major',
@@ -55,37 +55,41 @@ function constantGauges(registry: Registry, { nodeName, cgroupVersion, version }
     'platform',
   ];
   // The values about Go and the build stay empty, because this is not a Go program.
-  const values = [major, minor, version.kubelet, '', '', '', '', '', version.platform];
+  const versionLabels = [major, minor, version.kubelet, '', '', '', '', '', version.platform];
   registry
     .gauge(beta('kubernetes_build_info', 'The Kubernetes version that the node implements, with the value 1.', labels))
-    .set(values, 1);
+    .set(versionLabels, 1);
 }
 
-const flagLabel = (is: boolean): string => (is ? 'true' : '');
-const LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
+const toBooleanLabel = (is: boolean): string => (is ? 'true' : '');
+const POD_LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 
 /** Counts pods and containers like `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/pleg/generic.go`. */
-function podGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: NodeCounts) => void {
-  const gauge = (name: string, help: string, labels?: readonly string[]) => registry.gauge(alpha(name, help, labels));
-  const running = gauge('kubelet_running_pods', 'Pods with a ready sandbox at the last relist.');
-  const containers = gauge('kubelet_running_containers', 'Containers at the last relist.', ['container_state']);
-  const desired = gauge('kubelet_desired_pods', 'Pods that the sources want the node to run.', ['static']);
-  const active = gauge('kubelet_active_pods', 'Desired pods that have not terminated.', ['static']);
-  const mirrors = gauge('kubelet_mirror_pods', 'Mirror pods of static pods at the API server.');
-  const ephemeral = gauge('kubelet_managed_ephemeral_containers', 'Ephemeral containers of the pods.');
-  const working = gauge('kubelet_working_pods', 'Pods that have actors.', ['lifecycle', 'config', 'static']);
+function registerPodGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: NodeCounts) => void {
+  const createGauge = (name: string, help: string, labels?: readonly string[]) =>
+    registry.gauge(alpha(name, help, labels));
+  const runningGauge = createGauge('kubelet_running_pods', 'Pods with a ready sandbox at the last relist.');
+  const containers = createGauge('kubelet_running_containers', 'Containers at the last relist.', ['container_state']);
+  const desiredGauge = createGauge('kubelet_desired_pods', 'Pods that the sources want the node to run.', ['static']);
+  const activeGauge = createGauge('kubelet_active_pods', 'Desired pods that have not terminated.', ['static']);
+  const mirrorPodsGauge = createGauge('kubelet_mirror_pods', 'Mirror pods of static pods at the API server.');
+  const ephemeralGauge = createGauge('kubelet_managed_ephemeral_containers', 'Ephemeral containers of the pods.');
+  const workingGauge = createGauge('kubelet_working_pods', 'Pods that have actors.', ['lifecycle', 'config', 'static']);
   return (counts) => {
-    running.set([], counts.runningPods);
+    runningGauge.set([], counts.runningPods);
     for (const state of ['created', 'exited', 'running', 'unknown'])
-      setIfSeen(containers, state, counts.containers.get(state));
+      setIfDefined(containers, state, counts.containers.get(state));
     for (const isStatic of [false, true]) {
       const pods = counts.pods.filter((pod) => pod.isStatic === isStatic);
-      desired.set([flagLabel(isStatic)], pods.filter(({ isWanted }) => isWanted).length);
-      active.set([flagLabel(isStatic)], pods.filter((pod) => pod.isWanted && pod.lifecycle !== 'terminated').length);
-      for (const lifecycle of LIFECYCLES) setWorking(working, lifecycle, isStatic, pods);
+      desiredGauge.set([toBooleanLabel(isStatic)], pods.filter(({ isDesired }) => isDesired).length);
+      activeGauge.set(
+        [toBooleanLabel(isStatic)],
+        pods.filter((pod) => pod.isDesired && pod.lifecycle !== 'terminated').length,
+      );
+      for (const lifecycle of POD_LIFECYCLES) setWorkingPods(workingGauge, lifecycle, isStatic, pods);
     }
-    mirrors.set([], counts.mirrors);
-    ephemeral.set(
+    mirrorPodsGauge.set([], counts.mirrors);
+    ephemeralGauge.set(
       [],
       agent.pods().reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0),
     );
@@ -93,32 +97,37 @@ function podGauges(registry: Registry, { agent }: NodeGaugesParts): (counts: Nod
 }
 
 /** Sets the count of a state. Like the kubelet, omits a state until it has occurred. */
-function setIfSeen(gauge: Gauge, label: string, count: number | undefined): void {
+function setIfDefined(gauge: Gauge, label: string, count: number | undefined): void {
   if (count !== undefined || gauge.has([label])) gauge.set([label], count ?? 0);
 }
 
-function setWorking(gauge: Gauge, lifecycle: CountedPod['lifecycle'], isStatic: boolean, pods: readonly CountedPod[]) {
-  const matching = pods.filter((pod) => pod.lifecycle === lifecycle);
-  const wanted = matching.filter(({ isWanted }) => isWanted).length;
-  gauge.set([lifecycle, 'desired', flagLabel(isStatic)], wanted);
-  gauge.set([lifecycle, 'orphan', flagLabel(isStatic)], matching.length - wanted);
+function setWorkingPods(
+  gauge: Gauge,
+  lifecycle: CountedPod['lifecycle'],
+  isStatic: boolean,
+  pods: readonly CountedPod[],
+) {
+  const matchingPods = pods.filter((pod) => pod.lifecycle === lifecycle);
+  const desiredCount = matchingPods.filter(({ isDesired }) => isDesired).length;
+  gauge.set([lifecycle, 'desired', toBooleanLabel(isStatic)], desiredCount);
+  gauge.set([lifecycle, 'orphan', toBooleanLabel(isStatic)], matchingPods.length - desiredCount);
 }
 
 /** Counts volumes like `pkg/kubelet/volumemanager/metrics/metrics.go`. */
-function volumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: readonly CountedPod[]) => void {
+function registerVolumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: readonly CountedPod[]) => void {
   const labels = ['plugin_name', 'state'];
-  const total = registry.gauge(alpha('volume_manager_total_volumes', 'Volumes, wanted and mounted.', labels));
+  const volumesGauge = registry.gauge(alpha('volume_manager_total_volumes', 'Volumes, wanted and mounted.', labels));
   return (counted) => {
-    total.clear();
-    const specs = new Map(agent.pods().map((pod) => [pod.metadata.uid, pod]));
-    for (const { uid, isWanted, lifecycle, volumes } of counted) {
-      for (const volume of volumesOf(specs.get(uid))) {
-        const plugin = pluginName(volume);
-        if (isWanted && lifecycle !== 'terminated') total.add([plugin, 'desired_state_of_world'], 1);
-        if (volumes.get(volume.name)) total.add([plugin, 'actual_state_of_world'], 1);
+    volumesGauge.clear();
+    const podsByUid = new Map(agent.pods().map((pod) => [pod.metadata.uid, pod]));
+    for (const { uid, isDesired, lifecycle, volumes } of counted) {
+      for (const volume of getVolumes(podsByUid.get(uid))) {
+        const volumePlugin = pluginName(volume);
+        if (isDesired && lifecycle !== 'terminated') volumesGauge.add([volumePlugin, 'desired_state_of_world'], 1);
+        if (volumes.get(volume.name)) volumesGauge.add([volumePlugin, 'actual_state_of_world'], 1);
       }
     }
   };
 }
 
-const volumesOf = (pod: Pod | undefined) => pod?.spec.volumes ?? [];
+const getVolumes = (pod: Pod | undefined) => pod?.spec.volumes ?? [];

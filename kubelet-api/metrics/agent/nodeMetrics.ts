@@ -11,28 +11,28 @@ import type { AccessObserver } from '../../access/accessObserver.ts';
 import type { CheckListener } from '../../listener/health.ts';
 import type { RequestListener } from '../../listener/server.ts';
 import type { PodResourcesListener } from '../../podResources/server.ts';
-import { logGauge } from '../logGauge.ts';
+import { registerLogGauge } from '../logGauge.ts';
 import { PodMetrics } from '../pods/podMetrics.ts';
 import { ProbeMetrics } from '../pods/probeMetrics.ts';
 import { ResizeMetrics } from '../pods/resizeMetrics.ts';
 import { TrackedPods } from '../pods/trackedPods.ts';
 import { VolumeMetrics } from '../pods/volumeMetrics.ts';
-import { Registry, registeredMetrics } from '../registry.ts';
-import { accessMetrics } from '../requests/accessMetrics.ts';
+import { Registry, registerMetricCounts } from '../registry.ts';
+import { registerAccessMetrics } from '../requests/accessMetrics.ts';
 import { CallMetrics } from '../requests/callMetrics.ts';
-import { certificateMetrics } from '../requests/certificateMetrics.ts';
-import { type CredentialObserver, credentialMetrics } from '../requests/credentialMetrics.ts';
-import { podResourcesMetrics } from '../requests/podResourcesMetrics.ts';
-import { type ProviderObserver, providerMetrics } from '../requests/providerMetrics.ts';
-import { kubeRequests, servedRequests } from '../requests/requestMetrics.ts';
-import { relists, runtimeCalls } from '../requests/runtimeMetrics.ts';
-import { type AgentGaugesParts, agentGauges } from './agentGauges.ts';
-import { type FeatureGate, gateMetrics } from './gateMetrics.ts';
-import { healthMetrics } from './healthMetrics.ts';
-import { type NodeGaugesParts, nodeGauges } from './nodeGauges.ts';
-import { nodeStartup } from './nodeStartup.ts';
-import { processMetrics, startGauge } from './processMetrics.ts';
-import { serviceActionMetrics } from './serviceActionMetrics.ts';
+import { registerCertificateMetrics } from '../requests/certificateMetrics.ts';
+import { type CredentialObserver, registerCredentialMetrics } from '../requests/credentialMetrics.ts';
+import { registerPodResourcesMetrics } from '../requests/podResourcesMetrics.ts';
+import { type ProviderObserver, registerProviderMetrics } from '../requests/providerMetrics.ts';
+import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../requests/requestMetrics.ts';
+import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
+import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
+import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
+import { registerHealthMetrics } from './healthMetrics.ts';
+import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
+import { registerStartupMetrics } from './nodeStartup.ts';
+import { registerProcessMetrics, startGauge } from './processMetrics.ts';
+import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
 
 export interface NodeMetrics {
   /** Observers to pass to `createNode`. */
@@ -40,18 +40,18 @@ export interface NodeMetrics {
     readonly [K in 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
   };
   /** Called after each CRI call. */
-  readonly runtimeCall: (call: TimedCall) => void;
+  readonly onRuntimeCall: (call: TimedCall) => void;
   /** Observers of the requests to an API server, and of the credentials used for them. */
   readonly cluster: {
-    readonly requestsTo: (host: string) => RequestObserver;
+    readonly createRequestObserver: (host: string) => RequestObserver;
     readonly credentials: CredentialObserver;
   };
   /** Creates the listener for requests to one of the node's HTTP servers. */
-  readonly servedRequest: (server: 'readonly' | 'readwrite') => RequestListener;
-  readonly check: CheckListener;
-  readonly providers: ProviderObserver;
-  readonly access: AccessObserver;
-  readonly podResources: PodResourcesListener;
+  readonly observeServedRequests: (server: 'readonly' | 'readwrite') => RequestListener;
+  readonly checkListener: CheckListener;
+  readonly providerObserver: ProviderObserver;
+  readonly accessObserver: AccessObserver;
+  readonly podResourcesListener: PodResourcesListener;
   /** Connects the created node. Must be called before the node starts. */
   start(agent: NodeAgent, details: NodeDetails): void;
   /** Registers the gauge of log usage. Must be called at most once. */
@@ -77,40 +77,47 @@ export interface NodeMetricsParts {
 export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError }: NodeMetricsParts): NodeMetrics {
   const [all, probes, slis] = [new Registry(onError), new Registry(onError), new Registry(onError)];
   const pods = new TrackedPods();
-  const resizes = new ResizeMetrics(all);
+  const resizeMetrics = new ResizeMetrics(all);
   const podTracking = podObservers(
-    { registry: all, probeRegistry: probes, pods, resizes },
+    { registry: all, probeRegistry: probes, pods, resizeMetrics },
     { clock, isInCluster, bootedAt },
   );
   for (const registry of [probes, slis]) startGauge(registry);
-  processMetrics(all);
-  gateMetrics(all, gates);
+  registerProcessMetrics(all);
+  registerGateMetrics(all, gates);
   const now = () => clock.now();
   return {
-    observers: { ...podTracking.observers, serviceActions: serviceActionMetrics(all), onRelisted: relists(all) },
-    runtimeCall: runtimeCalls(all),
-    cluster: { requestsTo: kubeRequests(all), credentials: credentialMetrics(all, now) },
-    servedRequest: servedRequests(all),
-    check: healthMetrics(slis),
-    providers: providerMetrics(all),
-    access: accessMetrics(all, clock),
-    podResources: podResourcesMetrics(all),
+    observers: {
+      ...podTracking.observers,
+      serviceActions: registerServiceActionMetrics(all),
+      onRelisted: registerRelistMetrics(all),
+    },
+    onRuntimeCall: registerRuntimeCallMetrics(all),
+    cluster: {
+      createRequestObserver: registerKubeRequestMetrics(all),
+      credentials: registerCredentialMetrics(all, now),
+    },
+    observeServedRequests: registerServedRequestMetrics(all),
+    checkListener: registerHealthMetrics(slis),
+    providerObserver: registerProviderMetrics(all),
+    accessObserver: registerAccessMetrics(all, clock),
+    podResourcesListener: registerPodResourcesMetrics(all),
     start: (agent, details) => {
       agent.subscribe(podTracking.changed);
-      const gauges = [
-        nodeGauges(all, { ...details, agent, now }),
-        agentGauges(all, { ...details, agent, monotonic: () => clock.monotonic() }),
+      const gaugeUpdaters = [
+        registerNodeGauges(all, { ...details, agent, now }),
+        registerAgentGauges(all, { ...details, agent, monotonic: () => clock.monotonic() }),
       ];
       all.collect(() => {
-        const counts = agent.counts();
-        for (const update of gauges) update(counts);
-        resizes.collect(agent.pods());
+        const agentCounts = agent.counts();
+        for (const update of gaugeUpdaters) update(agentCounts);
+        resizeMetrics.collect(agent.pods());
         podTracking.sweep();
       });
       probes.collect(podTracking.sweep);
-      registeredMetrics(all, [all, probes, slis]);
+      registerMetricCounts(all, [all, probes, slis]);
     },
-    addLogUsage: (usages) => logGauge(all, usages),
+    addLogUsage: (usages) => registerLogGauge(all, usages),
     registries: { all, probes, slis },
   };
 }
@@ -119,49 +126,49 @@ interface PodRegistries {
   readonly registry: Registry;
   readonly probeRegistry: Registry;
   readonly pods: TrackedPods;
-  readonly resizes: ResizeMetrics;
+  readonly resizeMetrics: ResizeMetrics;
 }
 
 function podObservers(
-  { registry, probeRegistry, pods, resizes }: PodRegistries,
+  { registry, probeRegistry, pods, resizeMetrics }: PodRegistries,
   { clock, isInCluster, bootedAt = () => undefined }: Pick<NodeMetricsParts, 'clock' | 'isInCluster' | 'bootedAt'>,
 ) {
-  const podMetrics = new PodMetrics({ registry, pods, resizes, now: () => clock.now(), isInCluster });
-  const probes = new ProbeMetrics(probeRegistry, pods);
+  const podMetrics = new PodMetrics({ registry, pods, resizeMetrics, now: () => clock.now(), isInCluster });
+  const probeMetrics = new ProbeMetrics(probeRegistry, pods);
   const calls = new CallMetrics({
     registry,
     pods,
     podMetrics,
-    probes,
-    resizes,
+    probeMetrics,
+    resizeMetrics,
     volumes: new VolumeMetrics(registry, clock),
   });
-  const certificates = certificateMetrics(registry);
-  const startup = nodeStartup(registry, { now: () => clock.now(), bootedAt });
+  const certificates = registerCertificateMetrics(registry);
+  const observeStartup = registerStartupMetrics(registry, { now: () => clock.now(), bootedAt });
   const observers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
       calls.portCompleted(answer);
       certificates(answer);
-      startup(answer);
+      observeStartup(answer);
     },
     moves: (move) => podMetrics.moved(move),
     decisions: (decision) => podMetrics.decided(decision),
   };
   /** Drops the data of removed pods. */
-  const sweep = () => {
+  const removeOldPods = () => {
     pods.sweep(clock.now());
-    probes.sweep();
+    probeMetrics.sweep();
   };
   return {
     observers,
     changed: (change: Parameters<PodMetrics['changed']>[0]) => {
       podMetrics.changed(change);
       if (!change.removed) return;
-      probes.forget(change.uid);
+      probeMetrics.forget(change.uid);
       calls.forget(change.uid);
       // Also drop the data here, because it must not accumulate if nothing scrapes the metrics.
-      sweep();
+      removeOldPods();
     },
-    sweep,
+    sweep: removeOldPods,
   };
 }

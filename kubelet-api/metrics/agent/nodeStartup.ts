@@ -11,50 +11,57 @@ interface StartupParts {
 }
 
 /** Creates the listener for port outcomes. As in a kubelet, all values stay 0 on a node that was registered before. */
-export function nodeStartup(registry: Registry, { now, bootedAt }: StartupParts): (answer: PortOutcome) => void {
-  const gauge = (name: string, help: string) => registry.gauge(alpha(`kubelet_node_startup_${name}`, help));
-  const preKubelet = gauge('pre_kubelet_duration_seconds', 'Time from the boot of the host to the start of the agent.');
-  const preRegistration = gauge(
+export function registerStartupMetrics(
+  registry: Registry,
+  { now, bootedAt }: StartupParts,
+): (answer: PortOutcome) => void {
+  const createGauge = (name: string, help: string) => registry.gauge(alpha(`kubelet_node_startup_${name}`, help));
+  const preKubeletGauge = createGauge(
+    'pre_kubelet_duration_seconds',
+    'Time from the boot of the host to the start of the agent.',
+  );
+  const preRegistrationGauge = createGauge(
     'pre_registration_duration_seconds',
     'Time from the start of the agent to its first attempt to register the node.',
   );
-  const registration = gauge(
+  const registrationGauge = createGauge(
     'registration_duration_seconds',
     'Time from the first attempt to register the node to its registration.',
   );
-  const postRegistration = gauge(
+  const postRegistrationGauge = createGauge(
     'post_registration_duration_seconds',
     'Time from the registration of the node until it was ready.',
   );
-  const total = gauge('duration_seconds', 'Time from the boot of the host until the node was ready.');
+  const totalGauge = createGauge('duration_seconds', 'Time from the boot of the host until the node was ready.');
   const startedAt = processStartSeconds();
-  let attemptedAt: number | undefined;
+  let firstAttemptAt: number | undefined;
   let registeredAt: number | undefined;
   let isReady = false;
 
-  function registered(at: number, attemptedAt: number): void {
+  function recordRegistration(at: number, attemptedAt: number): void {
     registeredAt = at;
     const hostBootedAt = bootedAt();
-    if (hostBootedAt !== undefined) preKubelet.set([], Math.max(0, startedAt - hostBootedAt));
-    preRegistration.set([], Math.max(0, attemptedAt - startedAt));
-    registration.set([], at - attemptedAt);
+    if (hostBootedAt !== undefined) preKubeletGauge.set([], Math.max(0, startedAt - hostBootedAt));
+    preRegistrationGauge.set([], Math.max(0, attemptedAt - startedAt));
+    registrationGauge.set([], at - attemptedAt);
   }
 
-  function ready(at: number, registeredAt: number): void {
+  function recordReady(at: number, registeredAt: number): void {
     isReady = true;
-    postRegistration.set([], at - registeredAt);
+    postRegistrationGauge.set([], at - registeredAt);
     const hostBootedAt = bootedAt();
-    if (hostBootedAt !== undefined) total.set([], at - hostBootedAt);
+    if (hostBootedAt !== undefined) totalGauge.set([], at - hostBootedAt);
   }
 
   return ({ port, output, ms }) => {
     if (port !== 'registerNode' && port !== 'putNodeStatus') return;
     const at = now() / 1_000;
     if (port === 'registerNode') {
-      attemptedAt ??= at - ms / 1_000;
-      if (registeredAt === undefined && output && 'isNew' in output && output.isNew) registered(at, attemptedAt);
+      firstAttemptAt ??= at - ms / 1_000;
+      if (registeredAt === undefined && output && 'isNew' in output && output.isNew)
+        recordRegistration(at, firstAttemptAt);
     }
     if (registeredAt === undefined || isReady) return;
-    if (output?.events.some(({ reason }) => reason === 'NodeReady')) ready(at, registeredAt);
+    if (output?.events.some(({ reason }) => reason === 'NodeReady')) recordReady(at, registeredAt);
   };
 }

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { alpha, plain, type Registry } from '../registry.ts';
 
 const PAGE_BYTES = 4096;
-const MICRO = 1e-6;
+const SECONDS_PER_MICROSECOND = 1e-6;
 
 /** Returns the start time of the process, in seconds since the epoch. */
 export const processStartSeconds = (): number => Math.round(performance.timeOrigin) / 1_000;
@@ -12,25 +12,25 @@ export const processStartSeconds = (): number => Math.round(performance.timeOrig
 /** Returns the contents of `/proc/self/net/netstat`, or nothing on a kernel without that file. */
 const readNetstat = (): Promise<string> => readFile('/proc/self/net/netstat', 'utf8').catch(() => '');
 
-export function processMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
+export function registerProcessMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
   const cpu = registry.counter(plain('process_cpu_seconds_total', 'Total user and system CPU time, in seconds.'));
-  const resident = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
-  const virtual = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
+  const residentGauge = registry.gauge(plain('process_resident_memory_bytes', 'Resident memory, in bytes.'));
+  const virtualGauge = registry.gauge(plain('process_virtual_memory_bytes', 'Virtual memory, in bytes.'));
   const openFiles = registry.gauge(plain('process_open_fds', 'Open file descriptors.'));
-  const maxFiles = registry.gauge(plain('process_max_fds', 'Maximum number of open file descriptors.'));
-  const maxVirtual = registry.gauge(
+  const maxFilesGauge = registry.gauge(plain('process_max_fds', 'Maximum number of open file descriptors.'));
+  const maxVirtualGauge = registry.gauge(
     plain('process_virtual_memory_max_bytes', 'Maximum amount of virtual memory, in bytes.'),
   );
-  const received = registry.counter(
+  const receivedCounter = registry.counter(
     plain('process_network_receive_bytes_total', 'Bytes that the network namespace of the process received over IP.'),
   );
-  const sent = registry.counter(
+  const sentCounter = registry.counter(
     plain('process_network_transmit_bytes_total', 'Bytes that the network namespace of the process sent over IP.'),
   );
   registry.gauge(plain('process_start_time_seconds', START_TIME_HELP)).set([], processStartSeconds());
   registry.collect(async () => {
     const { user, system } = process.cpuUsage();
-    cpu.set([], (user + system) * MICRO);
+    cpu.set([], (user + system) * SECONDS_PER_MICROSECOND);
     const [memory, fileDescriptors, limits, network] = await Promise.all([
       readFile('/proc/self/statm', 'utf8'),
       readdir('/proc/self/fd'),
@@ -38,14 +38,14 @@ export function processMetrics(registry: Registry, netstat: () => Promise<string
       netstat(),
     ]);
     const [size = 0, pages = 0] = memory.split(' ').map(Number);
-    virtual.set([], size * PAGE_BYTES);
-    resident.set([], pages * PAGE_BYTES);
+    virtualGauge.set([], size * PAGE_BYTES);
+    residentGauge.set([], pages * PAGE_BYTES);
     openFiles.set([], fileDescriptors.length);
-    maxFiles.set([], limitOf(limits, 'Max open files'));
-    maxVirtual.set([], limitOf(limits, 'Max address space'));
+    maxFilesGauge.set([], parseLimit(limits, 'Max open files'));
+    maxVirtualGauge.set([], parseLimit(limits, 'Max address space'));
     for (const [metric, name] of [
-      [received, 'InOctets'],
-      [sent, 'OutOctets'],
+      [receivedCounter, 'InOctets'],
+      [sentCounter, 'OutOctets'],
     ] as const) {
       const bytes = ipCounter(network, name);
       if (bytes === undefined) metric.remove([]);
@@ -55,11 +55,11 @@ export function processMetrics(registry: Registry, netstat: () => Promise<string
 }
 
 /** Prometheus' Go client reports "unlimited" as the largest 64-bit number (`process_collector_procfsenabled.go`). */
-const NO_LIMIT = 2 ** 64;
+const UNLIMITED_BYTES = 2 ** 64;
 
-function limitOf(limits: string, name: string): number {
+function parseLimit(limits: string, name: string): number {
   const limit = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(limits)?.[1];
-  return limit === 'unlimited' ? NO_LIMIT : Number(limit);
+  return limit === 'unlimited' ? UNLIMITED_BYTES : Number(limit);
 }
 
 /**
@@ -71,8 +71,8 @@ function ipCounter(netstat: string, name: string): number | undefined {
     .split('\n')
     .filter((line) => line.startsWith('IpExt:'))
     .map((line) => line.split(' '));
-  const value = Number(values[names.indexOf(name)] ?? Number.NaN);
-  return Number.isFinite(value) ? value : undefined;
+  const counterValue = Number(values[names.indexOf(name)] ?? Number.NaN);
+  return Number.isFinite(counterValue) ? counterValue : undefined;
 }
 
 const START_TIME_HELP = 'Start time of the process, in seconds since the epoch.';

@@ -4,15 +4,15 @@ import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for service actions. */
-export function serviceActionMetrics(registry: Registry): (action: ServiceAction) => void {
-  const { opened, failed, latency } = eventStreamFamilies(registry);
+export function registerServiceActionMetrics(registry: Registry): (action: ServiceAction) => void {
+  const { opened, failed, latency } = registerEventStreamFamilies(registry);
   const volumeMeasurements = registry.histogram(
     alpha('kubelet_volume_metric_collection_duration_seconds', 'Time to measure the usage of a volume.', [
       'metric_source',
     ]),
     DEFAULT_BUCKETS,
   );
-  const { checks, records, intents } = pullRecordFamilies(registry);
+  const { checks, records, intents } = registerPullRecordFamilies(registry);
   return (action) => {
     switch (action.action) {
       case 'eventStreamOpened':
@@ -37,7 +37,7 @@ export function serviceActionMetrics(registry: Registry): (action: ServiceAction
  * Registers the families of `pkg/kubelet/pleg/evented.go`. A kubelet only reports values with the feature gate
  * EventedPLEG.
  */
-function eventStreamFamilies({ counter, histogram }: Registry) {
+function registerEventStreamFamilies({ counter, histogram }: Registry) {
   const options = (name: string, help: string) => alpha(`kubelet_evented_pleg_connection_${name}`, help);
   return {
     opened: counter(options('success_count', 'Event streams of the container runtime that were opened.')),
@@ -52,7 +52,7 @@ function eventStreamFamilies({ counter, histogram }: Registry) {
 }
 
 /** Registers the families of `pkg/kubelet/images/pullmanager/metrics.go`. */
-function pullRecordFamilies({ counter, gauge }: Registry) {
+function registerPullRecordFamilies({ counter, gauge }: Registry) {
   const options = (name: string, help: string, labels?: readonly string[]) =>
     alpha(`kubelet_imagemanager_${name}`, help, labels);
   return {

@@ -1,18 +1,18 @@
 /** Serves `/metrics/cadvisor`: the usage of each cgroup, in the form that Prometheus rules for Kubernetes expect. */
 
-import { nextTurn } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
-import { expositionChunks, type Family } from '../exposition.ts';
-import { answerMetrics } from '../requests/answerMetrics.ts';
-import { deviceMetrics, type NameDevice } from './deviceMetrics.ts';
-import { type Machine, machineFamilies } from './machineFamilies.ts';
-import { familyOf } from './metric.ts';
+import { generateChunks, type MetricFamily } from '../exposition.ts';
+import { sendMetrics } from '../requests/answerMetrics.ts';
+import { deviceMetrics, type GetDeviceName } from './deviceMetrics.ts';
+import { type MachineInfo, machineFamilies } from './machineFamilies.ts';
+import { toFamily } from './metric.ts';
 import type { DiskUsage, Row } from './row.ts';
-import { rowsOf } from './rows.ts';
+import { buildRows } from './rows.ts';
 import { specMetrics } from './specMetrics.ts';
 import { USAGE_METRICS } from './usageMetrics.ts';
 
@@ -30,9 +30,9 @@ export interface CadvisorParts {
 
 /** Facts about the host that a sample of cgroups does not contain. */
 export interface CadvisorHost {
-  readonly machine: Machine;
+  readonly machine: MachineInfo;
   readonly disks: readonly DiskUsage[];
-  readonly nameDevice: NameDevice;
+  readonly nameDevice: GetDeviceName;
   /** The boot time, in milliseconds since the epoch. Undefined if unknown. */
   readonly bootedAt?: number | undefined;
   /** Empty if the runtime does not report it. */
@@ -42,15 +42,15 @@ export interface CadvisorHost {
 export function cadvisorRoute(parts: CadvisorParts): Route {
   const cache = new ExpositionCache(parts);
   return {
-    tree: '/metrics/cadvisor',
-    answer: async (exchange) => {
+    pathPrefix: '/metrics/cadvisor',
+    handle: async (exchange) => {
       const chunks = await cache.get(exchange.signal);
-      await answerMetrics(exchange, chunks, parts.startedAt);
+      await sendMetrics(exchange, chunks, parts.startedAt);
     },
   };
 }
 
-type Chunks = readonly Buffer[];
+type ExpositionChunks = readonly Buffer[];
 
 /**
  * Caches the exposition of the last sample for all scrapers. Weak references allow a garbage collection to free the
@@ -58,22 +58,25 @@ type Chunks = readonly Buffer[];
  */
 class ExpositionCache {
   readonly #parts: CadvisorParts;
-  #last: { readonly sample: WeakRef<NodeSample>; readonly chunks: WeakRef<Promise<Chunks>> } | undefined;
+  #lastExposition:
+    | { readonly sample: WeakRef<NodeSample>; readonly chunks: WeakRef<Promise<ExpositionChunks>> }
+    | undefined;
 
   constructor(parts: CadvisorParts) {
     this.#parts = parts;
   }
 
-  async get(signal: AbortSignal): Promise<Chunks> {
+  async get(signal: AbortSignal): Promise<ExpositionChunks> {
     const sample = await this.#parts.sample(signal);
-    const cached = this.#last?.sample.deref() === sample ? this.#last.chunks.deref() : undefined;
-    if (cached !== undefined) return cached;
-    const chunks = this.#build(sample, new AbortController().signal);
-    const entry = { sample: new WeakRef(sample), chunks: new WeakRef(chunks) };
-    this.#last = entry;
+    const cachedChunks =
+      this.#lastExposition?.sample.deref() === sample ? this.#lastExposition.chunks.deref() : undefined;
+    if (cachedChunks !== undefined) return cachedChunks;
+    const chunks = this.#buildExposition(sample, new AbortController().signal);
+    const cacheEntry = { sample: new WeakRef(sample), chunks: new WeakRef(chunks) };
+    this.#lastExposition = cacheEntry;
     // Drop a failed exposition, which makes the next scrape retry.
     chunks.catch(() => {
-      if (this.#last === entry) this.#last = undefined;
+      if (this.#lastExposition === cacheEntry) this.#lastExposition = undefined;
     });
     return chunks;
   }
@@ -82,26 +85,26 @@ class ExpositionCache {
    * Builds the exposition. `signal` must not be that of the first scraper, because other scrapers may wait for the same
    * result.
    */
-  async #build(sample: NodeSample, signal: AbortSignal): Promise<Chunks> {
+  async #buildExposition(sample: NodeSample, signal: AbortSignal): Promise<ExpositionChunks> {
     const host = await this.#parts.host(signal);
     const { memoryBytes, swapBytes } = host.machine;
-    const rows = await rowsOf(sample, {
+    const rows = await buildRows(sample, {
       ...host,
       memoryBytes,
       swapBytes,
       openFiles: countOpenFiles,
-      imageNames: this.#imageNames(),
+      imageNames: this.#getImageNames(),
     });
     const chunks: Buffer[] = [];
-    for (const chunk of expositionChunks(cadvisorFamilies(rows, host, sample, this.#parts.now()))) {
+    for (const chunk of generateChunks(buildFamilies(rows, host, sample, this.#parts.now()))) {
       chunks.push(Buffer.from(chunk));
-      await nextTurn();
+      await yieldToEventLoop();
     }
     return chunks;
   }
 
   /** Returns the image names from pod statuses, keyed by container ID. */
-  #imageNames(): ReadonlyMap<string, string> {
+  #getImageNames(): ReadonlyMap<string, string> {
     const statuses = this.#parts.pods().flatMap(({ status }) => allStatuses(status));
     return new Map(statuses.map(({ containerID = '', image }) => [containerID.replace(/^[^:]+:\/\//, ''), image]));
   }
@@ -111,14 +114,14 @@ class ExpositionCache {
  * Returns the families sorted by name, like a registry of Prometheus' Go library. `now` is in milliseconds since the
  * epoch.
  */
-function cadvisorFamilies(
+function buildFamilies(
   rows: readonly Row[],
   { machine, nameDevice }: Pick<CadvisorHost, 'machine' | 'nameDevice'>,
   sample: Pick<NodeSample, 'startedAt' | 'failure'>,
   now: number,
-): readonly Family[] {
+): readonly MetricFamily[] {
   const metrics = [...USAGE_METRICS, ...deviceMetrics(nameDevice), ...specMetrics(now)];
   const observation = { observedAt: sample.startedAt, hasFailed: sample.failure !== undefined };
-  const families = [...metrics.map((metric) => familyOf(metric, rows)), ...machineFamilies(machine, observation)];
+  const families = [...metrics.map((metric) => toFamily(metric, rows)), ...machineFamilies(machine, observation)];
   return families.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

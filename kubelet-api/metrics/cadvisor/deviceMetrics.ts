@@ -5,31 +5,31 @@
 import type { DeviceUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { DiskIo } from '../../../host/usage/disks.ts';
 import type { InterfaceUsage } from '../../../host/usage/netDev.ts';
-import { counter, gauge, type LabelledValue, type Metric } from './metric.ts';
+import { createCounter, createGauge, type LabelledValue, type Metric } from './metric.ts';
 import type { DiskUsage, Label, Row } from './row.ts';
 
 /** Returns a unique name for a block device. */
-export type NameDevice = (device: Pick<DeviceUsage, 'major' | 'minor'>) => string;
+export type GetDeviceName = (device: Pick<DeviceUsage, 'major' | 'minor'>) => string;
 
 /** Reads the I/O of a cgroup by device. For the node, `readDisk` adds the I/O of its file systems' disks. */
-const deviceIo =
-  (nameOf: NameDevice, kind: 'bytes' | 'operations', operation: string, readDisk?: (io: DiskIo) => number) =>
+const deviceIoValues =
+  (nameOf: GetDeviceName, kind: 'bytes' | 'operations', operation: string, readDisk?: (io: DiskIo) => number) =>
   (row: Row): readonly LabelledValue[] => [
     ...(row.usage.io ?? []).flatMap((device): LabelledValue[] => {
       const value = device[kind].get(operation);
       return value === undefined ? [] : [{ labels: [['device', nameOf(device)]], value }];
     }),
-    ...(readDisk === undefined ? [] : diskIoValues(readDisk)(withoutCountedDisks(row, nameOf))),
+    ...(readDisk === undefined ? [] : diskIoValues(readDisk)(omitCountedDisks(row, nameOf))),
   ];
 
 /** Removes the disks whose I/O the node's root cgroup already includes. */
-function withoutCountedDisks({ usage, disks, ...row }: Row, nameOf: NameDevice): Row {
-  const counted = new Set(usage.io?.map(nameOf));
-  return { ...row, usage, disks: disks?.filter(({ device }) => !counted.has(device)) };
+function omitCountedDisks({ usage, disks, ...row }: Row, nameOf: GetDeviceName): Row {
+  const countedDevices = new Set(usage.io?.map(nameOf));
+  return { ...row, usage, disks: disks?.filter(({ device }) => !countedDevices.has(device)) };
 }
 
-const blkio =
-  (nameOf: NameDevice) =>
+const blkioValues =
+  (nameOf: GetDeviceName) =>
   ({ usage: { io = [] } }: Row): readonly LabelledValue[] =>
     io.flatMap((device) => {
       const numberLabels: readonly Label[] = [
@@ -55,76 +55,76 @@ const diskIoValues =
     disks.flatMap(({ device, io }) => (io === undefined ? [] : [{ labels: [['device', device]], value: read(io) }]));
 
 const MS_PER_SECOND = 1_000;
-const diskIoSeconds = (read: (io: DiskIo) => number) => diskIoValues((io) => read(io) / MS_PER_SECOND);
+const diskIoSecondsValues = (read: (io: DiskIo) => number) => diskIoValues((io) => read(io) / MS_PER_SECOND);
 
-const DISKS: readonly Metric[] = [
-  gauge(
+const DISK_METRICS: readonly Metric[] = [
+  createGauge(
     'container_fs_inodes_free',
     'Number of available Inodes',
     diskValues(({ inodesFree }) => inodesFree),
   ),
-  gauge(
+  createGauge(
     'container_fs_inodes_total',
     'Number of Inodes',
     diskValues(({ inodes }) => inodes),
   ),
-  gauge(
+  createGauge(
     'container_fs_limit_bytes',
     'Number of bytes that can be consumed by the container on this filesystem.',
     diskValues(({ capacityBytes }) => capacityBytes),
   ),
-  gauge(
+  createGauge(
     'container_fs_usage_bytes',
     'Number of bytes that are consumed by the container on this filesystem.',
     diskValues(({ usedBytes }) => usedBytes),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_sector_reads_total', 'Cumulative count of sector reads completed'] as const),
     diskIoValues(({ sectorsRead }) => sectorsRead),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_reads_merged_total', 'Cumulative count of reads merged'] as const),
     diskIoValues(({ readsMerged }) => readsMerged),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_read_seconds_total', 'Cumulative count of seconds spent reading'] as const),
-    diskIoSeconds(({ readMs }) => readMs),
+    diskIoSecondsValues(({ readMs }) => readMs),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_sector_writes_total', 'Cumulative count of sector writes completed'] as const),
     diskIoValues(({ sectorsWritten }) => sectorsWritten),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_writes_merged_total', 'Cumulative count of writes merged'] as const),
     diskIoValues(({ writesMerged }) => writesMerged),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_write_seconds_total', 'Cumulative count of seconds spent writing'] as const),
-    diskIoSeconds(({ writeMs }) => writeMs),
+    diskIoSecondsValues(({ writeMs }) => writeMs),
   ),
-  gauge(
+  createGauge(
     ...(['container_fs_io_current', 'Number of I/Os currently in progress'] as const),
     diskIoValues(({ inProgress }) => inProgress),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_io_time_seconds_total', 'Cumulative count of seconds spent doing I/Os'] as const),
-    diskIoSeconds(({ ioMs }) => ioMs),
+    diskIoSecondsValues(({ ioMs }) => ioMs),
   ),
-  counter(
+  createCounter(
     ...(['container_fs_io_time_weighted_seconds_total', 'Cumulative weighted I/O time in seconds'] as const),
-    diskIoSeconds(({ weightedMs }) => weightedMs),
+    diskIoSecondsValues(({ weightedMs }) => weightedMs),
   ),
 ];
 
 function networkCounter(name: string, help: string, readInterface: (usage: InterfaceUsage) => number): Metric {
-  const read = ({ network }: Row): readonly LabelledValue[] =>
+  const readValues = ({ network }: Row): readonly LabelledValue[] =>
     network?.interfaces.map((each) => ({ labels: [['interface', each.name]], value: readInterface(each) })) ?? [];
-  return counter(`container_network_${name}_total`, `Cumulative count of ${help}`, read, {
+  return createCounter(`container_network_${name}_total`, `Cumulative count of ${help}`, readValues, {
     timestampOf: (row) => row.network?.readAt,
   });
 }
 
-const NETWORK: readonly Metric[] = [
+const NETWORK_METRICS: readonly Metric[] = [
   networkCounter('receive_bytes', 'bytes received', ({ rxBytes }) => rxBytes),
   networkCounter('receive_packets', 'packets received', ({ rxPackets }) => rxPackets),
   networkCounter('receive_packets_dropped', 'packets dropped while receiving', ({ rxDropped }) => rxDropped),
@@ -135,18 +135,26 @@ const NETWORK: readonly Metric[] = [
   networkCounter('transmit_errors', 'errors encountered while transmitting', ({ txErrors }) => txErrors),
 ];
 
-export const deviceMetrics = (nameOf: NameDevice): readonly Metric[] => [
-  counter('container_fs_reads_bytes_total', 'Cumulative count of bytes read', deviceIo(nameOf, 'bytes', 'Read')),
-  counter(
+export const deviceMetrics = (nameOf: GetDeviceName): readonly Metric[] => [
+  createCounter(
+    'container_fs_reads_bytes_total',
+    'Cumulative count of bytes read',
+    deviceIoValues(nameOf, 'bytes', 'Read'),
+  ),
+  createCounter(
     ...(['container_fs_reads_total', 'Cumulative count of reads completed'] as const),
-    deviceIo(nameOf, 'operations', 'Read', ({ reads }) => reads),
+    deviceIoValues(nameOf, 'operations', 'Read', ({ reads }) => reads),
   ),
-  counter('container_fs_writes_bytes_total', 'Cumulative count of bytes written', deviceIo(nameOf, 'bytes', 'Write')),
-  counter(
+  createCounter(
+    'container_fs_writes_bytes_total',
+    'Cumulative count of bytes written',
+    deviceIoValues(nameOf, 'bytes', 'Write'),
+  ),
+  createCounter(
     ...(['container_fs_writes_total', 'Cumulative count of writes completed'] as const),
-    deviceIo(nameOf, 'operations', 'Write', ({ writes }) => writes),
+    deviceIoValues(nameOf, 'operations', 'Write', ({ writes }) => writes),
   ),
-  counter('container_blkio_device_usage_total', 'Blkio Device bytes usage', blkio(nameOf)),
-  ...DISKS,
-  ...NETWORK,
+  createCounter('container_blkio_device_usage_total', 'Blkio Device bytes usage', blkioValues(nameOf)),
+  ...DISK_METRICS,
+  ...NETWORK_METRICS,
 ];

@@ -1,7 +1,7 @@
 /** Defines the metrics of the host, with cAdvisor's names (`metrics/prometheus_machine.go` of cAdvisor). */
-import { type Family, labelText } from '../exposition.ts';
+import { formatLabels, type MetricFamily } from '../exposition.ts';
 
-export interface Machine {
+export interface MachineInfo {
   readonly machineId: string;
   readonly systemUuid: string;
   readonly bootId: string;
@@ -22,10 +22,10 @@ interface Observation {
   readonly hasFailed: boolean;
 }
 
-export function machineFamilies(machine: Machine, { observedAt, hasFailed }: Observation): readonly Family[] {
+export function machineFamilies(machine: MachineInfo, { observedAt, hasFailed }: Observation): readonly MetricFamily[] {
   const { machineId, systemUuid, bootId } = machine;
-  const labels = labelText(Object.entries({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid }));
-  const hostGauge = (name: string, help: string, value: number): Family => ({
+  const labels = formatLabels(Object.entries({ boot_id: bootId, machine_id: machineId, system_uuid: systemUuid }));
+  const hostGauge = (name: string, help: string, value: number): MetricFamily => ({
     name: `machine_${name}`,
     help,
     type: 'gauge',
@@ -40,13 +40,13 @@ export function machineFamilies(machine: Machine, { observedAt, hasFailed }: Obs
     hostGauge('cpu_sockets', 'Number of CPU sockets.', machine.sockets),
     hostGauge('memory_bytes', 'Amount of memory installed on the machine.', machine.memoryBytes),
     hostGauge('swap_bytes', 'Amount of swap memory available on the machine.', machine.swapBytes),
-    scrapeError('machine', 'machine metrics, 0 otherwise.', false),
-    scrapeError('container', 'container metrics, 0 otherwise', hasFailed),
-    versionInfo(machine),
+    createScrapeErrorFamily('machine', 'machine metrics, 0 otherwise.', false),
+    createScrapeErrorFamily('container', 'container metrics, 0 otherwise', hasFailed),
+    createVersionFamily(machine),
   ];
 }
 
-const scrapeError = (exporter: string, helpEnd: string, hasFailed: boolean): Family => ({
+const createScrapeErrorFamily = (exporter: string, helpEnd: string, hasFailed: boolean): MetricFamily => ({
   name: `${exporter}_scrape_error`,
   help: `1 if there was an error while getting ${helpEnd}`,
   type: 'gauge',
@@ -56,12 +56,12 @@ const scrapeError = (exporter: string, helpEnd: string, hasFailed: boolean): Fam
 const VERSION_HELP =
   "A metric with a constant '1' value labeled by kernel version, OS version, docker version, cadvisor version & cadvisor revision.";
 
-function versionInfo({ kernelVersion, osVersion, version }: Machine): Family {
-  const versions = { cadvisorRevision: '', cadvisorVersion: version, dockerVersion: '', kernelVersion, osVersion };
+function createVersionFamily({ kernelVersion, osVersion, version }: MachineInfo): MetricFamily {
+  const versionLabels = { cadvisorRevision: '', cadvisorVersion: version, dockerVersion: '', kernelVersion, osVersion };
   return {
     name: 'cadvisor_version_info',
     help: VERSION_HELP,
     type: 'gauge',
-    samples: [{ labels: labelText(Object.entries(versions)), value: 1 }],
+    samples: [{ labels: formatLabels(Object.entries(versionLabels)), value: 1 }],
   };
 }

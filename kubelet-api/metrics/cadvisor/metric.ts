@@ -1,10 +1,10 @@
 /** Defines the form of the metrics of `/metrics/cadvisor`. */
-import type { Family, Sample } from '../exposition.ts';
-import { type Label, type Row, withLabels } from './row.ts';
+import type { MetricFamily, Sample } from '../exposition.ts';
+import { appendLabels, type Label, type Row } from './row.ts';
 
-export interface Metric extends Pick<Family, 'name' | 'help' | 'type'> {
+export interface Metric extends Pick<MetricFamily, 'name' | 'help' | 'type'> {
   /** Returns the row's value or labelled values. Undefined or empty if the row has no sample of this metric. */
-  readonly read: (row: Row) => number | undefined | readonly LabelledValue[];
+  readonly readValues: (row: Row) => number | undefined | readonly LabelledValue[];
   /** Defaults to the time at which the cgroup was read. `null` omits the timestamp, e.g. for a limit. */
   readonly timestampOf?: ((row: Row) => number | undefined) | null;
 }
@@ -14,39 +14,49 @@ export interface LabelledValue {
   readonly value: number;
 }
 
-type Options = Pick<Metric, 'timestampOf'>;
+type MetricOptions = Pick<Metric, 'timestampOf'>;
 
-export const counter = (name: string, help: string, read: Metric['read'], options: Options = {}): Metric => ({
+export const createCounter = (
+  name: string,
+  help: string,
+  readValues: Metric['readValues'],
+  options: MetricOptions = {},
+): Metric => ({
   name,
   help,
   type: 'counter',
-  read,
+  readValues,
   ...options,
 });
 
-export const gauge = (name: string, help: string, read: Metric['read'], options: Options = {}): Metric => ({
+export const createGauge = (
+  name: string,
+  help: string,
+  readValues: Metric['readValues'],
+  options: MetricOptions = {},
+): Metric => ({
   name,
   help,
   type: 'gauge',
-  read,
+  readValues,
   ...options,
 });
 
 /** Reads the metric from all rows, lazily. */
-export const familyOf = (metric: Metric, rows: readonly Row[]): Family => ({
+export const toFamily = (metric: Metric, rows: readonly Row[]): MetricFamily => ({
   name: metric.name,
   help: metric.help,
   type: metric.type,
-  samples: { [Symbol.iterator]: () => samplesOf(metric, rows) },
+  samples: { [Symbol.iterator]: () => generateSamples(metric, rows) },
 });
 
-function* samplesOf({ read, timestampOf }: Metric, rows: readonly Row[]): Generator<Sample> {
+function* generateSamples({ readValues, timestampOf }: Metric, rows: readonly Row[]): Generator<Sample> {
   for (const row of rows) {
-    const values = read(row);
+    const values = readValues(row);
     if (values === undefined) continue;
     const timestampMs = timestampOf === null ? undefined : (timestampOf?.(row) ?? row.usage.readAt);
     if (typeof values === 'number') yield { labels: row.labelText, value: values, timestampMs };
-    else for (const { labels, value } of values) yield { labels: withLabels(row, labels), value, timestampMs };
+    else for (const { labels, value } of values) yield { labels: appendLabels(row, labels), value, timestampMs };
   }
 }
 

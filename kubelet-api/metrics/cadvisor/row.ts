@@ -6,7 +6,7 @@ import type { CgroupUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { OpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { DiskIo } from '../../../host/usage/disks.ts';
 import type { InterfaceUsage } from '../../../host/usage/netDev.ts';
-import { labelText } from '../exposition.ts';
+import { formatLabels } from '../exposition.ts';
 
 export interface Row {
   /** The row's labels, sorted by name. */
@@ -52,9 +52,9 @@ export interface RowIdentity {
 
 export function rowLabels({ id, container = '', image = '', name = '', namespace = '', pod = '' }: RowIdentity) {
   const labels = Object.entries({ container, id, image, name, namespace, pod });
-  return { labels, labelText: labelText(labels) };
+  return { labels, labelText: formatLabels(labels) };
 }
 
 /** Formats a row's labels together with the labels of a sample, sorted by name. */
-export const withLabels = ({ labels }: Pick<Row, 'labels'>, extraLabels: readonly Label[]): string =>
-  labelText([...labels, ...extraLabels].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+export const appendLabels = ({ labels }: Pick<Row, 'labels'>, extraLabels: readonly Label[]): string =>
+  formatLabels([...labels, ...extraLabels].toSorted(([one], [other]) => (one < other ? -1 : 1)));

@@ -3,7 +3,7 @@
  * containers.
  */
 
-import { nextTurn } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
 import { type DiskUsage, type Row, type RowIdentity, rowLabels } from './row.ts';
@@ -23,15 +23,15 @@ export interface RowParts {
 }
 
 /** Number of pods to process before yielding to the event loop. Counting their open files takes about a millisecond. */
-const PODS_PER_TURN = 8;
+const MAX_PODS_PER_TURN = 8;
 
-export async function rowsOf(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {
-  const { root, allPods, tiers, agent, network } = sample;
-  const rows: Row[] = root ? [{ ...rowOf(withCapacity(root, parts), parts), ...nodeFields(parts), network }] : [];
-  for (const cgroup of allPods ? [allPods, ...tiers] : tiers) rows.push(rowOf(cgroup, parts));
-  if (agent !== undefined && agent !== root) rows.push(rowOf(agent, parts));
+export async function buildRows(sample: NodeSample, parts: RowParts): Promise<readonly Row[]> {
+  const { root, allPods, qosCgroups, agent, network } = sample;
+  const rows: Row[] = root ? [{ ...buildRow(withCapacity(root, parts), parts), ...nodeFields(parts), network }] : [];
+  for (const cgroup of allPods ? [allPods, ...qosCgroups] : qosCgroups) rows.push(buildRow(cgroup, parts));
+  if (agent !== undefined && agent !== root) rows.push(buildRow(agent, parts));
   for (const [index, pod] of sample.pods.entries()) {
-    if (index % PODS_PER_TURN === 0) await nextTurn();
+    if (index % MAX_PODS_PER_TURN === 0) await yieldToEventLoop();
     rows.push(...podRows(pod, parts));
   }
   // A pod whose sandbox is being replaced is listed once for each sandbox.
@@ -51,20 +51,20 @@ function withCapacity(root: CgroupSample, { memoryBytes, swapBytes }: RowParts):
 function podRows(pod: PodSample, parts: RowParts): Row[] {
   const podIdentity = { namespace: pod.namespace, pod: pod.name };
   const rows: Row[] = [];
-  if (pod.cgroup !== undefined) rows.push(rowOf(pod.cgroup, parts, podIdentity, pod.createdAt));
+  if (pod.cgroup !== undefined) rows.push(buildRow(pod.cgroup, parts, podIdentity, pod.createdAt));
   if (pod.sandboxCgroup !== undefined) {
     const identity = { ...podIdentity, image: parts.pauseImage, name: pod.sandboxId };
-    rows.push({ ...rowOf(pod.sandboxCgroup, parts, identity, pod.createdAt), network: pod.network });
+    rows.push({ ...buildRow(pod.sandboxCgroup, parts, identity, pod.createdAt), network: pod.network });
   }
   for (const { cgroup, name, image, id, createdAt } of pod.containers) {
     if (cgroup === undefined) continue;
     const identity = { ...podIdentity, container: name, image: parts.imageNames.get(id) ?? image, name: id };
-    rows.push(rowOf(cgroup, parts, identity, createdAt));
+    rows.push(buildRow(cgroup, parts, identity, createdAt));
   }
   return rows;
 }
 
-function rowOf(
+function buildRow(
   { path, usage }: CgroupSample,
   parts: RowParts,
   identity: Omit<RowIdentity, 'id'> = {},

@@ -2,20 +2,20 @@
  * Defines the metrics of a cgroup's limits and creation time, with cAdvisor's names. Their samples have no timestamps.
  */
 import type { CpuUsage, MemoryLimits } from '../../../host/cgroup/usage/cgroupUsage.ts';
-import { gauge, type Metric } from './metric.ts';
+import { createGauge, type Metric } from './metric.ts';
 
-const UNTIMED = { timestampOf: null };
+const WITHOUT_TIMESTAMP = { timestampOf: null };
 
 const cpu = (name: string, help: string, read: (cpu: CpuUsage) => number | undefined): Metric =>
-  gauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), UNTIMED);
+  createGauge(name, help, ({ usage }) => usage.cpu && read(usage.cpu), WITHOUT_TIMESTAMP);
 
 /** Defines a metric of a memory limit. Its value is 0 if there is no limit. */
 const memory = (name: string, help: string, read: (limits: MemoryLimits) => number | undefined): Metric =>
-  gauge(
+  createGauge(
     `container_spec_memory_${name}_bytes`,
     help,
     ({ usage }) => usage.memory?.limits && (read(usage.memory.limits) ?? 0),
-    UNTIMED,
+    WITHOUT_TIMESTAMP,
   );
 
 const MS_PER_SECOND = 1_000;
@@ -23,11 +23,11 @@ const wholeSeconds = (ms: number): number => Math.trunc(ms / MS_PER_SECOND);
 
 /** Returns the metrics. `now` is in milliseconds since the epoch. */
 export const specMetrics = (now: number): readonly Metric[] => [
-  gauge(
+  createGauge(
     'container_start_time_seconds',
     'Start time of the container since unix epoch in seconds.',
     ({ createdAt }) => (createdAt === undefined ? undefined : wholeSeconds(createdAt)),
-    UNTIMED,
+    WITHOUT_TIMESTAMP,
   ),
   cpu('container_spec_cpu_period', 'CPU period of the container.', ({ periodUs = 0 }) => periodUs),
   cpu('container_spec_cpu_quota', 'CPU quota of the container.', ({ quotaUs }) => quotaUs || undefined),
@@ -35,9 +35,9 @@ export const specMetrics = (now: number): readonly Metric[] => [
   memory('limit', 'Memory limit for the container.', ({ limit }) => limit),
   memory('swap_limit', 'Memory swap limit for the container.', ({ swap }) => swap),
   memory('reservation_limit', 'Memory reservation limit for the container.', ({ reservation }) => reservation),
-  gauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
+  createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
     timestampOf: () => now,
   }),
   // The CRI has no health checks like Docker's. -1 means that there is none.
-  gauge('container_health_state', "The result of the container's health check", () => -1),
+  createGauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -3,49 +3,49 @@
  * cAdvisor).
  */
 import type { CpuUsage, MemoryUsage, Pressure } from '../../../host/cgroup/usage/cgroupUsage.ts';
-import { counter, gauge, type LabelledValue, type Metric, nsToSeconds, usToSeconds } from './metric.ts';
+import { createCounter, createGauge, type LabelledValue, type Metric, nsToSeconds, usToSeconds } from './metric.ts';
 import type { Row } from './row.ts';
 
 const cpu = (read: (cpu: CpuUsage) => number | undefined) => (row: Row) =>
   row.usage.cpu === undefined ? undefined : read(row.usage.cpu);
 
 /** Reads a throttling value, which is undefined for a cgroup without a CPU quota. */
-const throttling = (read: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? read(usage) : undefined));
+const readThrottling = (read: (cpu: CpuUsage) => number) => cpu((usage) => (usage.quotaUs ? read(usage) : undefined));
 
 const CPU: readonly Metric[] = [
-  counter(
+  createCounter(
     ...(['container_cpu_user_seconds_total', 'Cumulative user cpu time consumed in seconds.'] as const),
     cpu(({ userNs }) => nsToSeconds(userNs)),
   ),
-  counter(
+  createCounter(
     ...(['container_cpu_system_seconds_total', 'Cumulative system cpu time consumed in seconds.'] as const),
     cpu(({ systemNs }) => nsToSeconds(systemNs)),
   ),
-  counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({ usage }) => {
-    const used = usage.cpu?.usageNs ?? 0;
-    return used > 0 ? [{ labels: [['cpu', 'total']], value: nsToSeconds(used) }] : [];
+  createCounter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({ usage }) => {
+    const usedNs = usage.cpu?.usageNs ?? 0;
+    return usedNs > 0 ? [{ labels: [['cpu', 'total']], value: nsToSeconds(usedNs) }] : [];
   }),
-  counter(
+  createCounter(
     ...(['container_cpu_cfs_periods_total', 'Number of elapsed enforcement period intervals.'] as const),
-    throttling(({ periods }) => periods ?? 0),
+    readThrottling(({ periods }) => periods ?? 0),
   ),
-  counter(
+  createCounter(
     ...(['container_cpu_cfs_throttled_periods_total', 'Number of throttled period intervals.'] as const),
-    throttling(({ throttledPeriods }) => throttledPeriods ?? 0),
+    readThrottling(({ throttledPeriods }) => throttledPeriods ?? 0),
   ),
-  counter(
+  createCounter(
     'container_cpu_cfs_throttled_seconds_total',
     'Total time duration the container has been throttled.',
-    throttling(({ throttledNs }) => nsToSeconds(throttledNs)),
+    readThrottling(({ throttledNs }) => nsToSeconds(throttledNs)),
   ),
-  counter(
+  createCounter(
     ...(['container_cpu_cfs_burst_periods_total', 'Number of periods when burst occurs.'] as const),
-    throttling(({ bursts }) => bursts ?? 0),
+    readThrottling(({ bursts }) => bursts ?? 0),
   ),
-  counter(
+  createCounter(
     'container_cpu_cfs_burst_seconds_total',
     'Total time duration the container has been bursted.',
-    throttling(({ burstNs }) => nsToSeconds(burstNs)),
+    readThrottling(({ burstNs }) => nsToSeconds(burstNs)),
   ),
 ];
 
@@ -74,60 +74,60 @@ const pageFaultValues = ({ usage }: Row): readonly LabelledValue[] => {
   ]);
 };
 
-const MEMORY: readonly Metric[] = [
-  gauge(
+const MEMORY_METRICS: readonly Metric[] = [
+  createGauge(
     'container_memory_cache',
     'Number of bytes of page cache memory.',
     memory(({ cache }) => cache),
   ),
-  gauge(
+  createGauge(
     'container_memory_rss',
     'Size of RSS in bytes.',
     memory(({ rss }) => rss),
   ),
-  gauge(
+  createGauge(
     'container_memory_kernel_usage',
     'Size of kernel memory allocated in bytes.',
     memory(({ kernel }) => kernel),
   ),
-  gauge(
+  createGauge(
     ...(['container_memory_mapped_file', 'Size of memory mapped files in bytes.'] as const),
     memory(({ mappedFile }) => mappedFile),
   ),
-  gauge(
+  createGauge(
     'container_memory_swap',
     'Container swap usage in bytes.',
     memory(({ swap }) => swap),
   ),
-  counter(
+  createCounter(
     'container_memory_failcnt',
     'Number of memory usage hits limits',
     memory(({ failcnt }) => failcnt),
   ),
-  gauge(
+  createGauge(
     'container_memory_usage_bytes',
     'Current memory usage in bytes, including all memory regardless of when it was accessed',
     memory(({ usage }) => usage),
   ),
-  gauge(
+  createGauge(
     'container_memory_max_usage_bytes',
     'Maximum memory usage recorded in bytes',
     memory(({ max }) => max),
   ),
-  gauge(
+  createGauge(
     ...(['container_memory_working_set_bytes', 'Current working set in bytes.'] as const),
     memory(({ workingSet }) => workingSet),
   ),
-  gauge(
+  createGauge(
     ...(['container_memory_total_active_file_bytes', 'Current total active file in bytes.'] as const),
     memory(({ activeFile }) => activeFile),
   ),
-  gauge(
+  createGauge(
     ...(['container_memory_total_inactive_file_bytes', 'Current total inactive file in bytes.'] as const),
     memory(({ inactiveFile }) => inactiveFile),
   ),
-  counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', pageFaultValues),
-  counter(
+  createCounter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', pageFaultValues),
+  createCounter(
     'container_oom_events_total',
     'Count of out of memory events observed for the container',
     ({ usage }) => usage.memory?.oomEvents,
@@ -135,25 +135,29 @@ const MEMORY: readonly Metric[] = [
 ];
 
 /** A value is 0 if there is no limit, or if the cgroup does not provide the count, e.g. the root cgroup. */
-const PROCESSES: readonly Metric[] = [
-  gauge(
+const PROCESS_METRICS: readonly Metric[] = [
+  createGauge(
     'container_processes',
     'Number of processes running inside the container.',
     ({ usage }) => usage.pids && (usage.pids.processes?.length ?? 0),
   ),
-  gauge('container_file_descriptors', 'Number of open file descriptors for the container.', ({ files }) => files?.open),
-  gauge('container_sockets', 'Number of open sockets for the container.', ({ files }) => files?.sockets),
-  gauge(
+  createGauge(
+    'container_file_descriptors',
+    'Number of open file descriptors for the container.',
+    ({ files }) => files?.open,
+  ),
+  createGauge('container_sockets', 'Number of open sockets for the container.', ({ files }) => files?.sockets),
+  createGauge(
     'container_threads_max',
     'Maximum number of threads allowed inside the container, infinity if value is zero',
     ({ usage }) => usage.pids && (usage.pids.threadsLimit ?? 0),
   ),
-  gauge(
+  createGauge(
     'container_threads',
     'Number of threads running inside the container',
     ({ usage }) => usage.pids && (usage.pids.threads ?? 0),
   ),
-  gauge(
+  createGauge(
     'container_ulimits_soft',
     'Soft ulimit values for the container root process. Unlimited if -1, except priority and nice',
     ({ files }) =>
@@ -165,20 +169,20 @@ const PROCESSES: readonly Metric[] = [
  * Reads a pressure value. In the kernel's terms, `some` means that some tasks are stalled, and `full` that all tasks
  * are.
  */
-function pressureOf(resource: 'cpu' | 'memory' | 'io', kind: keyof Pressure) {
+function readPressure(resource: 'cpu' | 'memory' | 'io', kind: keyof Pressure) {
   return ({ usage: { pressure } }: Row) => pressure && usToSeconds(pressure[resource]?.[kind].totalUs);
 }
 
 const STALLED_HELP = 'Total time duration no tasks in the container could make progress due to';
 const WAITING_HELP = 'Total time duration tasks in the container have waited due to';
 
-const PRESSURE: readonly Metric[] = (['cpu', 'memory', 'io'] as const).flatMap((resource) => {
+const PRESSURE_METRICS: readonly Metric[] = (['cpu', 'memory', 'io'] as const).flatMap((resource) => {
   const congestion = `${resource === 'memory' ? resource : resource.toUpperCase()} congestion.`;
   const name = `container_pressure_${resource}`;
   return [
-    counter(`${name}_stalled_seconds_total`, `${STALLED_HELP} ${congestion}`, pressureOf(resource, 'full')),
-    counter(`${name}_waiting_seconds_total`, `${WAITING_HELP} ${congestion}`, pressureOf(resource, 'some')),
+    createCounter(`${name}_stalled_seconds_total`, `${STALLED_HELP} ${congestion}`, readPressure(resource, 'full')),
+    createCounter(`${name}_waiting_seconds_total`, `${WAITING_HELP} ${congestion}`, readPressure(resource, 'some')),
   ];
 });
 
-export const USAGE_METRICS: readonly Metric[] = [...CPU, ...MEMORY, ...PROCESSES, ...PRESSURE];
+export const USAGE_METRICS: readonly Metric[] = [...CPU, ...MEMORY_METRICS, ...PROCESS_METRICS, ...PRESSURE_METRICS];

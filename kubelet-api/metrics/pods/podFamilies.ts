@@ -2,15 +2,15 @@
 import { DEFAULT_BUCKETS, POD_START_BUCKETS, PULL_BUCKETS, STATUS_SYNC_BUCKETS } from '../buckets.ts';
 import { alpha, beta, internal, type Registry } from '../registry.ts';
 
-const PODS = {
-  worker: alpha('kubelet_pod_worker_duration_seconds', 'Duration of the work for a pod, by operation.', [
+const POD_FAMILIES = {
+  workerDuration: alpha('kubelet_pod_worker_duration_seconds', 'Duration of the work for a pod, by operation.', [
     'operation_type',
   ]),
-  workerStart: alpha(
+  workerStartDuration: alpha(
     'kubelet_pod_worker_start_duration_seconds',
     'Time from when the node first sees a pod until the work for it starts.',
   ),
-  start: alpha('kubelet_pod_start_duration_seconds', 'Time from when the node first sees a pod until it runs.'),
+  startDuration: alpha('kubelet_pod_start_duration_seconds', 'Time from when the node first sees a pod until it runs.'),
   startTotal: alpha(
     'kubelet_pod_start_total_duration_seconds',
     'Time from the creation of a pod until the API server knows that its containers run.',
@@ -21,21 +21,21 @@ const PODS = {
     'Time from the creation of a pod until the API server knows that its containers run, without pulls and init containers, for pods with only ephemeral volumes.',
     [],
   ),
-  firstNetworkPod: internal(
+  firstNetworkPodStartDuration: internal(
     'kubelet_first_network_pod_start_sli_duration_seconds',
     'Value of kubelet_pod_start_sli_duration_seconds for the first pod without hostNetwork.',
   ),
-  restarted: alpha(
+  restartedPods: alpha(
     'kubelet_restarted_pods_total',
     'Pods that were removed and added again with the same UID before they had terminated.',
     ['static'],
   ),
-  statusSync: alpha(
+  statusSyncDuration: alpha(
     'kubelet_pod_status_sync_duration_seconds',
     "Time from a change of a pod's status until the API server has it.",
   ),
   containersPerPod: alpha('kubelet_containers_per_pod_count', 'Number of containers per pod.'),
-  terminated: alpha('kubelet_terminated_containers_total', 'Container terminations.', [
+  terminatedContainers: alpha('kubelet_terminated_containers_total', 'Container terminations.', [
     'container_type',
     'exit_code',
     'reason',
@@ -45,7 +45,7 @@ const PODS = {
     'Pods that were terminated for a critical pod, by the resource that the critical pod was short of.',
     ['preemption_signal'],
   ),
-  orphaned: alpha(
+  orphanedPods: alpha(
     'kubelet_orphaned_runtime_pods_total',
     'Running pods at the runtime that no source wants and that the node had not seen before.',
   ),
@@ -53,23 +53,23 @@ const PODS = {
 };
 
 /** Registers the families about the starts, syncs and terminations of pods. */
-export const podFamilies = ({ histogram, counter, gauge }: Registry) => ({
-  firstNetworkPod: gauge(PODS.firstNetworkPod),
-  restarted: counter(PODS.restarted),
-  worker: histogram(PODS.worker, DEFAULT_BUCKETS),
-  workerStart: histogram(PODS.workerStart, DEFAULT_BUCKETS),
-  start: histogram(PODS.start, POD_START_BUCKETS),
-  startTotal: histogram(PODS.startTotal, POD_START_BUCKETS),
-  startSli: histogram(PODS.startSli, POD_START_BUCKETS),
-  statusSync: histogram(PODS.statusSync, STATUS_SYNC_BUCKETS),
-  containersPerPod: histogram(PODS.containersPerPod, [1, 2, 4, 8, 16]),
-  terminated: counter(PODS.terminated),
-  preemptions: counter(PODS.preemptions),
-  orphaned: counter(PODS.orphaned),
-  rejections: counter(PODS.rejections),
+export const registerPodFamilies = ({ histogram, counter, gauge }: Registry) => ({
+  firstNetworkPodStartDuration: gauge(POD_FAMILIES.firstNetworkPodStartDuration),
+  restartedPods: counter(POD_FAMILIES.restartedPods),
+  workerDuration: histogram(POD_FAMILIES.workerDuration, DEFAULT_BUCKETS),
+  workerStartDuration: histogram(POD_FAMILIES.workerStartDuration, DEFAULT_BUCKETS),
+  startDuration: histogram(POD_FAMILIES.startDuration, POD_START_BUCKETS),
+  startTotal: histogram(POD_FAMILIES.startTotal, POD_START_BUCKETS),
+  startSli: histogram(POD_FAMILIES.startSli, POD_START_BUCKETS),
+  statusSyncDuration: histogram(POD_FAMILIES.statusSyncDuration, STATUS_SYNC_BUCKETS),
+  containersPerPod: histogram(POD_FAMILIES.containersPerPod, [1, 2, 4, 8, 16]),
+  terminatedContainers: counter(POD_FAMILIES.terminatedContainers),
+  preemptions: counter(POD_FAMILIES.preemptions),
+  orphanedPods: counter(POD_FAMILIES.orphanedPods),
+  rejections: counter(POD_FAMILIES.rejections),
 });
 
-const CALLS = {
+const CALL_FAMILIES = {
   startedPods: alpha('kubelet_started_pods_total', 'Requests to run a sandbox.'),
   startedPodsErrors: alpha('kubelet_started_pods_errors_total', 'Failed requests to run a sandbox.'),
   startedUserNamespacedPods: alpha(
@@ -86,7 +86,7 @@ const CALLS = {
     'Attempts to start a container that failed, by reason.',
     ['container_type', 'code'],
   ),
-  pull: alpha('kubelet_image_pull_duration_seconds', 'Duration of image pulls, by image size.', [
+  pullDuration: alpha('kubelet_image_pull_duration_seconds', 'Duration of image pulls, by image size.', [
     'image_size_in_bytes',
   ]),
   cgroups: alpha('kubelet_cgroup_manager_duration_seconds', 'Duration of operations on pod cgroups.', [
@@ -97,30 +97,33 @@ const CALLS = {
     'Lookups of images for containers, by pull policy, presence, and whether a pull is required.',
     ['present_locally', 'pull_policy', 'pull_required'],
   ),
-  sleepsCutShort: alpha('kubelet_sleep_action_terminated_early_total', 'Sleep hooks that were terminated early.'),
+  sleepsTerminatedEarly: alpha(
+    'kubelet_sleep_action_terminated_early_total',
+    'Sleep hooks that were terminated early.',
+  ),
   httpFallbacks: alpha(
     'kubelet_lifecycle_handler_http_fallbacks_total',
     'HTTPS hooks that a server without TLS answered over HTTP.',
   ),
-  imageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes requested by containers.'),
-  imageVolumesMounted: beta('kubelet_image_volume_mounted_succeed_total', 'Image volumes that were mounted.'),
-  imageVolumesFailed: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
+  requestedImageVolumes: beta('kubelet_image_volume_requested_total', 'Image volumes requested by containers.'),
+  mountedImageVolumes: beta('kubelet_image_volume_mounted_succeed_total', 'Image volumes that were mounted.'),
+  failedImageVolumes: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
 };
 
 /** Registers the families about the operations on behalf of pods. */
-export const callFamilies = ({ histogram, counter }: Registry) => ({
-  startedPods: counter(CALLS.startedPods),
-  startedPodsErrors: counter(CALLS.startedPodsErrors),
-  startedUserNamespacedPods: counter(CALLS.startedUserNamespacedPods),
-  startedUserNamespacedPodsErrors: counter(CALLS.startedUserNamespacedPodsErrors),
-  startedContainers: counter(CALLS.startedContainers),
-  startedContainersErrors: counter(CALLS.startedContainersErrors),
-  pull: histogram(CALLS.pull, PULL_BUCKETS),
-  cgroups: histogram(CALLS.cgroups, DEFAULT_BUCKETS),
-  ensuredImages: counter(CALLS.ensuredImages),
-  sleepsCutShort: counter(CALLS.sleepsCutShort),
-  httpFallbacks: counter(CALLS.httpFallbacks),
-  imageVolumes: counter(CALLS.imageVolumes),
-  imageVolumesMounted: counter(CALLS.imageVolumesMounted),
-  imageVolumesFailed: counter(CALLS.imageVolumesFailed),
+export const registerCallFamilies = ({ histogram, counter }: Registry) => ({
+  startedPods: counter(CALL_FAMILIES.startedPods),
+  startedPodsErrors: counter(CALL_FAMILIES.startedPodsErrors),
+  startedUserNamespacedPods: counter(CALL_FAMILIES.startedUserNamespacedPods),
+  startedUserNamespacedPodsErrors: counter(CALL_FAMILIES.startedUserNamespacedPodsErrors),
+  startedContainers: counter(CALL_FAMILIES.startedContainers),
+  startedContainersErrors: counter(CALL_FAMILIES.startedContainersErrors),
+  pullDuration: histogram(CALL_FAMILIES.pullDuration, PULL_BUCKETS),
+  cgroups: histogram(CALL_FAMILIES.cgroups, DEFAULT_BUCKETS),
+  ensuredImages: counter(CALL_FAMILIES.ensuredImages),
+  sleepsTerminatedEarly: counter(CALL_FAMILIES.sleepsTerminatedEarly),
+  httpFallbacks: counter(CALL_FAMILIES.httpFallbacks),
+  requestedImageVolumes: counter(CALL_FAMILIES.requestedImageVolumes),
+  mountedImageVolumes: counter(CALL_FAMILIES.mountedImageVolumes),
+  failedImageVolumes: counter(CALL_FAMILIES.failedImageVolumes),
 });

@@ -5,7 +5,7 @@ import { initMs } from './statusChanges.ts';
 import type { TrackedPod } from './trackedPods.ts';
 
 /** Returns the total duration of pulls in milliseconds. Overlapping time counts once. */
-export function pullMs(pulls: TrackedPod['pulls']): number {
+export function sumPullMs(pulls: TrackedPod['pulls']): number {
   let [totalMs, until] = [0, Number.NEGATIVE_INFINITY];
   for (const [from, to] of pulls.toSorted(([one], [other]) => one - other)) {
     totalMs += Math.max(0, to - Math.max(from, until));
@@ -37,12 +37,12 @@ export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: 
   const hasOnlyEphemeralVolumes = (pod.spec.volumes ?? []).every((volume) =>
     EPHEMERAL_VOLUMES.some((kind) => Object.hasOwn(volume, kind)),
   );
-  const excludedMs = pullMs(pulls) + initMs(pod.status ?? {});
+  const excludedMs = sumPullMs(pulls) + initMs(pod.status ?? {});
   return { totalMs, ...(hasOnlyEphemeralVolumes ? { sliMs: Math.max(0, totalMs - excludedMs) } : {}) };
 }
 
 /** Rejection reasons that are used as labels (`admissionRejectionReasons` in `pkg/kubelet/kubelet.go`). */
-const LABELLED_REASONS: readonly string[] = [
+const LABELED_REASONS: readonly string[] = [
   'AppArmor',
   'PodOSSelectorNodeLabelDoesNotMatch',
   'PodOSNotSupported',
@@ -68,6 +68,6 @@ const LABELLED_REASONS: readonly string[] = [
 
 /** Returns the label of a rejection. Other reasons are grouped, because extended resources can have arbitrary names. */
 export function rejectionLabel(reason: string): string {
-  if (LABELLED_REASONS.includes(reason)) return reason;
+  if (LABELED_REASONS.includes(reason)) return reason;
   return reason.startsWith('OutOf') ? 'OutOfExtendedResources' : 'Other';
 }

@@ -6,27 +6,31 @@ import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, beta, type Counter, type Histogram, type Registry } from '../registry.ts';
 import type { TrackedPods } from './trackedPods.ts';
 
-const KINDS: Readonly<Record<ProbeKind, string>> = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' };
-const RESULTS: Readonly<Record<ProbeResult['result'], string>> = {
+const PROBE_KIND_LABELS: Readonly<Record<ProbeKind, string>> = {
+  startup: 'Startup',
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+};
+const RESULT_LABELS: Readonly<Record<ProbeResult['result'], string>> = {
   success: 'successful',
   warning: 'successful',
   failure: 'failed',
   error: 'unknown',
 };
 
-type Labels = readonly string[];
+type LabelValues = readonly string[];
 
 export class ProbeMetrics {
-  readonly #pods: Pick<TrackedPods, 'get'>;
-  readonly #total: Counter;
-  readonly #duration: Histogram;
+  readonly #trackedPods: Pick<TrackedPods, 'get'>;
+  readonly #probesCounter: Counter;
+  readonly #durationHistogram: Histogram;
   /** The labels of the counter's series, by pod UID. The labels of the histogram are derived from them. */
-  readonly #labels = new Map<string, Map<string, Labels>>();
+  readonly #labelsByPod = new Map<string, Map<string, LabelValues>>();
 
   constructor(registry: Registry, pods: Pick<TrackedPods, 'get'>) {
-    this.#pods = pods;
+    this.#trackedPods = pods;
     const containerLabels = ['container', 'pod', 'namespace'];
-    this.#total = registry.counter(
+    this.#probesCounter = registry.counter(
       beta('prober_probe_total', 'Probe attempts of a container, by result.', [
         'probe_type',
         'result',
@@ -34,7 +38,7 @@ export class ProbeMetrics {
         'pod_uid',
       ]),
     );
-    this.#duration = registry.histogram(
+    this.#durationHistogram = registry.histogram(
       alpha('prober_probe_duration_seconds', 'Duration of successful probes of a container.', [
         'probe_type',
         ...containerLabels,
@@ -47,30 +51,37 @@ export class ProbeMetrics {
   tried({ input, output }: Extract<PortOutcome, { readonly port: 'runProbe' }>): void {
     const { uid, name, namespace } = input.pod.metadata;
     // A result that arrives after its pod was removed would create a series that is never removed.
-    if (output === undefined || this.#pods.get(uid) === undefined) return;
-    const result = RESULTS[output.result];
-    const { total, duration } = this.#labelsOf(uid, [KINDS[input.kind], result, input.container, name, namespace, uid]);
-    this.#total.add(total);
-    if (result !== 'failed') this.#duration.observe(duration, (output.at - output.beganAt) / 1_000);
+    if (output === undefined || this.#trackedPods.get(uid) === undefined) return;
+    const result = RESULT_LABELS[output.result];
+    const { total, duration } = this.#cacheLabels(uid, [
+      PROBE_KIND_LABELS[input.kind],
+      result,
+      input.container,
+      name,
+      namespace,
+      uid,
+    ]);
+    this.#probesCounter.add(total);
+    if (result !== 'failed') this.#durationHistogram.observe(duration, (output.at - output.startedAt) / 1_000);
   }
 
   /** Removes the series of a pod. */
   forget(uid: string): void {
-    for (const labels of this.#labels.get(uid)?.values() ?? []) {
-      this.#total.remove(labels);
-      this.#duration.remove(durationLabels(labels));
+    for (const labels of this.#labelsByPod.get(uid)?.values() ?? []) {
+      this.#probesCounter.remove(labels);
+      this.#durationHistogram.remove(durationLabels(labels));
     }
-    this.#labels.delete(uid);
+    this.#labelsByPod.delete(uid);
   }
 
   /** Removes the series of all pods that are no longer tracked. */
   sweep(): void {
-    for (const uid of this.#labels.keys()) if (this.#pods.get(uid) === undefined) this.forget(uid);
+    for (const uid of this.#labelsByPod.keys()) if (this.#trackedPods.get(uid) === undefined) this.forget(uid);
   }
 
-  #labelsOf(uid: string, total: Labels): { readonly total: Labels; readonly duration: Labels } {
-    const podLabels = this.#labels.get(uid) ?? new Map<string, Labels>();
-    this.#labels.set(uid, podLabels);
+  #cacheLabels(uid: string, total: LabelValues): { readonly total: LabelValues; readonly duration: LabelValues } {
+    const podLabels = this.#labelsByPod.get(uid) ?? new Map<string, LabelValues>();
+    this.#labelsByPod.set(uid, podLabels);
     const key = total.slice(0, 3).join(' ');
     const labels = podLabels.get(key) ?? total;
     podLabels.set(key, labels);
@@ -78,4 +89,4 @@ export class ProbeMetrics {
   }
 }
 
-const durationLabels = ([kind = '', , ...others]: Labels): Labels => [kind, ...others.slice(0, 3)];
+const durationLabels = ([kind = '', , ...others]: LabelValues): LabelValues => [kind, ...others.slice(0, 3)];

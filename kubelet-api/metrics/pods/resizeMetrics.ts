@@ -12,16 +12,16 @@ import { alpha, type Registry } from '../registry.ts';
 
 type SpecResources = NonNullable<PodSpec['containers'][number]['resources']>;
 
-const RESOURCES = ['memory', 'cpu'] as const;
-const REQUIREMENTS = ['requests', 'limits'] as const;
+const RESIZABLE_RESOURCES = ['memory', 'cpu'] as const;
+const RESOURCE_FIELDS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
-  readonly #families: ReturnType<typeof resizeFamilies>;
+  readonly #families: ReturnType<typeof registerResizeFamilies>;
   /** The duration so far of each pod's resize in progress, in milliseconds, by pod UID. */
-  readonly #durations = new Map<string, number>();
+  readonly #startTimes = new Map<string, number>();
 
   constructor(registry: Registry) {
-    this.#families = resizeFamilies(registry);
+    this.#families = registerResizeFamilies(registry);
   }
 
   /**
@@ -29,13 +29,15 @@ export class ResizeMetrics {
    * `pkg/kubelet/kubelet.go`).
    */
   updated(before: PodSpec, after: PodSpec): void {
-    const resourcesBefore = new Map(resizable(before).map(({ name, resources = {} }) => [name, resources]));
-    for (const { name, resources = {} } of resizable(after)) {
-      const old = resourcesBefore.get(name);
+    const previousResources = new Map(
+      listResizableContainers(before).map(({ name, resources = {} }) => [name, resources]),
+    );
+    for (const { name, resources = {} } of listResizableContainers(after)) {
+      const old = previousResources.get(name);
       if (old === undefined || old === resources) continue;
-      for (const resource of RESOURCES) {
-        for (const requirement of REQUIREMENTS) {
-          const operation = operationOf(old, resources, { resource, requirement });
+      for (const resource of RESIZABLE_RESOURCES) {
+        for (const requirement of RESOURCE_FIELDS) {
+          const operation = classifyResize(old, resources, { resource, requirement });
           if (operation !== undefined) this.#families.requested.add([operation, requirement, resource]);
         }
       }
@@ -46,9 +48,10 @@ export class ResizeMetrics {
    * Counts a resize that became infeasible. As in a kubelet, the resize is counted again after a restart of the agent.
    */
   statusChanged(before: PodStatus | undefined, now: PodStatus): void {
-    const pending = pendingOf(now);
-    if (pending?.reason !== 'Infeasible' || isSameVerdict(pendingOf(before), pending)) return;
-    this.#families.infeasible.add([infeasibleDetail(pending.message ?? '')]);
+    const pendingCondition = findPendingCondition(now);
+    if (pendingCondition?.reason !== 'Infeasible' || isSameVerdict(findPendingCondition(before), pendingCondition))
+      return;
+    this.#families.infeasible.add([infeasibleDetail(pendingCondition.message ?? '')]);
   }
 
   deferredAccepted(trigger: ResizeTrigger): void {
@@ -57,41 +60,41 @@ export class ResizeMetrics {
 
   /** Called after an attempt to resize a container. The time counts towards the resize of the container's pod. */
   containerResized(uid: string, ms: number, failed: boolean): void {
-    this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
-    if (failed) this.#observe(uid, false);
+    this.#startTimes.set(uid, (this.#startTimes.get(uid) ?? 0) + ms);
+    if (failed) this.#observeResize(uid, false);
   }
 
   /** Called after an attempt to resize the cgroup of a pod, which completes a resize. */
   podFitted(uid: string, ms: number, failed: boolean): void {
-    this.#durations.set(uid, (this.#durations.get(uid) ?? 0) + ms);
-    this.#observe(uid, !failed);
+    this.#startTimes.set(uid, (this.#startTimes.get(uid) ?? 0) + ms);
+    this.#observeResize(uid, !failed);
   }
 
   forget(uid: string): void {
-    this.#durations.delete(uid);
+    this.#startTimes.delete(uid);
   }
 
-  #observe(uid: string, success: boolean): void {
-    this.#families.duration.observe([String(success)], this.#durations.get(uid) ?? 0);
-    this.#durations.delete(uid);
+  #observeResize(uid: string, success: boolean): void {
+    this.#families.duration.observe([String(success)], this.#startTimes.get(uid) ?? 0);
+    this.#startTimes.delete(uid);
   }
 
   /** Sets the gauges from the conditions of the pods. */
   collect(pods: readonly Pod[]): void {
     const { pending, inProgress } = this.#families;
     pending.clear();
-    let resizing = 0;
+    let resizingCount = 0;
     for (const { status } of pods) {
       for (const { type, reason = '' } of status?.conditions ?? []) {
         if (type === 'PodResizePending') pending.add([reason.toLowerCase()], 1);
-        if (type === 'PodResizeInProgress') resizing += 1;
+        if (type === 'PodResizeInProgress') resizingCount += 1;
       }
     }
-    inProgress.set([], resizing);
+    inProgress.set([], resizingCount);
   }
 }
 
-const pendingOf = (status: PodStatus | undefined): PodCondition | undefined =>
+const findPendingCondition = (status: PodStatus | undefined): PodCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'PodResizePending');
 
 const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): boolean =>
@@ -100,23 +103,26 @@ const isSameVerdict = (one: PodCondition | undefined, other: PodCondition): bool
   one.message === other.message &&
   one.observedGeneration === other.observedGeneration;
 
-const resizable = (spec: PodSpec) =>
+const listResizableContainers = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
 
 /**
  * Returns the kubelet's name for a change of an amount, or undefined if the amount is unchanged
  * (`resizeOperationForResources`).
  */
-function operationOf(
-  before: SpecResources,
-  after: SpecResources,
+function classifyResize(
+  previousResources: SpecResources,
+  nextResources: SpecResources,
   {
     resource,
     requirement,
-  }: { readonly resource: (typeof RESOURCES)[number]; readonly requirement: (typeof REQUIREMENTS)[number] },
+  }: {
+    readonly resource: (typeof RESIZABLE_RESOURCES)[number];
+    readonly requirement: (typeof RESOURCE_FIELDS)[number];
+  },
 ): string | undefined {
   const has = (resources: SpecResources) => lookUp(resources[requirement], resource) !== undefined;
-  const [old, now] = [before, after].map((resources) =>
+  const [old, now] = [previousResources, nextResources].map((resources) =>
     has(resources) ? amountOf(resources, requirement, resource) : 0,
   );
   if (old === undefined || now === undefined || old === now) return undefined;
@@ -125,7 +131,7 @@ function operationOf(
   return now < old ? 'decrease' : 'increase';
 }
 
-const resizeFamilies = ({ counter, gauge, histogram }: Registry) => ({
+const registerResizeFamilies = ({ counter, gauge, histogram }: Registry) => ({
   requested: counter(
     alpha('kubelet_container_requested_resizes_total', 'Amounts that updates of pods changed, by container.', [
       'operation',

@@ -14,56 +14,59 @@ type ContainerStatusLists = Pick<
   'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses'
 >;
 
-const listsOf = (status: ContainerStatusLists): readonly (readonly [ContainerType, readonly ContainerStatus[]])[] => [
+const entriesByType = (
+  status: ContainerStatusLists,
+): readonly (readonly [ContainerType, readonly ContainerStatus[]])[] => [
   ['init_container', status.initContainerStatuses ?? []],
   ['container', status.containerStatuses ?? []],
   ['ephemeral_container', status.ephemeralContainerStatuses ?? []],
 ];
 
-const terminationsIn = ({ state, lastState }: ContainerStatus): ContainerStateTerminated[] =>
+const listTerminations = ({ state, lastState }: ContainerStatus): ContainerStateTerminated[] =>
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * Returns the terminations that the status `now` contains and `before` did not. A kubelet counts terminations in the
- * current state (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last state,
- * because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a
- * previous agent.
+ * Returns the terminations that the status `now` contains and `previousStatus` did not. A kubelet counts terminations
+ * in the current state (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last
+ * state, because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted
+ * by a previous agent.
  */
 export function newTerminations(
-  before: ContainerStatusLists | undefined,
+  previousStatus: ContainerStatusLists | undefined,
   now: ContainerStatusLists,
   since: number,
 ): TerminatedRun[] {
-  if (before === now) return [];
-  const previousLists = new Map(listsOf(before ?? {}).map(([type, list]) => [type, list] as const));
-  return listsOf(now).flatMap(([type, list]) =>
+  if (previousStatus === now) return [];
+  const previousLists = new Map(entriesByType(previousStatus ?? {}).map(([type, list]) => [type, list] as const));
+  return entriesByType(now).flatMap(([type, list]) =>
     list.flatMap((container) => {
-      const terminations = terminationsIn(container);
+      const terminations = listTerminations(container);
       if (terminations.length === 0) return [];
-      const previous = previousLists.get(type)?.find(({ name }) => name === container.name);
-      const previousTerminations = previous === undefined ? [] : terminationsIn(previous);
+      const previousContainer = previousLists.get(type)?.find(({ name }) => name === container.name);
+      const previousTerminations = previousContainer === undefined ? [] : listTerminations(previousContainer);
       // Compare the start times as well, because a restarted runtime may have changed the container's ID.
       const isSameRun = (run: ContainerStateTerminated, other: ContainerStateTerminated) =>
         run.containerID === other.containerID ||
-        (container.restartCount === previous?.restartCount &&
+        (container.restartCount === previousContainer?.restartCount &&
           run.startedAt === other.startedAt &&
           run.finishedAt === other.finishedAt);
-      const isNew = (run: ContainerStateTerminated) =>
-        previousTerminations.every((other) => !isSameRun(run, other)) && endedSince(run, since);
-      return terminations.filter(isNew).map((run) => ({ type, run }));
+      const isNewTermination = (run: ContainerStateTerminated) =>
+        previousTerminations.every((other) => !isSameRun(run, other)) && hasEndedSince(run, since);
+      return terminations.filter(isNewTermination).map((run) => ({ type, run }));
     }),
   );
 }
 
 /** Whether a time is not before `since`, which is rounded down because statuses have a resolution of one second. */
-const isSince = (time: string | null | undefined, since: number): boolean =>
+const isAtOrAfter = (time: string | null | undefined, since: number): boolean =>
   Date.parse(time ?? '') >= since - (since % 1_000);
 
-const endedSince = ({ finishedAt }: ContainerStateTerminated, since: number): boolean => isSince(finishedAt, since);
+const hasEndedSince = ({ finishedAt }: ContainerStateTerminated, since: number): boolean =>
+  isAtOrAfter(finishedAt, since);
 
 /** Whether a container has run since before `since`, in milliseconds since the epoch. */
-export const ranBefore = ({ containerStatuses = [] }: ContainerStatusLists, since: number): boolean =>
-  containerStatuses.some(({ state }) => state?.running && !isSince(state.running.startedAt, since));
+export const hasRunBefore = ({ containerStatuses = [] }: ContainerStatusLists, since: number): boolean =>
+  containerStatuses.some(({ state }) => state?.running && !isAtOrAfter(state.running.startedAt, since));
 
 /**
  * Whether all regular containers are running (`hasPodStartedSLO` in `pkg/kubelet/util/pod_startup_latency_tracker.go`).
@@ -72,7 +75,7 @@ export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): bo
   containerStatuses.length > 0 && containerStatuses.every(({ state }) => state?.running?.startedAt);
 
 /** The waiting reasons of a container whose start is in progress. */
-const IN_PROGRESS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
+const STARTING_REASONS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
 
 /**
  * Whether the work of a kubelet's first sync is complete, i.e. the first init container has been started or has failed
@@ -85,7 +88,7 @@ export function hasFinishedFirstRound({
 }: PodStatus): boolean {
   if (phase === 'Failed' || phase === 'Succeeded') return true;
   const firstContainers = initContainerStatuses.length > 0 ? initContainerStatuses.slice(0, 1) : containerStatuses;
-  const isDone = ({ state }: ContainerStatus) => !state?.waiting || !IN_PROGRESS.includes(state.waiting.reason);
+  const isDone = ({ state }: ContainerStatus) => !state?.waiting || !STARTING_REASONS.includes(state.waiting.reason);
   return firstContainers.length > 0 && firstContainers.every((each) => each.state !== undefined && isDone(each));
 }
 

@@ -3,7 +3,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
 /** A pod that has or had an actor. Times are in milliseconds since the epoch. */
 export interface TrackedPod {
-  readonly seenAt: number;
+  readonly firstSeenAt: number;
   /** The start of admission, once the pod no longer waits for another pod. */
   workStartedAt?: number;
   terminatingSince?: number;
@@ -15,15 +15,15 @@ export interface TrackedPod {
   /** Whether the work of a kubelet's first sync is complete. */
   isFirstRoundDone: boolean;
   /** Whether the pod ran before the agent started, in which case its start was not observed. */
-  ranBeforeAgent: boolean;
+  hadRunBeforeAgent: boolean;
   /** `published` once the API server has received a status with running containers. */
-  start: 'pending' | 'started' | 'published';
+  startState: 'pending' | 'started' | 'published';
   /** The pod as of its last status change. */
   pod: Pod | undefined;
   /** Time of the first status change that the API server has not received. */
   unpublishedSince?: number;
   /** Start times of container launches in progress, by the container's actor path. */
-  readonly launches: Map<string, number>;
+  readonly launchTimes: Map<string, number>;
   /** Image pulls until the pod has started. */
   readonly pulls: (readonly [from: number, to: number])[];
 }
@@ -35,39 +35,39 @@ export interface TrackedPod {
 const MAX_LINGER_MS = 60_000;
 
 export class TrackedPods {
-  readonly #pods = new Map<string, TrackedPod>();
+  readonly #podsByUid = new Map<string, TrackedPod>();
 
   get size(): number {
-    return this.#pods.size;
+    return this.#podsByUid.size;
   }
 
-  get = (uid: string): TrackedPod | undefined => this.#pods.get(uid);
+  get = (uid: string): TrackedPod | undefined => this.#podsByUid.get(uid);
 
   /** Adds a pod when its actor starts. A new actor for the UID of a removed pod replaces the entry. */
   track(uid: string, at: number): TrackedPod {
-    const existing = this.#pods.get(uid);
-    if (existing !== undefined && existing.removedAt === undefined) return existing;
+    const existingPod = this.#podsByUid.get(uid);
+    if (existingPod !== undefined && existingPod.removedAt === undefined) return existingPod;
     const pod: TrackedPod = {
-      seenAt: at,
+      firstSeenAt: at,
       isRejected: false,
       isFirstRoundDone: false,
-      ranBeforeAgent: false,
-      start: 'pending',
+      hadRunBeforeAgent: false,
+      startState: 'pending',
       pod: undefined,
-      launches: new Map<string, number>(),
+      launchTimes: new Map<string, number>(),
       pulls: [],
     };
-    this.#pods.set(uid, pod);
+    this.#podsByUid.set(uid, pod);
     return pod;
   }
 
   forget(uid: string): void {
-    this.#pods.delete(uid);
+    this.#podsByUid.delete(uid);
   }
 
   /** Drops pods that were removed more than `MAX_LINGER_MS` before `now`. */
   sweep(now: number): void {
-    for (const [uid, { removedAt }] of this.#pods)
-      if (removedAt !== undefined && now - removedAt > MAX_LINGER_MS) this.#pods.delete(uid);
+    for (const [uid, { removedAt }] of this.#podsByUid)
+      if (removedAt !== undefined && now - removedAt > MAX_LINGER_MS) this.#podsByUid.delete(uid);
   }
 }

@@ -6,18 +6,18 @@ import { STORAGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Histogram, type Registry } from '../registry.ts';
 
 type Volume = NonNullable<Pod['spec']['volumes']>[number];
-type OutcomeOf<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
+type PortOutcomeFor<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
 
 export class VolumeMetrics {
-  readonly #operations: Histogram;
-  readonly #mounts: Histogram;
+  readonly #operationHistogram: Histogram;
+  readonly #mountHistogram: Histogram;
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** Start of the first attempt to mount each volume that could not be mounted so far, by pod UID and volume name. */
   readonly #firstAttempts = new Map<string, Map<string, number>>();
 
   constructor(registry: Registry, clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
-    this.#operations = registry.histogram(
+    this.#operationHistogram = registry.histogram(
       alpha('storage_operation_duration_seconds', 'Duration of operations on volumes.', [
         'volume_plugin',
         'operation_name',
@@ -26,7 +26,7 @@ export class VolumeMetrics {
       ]),
       STORAGE_BUCKETS,
     );
-    this.#mounts = registry.histogram(
+    this.#mountHistogram = registry.histogram(
       alpha('volume_operation_total_seconds', 'Time from the first attempt to mount a volume until it is mounted.', [
         'plugin_name',
         'operation_name',
@@ -35,22 +35,22 @@ export class VolumeMetrics {
     );
   }
 
-  mounted(outcome: OutcomeOf<'mountVolume'>): void {
+  mounted(outcome: PortOutcomeFor<'mountVolume'>): void {
     this.#observeOperation('volume_mount', outcome);
     const { input, ms, failure } = outcome;
     const { uid } = input.pod.metadata;
-    const attempts = this.#firstAttempts.get(uid) ?? new Map<string, number>();
-    const startedAt = attempts.get(input.volume) ?? this.#clock.monotonic() - ms;
+    const firstAttempts = this.#firstAttempts.get(uid) ?? new Map<string, number>();
+    const startedAt = firstAttempts.get(input.volume) ?? this.#clock.monotonic() - ms;
     if (failure) {
-      this.#firstAttempts.set(uid, attempts.set(input.volume, startedAt));
+      this.#firstAttempts.set(uid, firstAttempts.set(input.volume, startedAt));
       return;
     }
-    attempts.delete(input.volume);
+    firstAttempts.delete(input.volume);
     const seconds = (this.#clock.monotonic() - startedAt) / 1_000;
-    this.#mounts.observe([volumePlugin(input), 'overall_volume_mount'], seconds);
+    this.#mountHistogram.observe([volumePlugin(input), 'overall_volume_mount'], seconds);
   }
 
-  unmounted(outcome: OutcomeOf<'unmountVolume'>): void {
+  unmounted(outcome: PortOutcomeFor<'unmountVolume'>): void {
     this.#observeOperation('volume_unmount', outcome);
   }
 
@@ -60,16 +60,16 @@ export class VolumeMetrics {
 
   #observeOperation(
     operation: string,
-    { input, ms, failure }: OutcomeOf<'mountVolume'> | OutcomeOf<'unmountVolume'>,
+    { input, ms, failure }: PortOutcomeFor<'mountVolume'> | PortOutcomeFor<'unmountVolume'>,
   ): void {
-    this.#operations.observe(
+    this.#operationHistogram.observe(
       [volumePlugin(input), operation, failure ? 'fail-unknown' : 'success', 'false'],
       ms / 1_000,
     );
   }
 }
 
-const volumePlugin = ({ pod, volume }: OutcomeOf<'mountVolume' | 'unmountVolume'>['input']): string =>
+const volumePlugin = ({ pod, volume }: PortOutcomeFor<'mountVolume' | 'unmountVolume'>['input']): string =>
   pluginName(pod.spec.volumes?.find(({ name }) => name === volume));
 
 /** Plugin names other than `kubernetes.io/` followed by the volume's field in lower case. */

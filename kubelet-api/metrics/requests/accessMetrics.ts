@@ -5,7 +5,7 @@ import { DEFAULT_BUCKETS, EXPIRATION_BUCKETS, REVIEW_BUCKETS } from '../buckets.
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the observer of `createAccess`. */
-export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver {
+export function registerAccessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver {
   const certificates = registry.histogram(
     alpha(
       'apiserver_client_certificate_expiration_seconds',
@@ -13,58 +13,67 @@ export function accessMetrics(registry: Registry, clock: Pick<Clock, 'monotonic'
     ),
     EXPIRATION_BUCKETS,
   );
-  const reviews = { authn: reviewFamilies(registry, 'authn'), authz: reviewFamilies(registry, 'authz') };
+  const familiesByKind = {
+    authn: registerReviewFamilies(registry, 'authn'),
+    authz: registerReviewFamilies(registry, 'authz'),
+  };
   return {
     certificateShown: (remainingMs) => certificates.observe([], remainingMs / 1_000),
     reviewed: (kind, code, ms) => {
       const labels = [code === undefined ? '<error>' : String(code)];
-      reviews[kind].total.add(labels);
-      reviews[kind].duration.observe(labels, ms / 1_000);
+      familiesByKind[kind].total.add(labels);
+      familiesByKind[kind].duration.observe(labels, ms / 1_000);
     },
-    tokenCache: tokenCache(registry, clock),
+    tokenCache: createTokenCacheObserver(registry, clock),
   };
 }
 
-const REVIEWS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
+const REVIEW_KINDS = { authn: 'TokenReviews', authz: 'SubjectAccessReviews' };
 
 /**
  * Registers the families of one kind of review (`authenticatorfactory/metrics.go`, `authorizerfactory/metrics.go` of
  * apiserver).
  */
-function reviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
+function registerReviewFamilies({ counter, histogram }: Registry, kind: 'authn' | 'authz') {
   const name = `apiserver_delegated_${kind}_request`;
   return {
-    total: counter(alpha(`${name}_total`, `${REVIEWS[kind]} requested from the API server, by status code.`, ['code'])),
+    total: counter(
+      alpha(`${name}_total`, `${REVIEW_KINDS[kind]} requested from the API server, by status code.`, ['code']),
+    ),
     duration: histogram(
-      alpha(`${name}_duration_seconds`, `Duration of requests for ${REVIEWS[kind]}, by status code.`, ['code']),
+      alpha(`${name}_duration_seconds`, `Duration of requests for ${REVIEW_KINDS[kind]}, by status code.`, ['code']),
       REVIEW_BUCKETS,
     ),
   };
 }
 
 /** Creates the observer of the token cache (`token/cache/stats.go` of apiserver). */
-function tokenCache(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver['tokenCache'] {
+function createTokenCacheObserver(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver['tokenCache'] {
   const labels = ['status'];
   const of = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);
-  const requests = registry.counter(of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'));
+  const requestsCounter = registry.counter(
+    of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'),
+  );
   const duration = registry.histogram(
     of('request_duration_seconds', 'Time until the owner of a token was known, by whether the cache had it.'),
     DEFAULT_BUCKETS,
   );
-  const fetches = registry.counter(of('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'));
-  const active = registry.gauge(
+  const fetchesCounter = registry.counter(
+    of('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'),
+  );
+  const activeGauge = registry.gauge(
     of('active_fetch_count', 'Reviews of tokens in progress, and requests that wait for one.'),
   );
   const startActive = (status: string) => {
-    active.add([status], 1);
-    return () => active.add([status], -1);
+    activeGauge.add([status], 1);
+    return () => activeGauge.add([status], -1);
   };
   return {
     lookedUp: () => {
       const startedAt = clock.monotonic();
       return (isHit) => {
         const status = [isHit ? 'hit' : 'miss'];
-        requests.add(status);
+        requestsCounter.add(status);
         duration.observe(status, (clock.monotonic() - startedAt) / 1_000);
       };
     },
@@ -72,7 +81,7 @@ function tokenCache(registry: Registry, clock: Pick<Clock, 'monotonic'>): Access
     fetching: () => {
       const stopActive = startActive('in_flight');
       return (isAnswered) => {
-        fetches.add([isAnswered ? 'ok' : 'error']);
+        fetchesCounter.add([isAnswered ? 'ok' : 'error']);
         stopActive();
       };
     },

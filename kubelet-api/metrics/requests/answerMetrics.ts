@@ -9,15 +9,15 @@ const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=undersc
 /** Compression level. Scrapes are frequent, so the bytes saved by a higher level would not justify its CPU time. */
 const GZIP_LEVEL = 1;
 
-type Scrape = Pick<Exchange, 'request' | 'response' | 'signal'>;
+type ScrapeExchange = Pick<Exchange, 'request' | 'response' | 'signal'>;
 
 /**
  * Sends the chunks, compressed if the client accepts gzip. A chunk is taken from the iterable only after the previous
  * one was sent. Stops when the client disconnects. `startedAt` is the start of this process in milliseconds since the
  * epoch.
  */
-export async function answerMetrics(
-  { request, response, signal }: Scrape,
+export async function sendMetrics(
+  { request, response, signal }: ScrapeExchange,
   chunks: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
   startedAt: number,
 ): Promise<void> {
@@ -25,9 +25,9 @@ export async function answerMetrics(
   response.writeHead(200, {
     'Content-Type': CONTENT_TYPE,
     'Process-Start-Time-Unix': String(Math.trunc(startedAt / 1_000)),
-    ...(isCompressed ? { 'Content-Encoding': 'gzip' } : contentLength(chunks)),
+    ...(isCompressed ? { 'Content-Encoding': 'gzip' } : contentLengthHeader(chunks)),
   });
-  await writeAll(response, isCompressed ? gzipped(chunks, signal) : toBuffers(chunks), signal);
+  await writeAll(response, isCompressed ? compressChunks(chunks, signal) : generateBuffers(chunks), signal);
   response.end();
 }
 
@@ -35,17 +35,22 @@ export async function answerMetrics(
  * Returns the Content-Length header for chunks that are all in memory. The header avoids chunked encoding, which would
  * copy each chunk.
  */
-function contentLength(chunks: Parameters<typeof toBuffers>[0]): { readonly 'Content-Length'?: number } {
+function contentLengthHeader(chunks: Parameters<typeof generateBuffers>[0]): { readonly 'Content-Length'?: number } {
   if (!Array.isArray(chunks) || !chunks.every((chunk) => Buffer.isBuffer(chunk))) return {};
   return { 'Content-Length': chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
 }
 
-async function* toBuffers(chunks: Iterable<string | Buffer> | AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
+async function* generateBuffers(
+  chunks: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
 /** Compresses in the thread pool. Ending the generator destroys the streams. */
-async function* gzipped(chunks: Parameters<typeof toBuffers>[0], signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* compressChunks(
+  chunks: Parameters<typeof generateBuffers>[0],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const source = Readable.from(chunks, { highWaterMark: 1 });
   // Propagate an error of the source to the loop that reads `gzip`.
@@ -67,11 +72,11 @@ async function* gzipped(chunks: Parameters<typeof toBuffers>[0], signal: AbortSi
 /** Whether an Accept-Encoding header prefers gzip to identity (`NegotiateContentEncoding` in client_golang). */
 export function acceptsGzip(header: string | readonly string[] | undefined): boolean {
   const codings = [header ?? ''].flat().join().toLowerCase().split(',');
-  const offered = codings.map((each) => /^\s*([^\s;]+)\s*(?:;\s*q=([\d.]+))?/.exec(each) ?? []);
-  const qualityOf = (coding: string) =>
+  const offeredCodings = codings.map((each) => /^\s*([^\s;]+)\s*(?:;\s*q=([\d.]+))?/.exec(each) ?? []);
+  const getQuality = (coding: string) =>
     Math.max(
       0,
-      ...offered.flatMap(([, name, quality = '1']) => (name === coding || name === '*' ? Number(quality) : [])),
+      ...offeredCodings.flatMap(([, name, quality = '1']) => (name === coding || name === '*' ? Number(quality) : [])),
     );
-  return qualityOf('gzip') > qualityOf('identity');
+  return getQuality('gzip') > getQuality('identity');
 }

@@ -4,7 +4,7 @@ import { API_SINK } from '../../../actors/cluster/pods/apiStatusSink.ts';
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
 import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { callFamilies } from '../pods/podFamilies.ts';
+import { registerCallFamilies } from '../pods/podFamilies.ts';
 import type { PodMetrics } from '../pods/podMetrics.ts';
 import type { ProbeMetrics } from '../pods/probeMetrics.ts';
 import type { ResizeMetrics } from '../pods/resizeMetrics.ts';
@@ -17,44 +17,44 @@ export interface CallMetricsParts {
   readonly registry: Registry;
   readonly pods: TrackedPods;
   readonly podMetrics: Pick<PodMetrics, 'statusAcknowledged' | 'resized'>;
-  readonly probes: Pick<ProbeMetrics, 'tried'>;
-  readonly resizes: Pick<ResizeMetrics, 'containerResized' | 'podFitted' | 'forget'>;
+  readonly probeMetrics: Pick<ProbeMetrics, 'tried'>;
+  readonly resizeMetrics: Pick<ResizeMetrics, 'containerResized' | 'podFitted' | 'forget'>;
   readonly volumes: Pick<VolumeMetrics, 'mounted' | 'unmounted' | 'forget'>;
 }
 
-type OutcomeOf<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
+type PortOutcomeFor<K extends PortOutcome['port']> = Extract<PortOutcome, { readonly port: K }>;
 
 export class CallMetrics {
   readonly #parts: CallMetricsParts;
-  readonly #families: ReturnType<typeof callFamilies>;
+  readonly #families: ReturnType<typeof registerCallFamilies>;
   /**
    * For each pod in a user namespace, by UID, the names of the containers that a kubelet starts in the same sync as the
    * sandbox and that have not started yet. If one fails to start, that sync has failed (`SyncPod` in
    * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`).
    */
-  readonly #unstarted = new Map<string, readonly string[]>();
+  readonly #unstartedContainers = new Map<string, readonly string[]>();
 
   constructor(parts: CallMetricsParts) {
     this.#parts = parts;
-    this.#families = callFamilies(parts.registry);
+    this.#families = registerCallFamilies(parts.registry);
   }
 
   /** Called with the outcome of each port call. */
   portCompleted(outcome: PortOutcome): void {
-    const { podMetrics, probes, volumes } = this.#parts;
+    const { podMetrics, probeMetrics, volumes } = this.#parts;
     const { port, failure } = outcome;
-    if (port === 'runProbe') probes.tried(outcome);
+    if (port === 'runProbe') probeMetrics.tried(outcome);
     else if (port === 'putStatus') {
       if (outcome.input.sink === API_SINK && !failure) podMetrics.statusAcknowledged(outcome.input.uid);
     } else if (port === 'mountVolume') volumes.mounted(outcome);
     else if (port === 'unmountVolume') volumes.unmounted(outcome);
-    else if (port === 'createContainer') this.#created(outcome);
-    else if (port === 'startContainer') this.#started(outcome);
-    else if (port === 'runHook') this.#hookRun(outcome);
-    else if (port === 'findImage') this.#imageFound(outcome);
-    else if (port === 'pullImage') this.#pulled(outcome);
-    else if (port === 'runSandbox') this.#sandboxRun(outcome);
-    else this.#cgroupOperationCompleted(outcome);
+    else if (port === 'createContainer') this.#recordContainerCreation(outcome);
+    else if (port === 'startContainer') this.#recordContainerStart(outcome);
+    else if (port === 'runHook') this.#recordHookRun(outcome);
+    else if (port === 'findImage') this.#recordImageLookup(outcome);
+    else if (port === 'pullImage') this.#recordPull(outcome);
+    else if (port === 'runSandbox') this.#recordSandboxRun(outcome);
+    else this.#recordCgroupOperation(outcome);
   }
 
   /**
@@ -62,104 +62,105 @@ export class CallMetrics {
    * cgroup.
    */
   forget(uid: string): void {
-    this.#unstarted.delete(uid);
-    this.#parts.resizes.forget(uid);
+    this.#unstartedContainers.delete(uid);
+    this.#parts.resizeMetrics.forget(uid);
     this.#parts.volumes.forget(uid);
   }
 
-  #sandboxRun({ input: { pod }, failure }: OutcomeOf<'runSandbox'>): void {
+  #recordSandboxRun({ input: { pod }, failure }: PortOutcomeFor<'runSandbox'>): void {
     this.#families.startedPods.add([]);
     if (failure) this.#families.startedPodsErrors.add([]);
     if (pod.spec.hostUsers !== false) return;
     this.#families.startedUserNamespacedPods.add([]);
     if (failure) this.#families.startedUserNamespacedPodsErrors.add([]);
-    else this.#unstarted.set(pod.metadata.uid, firstContainers(pod));
+    else this.#unstartedContainers.set(pod.metadata.uid, firstContainers(pod));
   }
 
-  #started({ input: { pod, container }, output, failure }: OutcomeOf<'startContainer'>): void {
+  #recordContainerStart({ input: { pod, container }, output, failure }: PortOutcomeFor<'startContainer'>): void {
     const reason = failure?.reason ?? (output?.refusal && 'RunContainerError');
-    this.#failed(pod, container, reason);
+    this.#recordContainerFailure(pod, container, reason);
     if (reason !== undefined) return;
     const { uid } = pod.metadata;
-    const remaining = this.#unstarted.get(uid)?.filter((name) => name !== container) ?? [];
-    if (remaining.length > 0) this.#unstarted.set(uid, remaining);
-    else this.#unstarted.delete(uid);
+    const remainingNames = this.#unstartedContainers.get(uid)?.filter((name) => name !== container) ?? [];
+    if (remainingNames.length > 0) this.#unstartedContainers.set(uid, remainingNames);
+    else this.#unstartedContainers.delete(uid);
   }
 
   /** Counts the failed start of a pod in a user namespace, at most once per sandbox. */
-  #firstFailed({ metadata: { uid } }: Pod, container: string): void {
-    if (!this.#unstarted.get(uid)?.includes(container)) return;
-    this.#unstarted.delete(uid);
+  #recordFirstFailure({ metadata: { uid } }: Pod, container: string): void {
+    if (!this.#unstartedContainers.get(uid)?.includes(container)) return;
+    this.#unstartedContainers.delete(uid);
     this.#families.startedUserNamespacedPodsErrors.add([]);
   }
 
-  #cgroupOperationCompleted(outcome: PortOutcome): void {
+  #recordCgroupOperation(outcome: PortOutcome): void {
     const { port, ms, failure } = outcome;
     if (port === 'removeCgroup') this.forget(outcome.input.pod.metadata.uid);
     const operation = CGROUP_OPERATIONS.get(port);
     if (operation !== undefined) this.#families.cgroups.observe([operation], ms / 1_000);
     if (port === 'resizeContainer' && !failure) this.#parts.podMetrics.resized(ms);
-    const { resizes } = this.#parts;
-    if (port === 'resizeContainer') resizes.containerResized(outcome.input.pod.metadata.uid, ms, failure !== undefined);
-    if (port === 'resizePodCgroup') resizes.podFitted(outcome.input.pod.metadata.uid, ms, failure !== undefined);
+    const { resizeMetrics } = this.#parts;
+    if (port === 'resizeContainer')
+      resizeMetrics.containerResized(outcome.input.pod.metadata.uid, ms, failure !== undefined);
+    if (port === 'resizePodCgroup') resizeMetrics.podFitted(outcome.input.pod.metadata.uid, ms, failure !== undefined);
   }
 
-  #created({ input: { pod, container }, failure }: OutcomeOf<'createContainer'>): void {
+  #recordContainerCreation({ input: { pod, container }, failure }: PortOutcomeFor<'createContainer'>): void {
     const type = containerType(pod, container);
     this.#families.startedContainers.add([type]);
-    this.#failed(pod, container, failure?.reason);
+    this.#recordContainerFailure(pod, container, failure?.reason);
     const volumes = countImageVolumes(pod, container);
     if (volumes === 0) return;
-    this.#families.imageVolumes.add([], volumes);
-    const isUnmounted = failure?.message.includes('ImageVolumeMountFailed') ?? false;
-    (isUnmounted ? this.#families.imageVolumesFailed : this.#families.imageVolumesMounted).add([], volumes);
+    this.#families.requestedImageVolumes.add([], volumes);
+    const hasMountFailure = failure?.message.includes('ImageVolumeMountFailed') ?? false;
+    (hasMountFailure ? this.#families.failedImageVolumes : this.#families.mountedImageVolumes).add([], volumes);
   }
 
-  #failed(pod: Pod, container: string, reason: string | undefined): void {
+  #recordContainerFailure(pod: Pod, container: string, reason: string | undefined): void {
     if (reason === undefined) return;
     this.#families.startedContainersErrors.add([containerType(pod, container), reason]);
-    this.#firstFailed(pod, container);
+    this.#recordFirstFailure(pod, container);
   }
 
-  #hookRun({ input: { pod, container, hook }, ms, output, failure }: OutcomeOf<'runHook'>): void {
+  #recordHookRun({ input: { pod, container, hook }, ms, output, failure }: PortOutcomeFor<'runHook'>): void {
     const reason = (failure ?? output?.failure)?.reason;
-    if (hook === 'postStart') this.#failed(pod, container, reason);
+    if (hook === 'postStart') this.#recordContainerFailure(pod, container, reason);
     if (output?.warnings?.some((warning) => warning.reason === 'LifecycleHTTPFallback'))
       this.#families.httpFallbacks.add([]);
-    const sleep = containerNamed(pod.spec, container)?.container.lifecycle?.[hook]?.sleep;
-    if (sleep && ms < sleep.seconds * 1_000) this.#families.sleepsCutShort.add([]);
+    const sleepAction = containerNamed(pod.spec, container)?.container.lifecycle?.[hook]?.sleep;
+    if (sleepAction && ms < sleepAction.seconds * 1_000) this.#families.sleepsTerminatedEarly.add([]);
   }
 
   /**
    * Counts whether the image was present, except for pull policy `Always`, with which a kubelet does not check this
    * (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
    */
-  #imageFound({ input: { policy }, output }: OutcomeOf<'findImage'>): void {
-    const isPresent = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';
-    this.#families.ensuredImages.add([isPresent, policy ?? '', pullRequired(policy, output)]);
+  #recordImageLookup({ input: { policy }, output }: PortOutcomeFor<'findImage'>): void {
+    const presentLabel = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';
+    this.#families.ensuredImages.add([presentLabel, policy ?? '', toPullRequiredLabel(policy, output)]);
   }
 
   /** Counts a failed pull as a failed container start, because a kubelet pulls as part of the start. */
-  #pulled({ input: { pod, image }, output, failure }: OutcomeOf<'pullImage'>): void {
+  #recordPull({ input: { pod, image }, output, failure }: PortOutcomeFor<'pullImage'>): void {
     if (output) {
       const { sizeBytes, startedAt, finishedAt } = output;
-      this.#families.pull.observe([sizeLabel(sizeBytes)], Math.max(0, finishedAt - startedAt) / 1_000);
-      const tracked = this.#parts.pods.get(pod.metadata.uid);
-      if (tracked && tracked.start !== 'published') tracked.pulls.push([startedAt, finishedAt]);
+      this.#families.pullDuration.observe([sizeLabel(sizeBytes)], Math.max(0, finishedAt - startedAt) / 1_000);
+      const trackedPod = this.#parts.pods.get(pod.metadata.uid);
+      if (trackedPod && trackedPod.startState !== 'published') trackedPod.pulls.push([startedAt, finishedAt]);
     }
-    const match = containersOf(pod.spec).find(({ container }) => container.image === image);
-    if (!failure || match === undefined) return;
-    this.#families.startedContainers.add([containerType(pod, match.container.name)]);
-    this.#failed(pod, match.container.name, failure.reason);
+    const matchingContainer = containersOf(pod.spec).find(({ container }) => container.image === image);
+    if (!failure || matchingContainer === undefined) return;
+    this.#families.startedContainers.add([containerType(pod, matchingContainer.container.name)]);
+    this.#recordContainerFailure(pod, matchingContainer.container.name, failure.reason);
   }
 }
 
-function pullRequired(policy: string | undefined, output: OutcomeOf<'findImage'>['output']): string {
+function toPullRequiredLabel(policy: string | undefined, output: PortOutcomeFor<'findImage'>['output']): string {
   if (policy === 'Always') return 'true';
   if (output === undefined) return 'unknown';
   const { imageRef, isUnproven = false } = output;
-  const isNeeded = imageRef === null || isUnproven;
-  return isNeeded && policy === 'Never' ? 'unknown' : String(isNeeded);
+  const isPullNeeded = imageRef === null || isUnproven;
+  return isPullNeeded && policy === 'Never' ? 'unknown' : String(isPullNeeded);
 }
 
 /** The operation names of the kubelet's `pkg/kubelet/cm/cgroup_manager_linux.go`, by port. */
@@ -180,8 +181,8 @@ function containerType(pod: Pod, name: string): ContainerType {
  * init containers, all regular ones.
  */
 function firstContainers({ spec: { initContainers = [], containers } }: Pod): readonly string[] {
-  const first = initContainers.length > 0 ? initContainers.slice(0, 1) : containers;
-  return first.map(({ name }) => name);
+  const firstToStart = initContainers.length > 0 ? initContainers.slice(0, 1) : containers;
+  return firstToStart.map(({ name }) => name);
 }
 
 function countImageVolumes({ spec }: Pod, name: string): number {

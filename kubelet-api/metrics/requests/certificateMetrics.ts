@@ -5,14 +5,14 @@ import { AGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for port outcomes. */
-export function certificateMetrics(registry: Registry): (answer: PortOutcome) => void {
+export function registerCertificateMetrics(registry: Registry): (answer: PortOutcome) => void {
   const of = (name: string, what: string) =>
     registry.counter(alpha(name, `Failed renewals of the ${what} certificate.`));
   const errors = {
     client: of('kubelet_certificate_manager_client_expiration_renew_errors', 'client'),
     serving: of('kubelet_server_expiration_renew_errors', 'serving'),
   };
-  const rotations = registry.histogram(
+  const rotationHistogram = registry.histogram(
     alpha(
       'kubelet_certificate_manager_server_rotation_seconds',
       'Age of serving certificates when they were replaced.',
@@ -25,7 +25,7 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
     if (failure && (port === 'requestCertificate' || port === 'awaitCertificate')) errors[input.name].add([]);
     if (output === undefined || (port !== 'readCertificate' && port !== 'awaitCertificate')) return;
     if (input.name !== 'serving') return;
-    if ('at' in output && notBefore !== undefined) rotations.observe([], (output.at - notBefore) / 1_000);
+    if ('at' in output && notBefore !== undefined) rotationHistogram.observe([], (output.at - notBefore) / 1_000);
     notBefore = output.certificate?.notBefore;
   };
 }
@@ -34,7 +34,7 @@ export function certificateMetrics(registry: Registry): (answer: PortOutcome) =>
  * Registers the gauges of the remaining lifetime. The lifetime is infinite without a certificate and, as in a kubelet,
  * truncated towards 0. `now` is in milliseconds since the epoch.
  */
-export function certificateGauges(
+export function registerCertificateGauges(
   registry: Registry,
   now: () => number,
 ): (counts: Pick<NodeCounts, 'certificates'>) => void {

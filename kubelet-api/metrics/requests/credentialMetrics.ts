@@ -34,14 +34,14 @@ export interface CredentialObserver extends ExecPluginObserver {
 }
 
 /** Creates the observer, which all kubeconfigs share. `now` is in milliseconds since the epoch. */
-export function credentialMetrics(registry: Registry, now: () => number): CredentialObserver {
+export function registerCredentialMetrics(registry: Registry, now: () => number): CredentialObserver {
   const calls = registry.counter(
     alpha('rest_client_exec_plugin_call_total', 'Runs of exec plugins, by exit code and outcome.', [
       'code',
       'call_status',
     ]),
   );
-  const rotations = registry.histogram(
+  const rotationHistogram = registry.histogram(
     alpha(
       'rest_client_exec_plugin_certificate_rotation_age',
       'Age in seconds of client certificates of exec plugins when they were replaced.',
@@ -54,7 +54,7 @@ export function credentialMetrics(registry: Registry, now: () => number): Creden
       'Seconds until the first client certificate of an exec plugin expires. +Inf if there is none.',
     ),
   );
-  const caReloads = registry.counter(
+  const caReloadsCounter = registry.counter(
     alpha('rest_client_transport_ca_reload_total', 'Reloads of the CA file, by outcome.', ['result', 'reason']),
   );
   const certificates = new Map<object, ValidityPeriod>();
@@ -63,11 +63,11 @@ export function credentialMetrics(registry: Registry, now: () => number): Creden
     ttl.set([], Math.min(...remainingSeconds));
   });
   return {
-    caReloaded: ({ result, reason }) => caReloads.add([result, reason]),
+    caReloaded: ({ result, reason }) => caReloadsCounter.add([result, reason]),
     called: ({ code, status }) => calls.add([String(code), status]),
     certificateChanged: (plugin, certificate) => {
-      const previous = certificates.get(plugin);
-      if (previous) rotations.observe([], (now() - previous.notBefore) / 1_000);
+      const previousCertificate = certificates.get(plugin);
+      if (previousCertificate) rotationHistogram.observe([], (now() - previousCertificate.notBefore) / 1_000);
       if (certificate) certificates.set(plugin, certificate);
       else certificates.delete(plugin);
     },

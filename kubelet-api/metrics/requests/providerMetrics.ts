@@ -14,8 +14,8 @@ export interface ProviderObserver {
   configured(hash: string): void;
 }
 
-export function providerMetrics(registry: Registry): ProviderObserver {
-  const info = registry.gauge(
+export function registerProviderMetrics(registry: Registry): ProviderObserver {
+  const infoGauge = registry.gauge(
     alpha('kubelet_credential_provider_config_info', 'The configuration of credential providers, with the value 1.', [
       'hash',
     ]),
@@ -37,6 +37,6 @@ export function providerMetrics(registry: Registry): ProviderObserver {
       duration.observe([provider], ms / 1_000);
       if (hasFailed) errors.add([provider]);
     },
-    configured: (hash) => info.set([hash], 1),
+    configured: (hash) => infoGauge.set([hash], 1),
   };
 }

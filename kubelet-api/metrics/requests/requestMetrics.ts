@@ -5,7 +5,7 @@ import { BODY_SIZE_BUCKETS, DEFAULT_BUCKETS, REQUEST_BUCKETS } from '../buckets.
 import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the observer of the requests to a host (`component-base/metrics/prometheus/restclient/metrics.go`). */
-export function kubeRequests(registry: Registry): (host: string) => RequestObserver {
+export function registerKubeRequestMetrics(registry: Registry): (host: string) => RequestObserver {
   const [total, retries] = [
     registry.counter(
       alpha('rest_client_requests_total', 'Requests to the API server, by status code and method.', [
@@ -22,47 +22,47 @@ export function kubeRequests(registry: Registry): (host: string) => RequestObser
       ]),
     ),
   ];
-  const histogram = (name: string, help: string, bounds: readonly number[]) =>
+  const createHistogram = (name: string, help: string, bounds: readonly number[]) =>
     registry.histogram(alpha(`rest_client_${name}`, help, ['verb', 'host']), bounds);
-  const duration = histogram(
+  const duration = createHistogram(
     'request_duration_seconds',
     'Duration of requests to the API server with their waits and retries, by method.',
     REQUEST_BUCKETS,
   );
-  const throttling = histogram(
+  const throttlingHistogram = createHistogram(
     'rate_limiter_duration_seconds',
     'Time that requests to the API server waited for the rate limit of the node, by method.',
     REQUEST_BUCKETS,
   );
-  const sent = histogram(
+  const requestSizeHistogram = createHistogram(
     'request_size_bytes',
     'Size of the bodies of requests to the API server, by method.',
     BODY_SIZE_BUCKETS,
   );
-  const received = histogram(
+  const responseSizeHistogram = createHistogram(
     'response_size_bytes',
     'Size of the bodies of responses of the API server, by method.',
     BODY_SIZE_BUCKETS,
   );
   return (host) => ({
-    throttled: (method, ms) => throttling.observe([method, host], ms / 1_000),
+    throttled: (method, ms) => throttlingHistogram.observe([method, host], ms / 1_000),
     attempted: ({ method, code, isRetry, sentBytes }) => {
       const labels = [code === undefined ? '<error>' : String(code), method, host];
       total.add(labels);
       if (isRetry) retries.add(labels);
-      if (sentBytes !== undefined) sent.observe([method, host], sentBytes);
+      if (sentBytes !== undefined) requestSizeHistogram.observe([method, host], sentBytes);
     },
-    received: (method, bytes) => received.observe([method, host], bytes),
+    received: (method, bytes) => responseSizeHistogram.observe([method, host], bytes),
     completed: (method, ms) => duration.observe([method, host], ms / 1_000),
   });
 }
 
-const METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
+const HTTP_METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
 /**
  * Label values for the first segments of paths. All other paths share one label, because clients must not be able to
  * create series.
  */
-const PATHS: readonly string[] = [
+const LABELED_PATHS: readonly string[] = [
   'attach',
   'checkpoint',
   'configz',
@@ -87,9 +87,9 @@ const PATHS: readonly string[] = [
  * Labels of long-running requests, as listed by the kubelet. The list does not match the label `portForward`, which is
  * spelled differently.
  */
-const LONG_RUNNING: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
+const LONG_RUNNING_PATHS: readonly string[] = ['exec', 'attach', 'portforward', 'debug'];
 
-const STREAMS: readonly string[] = ['exec', 'attach', 'portForward'];
+const STREAM_PATHS: readonly string[] = ['exec', 'attach', 'portForward'];
 
 /** Returns the kubelet's label for a path (`getMetricBucket` in `pkg/kubelet/server/server.go`). */
 export function pathLabel(target: string): string {
@@ -97,20 +97,24 @@ export function pathLabel(target: string): string {
     .replace(/[?#].*$/s, '')
     .replace(/^\//, '')
     .split('/', 2);
-  const root = first === 'metrics' && second !== undefined ? `${first}/${second}` : first;
-  return PATHS.includes(root) ? root : 'other';
+  const pathRoot = first === 'metrics' && second !== undefined ? `${first}/${second}` : first;
+  return LABELED_PATHS.includes(pathRoot) ? pathRoot : 'other';
 }
 
 /** Creates the listener for requests to each of the node's HTTP servers, including the read-only one. */
-export function servedRequests(registry: Registry): (server: 'readonly' | 'readwrite') => RequestListener {
+export function registerServedRequestMetrics(
+  registry: Registry,
+): (server: 'readonly' | 'readwrite') => RequestListener {
   const labels = ['method', 'path', 'server_type', 'long_running'];
-  const total = registry.counter(alpha('kubelet_http_requests_total', 'Requests to the node.', labels));
-  const open = registry.gauge(alpha('kubelet_http_inflight_requests', 'Requests to the node in progress.', labels));
+  const requestsCounter = registry.counter(alpha('kubelet_http_requests_total', 'Requests to the node.', labels));
+  const openRequestsGauge = registry.gauge(
+    alpha('kubelet_http_inflight_requests', 'Requests to the node in progress.', labels),
+  );
   const duration = registry.histogram(
     alpha('kubelet_http_requests_duration_seconds', 'Duration of requests to the node.', labels),
     DEFAULT_BUCKETS,
   );
-  const webSockets = registry.counter(
+  const webSocketsCounter = registry.counter(
     alpha('kubelet_websocket_streaming_requests_total', 'Requests for exec, attach and port-forward by WebSocket.', [
       'subresource',
     ]),
@@ -118,13 +122,18 @@ export function servedRequests(registry: Registry): (server: 'readonly' | 'readw
   return (server) =>
     ({ method, target, isWebSocket = false }) => {
       const path = pathLabel(target);
-      if (isWebSocket && STREAMS.includes(path)) webSockets.add([path.toLowerCase()]);
-      const values = [METHODS.includes(method) ? method : 'other', path, server, String(LONG_RUNNING.includes(path))];
-      total.add(values);
-      open.add(values, 1);
+      if (isWebSocket && STREAM_PATHS.includes(path)) webSocketsCounter.add([path.toLowerCase()]);
+      const labelValues = [
+        HTTP_METHODS.includes(method) ? method : 'other',
+        path,
+        server,
+        String(LONG_RUNNING_PATHS.includes(path)),
+      ];
+      requestsCounter.add(labelValues);
+      openRequestsGauge.add(labelValues, 1);
       return (ms) => {
-        open.add(values, -1);
-        duration.observe(values, ms / 1_000);
+        openRequestsGauge.add(labelValues, -1);
+        duration.observe(labelValues, ms / 1_000);
       };
     };
 }

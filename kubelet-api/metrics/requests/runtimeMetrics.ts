@@ -1,5 +1,5 @@
 /** Measures CRI calls and relists (`pkg/kubelet/kuberuntime/instrumented_services.go`). */
-import type { Relist } from '../../../actors/runtime/relist.ts';
+import type { RelistStats } from '../../../actors/runtime/relist.ts';
 import type { CriOperation, TimedCall } from '../../../cri/client/timedCri.ts';
 import { DEFAULT_BUCKETS, RUNTIME_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
@@ -8,8 +8,8 @@ const OPERATION_LABELS = ['operation_type'];
 const HANDLER_LABELS = ['runtime_handler'];
 
 /** Creates the listener for CRI calls. */
-export function runtimeCalls(registry: Registry): (call: TimedCall) => void {
-  const total = registry.counter(
+export function registerRuntimeCallMetrics(registry: Registry): (call: TimedCall) => void {
+  const operationsCounter = registry.counter(
     alpha('kubelet_runtime_operations_total', 'Calls to the container runtime, by operation.', OPERATION_LABELS),
   );
   const errors = registry.counter(
@@ -27,17 +27,17 @@ export function runtimeCalls(registry: Registry): (call: TimedCall) => void {
     ),
     RUNTIME_BUCKETS,
   );
-  const sandboxes = sandboxCalls(registry);
+  const sandboxes = registerSandboxCallMetrics(registry);
   return (call) => {
-    const labels = labelsOf(call.operation);
-    total.add(labels);
+    const labels = getLabels(call.operation);
+    operationsCounter.add(labels);
     if (call.hasFailed) errors.add(labels);
     duration.observe(labels, call.ms / 1_000);
     if (call.operation === 'runPodSandbox') sandboxes(call);
   };
 }
 
-function sandboxCalls(registry: Registry): (call: TimedCall) => void {
+function registerSandboxCallMetrics(registry: Registry): (call: TimedCall) => void {
   const duration = registry.histogram(
     alpha(
       'kubelet_run_podsandbox_duration_seconds',
@@ -63,7 +63,7 @@ function sandboxCalls(registry: Registry): (call: TimedCall) => void {
 
 const labelCache = new Map<CriOperation, readonly string[]>();
 
-function labelsOf(operation: CriOperation): readonly string[] {
+function getLabels(operation: CriOperation): readonly string[] {
   const labels = labelCache.get(operation) ?? [operationName(operation)];
   labelCache.set(operation, labels);
   return labels;
@@ -72,26 +72,26 @@ function labelsOf(operation: CriOperation): readonly string[] {
 /** Returns the kubelet's name for a call, e.g. `list_podsandbox` for `listPodSandbox`. */
 export function operationName(operation: CriOperation): string {
   if (operation === 'updateContainerResources') return 'update_container';
-  const asOneWord = operation.replace('odSandbox', 'odsandbox');
-  return asOneWord.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const joinedOperation = operation.replace('odSandbox', 'odsandbox');
+  return joinedOperation.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Creates the listener for relists. */
-export function relists(registry: Registry): (relist: Relist) => void {
+export function registerRelistMetrics(registry: Registry): (relist: RelistStats) => void {
   const duration = registry.histogram(
     alpha('kubelet_pleg_relist_duration_seconds', 'Duration of relists of the container runtime.'),
     DEFAULT_BUCKETS,
   );
-  const interval = registry.histogram(
+  const intervalHistogram = registry.histogram(
     alpha('kubelet_pleg_relist_interval_seconds', 'Time between two relists of the container runtime.'),
     DEFAULT_BUCKETS,
   );
-  const lastSeen = registry.gauge(
+  const lastSeenGauge = registry.gauge(
     alpha('kubelet_pleg_last_seen_seconds', 'Time of the last successful relist, in seconds since the epoch.', []),
   );
-  return ({ at, ms, sinceLastMs, isAnswered }) => {
+  return ({ at, ms, sinceLastMs, hasResponded }) => {
     duration.observe([], ms / 1_000);
-    if (sinceLastMs !== undefined) interval.observe([], sinceLastMs / 1_000);
-    if (isAnswered) lastSeen.set([], Math.floor(at / 1_000));
+    if (sinceLastMs !== undefined) intervalHistogram.observe([], sinceLastMs / 1_000);
+    if (hasResponded) lastSeenGauge.set([], Math.floor(at / 1_000));
   };
 }

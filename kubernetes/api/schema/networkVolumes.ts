@@ -4,7 +4,7 @@ import { localObjectReferenceSchema, textMapSchema, wordSchema } from './scalars
 const optionalText = z.exactOptional(z.string());
 const optionalFlag = z.exactOptional(z.boolean());
 const optionalInt32 = z.exactOptional(z.int32());
-const secretRef = z.exactOptional(localObjectReferenceSchema);
+const secretRefSchema = z.exactOptional(localObjectReferenceSchema);
 
 /** Volume sources whose data is on the network or on a block device of the node. */
 export const networkVolumeSources = {
@@ -26,7 +26,7 @@ export const networkVolumeSources = {
       portals: z.exactOptional(z.array(z.string())),
       chapAuthDiscovery: optionalFlag,
       chapAuthSession: optionalFlag,
-      secretRef,
+      secretRef: secretRefSchema,
       initiatorName: optionalText,
     }),
   ),
@@ -39,7 +39,7 @@ export const networkVolumeSources = {
       pool: optionalText,
       user: optionalText,
       keyring: optionalText,
-      secretRef,
+      secretRef: secretRefSchema,
       readOnly: optionalFlag,
     }),
   ),
@@ -47,13 +47,13 @@ export const networkVolumeSources = {
     z.strictObject({
       driver: z.string(),
       fsType: optionalText,
-      secretRef,
+      secretRef: secretRefSchema,
       readOnly: optionalFlag,
       options: z.exactOptional(textMapSchema),
     }),
   ),
   cinder: z.exactOptional(
-    z.strictObject({ volumeID: z.string(), fsType: optionalText, readOnly: optionalFlag, secretRef }),
+    z.strictObject({ volumeID: z.string(), fsType: optionalText, readOnly: optionalFlag, secretRef: secretRefSchema }),
   ),
   cephfs: z.exactOptional(
     z.strictObject({
@@ -61,7 +61,7 @@ export const networkVolumeSources = {
       path: optionalText,
       user: optionalText,
       secretFile: optionalText,
-      secretRef,
+      secretRef: secretRefSchema,
       readOnly: optionalFlag,
     }),
   ),
@@ -128,7 +128,7 @@ export const networkVolumeSources = {
       volumeNamespace: optionalText,
       fsType: optionalText,
       readOnly: optionalFlag,
-      secretRef,
+      secretRef: secretRefSchema,
     }),
   ),
   csi: z.exactOptional(

@@ -5,9 +5,9 @@ import { keyToPathSchema, pullPolicySchema, quantitySchema, wordSchema } from '.
 import { labelSelectorSchema } from './selector.ts';
 import { volumeClaimTemplateSchema } from './volumeClaim.ts';
 
-const items = z.exactOptional(z.array(keyToPathSchema));
-const optional = z.exactOptional(z.boolean());
-const mode = z.exactOptional(z.int32());
+const itemsSchema = z.exactOptional(z.array(keyToPathSchema));
+const optionalSchema = z.exactOptional(z.boolean());
+const modeSchema = z.exactOptional(z.int32());
 
 const downwardApiItems = z.exactOptional(
   z.array(
@@ -15,7 +15,7 @@ const downwardApiItems = z.exactOptional(
       path: z.string(),
       fieldRef: z.exactOptional(fieldRefSchema),
       resourceFieldRef: z.exactOptional(resourceFieldRefSchema),
-      mode,
+      mode: modeSchema,
     }),
   ),
 );
@@ -30,7 +30,7 @@ const clusterTrustBundleSchema = z.strictObject({
   name: z.exactOptional(z.string()),
   signerName: z.exactOptional(z.string()),
   labelSelector: z.exactOptional(labelSelectorSchema),
-  optional,
+  optional: optionalSchema,
   path: z.string(),
 });
 
@@ -45,8 +45,12 @@ const podCertificateSchema = z.strictObject({
 });
 
 const projectionSchema = z.strictObject({
-  secret: z.exactOptional(z.strictObject({ name: z.exactOptional(z.string()), items, optional })),
-  configMap: z.exactOptional(z.strictObject({ name: z.exactOptional(z.string()), items, optional })),
+  secret: z.exactOptional(
+    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalSchema }),
+  ),
+  configMap: z.exactOptional(
+    z.strictObject({ name: z.exactOptional(z.string()), items: itemsSchema, optional: optionalSchema }),
+  ),
   downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItems })),
   serviceAccountToken: z.exactOptional(serviceAccountTokenSchema),
   clusterTrustBundle: z.exactOptional(clusterTrustBundleSchema),
@@ -84,12 +88,24 @@ export const volumeSchema = z.strictObject({
     }),
   ),
   secret: z.exactOptional(
-    z.strictObject({ secretName: z.exactOptional(z.string()), items, defaultMode: mode, optional }),
+    z.strictObject({
+      secretName: z.exactOptional(z.string()),
+      items: itemsSchema,
+      defaultMode: modeSchema,
+      optional: optionalSchema,
+    }),
   ),
-  configMap: z.exactOptional(z.strictObject({ name: z.exactOptional(z.string()), items, defaultMode: mode, optional })),
-  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItems, defaultMode: mode })),
+  configMap: z.exactOptional(
+    z.strictObject({
+      name: z.exactOptional(z.string()),
+      items: itemsSchema,
+      defaultMode: modeSchema,
+      optional: optionalSchema,
+    }),
+  ),
+  downwardAPI: z.exactOptional(z.strictObject({ items: downwardApiItems, defaultMode: modeSchema })),
   projected: z.exactOptional(
-    z.strictObject({ sources: z.exactOptional(z.array(projectionSchema)), defaultMode: mode }),
+    z.strictObject({ sources: z.exactOptional(z.array(projectionSchema)), defaultMode: modeSchema }),
   ),
   persistentVolumeClaim: z.exactOptional(
     z.strictObject({ claimName: z.string(), readOnly: z.exactOptional(z.boolean()) }),

@@ -4,16 +4,16 @@ import type { ReadSelector } from './readSelector.ts';
 /** The selectable fields of a kind, each with a function that returns its value as a string. */
 export type SelectableFields<Selected> = ReadonlyMap<string, (selected: Selected) => string>;
 
-interface Term {
+interface SelectorTerm {
   readonly field: string;
   readonly value: string;
   readonly isEqual: boolean;
 }
 
 /** A requirement between commas. A comma after a backslash is part of the value. */
-const REQUIREMENTS = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
+const REQUIREMENT_PATTERN = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
 /** The first operator separates the field from the value. Field names have no escape sequences. */
-const TERM = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
+const TERM_PATTERN = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
 
 /**
  * Parses a field selector by the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown` returns the message
@@ -26,7 +26,7 @@ export function readFieldSelector<Selected>(
     `field label not supported: ${field}; there are ${[...fields.keys()].join(', ')}`,
 ): ReadSelector<Selected> {
   const requirements: ((selected: Selected) => boolean)[] = [];
-  for (const part of text.match(REQUIREMENTS) ?? []) {
+  for (const part of text.match(REQUIREMENT_PATTERN) ?? []) {
     const term = readTerm(part);
     if (typeof term === 'string') return { problem: `invalid selector: '${text}'; ${term}` };
     const readField = fields.get(term.field);
@@ -37,8 +37,8 @@ export function readFieldSelector<Selected>(
 }
 
 /** Parses one requirement. Returns a message if it is invalid. */
-function readTerm(part: string): Term | string {
-  const { field = '', operator, value = '' } = TERM.exec(part)?.groups ?? {};
+function readTerm(part: string): SelectorTerm | string {
+  const { field = '', operator, value = '' } = TERM_PATTERN.exec(part)?.groups ?? {};
   if (operator === undefined) return `can't understand '${part}'`;
   for (const [sequence, escaped] of value.matchAll(/\\([\s\S]?)|=/g)) {
     if (sequence === '=') return "unescaped character in value: '='";

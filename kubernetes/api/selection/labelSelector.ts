@@ -10,9 +10,9 @@ interface Token {
   readonly isWord: boolean;
 }
 
-const TOKEN = /(==|!=|[=!<>(),])|([^=!<>(),\s]+)/g;
-const NAME = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const TOKEN_PATTERN = /(==|!=|[=!<>(),])|([^=!<>(),\s]+)/g;
+const NAME_PATTERN = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const PREFIX_PATTERN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const MAX_NAME_LENGTH = 63;
 const MAX_PREFIX_LENGTH = 253;
 const NAME_RULE = "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends";
@@ -24,7 +24,7 @@ class SelectorSyntaxError extends Error {}
 /** Parses a label selector. Parsing and matching follow k8s.io/apimachinery/pkg/labels/selector.go. */
 export function readLabelSelector(text: string): ReadSelector<Labels> {
   try {
-    const requirements = new Parser(text).requirements();
+    const requirements = new SelectorParser(text).requirements();
     return { matches: (labels) => requirements.every((isFulfilled) => isFulfilled(labels)) };
   } catch (error) {
     if (error instanceof SelectorSyntaxError) return { problem: error.message };
@@ -32,58 +32,61 @@ export function readLabelSelector(text: string): ReadSelector<Labels> {
   }
 }
 
-class Parser {
+class SelectorParser {
   readonly #tokens: readonly Token[];
   #position = 0;
 
   constructor(text: string) {
-    this.#tokens = [...text.matchAll(TOKEN)].map(([token, , word]) => ({ text: token, isWord: word !== undefined }));
+    this.#tokens = [...text.matchAll(TOKEN_PATTERN)].map(([token, , word]) => ({
+      text: token,
+      isWord: word !== undefined,
+    }));
   }
 
   requirements(): Requirement[] {
     const requirements: Requirement[] = [];
-    while (this.#next !== undefined) {
-      if (requirements.length > 0) this.#expect([','], "',' or the end");
-      requirements.push(this.#requirement());
+    while (this.#nextToken !== undefined) {
+      if (requirements.length > 0) this.#expectToken([','], "',' or the end");
+      requirements.push(this.#readRequirement());
     }
     return requirements;
   }
 
-  get #next(): Token | undefined {
+  get #nextToken(): Token | undefined {
     return this.#tokens[this.#position];
   }
 
-  #take(): Token | undefined {
-    const token = this.#next;
+  #takeToken(): Token | undefined {
+    const token = this.#nextToken;
     this.#position += 1;
     return token;
   }
 
-  #expect(texts: readonly string[], expected: string): string {
-    const token = this.#take();
+  #expectToken(texts: readonly string[], expected: string): string {
+    const token = this.#takeToken();
     if (token !== undefined && texts.includes(token.text)) return token.text;
     throw new SelectorSyntaxError(`found '${token?.text ?? ''}' expected: ${expected}`);
   }
 
-  #word(): string {
-    const token = this.#take();
+  #readWord(): string {
+    const token = this.#takeToken();
     if (token?.isWord) return token.text;
     throw new SelectorSyntaxError(`found '${token?.text ?? ''}' expected: a label key`);
   }
 
   get #isAtEnd(): boolean {
-    return this.#next === undefined || this.#next.text === ',';
+    return this.#nextToken === undefined || this.#nextToken.text === ',';
   }
 
-  #requirement(): Requirement {
-    const isAbsent = this.#next?.text === '!';
-    if (isAbsent) this.#take();
-    const key = validKey(this.#word());
+  #readRequirement(): Requirement {
+    const isAbsent = this.#nextToken?.text === '!';
+    if (isAbsent) this.#takeToken();
+    const key = validatedKey(this.#readWord());
     if (this.#isAtEnd) return (labels) => (lookUp(labels, key) === undefined) === isAbsent;
-    if (isAbsent) this.#expect([','], "',' or the end");
-    const operator = this.#expect(OPERATORS, OPERATORS.join(', '));
-    if (operator === '>' || operator === '<') return comparison(key, operator, this.#value());
-    const values = operator === 'in' || operator === 'notin' ? this.#values() : [this.#value()];
+    if (isAbsent) this.#expectToken([','], "',' or the end");
+    const operator = this.#expectToken(OPERATORS, OPERATORS.join(', '));
+    if (operator === '>' || operator === '<') return createComparison(key, operator, this.#readValue());
+    const values = operator === 'in' || operator === 'notin' ? this.#readValues() : [this.#readValue()];
     const isNegative = operator === 'notin' || operator === '!=';
     return (labels) => {
       const value = lookUp(labels, key);
@@ -92,49 +95,49 @@ class Parser {
   }
 
   /** Returns the next value, which is empty if none follows. */
-  #value(): string {
+  #readValue(): string {
     if (this.#isAtEnd) return '';
-    const token = this.#take();
-    if (token?.isWord) return validValue(token.text);
+    const token = this.#takeToken();
+    if (token?.isWord) return validatedValue(token.text);
     throw new SelectorSyntaxError(`found '${token?.text ?? ''}' expected: a value`);
   }
 
-  #values(): string[] {
-    this.#expect(['('], "'('");
+  #readValues(): string[] {
+    this.#expectToken(['('], "'('");
     const values: string[] = [];
     for (;;) {
-      values.push(this.#next?.isWord ? validValue(this.#word()) : '');
-      if (this.#expect([',', ')'], "',' or ')'") === ')') return values;
+      values.push(this.#nextToken?.isWord ? validatedValue(this.#readWord()) : '');
+      if (this.#expectToken([',', ')'], "',' or ')'") === ')') return values;
     }
   }
 }
 
-function validKey(key: string): string {
-  const parts = key.split('/');
-  const name = parts.at(-1) ?? '';
-  const prefix = parts.length > 1 ? parts[0] : undefined;
-  if (parts.length > 2) throw new SelectorSyntaxError(`'${key}': expected a label key, NAME or PREFIX/NAME`);
-  if (name.length > MAX_NAME_LENGTH || !NAME.test(name))
+function validatedKey(key: string): string {
+  const keyParts = key.split('/');
+  const name = keyParts.at(-1) ?? '';
+  const prefix = keyParts.length > 1 ? keyParts[0] : undefined;
+  if (keyParts.length > 2) throw new SelectorSyntaxError(`'${key}': expected a label key, NAME or PREFIX/NAME`);
+  if (name.length > MAX_NAME_LENGTH || !NAME_PATTERN.test(name))
     throw new SelectorSyntaxError(`'${key}': expected a label key, whose name has ${NAME_RULE}`);
-  if (prefix !== undefined && (prefix.length > MAX_PREFIX_LENGTH || !PREFIX.test(prefix)))
+  if (prefix !== undefined && (prefix.length > MAX_PREFIX_LENGTH || !PREFIX_PATTERN.test(prefix)))
     throw new SelectorSyntaxError(`'${key}': expected a label key, whose prefix is a lowercase DNS name`);
   return key;
 }
 
-function validValue(value: string): string {
-  if (value.length <= MAX_NAME_LENGTH && NAME.test(value)) return value;
+function validatedValue(value: string): string {
+  if (value.length <= MAX_NAME_LENGTH && NAME_PATTERN.test(value)) return value;
   throw new SelectorSyntaxError(`'${value}': expected a label value: empty, or ${NAME_RULE}`);
 }
 
-const INTEGER = /^[+-]?\d+$/;
+const INTEGER_PATTERN = /^[+-]?\d+$/;
 
-function comparison(key: string, operator: '>' | '<', value: string): Requirement {
-  if (!INTEGER.test(value))
+function createComparison(key: string, operator: '>' | '<', value: string): Requirement {
+  if (!INTEGER_PATTERN.test(value))
     throw new SelectorSyntaxError(`'${value}': expected a whole number to compare with by ${operator}`);
   const limit = BigInt(value.replace('+', ''));
   return (labels) => {
     const labelValue = lookUp(labels, key);
-    if (labelValue === undefined || !INTEGER.test(labelValue)) return false;
+    if (labelValue === undefined || !INTEGER_PATTERN.test(labelValue)) return false;
     const labelNumber = BigInt(labelValue.replace('+', ''));
     return operator === '>' ? labelNumber > limit : labelNumber < limit;
   };

@@ -5,7 +5,7 @@ import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { Pod, PodSpec } from '../schema/pod.ts';
 import type { SecurityProfile } from '../schema/security.ts';
-import { forbidden, invalid, pathInVolume } from './words.ts';
+import { forbidden, invalid, validatePathInVolume } from './words.ts';
 
 const ANNOTATIONS_PATH = 'metadata.annotations';
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
@@ -50,7 +50,7 @@ function validateSeccompAnnotation(key: string, value: string): Problem[] {
   if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];
   const path = `${ANNOTATIONS_PATH}.${key}`;
   if (['runtime/default', 'docker/default', 'unconfined'].includes(value)) return [];
-  if (value.startsWith('localhost/')) return pathInVolume(path, value.slice('localhost/'.length));
+  if (value.startsWith('localhost/')) return validatePathInVolume(path, value.slice('localhost/'.length));
   return [invalid(path, value, 'must be a valid seccomp profile')];
 }
 
@@ -58,10 +58,10 @@ function validateAppArmorAnnotation(key: string, value: string, containers: Read
   if (!key.startsWith(APPARMOR_ANNOTATION)) return [];
   const path = `${ANNOTATIONS_PATH}[${key}]`;
   const name = key.slice(APPARMOR_ANNOTATION.length);
-  const isKnown = ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith('localhost/');
+  const isKnownProfile = ['', 'runtime/default', 'unconfined'].includes(value) || value.startsWith('localhost/');
   return [
     ...(containers.has(name) ? [] : [invalid(path, name, 'container not found')]),
-    ...(isKnown ? [] : [invalid(path, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`)]),
+    ...(isKnownProfile ? [] : [invalid(path, value, `invalid AppArmor profile name: ${JSON.stringify(value)}`)]),
   ];
 }
 
@@ -69,13 +69,13 @@ function validateAppArmorAnnotation(key: string, value: string, containers: Read
 export function validateProfileAnnotations({ metadata: { annotations = {} }, spec }: Pod): Problem[] {
   const { securityContext: podContext, os } = spec;
   const placedContainers = containersOf(spec);
-  const podSeccomp = mismatchProblems(
+  const podSeccompProblems = mismatchProblems(
     'seccomp',
     lookUp(annotations, POD_SECCOMP_ANNOTATION),
     podContext?.seccompProfile,
     'spec.securityContext.seccompProfile',
   );
-  const seccomp = placedContainers.flatMap(({ container, field, index }) =>
+  const seccompProblems = placedContainers.flatMap(({ container, field, index }) =>
     mismatchProblems(
       'seccomp',
       lookUp(annotations, `${CONTAINER_SECCOMP_PREFIX}${container.name}`),
@@ -83,8 +83,8 @@ export function validateProfileAnnotations({ metadata: { annotations = {} }, spe
       `spec.${field}[${index}].securityContext.seccompProfile`,
     ),
   );
-  if (os?.name === 'windows') return [...podSeccomp, ...seccomp];
-  const appArmor = placedContainers.flatMap(({ container, field, index }) =>
+  if (os?.name === 'windows') return [...podSeccompProblems, ...seccompProblems];
+  const appArmorProblems = placedContainers.flatMap(({ container, field, index }) =>
     mismatchProblems(
       'apparmor',
       lookUp(annotations, `${APPARMOR_ANNOTATION}${container.name}`),
@@ -92,7 +92,7 @@ export function validateProfileAnnotations({ metadata: { annotations = {} }, spe
       `spec.${field}[${index}].securityContext.appArmorProfile`,
     ),
   );
-  return [...podSeccomp, ...seccomp, ...appArmor];
+  return [...podSeccompProblems, ...seccompProblems, ...appArmorProblems];
 }
 
 function mismatchProblems(
@@ -103,17 +103,17 @@ function mismatchProblems(
 ): Problem[] {
   if (annotation === undefined || profile === undefined) return [];
   const typeMismatch = [forbidden(`${path}.type`, `${kind} type in annotation and field must match`)];
-  const defaults = ['runtime/default', ...(kind === 'seccomp' ? ['docker/default'] : [])];
+  const defaultProfiles = ['runtime/default', ...(kind === 'seccomp' ? ['docker/default'] : [])];
   switch (profile.type) {
     case 'Unconfined':
       return annotation === 'unconfined' ? [] : typeMismatch;
     case 'RuntimeDefault':
-      return defaults.includes(annotation) ? [] : typeMismatch;
+      return defaultProfiles.includes(annotation) ? [] : typeMismatch;
     case 'Localhost': {
       if (!annotation.startsWith('localhost/')) return typeMismatch;
-      const isSame = annotation === `localhost/${profile.localhostProfile}`;
+      const isSameProfile = annotation === `localhost/${profile.localhostProfile}`;
       const reason = `${kind} profile in annotation and field must match`;
-      return isSame ? [] : [forbidden(`${path}.localhostProfile`, reason)];
+      return isSameProfile ? [] : [forbidden(`${path}.localhostProfile`, reason)];
     }
   }
 }

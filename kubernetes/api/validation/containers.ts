@@ -8,7 +8,7 @@ import type { PodSpec } from '../schema/pod.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { forbidHandlers, validateHandlers } from './handlers.ts';
 import { type ValidVolumes, validateDevices, validateMounts } from './mounts.ts';
-import { portName } from './nameRules.ts';
+import { portNameProblems } from './nameRules.ts';
 import { validateResizePolicy } from './podResources.ts';
 import { validateResources } from './resources.ts';
 import { validateContainerSecurity } from './security.ts';
@@ -18,24 +18,24 @@ import {
   forbidden,
   invalid,
   notFound,
-  oneOf,
-  portNumber,
   required,
-  requiredLabel,
-  requiredOneOf,
-  requiredText,
   tooMany,
+  validateOneOf,
+  validatePortNumber,
+  validateRequiredLabel,
+  validateRequiredOneOf,
+  validateRequiredText,
 } from './words.ts';
 
 /** The parts of the pod on which the validation of its containers depends. */
-export interface PodContext {
+export interface PodValidationContext {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
   readonly podClaims: readonly string[];
 }
 
 /** Validates all containers in the order of Kubernetes: regular, init and ephemeral containers. */
-export function validateContainers(context: PodContext): Problem[] {
+export function validateContainers(context: PodValidationContext): Problem[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = context.spec;
   return [
     ...(containers.length === 0 ? [required('spec.containers')] : validateRegular(containers, context)),
@@ -44,7 +44,7 @@ export function validateContainers(context: PodContext): Problem[] {
   ];
 }
 
-function validateRegular(containers: readonly Container[], context: PodContext): Problem[] {
+function validateRegular(containers: readonly Container[], context: PodValidationContext): Problem[] {
   const path = 'spec.containers';
   const names = new Set<string>();
   return [
@@ -61,9 +61,9 @@ function validateRegular(containers: readonly Container[], context: PodContext):
   ];
 }
 
-const graceSecondsOf = ({ spec }: PodContext): number => spec.terminationGracePeriodSeconds ?? 0;
+const graceSecondsOf = ({ spec }: PodValidationContext): number => spec.terminationGracePeriodSeconds ?? 0;
 
-function validateInit(containers: readonly Container[], context: PodContext): Problem[] {
+function validateInit(containers: readonly Container[], context: PodValidationContext): Problem[] {
   const path = 'spec.initContainers';
   const names = new Set(context.spec.containers.map(({ name }) => name));
   return containers.flatMap((container, index) => {
@@ -112,10 +112,10 @@ const FORBIDDEN_FIELDS = [
   'lifecycle',
 ] as const;
 
-function validateEphemeral(containers: readonly EphemeralContainer[], context: PodContext): Problem[] {
+function validateEphemeral(containers: readonly EphemeralContainer[], context: PodValidationContext): Problem[] {
   const { initContainers = [], containers: regular } = context.spec;
-  const targets = new Set([...regular, ...initContainers].map(({ name }) => name));
-  const names = new Set(targets);
+  const targetNames = new Set([...regular, ...initContainers].map(({ name }) => name));
+  const names = new Set(targetNames);
   const reason = 'cannot be set for an Ephemeral Container';
   return containers.flatMap((container, index) => {
     const itemPath = `spec.ephemeralContainers[${index}]`;
@@ -124,7 +124,7 @@ function validateEphemeral(containers: readonly EphemeralContainer[], context: P
       ...validateCommon(container, context, itemPath),
       ...validateImage(container, itemPath),
       ...duplicateName(container, names, itemPath),
-      ...(target !== '' && !targets.has(target) ? [notFound(`${itemPath}.targetContainerName`, target)] : []),
+      ...(target !== '' && !targetNames.has(target) ? [notFound(`${itemPath}.targetContainerName`, target)] : []),
       ...FORBIDDEN_FIELDS.filter((field) => isSet(container[field])).map((field) =>
         forbidden(`${itemPath}.${field}`, reason),
       ),
@@ -163,12 +163,16 @@ const TERMINATION_MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 
 /** Validates the fields that all kinds of containers have (`validateContainerCommon`). */
-function validateCommon(container: Container, { spec, volumes, podClaims }: PodContext, path: string): Problem[] {
+function validateCommon(
+  container: Container,
+  { spec, volumes, podClaims }: PodValidationContext,
+  path: string,
+): Problem[] {
   const { name, image, ports = [], env = [], envFrom = [], resources = {}, resizePolicy = [] } = container;
   return [
-    ...requiredLabel(`${path}.name`, name),
-    ...requiredText(`${path}.image`, image),
-    ...requiredOneOf(
+    ...validateRequiredLabel(`${path}.name`, name),
+    ...validateRequiredText(`${path}.image`, image),
+    ...validateRequiredOneOf(
       `${path}.terminationMessagePolicy`,
       container.terminationMessagePolicy,
       TERMINATION_MESSAGE_POLICIES,
@@ -178,7 +182,7 @@ function validateCommon(container: Container, { spec, volumes, podClaims }: PodC
     ...validateEnvFrom(envFrom, `${path}.envFrom`),
     ...validateMounts(container, volumes, `${path}.volumeMounts`),
     ...validateDevices(container, volumes, `${path}.volumeDevices`),
-    ...requiredOneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES),
+    ...validateRequiredOneOf(`${path}.imagePullPolicy`, container.imagePullPolicy, PULL_POLICIES),
     ...validateResources(resources, `${path}.resources`, { podClaims }),
     ...validateResizePolicy(resizePolicy, spec.restartPolicy, `${path}.resizePolicy`),
     ...validateContainerSecurity(container, spec, `${path}.securityContext`),
@@ -193,15 +197,15 @@ function validatePorts(ports: readonly ContainerPort[], path: string): Problem[]
       ...(name === '' ? [] : validatePortName(name, names, `${itemPath}.name`)),
       ...(containerPort === 0
         ? [required(`${itemPath}.containerPort`)]
-        : portNumber(`${itemPath}.containerPort`, containerPort)),
-      ...(hostPort === 0 ? [] : portNumber(`${itemPath}.hostPort`, hostPort)),
-      ...requiredOneOf(`${itemPath}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']),
+        : validatePortNumber(`${itemPath}.containerPort`, containerPort)),
+      ...(hostPort === 0 ? [] : validatePortNumber(`${itemPath}.hostPort`, hostPort)),
+      ...validateRequiredOneOf(`${itemPath}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']),
     ];
   });
 }
 
 function validatePortName(name: string, names: Set<string>, path: string): Problem[] {
-  const problems = allInvalid(path, name, portName(name));
+  const problems = allInvalid(path, name, portNameProblems(name));
   if (problems.length > 0) return problems;
   if (names.has(name)) return [duplicate(path, name)];
   names.add(name);
@@ -223,7 +227,7 @@ function duplicateHostPorts(containers: readonly Container[], path: string): Pro
   );
 }
 
-const MAX_RULES = 20;
+const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
 /**
@@ -231,9 +235,14 @@ const MAX_EXIT_CODES = 255;
  * that, and does not validate the rules.
  */
 const validateInitRestartRules = (container: Container, path: string): Problem[] =>
-  container.restartPolicy === undefined ? missingPolicy(container, path) : validateRestartRules(container, path);
+  container.restartPolicy === undefined
+    ? missingPolicyProblems(container, path)
+    : validateRestartRules(container, path);
 
-const missingPolicy = ({ restartPolicy, restartPolicyRules: rules = [] }: Container, path: string): Problem[] =>
+const missingPolicyProblems = (
+  { restartPolicy, restartPolicyRules: rules = [] }: Container,
+  path: string,
+): Problem[] =>
   restartPolicy === undefined && rules.length > 0
     ? [required(`${path}.restartPolicy`, 'must specify restartPolicy when restart rules are used')]
     : [];
@@ -242,9 +251,11 @@ function validateRestartRules(container: Container, path: string): Problem[] {
   const { restartPolicy, restartPolicyRules: rules = [] } = container;
   const fieldPath = `${path}.restartPolicy`;
   return [
-    ...missingPolicy(container, path),
-    ...oneOf(fieldPath, restartPolicy, ['Always', 'Never', 'OnFailure']),
-    ...(rules.length > MAX_RULES ? [tooMany(`${path}.restartPolicyRules`, rules.length, MAX_RULES)] : []),
+    ...missingPolicyProblems(container, path),
+    ...validateOneOf(fieldPath, restartPolicy, ['Always', 'Never', 'OnFailure']),
+    ...(rules.length > MAX_RESTART_RULES
+      ? [tooMany(`${path}.restartPolicyRules`, rules.length, MAX_RESTART_RULES)]
+      : []),
     ...rules.flatMap((rule, index) => validateRestartRule(rule, `${path}.restartPolicyRules[${index}]`)),
   ];
 }
@@ -253,7 +264,7 @@ type RestartRule = NonNullable<Container['restartPolicyRules']>[number];
 
 function validateRestartRule({ action, exitCodes }: RestartRule, path: string): Problem[] {
   return [
-    ...oneOf(`${path}.action`, action, ['Restart', 'RestartAllContainers']),
+    ...validateOneOf(`${path}.action`, action, ['Restart', 'RestartAllContainers']),
     ...(exitCodes === undefined
       ? [required(`${path}.exitCodes`, 'must be specified')]
       : validateExitCodes(exitCodes, `${path}.exitCodes`)),
@@ -262,7 +273,7 @@ function validateRestartRule({ action, exitCodes }: RestartRule, path: string): 
 
 function validateExitCodes({ operator, values = [] }: NonNullable<RestartRule['exitCodes']>, path: string): Problem[] {
   return [
-    ...oneOf(`${path}.operator`, operator, ['In', 'NotIn']),
+    ...validateOneOf(`${path}.operator`, operator, ['In', 'NotIn']),
     ...(values.length > MAX_EXIT_CODES ? [tooMany(`${path}.values`, values.length, MAX_EXIT_CODES)] : []),
   ];
 }

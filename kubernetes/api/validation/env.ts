@@ -4,8 +4,21 @@ import type { Problem } from '../problem.ts';
 import type { EnvFromSource, EnvVar } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateFieldRef, validateResourceFieldRef } from './fieldRefs.ts';
-import { configKey, maskTrailingDash, dnsSubdomain as subdomain, variableName } from './nameRules.ts';
-import { allInvalid, dnsSubdomain, invalid, noBacksteps, notFound, required, requiredLabel } from './words.ts';
+import {
+  configKeyProblems,
+  maskTrailingDash,
+  dnsSubdomainProblems as subdomain,
+  variableNameProblems,
+} from './nameRules.ts';
+import {
+  allInvalid,
+  invalid,
+  notFound,
+  required,
+  validateDnsSubdomain,
+  validateNoBacksteps,
+  validateRequiredLabel,
+} from './words.ts';
 
 type ValueSource = NonNullable<EnvVar['valueFrom']>;
 type KeyRef = NonNullable<ValueSource['configMapKeyRef']>;
@@ -28,7 +41,9 @@ export function validateEnv(env: readonly EnvVar[], path: string): Problem[] {
   return env.flatMap(({ name, value, valueFrom }, index) => {
     const itemPath = `${path}[${index}]`;
     return [
-      ...(name === '' ? [required(`${itemPath}.name`)] : allInvalid(`${itemPath}.name`, name, variableName(name))),
+      ...(name === ''
+        ? [required(`${itemPath}.name`)]
+        : allInvalid(`${itemPath}.name`, name, variableNameProblems(name))),
       ...(valueFrom === undefined ? [] : validateSource(valueFrom, value ?? '', `${itemPath}.valueFrom`)),
     ];
   });
@@ -48,22 +63,22 @@ function validateSource(source: ValueSource, value: string, path: string): Probl
 
 function validateSourceCount(count: number, value: string, path: string): Problem[] {
   if (count === 0) {
-    const kinds = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
-    return [invalid(path, '', `must specify one of: ${kinds}`)];
+    const sourceKinds = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    return [invalid(path, '', `must specify one of: ${sourceKinds}`)];
   }
   if (value !== '') return [invalid(path, '', 'may not be specified when `value` is not empty')];
   return count > 1 ? [invalid(path, '', 'may not have more than one field specified at a time')] : [];
 }
 
 const validateKeyRef = ({ name = '', key }: KeyRef, path: string): Problem[] => [
-  ...dnsSubdomain(`${path}.name`, name),
-  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, configKey(key))),
+  ...validateDnsSubdomain(`${path}.name`, name),
+  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, configKeyProblems(key))),
 ];
 
 const validateFileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: string): Problem[] => [
-  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, variableName(key))),
-  ...requiredLabel(`${path}.volumeName`, volumeName),
-  ...(file === '' ? [required(`${path}.path`)] : noBacksteps(`${path}.path`, file)),
+  ...(key === '' ? [required(`${path}.key`)] : allInvalid(`${path}.key`, key, variableNameProblems(key))),
+  ...validateRequiredLabel(`${path}.volumeName`, volumeName),
+  ...(file === '' ? [required(`${path}.path`)] : validateNoBacksteps(`${path}.path`, file)),
 ];
 
 /** Checks that prefixes are valid and that each source references one object. */
@@ -72,7 +87,7 @@ export function validateEnvFrom(sources: readonly EnvFromSource[], path: string)
     const itemPath = `${path}[${index}]`;
     const count = [configMapRef, secretRef].filter((each) => each !== undefined).length;
     return [
-      ...(prefix === '' ? [] : allInvalid(`${itemPath}.prefix`, prefix, variableName(prefix))),
+      ...(prefix === '' ? [] : allInvalid(`${itemPath}.prefix`, prefix, variableNameProblems(prefix))),
       ...(configMapRef ? validateObjectName(configMapRef.name, `${itemPath}.configMapRef.name`) : []),
       ...(secretRef ? validateObjectName(secretRef.name, `${itemPath}.secretRef.name`) : []),
       ...(count === 0 ? [invalid(path, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),

@@ -2,7 +2,7 @@
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../schema/env.ts';
-import { labelKey } from './nameRules.ts';
+import { labelKeyProblems } from './nameRules.ts';
 import { allInvalid, invalid, notSupported, required } from './words.ts';
 
 /** The fields that the downward API supports (`ConvertDownwardAPIFieldLabel` of `apis/core/pods`). */
@@ -36,8 +36,8 @@ export function validateFieldRef(
   if (apiVersion !== 'v1') return conversionProblem(`unsupported pod version: ${apiVersion}`);
   const [, map, key] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
   if (map !== undefined && key !== undefined) {
-    if (map === 'metadata.annotations') return allInvalid(path, key.toLowerCase(), labelKey(key.toLowerCase()));
-    if (map === 'metadata.labels') return allInvalid(path, key, labelKey(key));
+    if (map === 'metadata.annotations') return allInvalid(path, key.toLowerCase(), labelKeyProblems(key.toLowerCase()));
+    if (map === 'metadata.labels') return allInvalid(path, key, labelKeyProblems(key));
     return conversionProblem(`field label does not support subscript: ${fieldPath}`);
   }
   const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
@@ -50,7 +50,7 @@ const SUPPORTED_RESOURCES = [
   ...RESOURCE_NAMES.map((name) => `limits.${name}`),
   ...RESOURCE_NAMES.map((name) => `requests.${name}`),
 ];
-const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
+const HUGE_PAGES_PATTERN = /^(limits|requests)\.hugepages-/;
 
 /** Checks the resource and the divisor. A volume must specify the container. */
 export function validateResourceFieldRef(
@@ -58,13 +58,13 @@ export function validateResourceFieldRef(
   path: string,
   isInVolume: boolean,
 ): Problem[] {
-  const isKnown = SUPPORTED_RESOURCES.includes(resource) || HUGE_PAGES.test(resource);
+  const isKnownResource = SUPPORTED_RESOURCES.includes(resource) || HUGE_PAGES_PATTERN.test(resource);
   const problem =
     isInVolume && !containerName
       ? required(`${path}.containerName`)
       : resource === ''
         ? required(`${path}.resource`)
-        : isKnown
+        : isKnownResource
           ? undefined
           : notSupported(`${path}.resource`, resource, SUPPORTED_RESOURCES);
   return [...(problem === undefined ? [] : [problem]), ...validateDivisor(resource, divisor, `${path}.divisor`)];
@@ -74,25 +74,26 @@ const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
 /** Exponents and leading zeros remain in the string that the kubelet compares with the divisors (`Quantity.String`). */
-const NOT_CANONICAL = /[eE][+-]?\d+$|^[+-]?0\d/;
+const NON_CANONICAL_PATTERN = /[eE][+-]?\d+$|^[+-]?0\d/;
 
 const isWholeMilli = (quantity: string): boolean => nanosOf(quantity) % 1_000_000n === 0n;
 
 function validateDivisor(resource: string, divisor: string, path: string): Problem[] {
   if (nanosOf(divisor) === 0n) return [];
-  const name = HUGE_PAGES.test(resource)
+  const name = HUGE_PAGES_PATTERN.test(resource)
     ? 'hugepages'
     : SUPPORTED_RESOURCES.includes(resource)
-      ? displayName(resource)
+      ? displayResourceName(resource)
       : undefined;
   if (name === undefined) return [];
   const divisors = name === 'cpu' ? CPU_DIVISORS : BYTE_DIVISORS;
-  if (!NOT_CANONICAL.test(divisor) && isWholeMilli(divisor) && divisors.includes(canonicalQuantity(divisor))) return [];
+  if (!NON_CANONICAL_PATTERN.test(divisor) && isWholeMilli(divisor) && divisors.includes(canonicalQuantity(divisor)))
+    return [];
   const divisorList = name === 'cpu' ? divisors.join(' and ') : divisors.join(', ');
   return [invalid(path, resource, `only divisor's values ${divisorList} are supported with the ${name} resource`)];
 }
 
-function displayName(resource: string): string {
+function displayResourceName(resource: string): string {
   const name = resource.slice(resource.indexOf('.') + 1);
   return name === 'ephemeral-storage' ? 'local ephemeral storage' : name;
 }

@@ -1,11 +1,20 @@
 /** Validates probes and lifecycle hooks (`validateHandler` of `core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Container, LifecycleHandler, Probe } from '../schema/container.ts';
-import { headerName, portName } from './nameRules.ts';
-import { allInvalid, forbidden, invalid, notNegative, oneOf, portNumber, required, requiredText } from './words.ts';
+import { headerNameProblems, portNameProblems } from './nameRules.ts';
+import {
+  allInvalid,
+  forbidden,
+  invalid,
+  required,
+  validateNotNegative,
+  validateOneOf,
+  validatePortNumber,
+  validateRequiredText,
+} from './words.ts';
 
-const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
-const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
+const PROBE_FIELDS = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+const HANDLER_FIELDS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
 /** Validates the hooks and probes of a container. `graceSeconds` is the pod's grace period. */
 export function validateHandlers(container: Container, graceSeconds: number, path: string): Problem[] {
@@ -13,7 +22,7 @@ export function validateHandlers(container: Container, graceSeconds: number, pat
   return [
     ...(lifecycle?.postStart ? validateHandler(lifecycle.postStart, graceSeconds, `${path}.lifecycle.postStart`) : []),
     ...(lifecycle?.preStop ? validateHandler(lifecycle.preStop, graceSeconds, `${path}.lifecycle.preStop`) : []),
-    ...PROBES.flatMap((kind) => {
+    ...PROBE_FIELDS.flatMap((kind) => {
       const probe = container[kind];
       return probe === undefined ? [] : validateProbe(probe, kind, graceSeconds, `${path}.${kind}`);
     }),
@@ -23,7 +32,7 @@ export function validateHandlers(container: Container, graceSeconds: number, pat
 /** Reports hooks and probes of an init container that runs to completion, which must not have any. */
 export function forbidHandlers(container: Container, path: string): Problem[] {
   const reason = 'may not be set for init containers without restartPolicy=Always';
-  const fields = (['lifecycle', ...PROBES] as const).filter((field) => container[field] !== undefined);
+  const fields = (['lifecycle', ...PROBE_FIELDS] as const).filter((field) => container[field] !== undefined);
   return fields.map((field) => forbidden(`${path}.${field}`, reason));
 }
 
@@ -35,12 +44,17 @@ const COUNT_FIELDS = [
   'failureThreshold',
 ] as const;
 
-function validateProbe(probe: Probe, kind: (typeof PROBES)[number], graceSeconds: number, path: string): Problem[] {
+function validateProbe(
+  probe: Probe,
+  kind: (typeof PROBE_FIELDS)[number],
+  graceSeconds: number,
+  path: string,
+): Problem[] {
   const { successThreshold = 1, terminationGracePeriodSeconds: grace } = probe;
   const fieldPath = `${path}.terminationGracePeriodSeconds`;
   return [
     ...validateHandler(probe, graceSeconds, path),
-    ...COUNT_FIELDS.flatMap((field) => notNegative(`${path}.${field}`, probe[field])),
+    ...COUNT_FIELDS.flatMap((field) => validateNotNegative(`${path}.${field}`, probe[field])),
     ...(grace !== undefined && grace <= 0 ? [invalid(fieldPath, grace, 'must be greater than 0')] : []),
     ...(kind !== 'readinessProbe' && successThreshold !== 1
       ? [invalid(`${path}.successThreshold`, successThreshold, 'must be 1')]
@@ -53,7 +67,7 @@ function validateProbe(probe: Probe, kind: (typeof PROBES)[number], graceSeconds
 
 /** Validates the first action of a handler and reports any others. */
 function validateHandler(handler: Probe & LifecycleHandler, graceSeconds: number, path: string): Problem[] {
-  const [first, ...excess] = HANDLERS.filter((kind) => handler[kind] !== undefined);
+  const [first, ...excess] = HANDLER_FIELDS.filter((kind) => handler[kind] !== undefined);
   if (first === undefined) return [required(path, 'must specify a handler type')];
   return [
     ...validateAction(handler, first, graceSeconds, `${path}.${first}`),
@@ -63,7 +77,7 @@ function validateHandler(handler: Probe & LifecycleHandler, graceSeconds: number
 
 function validateAction(
   { exec, httpGet, tcpSocket, grpc, sleep }: Probe & LifecycleHandler,
-  kind: (typeof HANDLERS)[number],
+  kind: (typeof HANDLER_FIELDS)[number],
   graceSeconds: number,
   path: string,
 ): Problem[] {
@@ -86,16 +100,16 @@ function validateHttpGet(
   path: string,
 ): Problem[] {
   return [
-    ...requiredText(`${path}.path`, urlPath),
+    ...validateRequiredText(`${path}.path`, urlPath),
     ...validatePort(port, `${path}.port`),
-    ...oneOf(`${path}.scheme`, scheme ?? '', ['HTTP', 'HTTPS']),
-    ...httpHeaders.flatMap(({ name }) => allInvalid(`${path}.httpHeaders`, name, headerName(name))),
+    ...validateOneOf(`${path}.scheme`, scheme ?? '', ['HTTP', 'HTTPS']),
+    ...httpHeaders.flatMap(({ name }) => allInvalid(`${path}.httpHeaders`, name, headerNameProblems(name))),
   ];
 }
 
 /** Checks a port number or name. */
 const validatePort = (port: number | string, path: string): Problem[] =>
-  typeof port === 'number' ? portNumber(path, port) : allInvalid(path, port, portName(port));
+  typeof port === 'number' ? validatePortNumber(path, port) : allInvalid(path, port, portNameProblems(port));
 
 /** Checks that a sleep does not exceed the pod's grace period. */
 const validateSleep = (seconds: number, graceSeconds: number, path: string): Problem[] =>

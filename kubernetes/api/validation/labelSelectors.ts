@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
 import type { labelSelectorSchema } from '../schema/selector.ts';
-import { labelKey, labelValue } from './nameRules.ts';
+import { labelKeyProblems, labelValueProblems } from './nameRules.ts';
 import { validateLabels } from './objectMeta.ts';
 import { allInvalid, forbidden, invalid, required } from './words.ts';
 
@@ -20,13 +20,13 @@ export function validateLabelSelector(selector: LabelSelector, path: string): Pr
 function validateRequirement({ key, operator, values = [] }: Requirement, path: string): Problem[] {
   return [
     ...validateOperator(operator, values, path),
-    ...allInvalid(`${path}.key`, key, labelKey(key)),
+    ...allInvalid(`${path}.key`, key, labelKeyProblems(key)),
     ...validateLabelValues(values, path),
   ];
 }
 
 export const validateLabelValues = (values: readonly string[], path: string): Problem[] =>
-  values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, labelValue(value)));
+  values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, labelValueProblems(value)));
 
 /** Checks that the operator is valid and has the right number of values. */
 export function validateOperator(operator: string, values: readonly string[], path: string): Problem[] {

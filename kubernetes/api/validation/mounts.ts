@@ -5,7 +5,15 @@
 import type { Problem } from '../problem.ts';
 import type { Container, VolumeMount } from '../schema/container.ts';
 import type { Volume } from '../schema/volume.ts';
-import { forbidden, invalid, noBacksteps, notFound, oneOf, pathInVolume, required } from './words.ts';
+import {
+  forbidden,
+  invalid,
+  notFound,
+  required,
+  validateNoBacksteps,
+  validateOneOf,
+  validatePathInVolume,
+} from './words.ts';
 
 /** The valid volumes of a pod by name. A mount of an invalid volume is reported as well. */
 export type ValidVolumes = ReadonlyMap<string, Volume>;
@@ -39,13 +47,13 @@ export function validateMounts(container: Container, volumes: ValidVolumes, path
 
 /** Kubernetes reports an invalid subpath without the index of its mount. */
 function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, itemPath: string): Problem[] {
-  const isBoth = subPath !== '' && subPathExpr !== '';
+  const hasBothPaths = subPath !== '' && subPathExpr !== '';
   return [
-    ...(subPath === '' ? [] : pathInVolume(`${path}.subPath`, subPath)),
-    ...(isBoth
+    ...(subPath === '' ? [] : validatePathInVolume(`${path}.subPath`, subPath)),
+    ...(hasBothPaths
       ? [invalid(`${itemPath}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')]
       : []),
-    ...(subPathExpr === '' ? [] : pathInVolume(`${path}.subPathExpr`, subPathExpr)),
+    ...(subPathExpr === '' ? [] : validatePathInVolume(`${path}.subPathExpr`, subPathExpr)),
   ];
 }
 
@@ -57,7 +65,7 @@ function validatePropagation(
   const isForbidden = mountPropagation === 'Bidirectional' && securityContext?.privileged !== true;
   const reason = 'Bidirectional mount propagation is available only to privileged containers';
   return [
-    ...oneOf(path, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']),
+    ...validateOneOf(path, mountPropagation, ['Bidirectional', 'HostToContainer', 'None']),
     ...(isForbidden ? [forbidden(path, reason)] : []),
   ];
 }
@@ -65,7 +73,7 @@ function validatePropagation(
 function validateRecursiveReadOnly(mount: VolumeMount, path: string): Problem[] {
   const { recursiveReadOnly, readOnly, mountPropagation = 'None' } = mount;
   if (recursiveReadOnly !== 'Enabled' && recursiveReadOnly !== 'IfPossible')
-    return oneOf(path, recursiveReadOnly, ['Disabled', 'Enabled', 'IfPossible']);
+    return validateOneOf(path, recursiveReadOnly, ['Disabled', 'Enabled', 'IfPossible']);
   return [
     ...(readOnly ? [] : [forbidden(path, 'may only be specified when readOnly is true')]),
     ...(mountPropagation === 'None'
@@ -87,16 +95,16 @@ export function validateDevices(
   return volumeDevices.flatMap(({ name, devicePath }, index) => {
     const itemPath = `${path}[${index}]`;
     const [isRepeated, isPathRepeated] = [names.has(name), paths.has(devicePath)];
-    const hasBacksteps = noBacksteps('', devicePath).length > 0;
+    const hasBacksteps = validateNoBacksteps('', devicePath).length > 0;
     if (name !== '') names.add(name);
     if (!hasBacksteps) paths.add(devicePath);
     const volume = volumes.get(name);
-    const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
+    const isClaimVolume = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
     const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
     return [
       ...(name === '' ? [required(`${itemPath}.name`)] : []),
       ...(isRepeated ? [invalid(`${itemPath}.name`, name, 'must be unique')] : []),
-      ...(volume !== undefined && !isClaim ? [invalid(`${itemPath}.name`, name, rule)] : []),
+      ...(volume !== undefined && !isClaimVolume ? [invalid(`${itemPath}.name`, name, rule)] : []),
       ...(volume === undefined ? [notFound(`${itemPath}.name`, name)] : []),
       ...(devicePath === '' ? [required(`${itemPath}.devicePath`)] : []),
       ...(isPathRepeated ? [invalid(`${itemPath}.devicePath`, devicePath, 'must be unique')] : []),

@@ -3,8 +3,8 @@
  * returns one sentence per violated rule.
  */
 
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN_PATTERN = `${LABEL_PATTERN}(\\.${LABEL_PATTERN})*`;
 const KEY = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const KEY_RULE =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -28,29 +28,29 @@ const lengthProblems = (value: string, maxLength: number, unit: Unit): string[] 
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
-export function dnsLabel(value: string): string[] {
+export function dnsLabelProblems(value: string): string[] {
   const lengthProblem = lengthProblems(value, MAX_LABEL_LENGTH, 'characters');
-  if (matchesPattern(value, LABEL)) return lengthProblem;
+  if (matchesPattern(value, LABEL_PATTERN)) return lengthProblem;
   const rule = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'";
   const completeRule = `${rule}, and must start and end with an alphanumeric character`;
-  const reason = matchesPattern(value, SUBDOMAIN)
+  const reason = matchesPattern(value, SUBDOMAIN_PATTERN)
     ? 'must not contain dots'
-    : withExamples(completeRule, LABEL, ['my-name', '123-abc']);
+    : withExamples(completeRule, LABEL_PATTERN, ['my-name', '123-abc']);
   return [...lengthProblem, reason];
 }
 
-export function dnsSubdomain(value: string, unit: Unit = 'characters'): string[] {
+export function dnsSubdomainProblems(value: string, unit: Unit = 'characters'): string[] {
   const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, unit);
-  if (matchesPattern(value, SUBDOMAIN)) return lengthProblem;
+  if (matchesPattern(value, SUBDOMAIN_PATTERN)) return lengthProblem;
   const rule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.'";
   const completeRule = `${rule}, and must start and end with an alphanumeric character`;
-  return [...lengthProblem, withExamples(completeRule, SUBDOMAIN, ['example.com'])];
+  return [...lengthProblem, withExamples(completeRule, SUBDOMAIN_PATTERN, ['example.com'])];
 }
 
 const KEY_EXAMPLES = ['MyName', 'my.name', '123-abc'] as const;
 
 /** Checks the key of a label, an annotation or a finalizer, with an optional domain prefix. */
-export function labelKey(value: string): string[] {
+export function labelKeyProblems(value: string): string[] {
   const [first = '', second, ...more] = value.split('/');
   if (more.length > 0)
     return [
@@ -61,7 +61,7 @@ export function labelKey(value: string): string[] {
 }
 
 const prefixProblems = (prefix: string): string[] =>
-  (prefix === '' ? ['must be non-empty'] : dnsSubdomain(prefix, 'bytes')).map((why) => `prefix part ${why}`);
+  (prefix === '' ? ['must be non-empty'] : dnsSubdomainProblems(prefix, 'bytes')).map((why) => `prefix part ${why}`);
 
 function nameProblems(name: string): string[] {
   const lengthProblem = name === '' ? ['must be non-empty'] : lengthProblems(name, MAX_LABEL_LENGTH, 'bytes');
@@ -69,7 +69,7 @@ function nameProblems(name: string): string[] {
   return [...lengthProblem, ...patternProblem].map((why) => `name part ${why}`);
 }
 
-export function labelValue(value: string): string[] {
+export function labelValueProblems(value: string): string[] {
   const pattern = `(${KEY})?`;
   const rule = `a valid label must be an empty string or ${KEY_RULE.replace('must consist', 'consist')}`;
   const patternProblem = matchesPattern(value, pattern)
@@ -79,7 +79,7 @@ export function labelValue(value: string): string[] {
 }
 
 /** Checks a key in the data of a ConfigMap or Secret. */
-export function configKey(value: string): string[] {
+export function configKeyProblems(value: string): string[] {
   const pattern = '[-._a-zA-Z0-9]+';
   const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
   const patternProblem = matchesPattern(value, pattern)
@@ -92,7 +92,7 @@ export function configKey(value: string): string[] {
 }
 
 /** Checks a domain whose labels may contain and start with underscores, as in the search list of a resolver. */
-export function dnsSubdomainWithUnderscore(value: string): string[] {
+export function underscoreSubdomainProblems(value: string): string[] {
   const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, 'characters');
   const label = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
   const pattern = `${label}(\\.${label})*`;
@@ -112,7 +112,7 @@ export const maskTrailingDash = (value: string): string =>
 const MAX_PORT_NAME_LENGTH = 15;
 
 /** Checks the name of a port (`IsValidPortName`). */
-export function portName(value: string): string[] {
+export function portNameProblems(value: string): string[] {
   return [
     ...lengthProblems(value, MAX_PORT_NAME_LENGTH, 'characters'),
     ...(matchesPattern(value, '[-a-z0-9]+')
@@ -125,7 +125,7 @@ export function portName(value: string): string[] {
 }
 
 /** Checks the name of an environment variable (`IsRelaxedEnvVarName`). */
-export function variableName(value: string): string[] {
+export function variableNameProblems(value: string): string[] {
   const rule = "a valid environment variable name must consist only of printable ASCII characters other than '='";
   return [
     ...(value === '' ? ['environment variable name must be non-empty'] : []),
@@ -134,7 +134,7 @@ export function variableName(value: string): string[] {
 }
 
 /** Checks the name of an HTTP header (`IsHTTPHeaderName`). */
-export function headerName(value: string): string[] {
+export function headerNameProblems(value: string): string[] {
   const pattern = '[-A-Za-z0-9]+';
   const rule = "a valid HTTP header must consist of alphanumeric characters or '-'";
   return matchesPattern(value, pattern) ? [] : [withExamples(rule, pattern, ['X-Header-Name'])];

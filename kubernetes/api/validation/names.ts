@@ -1,8 +1,8 @@
 /** Validates a pod's DNS configuration (C20), host aliases (C18) and hostname (C19). */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
-import { dnsSubdomainWithUnderscore } from './nameRules.ts';
-import { allInvalid, dnsSubdomain, forbidden, invalid, ipAddress, required, tooLong } from './words.ts';
+import { underscoreSubdomainProblems } from './nameRules.ts';
+import { allInvalid, forbidden, invalid, required, tooLong, validateDnsSubdomain, validateIp } from './words.ts';
 
 const MAX_SERVERS = 3;
 const MAX_SEARCHES = 32;
@@ -22,7 +22,7 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
     ...(nameservers.length > MAX_SERVERS
       ? [invalid(`${path}.nameservers`, nameservers, `must not have more than ${MAX_SERVERS} nameservers`)]
       : []),
-    ...nameservers.flatMap((server, index) => ipAddress(`${path}.nameservers[${index}]`, server)),
+    ...nameservers.flatMap((server, index) => validateIp(`${path}.nameservers[${index}]`, server)),
     ...(searches.length > MAX_SEARCHES
       ? [invalid(`${path}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`)]
       : []),
@@ -44,13 +44,15 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
 function validateSearch(search: string, path: string): Problem[] {
   if (search === '.') return [];
   const domain = search.replace(/\.$/, '');
-  return allInvalid(path, domain, dnsSubdomainWithUnderscore(domain));
+  return allInvalid(path, domain, underscoreSubdomainProblems(domain));
 }
 
 export function validateHostAliases({ hostAliases = [] }: PodSpec): Problem[] {
   return hostAliases.flatMap(({ ip, hostnames = [] }, index) => [
-    ...ipAddress(`spec.hostAliases[${index}].ip`, ip),
-    ...hostnames.flatMap((name, position) => dnsSubdomain(`spec.hostAliases[${index}].hostnames[${position}]`, name)),
+    ...validateIp(`spec.hostAliases[${index}].ip`, ip),
+    ...hostnames.flatMap((name, position) =>
+      validateDnsSubdomain(`spec.hostAliases[${index}].hostnames[${position}]`, name),
+    ),
   ]);
 }
 
@@ -61,6 +63,6 @@ export function validateHostnameOverride({ hostnameOverride, hostNetwork, setHos
     ...(setHostnameAsFQDN ? [forbidden(path, 'may not be specified when setHostnameAsFQDN is true')] : []),
     ...(hostNetwork ? [forbidden(path, 'may not be specified when hostNetwork is true')] : []),
     ...(hostnameOverride.length > MAX_HOSTNAME_LENGTH ? [tooLong(path, MAX_HOSTNAME_LENGTH)] : []),
-    ...dnsSubdomain(path, hostnameOverride),
+    ...validateDnsSubdomain(path, hostnameOverride),
   ];
 }

@@ -5,8 +5,8 @@
 import type * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
 import type { manifestMetaSchema } from '../schema/meta.ts';
-import { dnsLabel, labelKey, labelValue, maskTrailingDash } from './nameRules.ts';
-import { allInvalid, forbidden, invalid, notNegative, required, tooLong } from './words.ts';
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems, maskTrailingDash } from './nameRules.ts';
+import { allInvalid, forbidden, invalid, required, tooLong, validateNotNegative } from './words.ts';
 
 export type ObjectMeta = z.infer<typeof manifestMetaSchema>;
 
@@ -17,20 +17,20 @@ export interface NameRule {
   readonly name: (name: string) => readonly string[];
 }
 
-const PATH = 'metadata';
+const METADATA_PATH = 'metadata';
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 /** Validates the metadata of a new object after its name has been generated. */
 export function validateObjectMeta(metadata: ObjectMeta, { isNamespaced, name: nameRule }: NameRule): Problem[] {
   const { name = '', generateName = '', namespace = '' } = metadata;
-  const nameProblems = allInvalid(`${PATH}.name`, name, nameRule(name));
+  const nameProblems = allInvalid(`${METADATA_PATH}.name`, name, nameRule(name));
   return [
     ...(generateName === ''
       ? []
-      : allInvalid(`${PATH}.generateName`, generateName, nameRule(maskTrailingDash(generateName)))),
-    ...(name === '' ? [required(`${PATH}.name`, 'name or generateName is required')] : nameProblems),
+      : allInvalid(`${METADATA_PATH}.generateName`, generateName, nameRule(maskTrailingDash(generateName)))),
+    ...(name === '' ? [required(`${METADATA_PATH}.name`, 'name or generateName is required')] : nameProblems),
     ...(isNamespaced ? validateNamespace(namespace) : forbidNamespace(namespace)),
-    ...notNegative(`${PATH}.generation`, metadata.generation),
+    ...validateNotNegative(`${METADATA_PATH}.generation`, metadata.generation),
     ...validateCommonMeta(metadata),
     ...validateFinalizers(metadata.finalizers ?? []),
     ...validateManagedFields(metadata),
@@ -38,16 +38,18 @@ export function validateObjectMeta(metadata: ObjectMeta, { isNamespaced, name: n
 }
 
 const validateNamespace = (namespace: string): Problem[] =>
-  namespace === '' ? [required(`${PATH}.namespace`)] : allInvalid(`${PATH}.namespace`, namespace, dnsLabel(namespace));
+  namespace === ''
+    ? [required(`${METADATA_PATH}.namespace`)]
+    : allInvalid(`${METADATA_PATH}.namespace`, namespace, dnsLabelProblems(namespace));
 
 const forbidNamespace = (namespace: string): Problem[] =>
-  namespace === '' ? [] : [forbidden(`${PATH}.namespace`, 'not allowed on this type')];
+  namespace === '' ? [] : [forbidden(`${METADATA_PATH}.namespace`, 'not allowed on this type')];
 
 /** Validates the metadata that an update may change: labels, annotations and owners. */
 export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferences = [] }: ObjectMeta): Problem[] {
   return [
-    ...validateLabels(labels, `${PATH}.labels`),
-    ...validateAnnotations(annotations, `${PATH}.annotations`),
+    ...validateLabels(labels, `${METADATA_PATH}.labels`),
+    ...validateAnnotations(annotations, `${METADATA_PATH}.annotations`),
     ...validateOwners(ownerReferences),
   ];
 }
@@ -55,29 +57,32 @@ export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferen
 /** Validates labels, or a selector in the form of a map. */
 export function validateLabels(labels: Readonly<Record<string, string>>, path: string): Problem[] {
   return Object.entries(labels).flatMap(([key, value]) => [
-    ...allInvalid(path, key, labelKey(key)),
-    ...allInvalid(path, value, labelValue(value)),
+    ...allInvalid(path, key, labelKeyProblems(key)),
+    ...allInvalid(path, value, labelValueProblems(value)),
   ]);
 }
 
 /** Validates annotations. Their keys are case-insensitive, and their total size is limited. */
 export function validateAnnotations(annotations: Readonly<Record<string, string>>, path: string): Problem[] {
   return [
-    ...Object.keys(annotations).flatMap((key) => allInvalid(path, key, labelKey(key.toLowerCase()))),
+    ...Object.keys(annotations).flatMap((key) => allInvalid(path, key, labelKeyProblems(key.toLowerCase()))),
     ...validateAnnotationSize(annotations, path),
   ];
 }
 
 export function validateAnnotationSize(annotations: Readonly<Record<string, string>>, path: string): Problem[] {
-  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
-  return bytes > MAX_ANNOTATION_BYTES ? [tooLong(path, MAX_ANNOTATION_BYTES)] : [];
+  const totalBytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + byteLength(key) + byteLength(value),
+    0,
+  );
+  return totalBytes > MAX_ANNOTATION_BYTES ? [tooLong(path, MAX_ANNOTATION_BYTES)] : [];
 }
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
 type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
 
-const OWNERS = `${PATH}.ownerReferences`;
+const OWNERS_PATH = `${METADATA_PATH}.ownerReferences`;
 
 /** Checks that each owner is specified completely and that at most one of them is the controller. */
 function validateOwners(owners: readonly OwnerReference[]): Problem[] {
@@ -90,14 +95,14 @@ function validateOwners(owners: readonly OwnerReference[]): Problem[] {
     problems.push(...validateOwner(owner));
     if (owner.controller !== true) continue;
     const name = `${owner.kind}/${owner.name}`;
-    const conflict = `Found "true" in references for ${controller} and ${name}`;
+    const conflictMessage = `Found "true" in references for ${controller} and ${name}`;
     if (controller === undefined) {
       controller = name;
       continue;
     }
-    formattedOwners ??= JSON.stringify(owners.map(inGoOrder));
-    const message = `Invalid value: ${formattedOwners}: Only one reference can have Controller set to true. ${conflict}`;
-    problems.push({ path: OWNERS, message });
+    formattedOwners ??= JSON.stringify(owners.map(orderedLikeGo));
+    const message = `Invalid value: ${formattedOwners}: Only one reference can have Controller set to true. ${conflictMessage}`;
+    problems.push({ path: OWNERS_PATH, message });
   }
   return problems;
 }
@@ -108,14 +113,23 @@ function validateOwner(owner: OwnerReference): Problem[] {
   const emptyFields = Object.entries({ kind, name, uid }).filter(([, value]) => value === '');
   const isEvent = apiVersion === 'v1' && kind === 'Event';
   return [
-    ...(hasVersion ? [] : [invalid(`${OWNERS}.apiVersion`, apiVersion, 'version must not be empty')]),
-    ...emptyFields.map(([field, value]) => invalid(`${OWNERS}.${field}`, value, 'must not be empty')),
-    ...(isEvent ? [invalid(OWNERS, inGoOrder(owner), '/v1, Kind=Event is disallowed from being an owner')] : []),
+    ...(hasVersion ? [] : [invalid(`${OWNERS_PATH}.apiVersion`, apiVersion, 'version must not be empty')]),
+    ...emptyFields.map(([field, value]) => invalid(`${OWNERS_PATH}.${field}`, value, 'must not be empty')),
+    ...(isEvent
+      ? [invalid(OWNERS_PATH, orderedLikeGo(owner), '/v1, Kind=Event is disallowed from being an owner')]
+      : []),
   ];
 }
 
 /** Returns a reference with its fields in the order of the Go type, for messages. */
-function inGoOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): OwnerReference {
+function orderedLikeGo({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller,
+  blockOwnerDeletion,
+}: OwnerReference): OwnerReference {
   return {
     apiVersion,
     kind,
@@ -127,12 +141,12 @@ function inGoOrder({ apiVersion, kind, name, uid, controller, blockOwnerDeletion
 }
 
 function validateFinalizers(finalizers: readonly string[]): Problem[] {
-  const path = `${PATH}.finalizers`;
-  const isBoth = ['orphan', 'foregroundDeletion'].every((each) => finalizers.includes(each));
+  const path = `${METADATA_PATH}.finalizers`;
+  const hasBothFinalizers = ['orphan', 'foregroundDeletion'].every((each) => finalizers.includes(each));
   const reason = 'finalizer orphan and foregroundDeletion cannot be both set';
   return [
-    ...finalizers.flatMap((each) => allInvalid(path, each, labelKey(each))),
-    ...(isBoth ? [invalid(path, finalizers, reason)] : []),
+    ...finalizers.flatMap((each) => allInvalid(path, each, labelKeyProblems(each))),
+    ...(hasBothFinalizers ? [invalid(path, finalizers, reason)] : []),
   ];
 }
 
@@ -145,7 +159,7 @@ export const validateKubeFinalizers = ({ finalizers = [] }: Pick<ObjectMeta, 'fi
       ? []
       : [
           invalid(
-            `${PATH}.finalizers[${index}]`,
+            `${METADATA_PATH}.finalizers[${index}]`,
             each,
             'name is neither a standard finalizer name nor is it fully qualified',
           ),
@@ -157,10 +171,10 @@ const MAX_SUBRESOURCE_BYTES = 256;
 
 function validateManagedFields({ managedFields = [] }: ObjectMeta): Problem[] {
   return managedFields.flatMap(({ operation = '', fieldsType = '', manager = '', subresource = '' }, index) => {
-    const path = `${PATH}.managedFields[${index}]`;
-    const isKnown = operation === 'Apply' || operation === 'Update';
+    const path = `${METADATA_PATH}.managedFields[${index}]`;
+    const isKnownOperation = operation === 'Apply' || operation === 'Update';
     return [
-      ...(isKnown ? [] : [invalid(`${path}.operation`, operation, 'must be `Apply` or `Update`')]),
+      ...(isKnownOperation ? [] : [invalid(`${path}.operation`, operation, 'must be `Apply` or `Update`')]),
       ...(['', 'FieldsV1'].includes(fieldsType)
         ? []
         : [invalid(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),

@@ -8,7 +8,14 @@ import type { Container } from '../schema/container.ts';
 import type { Pod, PodSpec } from '../schema/pod.ts';
 import { isHugePages, validatePodResourceName } from './resourceNames.ts';
 import { validateResources } from './resources.ts';
-import { dnsSubdomain, duplicate, forbidden, invalid, requiredLabel, requiredOneOf } from './words.ts';
+import {
+  duplicate,
+  forbidden,
+  invalid,
+  validateDnsSubdomain,
+  validateRequiredLabel,
+  validateRequiredOneOf,
+} from './words.ts';
 
 /**
  * Checks that a pod's requests cover those of its containers, and that no container has a higher limit than the pod.
@@ -70,8 +77,8 @@ export function validateResizePolicy(
     resourceNames.add(resourceName);
     return [
       ...(isRepeated ? [duplicate(`${path}[${index}]`, resourceName)] : []),
-      ...requiredOneOf(path, resourceName, ['cpu', 'memory']),
-      ...requiredOneOf(path, restartPolicy, ['NotRequired', 'RestartContainer']),
+      ...validateRequiredOneOf(path, resourceName, ['cpu', 'memory']),
+      ...validateRequiredOneOf(path, restartPolicy, ['NotRequired', 'RestartContainer']),
       ...(podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired'
         ? [invalid(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")]
         : []),
@@ -79,7 +86,7 @@ export function validateResizePolicy(
   });
 }
 
-const CLAIMS = 'spec.resourceClaims';
+const CLAIMS_PATH = 'spec.resourceClaims';
 
 /** Checks that each claim of a pod has a unique name and exactly one source (`validatePodResourceClaim`). */
 export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
@@ -88,7 +95,7 @@ export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
   if (isMirror) return resourceClaims.map(() => forbidden('', 'static pods do not support resource claims'));
   const names = new Set<string>();
   return resourceClaims.flatMap((claim, index) => {
-    const path = `${CLAIMS}[${index}]`;
+    const path = `${CLAIMS_PATH}[${index}]`;
     const { name, resourceClaimName: claimName, resourceClaimTemplateName: templateName } = claim;
     const isRepeated = names.has(name);
     names.add(name);
@@ -98,15 +105,15 @@ export function validatePodClaims({ metadata, spec }: Pod): Problem[] {
       ResourceClaimTemplateName: templateName ?? null,
     };
     return [
-      ...(isRepeated && name !== '' ? [duplicate(`${path}.name`, name)] : requiredLabel(`${path}.name`, name)),
+      ...(isRepeated && name !== '' ? [duplicate(`${path}.name`, name)] : validateRequiredLabel(`${path}.name`, name)),
       ...(claimName !== undefined && templateName !== undefined
         ? [invalid(path, goValue, 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified')]
         : []),
       ...(claimName === undefined && templateName === undefined
         ? [invalid(path, goValue, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`')]
         : []),
-      ...(claimName === undefined ? [] : dnsSubdomain(`${path}.resourceClaimName`, claimName)),
-      ...(templateName === undefined ? [] : dnsSubdomain(`${path}.resourceClaimTemplateName`, templateName)),
+      ...(claimName === undefined ? [] : validateDnsSubdomain(`${path}.resourceClaimName`, claimName)),
+      ...(templateName === undefined ? [] : validateDnsSubdomain(`${path}.resourceClaimTemplateName`, templateName)),
     ];
   });
 }

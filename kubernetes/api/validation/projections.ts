@@ -3,25 +3,25 @@ import type { Problem } from '../problem.ts';
 import type { Volume } from '../schema/volume.ts';
 import { validateFieldRef, validateResourceFieldRef } from './fieldRefs.ts';
 import { validateLabelSelector } from './labelSelectors.ts';
-import { dnsLabel, dnsSubdomain, labelKey } from './nameRules.ts';
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from './nameRules.ts';
 import { validateAnnotationSize } from './objectMeta.ts';
 import {
   allInvalid,
-  fileMode,
   forbidden,
   invalid,
-  oneOf,
-  ownPathInVolume,
   required,
-  requiredText,
   tooLong,
+  validateFileMode,
+  validateOneOf,
+  validateOwnPathInVolume,
+  validateRequiredText,
 } from './words.ts';
 
 type DownwardApi = NonNullable<Volume['downwardAPI']>;
-type Item = NonNullable<DownwardApi['items']>[number];
-type Projected = NonNullable<Volume['projected']>;
-type Source = NonNullable<Projected['sources']>[number];
-type Keys = NonNullable<NonNullable<Volume['configMap']>['items']>;
+type DownwardItem = NonNullable<DownwardApi['items']>[number];
+type ProjectedVolume = NonNullable<Volume['projected']>;
+type ProjectionSource = NonNullable<ProjectedVolume['sources']>[number];
+type KeyItems = NonNullable<NonNullable<Volume['configMap']>['items']>;
 
 const SUPPORTED_FIELDS = [
   'metadata.annotations',
@@ -34,24 +34,24 @@ const SUPPORTED_FIELDS = [
 /** Checks that each item has a path inside the volume, and one field or resource. */
 export function validateDownwardApi({ items = [], defaultMode }: DownwardApi, path: string): Problem[] {
   return [
-    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateFileMode(`${path}.defaultMode`, defaultMode),
     // Kubernetes reports items without their index.
     ...items.flatMap((item) => validateItem(item, path)),
   ];
 }
 
-function validateItem({ path: file, mode, fieldRef, resourceFieldRef }: Item, path: string): Problem[] {
+function validateItem({ path: file, mode, fieldRef, resourceFieldRef }: DownwardItem, path: string): Problem[] {
   return [
-    ...requiredText(`${path}.path`, file),
-    ...ownPathInVolume(`${path}.path`, file),
+    ...validateRequiredText(`${path}.path`, file),
+    ...validateOwnPathInVolume(`${path}.path`, file),
     ...validateItemSource(fieldRef, resourceFieldRef, path),
-    ...fileMode(`${path}.mode`, mode),
+    ...validateFileMode(`${path}.mode`, mode),
   ];
 }
 
 function validateItemSource(
-  fieldRef: Item['fieldRef'],
-  resourceFieldRef: Item['resourceFieldRef'],
+  fieldRef: DownwardItem['fieldRef'],
+  resourceFieldRef: DownwardItem['resourceFieldRef'],
   path: string,
 ): Problem[] {
   if (fieldRef === undefined) {
@@ -68,19 +68,19 @@ function validateItemSource(
 }
 
 /** Checks that each item of a ConfigMap or Secret has a key and a path inside the volume. */
-export function validateKeys(items: Keys = [], path: string): Problem[] {
+export function validateKeys(items: KeyItems = [], path: string): Problem[] {
   return items.flatMap((item, index) => validateKey(item, `${path}.items[${index}]`));
 }
 
-const validateKey = ({ key, path: file, mode }: Keys[number], path: string): Problem[] => [
-  ...requiredText(`${path}.key`, key),
-  ...requiredText(`${path}.path`, file),
-  ...ownPathInVolume(`${path}.path`, file),
-  ...fileMode(`${path}.mode`, mode),
+const validateKey = ({ key, path: file, mode }: KeyItems[number], path: string): Problem[] => [
+  ...validateRequiredText(`${path}.key`, key),
+  ...validateRequiredText(`${path}.path`, file),
+  ...validateOwnPathInVolume(`${path}.path`, file),
+  ...validateFileMode(`${path}.mode`, mode),
 ];
 
 /** Checks that each source has a single type and that file paths are unique. */
-export function validateProjected({ sources = [], defaultMode }: Projected, path: string): Problem[] {
+export function validateProjected({ sources = [], defaultMode }: ProjectedVolume, path: string): Problem[] {
   const paths = new Set<string>();
   /**
    * Reports a path that another file in the volume already uses. `reportedValue` is the value that the message
@@ -92,13 +92,13 @@ export function validateProjected({ sources = [], defaultMode }: Projected, path
     return isDuplicate ? [invalid(path, reportedValue, 'conflicting duplicate paths')] : [];
   };
   return [
-    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateFileMode(`${path}.defaultMode`, defaultMode),
     ...sources.flatMap((source, index) => {
       const itemPath = `${path}.sources[${index}]`;
-      const isMixed = Object.keys(source).length > 1;
+      const hasSeveralTypes = Object.keys(source).length > 1;
       return [
         ...validateSource(source, path, itemPath, reportDuplicatePath),
-        ...(isMixed ? [forbidden(itemPath, 'may not specify more than 1 volume type per source')] : []),
+        ...(hasSeveralTypes ? [forbidden(itemPath, 'may not specify more than 1 volume type per source')] : []),
       ];
     }),
   ];
@@ -107,7 +107,7 @@ export function validateProjected({ sources = [], defaultMode }: Projected, path
 type ReportDuplicatePath = (file: string, reportedValue?: string) => Problem[];
 
 function validateSource(
-  source: Source,
+  source: ProjectionSource,
   path: string,
   itemPath: string,
   reportDuplicatePath: ReportDuplicatePath,
@@ -130,12 +130,12 @@ function validateSource(
 }
 
 function validateObjectSource(
-  { name = '', items = [] }: NonNullable<Source['configMap']>,
+  { name = '', items = [] }: NonNullable<ProjectionSource['configMap']>,
   path: string,
   reportDuplicatePath: ReportDuplicatePath,
 ): Problem[] {
   return [
-    ...requiredText(`${path}.name`, name),
+    ...validateRequiredText(`${path}.name`, name),
     ...items.flatMap((item, index) => [
       ...validateKey(item, `${path}.items[${index}]`),
       ...(item.path === '' ? [] : reportDuplicatePath(item.path, name)),
@@ -148,7 +148,7 @@ const MAX_TOKEN_SECONDS = 2 ** 32;
 
 /** Kubernetes reports the path of a token as a field of the volume. */
 function validateToken(
-  { path: file, expirationSeconds: seconds = 3600 }: NonNullable<Source['serviceAccountToken']>,
+  { path: file, expirationSeconds: seconds = 3600 }: NonNullable<ProjectionSource['serviceAccountToken']>,
   path: string,
   itemPath: string,
 ): Problem[] {
@@ -156,17 +156,17 @@ function validateToken(
   return [
     ...(seconds < MIN_TOKEN_SECONDS ? lifetimeProblem('may not specify a duration less than 10 minutes') : []),
     ...(seconds > MAX_TOKEN_SECONDS ? lifetimeProblem('may not specify a duration larger than 2^32 seconds') : []),
-    ...(file === '' ? [required(`${path}.path`)] : ownPathInVolume(`${path}.path`, file)),
+    ...(file === '' ? [required(`${path}.path`)] : validateOwnPathInVolume(`${path}.path`, file)),
   ];
 }
 
-type TrustBundle = NonNullable<Source['clusterTrustBundle']>;
+type TrustBundle = NonNullable<ProjectionSource['clusterTrustBundle']>;
 
 function validateTrustBundle(bundle: TrustBundle, path: string): Problem[] {
   return [
     ...validateBundleName(bundle, path),
-    ...requiredText(`${path}.path`, bundle.path),
-    ...ownPathInVolume(`${path}.path`, bundle.path),
+    ...validateRequiredText(`${path}.path`, bundle.path),
+    ...validateOwnPathInVolume(`${path}.path`, bundle.path),
   ];
 }
 
@@ -188,7 +188,7 @@ function validateBundleName(bundle: TrustBundle, path: string): Problem[] {
       ...allInvalid(
         `${path}.name`,
         name,
-        bundleName(name).map((rule) => `not a valid clustertrustbundlename: ${rule}`),
+        bundleNameProblems(name).map((rule) => `not a valid clustertrustbundlename: ${rule}`),
       ),
       ...(labelSelector === undefined
         ? []
@@ -206,8 +206,8 @@ function validateBundleName(bundle: TrustBundle, path: string): Problem[] {
 /**
  * Checks a bundle's name, which starts with the signer's name if it has a signer (`ValidateClusterTrustBundleName`).
  */
-function bundleName(name: string): string[] {
-  return dnsSubdomain(name.slice(name.lastIndexOf(':') + 1));
+function bundleNameProblems(name: string): string[] {
+  return dnsSubdomainProblems(name.slice(name.lastIndexOf(':') + 1));
 }
 
 const MAX_DOMAIN_LENGTH = 253;
@@ -234,12 +234,12 @@ function validateSignerName(name: string, path: string): Problem[] {
   const rule = 'should be a domain with at least two segments separated by dots';
   return [
     ...(domain.length > MAX_DOMAIN_LENGTH ? [tooLong(path, MAX_DOMAIN_LENGTH)] : []),
-    ...allInvalid(path, domain, firstInvalidLabel(labels, dnsLabel)),
+    ...allInvalid(path, domain, firstInvalidLabel(labels, dnsLabelProblems)),
     ...(labels.length < 2 ? [invalid(path, domain, rule)] : []),
     ...allInvalid(
       path,
       signerPath,
-      firstInvalidLabel(signerPath.split('.'), (label) => dnsSubdomain(label)),
+      firstInvalidLabel(signerPath.split('.'), (label) => dnsSubdomainProblems(label)),
     ),
     ...(name.length > maxLength ? [tooLong(path, maxLength)] : []),
   ];
@@ -251,7 +251,7 @@ const DAY_SECONDS = 24 * 3600;
 const MAX_CERTIFICATE_SECONDS = 91 * DAY_SECONDS;
 
 function validatePodCertificate(
-  source: NonNullable<Source['podCertificate']>,
+  source: NonNullable<ProjectionSource['podCertificate']>,
   path: string,
   reportDuplicatePath: ReportDuplicatePath,
 ): Problem[] {
@@ -265,9 +265,12 @@ function validatePodCertificate(
     ...validateSignerName(signerName, `${path}.signerName`),
     ...Object.keys(userAnnotations).flatMap((key) => validateUserAnnotation(key, `${path}.userAnnotations`)),
     ...validateAnnotationSize(userAnnotations, `${path}.userAnnotations`),
-    ...oneOf(`${path}.keyType`, keyType, KEY_TYPES),
+    ...validateOneOf(`${path}.keyType`, keyType, KEY_TYPES),
     ...validateLifetime(signerName, maxExpirationSeconds, `${path}.maxExpirationSeconds`),
-    ...files.flatMap(([field, file]) => [...ownPathInVolume(`${path}.${field}`, file), ...reportDuplicatePath(file)]),
+    ...files.flatMap(([field, file]) => [
+      ...validateOwnPathInVolume(`${path}.${field}`, file),
+      ...reportDuplicatePath(file),
+    ]),
     ...(files.length === 0 ? [required(path, rule)] : []),
   ];
 }
@@ -275,7 +278,7 @@ function validatePodCertificate(
 function validateUserAnnotation(name: string, path: string): Problem[] {
   const key = name.toLowerCase();
   if (key === '') return [required(path)];
-  const problems = allInvalid(path, key, labelKey(key));
+  const problems = allInvalid(path, key, labelKeyProblems(key));
   if (problems.length > 0 || key.includes('/')) return problems;
   return [invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')];
 }

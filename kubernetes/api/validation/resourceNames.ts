@@ -1,6 +1,6 @@
 /** Validates resource names (`pkg/apis/core/helper` and `validateResourceName` of `core/validation`). */
 import type { Problem } from '../problem.ts';
-import { labelKey } from './nameRules.ts';
+import { labelKeyProblems } from './nameRules.ts';
 import { allInvalid, invalid, notSupported } from './words.ts';
 
 const COUNTED_RESOURCES = ['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'];
@@ -26,7 +26,7 @@ const isNative = (name: string): boolean => !name.includes('/') || name.includes
 
 /** Whether a resource name has a custom domain. It must also be valid as the name of a quota. */
 const isExtended = (name: string): boolean =>
-  !isNative(name) && !name.startsWith('requests.') && labelKey(`requests.${name}`).length === 0;
+  !isNative(name) && !name.startsWith('requests.') && labelKeyProblems(`requests.${name}`).length === 0;
 
 /** Whether amounts of a resource must be integers. */
 export const isInteger = (name: string): boolean => INTEGER_RESOURCES.has(name) || isExtended(name);
@@ -35,7 +35,7 @@ export const isInteger = (name: string): boolean => INTEGER_RESOURCES.has(name) 
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 function validateResourceName(name: string, path: string): Problem[] {
-  const problems = allInvalid(path, name, labelKey(name));
+  const problems = allInvalid(path, name, labelKeyProblems(name));
   if (problems.length > 0 || name.includes('/')) return problems;
   const isStandard = STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
   return isStandard ? [] : [invalid(path, name, 'must be a standard resource type or fully qualified')];

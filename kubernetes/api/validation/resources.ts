@@ -4,7 +4,7 @@ import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ResourceRequirements } from '../schema/container.ts';
 import { isHugePages, isInteger, isOvercommitAllowed, validateContainerResourceName } from './resourceNames.ts';
-import { dnsLabel, duplicate, forbidden, invalid, notFound, required } from './words.ts';
+import { duplicate, forbidden, invalid, notFound, required, validateDnsLabel } from './words.ts';
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
@@ -47,14 +47,14 @@ export function validateQuantity(name: string, amount: string, path: string): Pr
   const nanos = nanosOf(amount);
   const millis = nanos / NANOS_PER_MILLI;
   return [
-    ...notNegativeQuantity(amount, path),
+    ...validateNotNegativeQuantity(amount, path),
     ...(isInteger(name) && millis % 1_000n !== 0n
       ? [invalid(path, canonicalQuantity(amount), 'must be an integer')]
       : []),
   ];
 }
 
-const notNegativeQuantity = (amount: string, path: string): Problem[] =>
+const validateNotNegativeQuantity = (amount: string, path: string): Problem[] =>
   nanosOf(amount) < 0n ? [invalid(path, canonicalQuantity(amount), 'must be greater than or equal to 0')] : [];
 
 function validateAgainstLimit(name: string, request: string, limit: string | undefined, path: string): Problem[] {
@@ -76,7 +76,7 @@ function validateAgainstLimit(name: string, request: string, limit: string | und
 /** Checks that an amount of huge pages is a multiple of the page size. */
 function validateHugePages(name: string, amount: string, path: string): Problem[] {
   if (!isHugePages(name)) return [];
-  const size = pageSize(name);
+  const size = pageSizeBytes(name);
   const bytes = nanosOf(amount) / NANOS_PER_UNIT;
   if (size > 0n && bytes % size === 0n) return [];
   const amountText = canonicalQuantity(amount);
@@ -84,7 +84,7 @@ function validateHugePages(name: string, amount: string, path: string): Problem[
 }
 
 /** Returns the page size in bytes from the resource name, or 0 if the name has no valid size. */
-function pageSize(name: string): bigint {
+function pageSizeBytes(name: string): bigint {
   try {
     const nanos = nanosOf(name.slice('hugepages-'.length));
     return nanos > 0n && nanos % NANOS_PER_UNIT === 0n ? nanos / NANOS_PER_UNIT : 0n;
@@ -99,33 +99,36 @@ function validateClaims(claims: Claims, podClaims: readonly string[], path: stri
   if (claims.length === 0) return [];
   const podClaimNames = new Set(podClaims);
   const names = podClaimNames.size === 0 ? ' which is empty' : `: ${[...podClaimNames].sort().join(', ')}`;
-  const missing = `must be one of the names in pod.spec.resourceClaims${names}`;
-  const used: UsedClaims = { whole: new Set(), requests: new Map() };
+  const missingMessage = `must be one of the names in pod.spec.resourceClaims${names}`;
+  const usedClaims: UsedClaims = { wholeClaims: new Set(), requests: new Map() };
   return claims.flatMap(({ name, request = '' }, index) => {
     const itemPath = `${path}[${index}]`;
     if (name === '') return [required(itemPath)];
     return [
-      ...validateClaim(name, request, used, itemPath),
-      ...(podClaimNames.has(name) ? [] : [notFound(itemPath, name, missing)]),
+      ...validateClaim(name, request, usedClaims, itemPath),
+      ...(podClaimNames.has(name) ? [] : [notFound(itemPath, name, missingMessage)]),
     ];
   });
 }
 
 /** The claims that a container uses as a whole, and the requests that it uses of other claims, by claim name. */
 interface UsedClaims {
-  readonly whole: Set<string>;
+  readonly wholeClaims: Set<string>;
   readonly requests: Map<string, Set<string>>;
 }
 
 /** Checks that a claim is used either once as a whole or once per request. */
-function validateClaim(name: string, request: string, { whole, requests }: UsedClaims, path: string): Problem[] {
-  if (whole.has(name)) return [duplicate(path, name)];
+function validateClaim(name: string, request: string, { wholeClaims, requests }: UsedClaims, path: string): Problem[] {
+  if (wholeClaims.has(name)) return [duplicate(path, name)];
   const usedRequests = requests.get(name) ?? new Set<string>();
   if (request === '') {
-    whole.add(name);
+    wholeClaims.add(name);
     return usedRequests.size > 0 ? [duplicate(path, name)] : [];
   }
   const isRepeated = usedRequests.has(request);
   requests.set(name, usedRequests.add(request));
-  return [...dnsLabel(`${path}.request`, request), ...(isRepeated ? [duplicate(path, `${name}/${request}`)] : [])];
+  return [
+    ...validateDnsLabel(`${path}.request`, request),
+    ...(isRepeated ? [duplicate(path, `${name}/${request}`)] : []),
+  ];
 }

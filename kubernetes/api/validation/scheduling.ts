@@ -4,8 +4,17 @@
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import { validateLabelSelector, validateLabelValues, validateOperator } from './labelSelectors.ts';
-import { dnsLabel, dnsSubdomain, labelKey, labelValue } from './nameRules.ts';
-import { allInvalid, duplicate, forbidden, invalid, notSupported, oneOf, positive, required } from './words.ts';
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, labelValueProblems } from './nameRules.ts';
+import {
+  allInvalid,
+  duplicate,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  validateOneOf,
+  validatePositive,
+} from './words.ts';
 
 type Affinity = NonNullable<PodSpec['affinity']>;
 type NodeAffinity = NonNullable<Affinity['nodeAffinity']>;
@@ -16,8 +25,8 @@ type NodeRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number]
 type PodAffinity = NonNullable<Affinity['podAffinity']>;
 type PodAffinityTerm = NonNullable<PodAffinity['requiredDuringSchedulingIgnoredDuringExecution']>[number];
 
-const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
-const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+const REQUIRED_TERMS = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED_TERMS = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 export function validateAffinity({ affinity }: PodSpec): Problem[] {
   const path = 'spec.affinity';
@@ -30,15 +39,15 @@ export function validateAffinity({ affinity }: PodSpec): Problem[] {
 }
 
 function validateNodeAffinity(affinity: NodeAffinity, path: string): Problem[] {
-  const terms = affinity[REQUIRED]?.nodeSelectorTerms;
-  const fieldPath = `${path}.${REQUIRED}.nodeSelectorTerms`;
+  const terms = affinity[REQUIRED_TERMS]?.nodeSelectorTerms;
+  const fieldPath = `${path}.${REQUIRED_TERMS}.nodeSelectorTerms`;
   return [
     ...(terms?.length === 0 ? [required(fieldPath, 'must have at least one node selector term')] : []),
     ...(terms ?? []).flatMap((term, index) => validateNodeTerm(term, true, `${fieldPath}[${index}]`)),
-    ...(affinity[PREFERRED] ?? []).flatMap(({ weight, preference }, index) => [
-      ...validateWeight(weight, `${path}.${PREFERRED}[${index}].weight`),
+    ...(affinity[PREFERRED_TERMS] ?? []).flatMap(({ weight, preference }, index) => [
+      ...validateWeight(weight, `${path}.${PREFERRED_TERMS}[${index}].weight`),
       // Invalid label values are harmless in a preference, because no node can have them.
-      ...validateNodeTerm(preference, false, `${path}.${PREFERRED}[${index}].preference`),
+      ...validateNodeTerm(preference, false, `${path}.${PREFERRED_TERMS}[${index}].preference`),
     ]),
   ];
 }
@@ -62,43 +71,43 @@ function validateNodeTerm(
 function validateNodeRequirement(requirement: NodeRequirement, shouldCheckValues: boolean, path: string): Problem[] {
   const { key, operator, values = [] } = requirement;
   const isComparison = operator === 'Gt' || operator === 'Lt';
-  const single = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+  const singleValueRule = "must be specified single value when `operator` is 'Lt' or 'Gt'";
   const valueProblems = isComparison
     ? values.length === 1
       ? []
-      : [required(`${path}.values`, single)]
+      : [required(`${path}.values`, singleValueRule)]
     : validateOperator(operator, values, path);
   return [
     ...valueProblems,
-    ...allInvalid(`${path}.key`, key, labelKey(key)),
+    ...allInvalid(`${path}.key`, key, labelKeyProblems(key)),
     ...(shouldCheckValues ? validateLabelValues(values, path) : []),
   ];
 }
 
 /** Checks a field requirement. The only supported field is the node's name. */
 function validateNodeField({ key, operator, values = [] }: NodeRequirement, path: string): Problem[] {
-  const isKnown = operator === 'In' || operator === 'NotIn';
-  const single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+  const isKnownOperator = operator === 'In' || operator === 'NotIn';
+  const singleValueRule = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
   return [
-    ...(isKnown
+    ...(isKnownOperator
       ? values.length === 1
         ? []
-        : [required(`${path}.values`, single)]
+        : [required(`${path}.values`, singleValueRule)]
       : [invalid(`${path}.operator`, operator, 'not a valid selector operator')]),
     ...(key === 'metadata.name'
-      ? values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, dnsSubdomain(value)))
+      ? values.flatMap((value, index) => allInvalid(`${path}.values[${index}]`, value, dnsSubdomainProblems(value)))
       : [invalid(`${path}.key`, key, 'not a valid field selector key')]),
   ];
 }
 
 function validatePodAffinity(affinity: PodAffinity, path: string): Problem[] {
   return [
-    ...(affinity[REQUIRED] ?? []).flatMap((term, index) =>
-      validatePodAffinityTerm(term, `${path}.${REQUIRED}[${index}]`),
+    ...(affinity[REQUIRED_TERMS] ?? []).flatMap((term, index) =>
+      validatePodAffinityTerm(term, `${path}.${REQUIRED_TERMS}[${index}]`),
     ),
-    ...(affinity[PREFERRED] ?? []).flatMap(({ weight, podAffinityTerm }, index) => [
-      ...validateWeight(weight, `${path}.${PREFERRED}[${index}].weight`),
-      ...validatePodAffinityTerm(podAffinityTerm, `${path}.${PREFERRED}[${index}].podAffinityTerm`),
+    ...(affinity[PREFERRED_TERMS] ?? []).flatMap(({ weight, podAffinityTerm }, index) => [
+      ...validateWeight(weight, `${path}.${PREFERRED_TERMS}[${index}].weight`),
+      ...validatePodAffinityTerm(podAffinityTerm, `${path}.${PREFERRED_TERMS}[${index}].podAffinityTerm`),
     ]),
   ];
 }
@@ -109,10 +118,10 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: string): Problem[]
   return [
     ...(labelSelector ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
     ...(namespaceSelector ? validateLabelSelector(namespaceSelector, `${path}.namespaceSelector`) : []),
-    ...namespaces.flatMap((name) => allInvalid(`${path}.namespace`, name, dnsLabel(name))),
+    ...namespaces.flatMap((name) => allInvalid(`${path}.namespace`, name, dnsLabelProblems(name))),
     ...validateLabelKeys(term, path),
     ...(topologyKey === '' ? [required(fieldPath, 'can not be empty')] : []),
-    ...allInvalid(fieldPath, topologyKey, labelKey(topologyKey)),
+    ...allInvalid(fieldPath, topologyKey, labelKeyProblems(topologyKey)),
   ];
 }
 
@@ -129,16 +138,16 @@ function validateLabelKeys(
     if (keys.length === 0) return [];
     if (labelSelector === undefined)
       return [forbidden(itemPath, 'must not be specified when labelSelector is not set')];
-    return keys.flatMap((key, index) => allInvalid(`${itemPath}[${index}]`, key, labelKey(key)));
+    return keys.flatMap((key, index) => allInvalid(`${itemPath}[${index}]`, key, labelKeyProblems(key)));
   };
   const { matchLabels = {}, matchExpressions = [] } = labelSelector ?? {};
-  const selected = new Set(Object.keys(matchLabels));
+  const selectedKeys = new Set(Object.keys(matchLabels));
   const indexes = new Map(matchLabelKeys.map((key, index) => [key, index]));
-  const mismatched = new Set(mismatchLabelKeys);
+  const mismatchedKeys = new Set(mismatchLabelKeys);
   const duplicateProblems = matchExpressions.flatMap(({ key }) => {
     const index = indexes.get(key);
-    const isRepeated = index !== undefined && selected.has(key);
-    selected.add(key);
+    const isRepeated = index !== undefined && selectedKeys.has(key);
+    selectedKeys.add(key);
     return isRepeated ? [invalid(`${path}[${index}]`, key, 'exists in both matchLabelKeys and labelSelector')] : [];
   });
   return [
@@ -146,7 +155,7 @@ function validateLabelKeys(
     ...validateKeys(mismatchLabelKeys, `${path}.mismatchLabelKeys`),
     ...duplicateProblems,
     ...matchLabelKeys.flatMap((key, index) =>
-      mismatched.has(key)
+      mismatchedKeys.has(key)
         ? [invalid(`${path}.matchLabelKeys[${index}]`, key, 'exists in both matchLabelKeys and mismatchLabelKeys')]
         : [],
     ),
@@ -163,13 +172,13 @@ function validateToleration(toleration: Toleration, path: string): Problem[] {
   const { key = '', operator = '', effect = '', tolerationSeconds } = toleration;
   const existsRule = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
   return [
-    ...(key === '' ? [] : allInvalid(`${path}.key`, key, labelKey(key))),
+    ...(key === '' ? [] : allInvalid(`${path}.key`, key, labelKeyProblems(key))),
     ...(key === '' && operator !== 'Exists' ? [invalid(`${path}.operator`, operator, existsRule)] : []),
     ...(tolerationSeconds !== undefined && effect !== 'NoExecute'
       ? [invalid(`${path}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")]
       : []),
     ...validateTolerationOperator(toleration, path),
-    ...(effect === '' ? [] : oneOf(`${path}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+    ...(effect === '' ? [] : validateOneOf(`${path}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
   ];
 }
 
@@ -182,7 +191,7 @@ function validateTolerationOperator({ operator, value = '' }: Toleration, path: 
   switch (operator || undefined) {
     case 'Equal':
     case undefined: {
-      const valueProblems = labelValue(value);
+      const valueProblems = labelValueProblems(value);
       return valueProblems.length === 0 ? [] : [invalid(fieldPath, value, valueProblems.join(';'))];
     }
     case 'Exists':
@@ -197,7 +206,7 @@ function validateTolerationOperator({ operator, value = '' }: Toleration, path: 
 
 export function validateReadinessGates({ readinessGates = [] }: PodSpec): Problem[] {
   return readinessGates.flatMap(({ conditionType }, index) =>
-    allInvalid(`spec.readinessGates[${index}].conditionType`, conditionType, labelKey(conditionType)),
+    allInvalid(`spec.readinessGates[${index}].conditionType`, conditionType, labelKeyProblems(conditionType)),
   );
 }
 
@@ -207,37 +216,45 @@ export function validateSchedulingGates({ schedulingGates = [] }: PodSpec): Prob
     const path = `spec.schedulingGates[${index}]`;
     const isRepeated = names.has(name);
     names.add(name);
-    return [...allInvalid(path, name, labelKey(name)), ...(isRepeated ? [duplicate(path, name)] : [])];
+    return [...allInvalid(path, name, labelKeyProblems(name)), ...(isRepeated ? [duplicate(path, name)] : [])];
   });
 }
 
-type Spread = NonNullable<PodSpec['topologySpreadConstraints']>[number];
+type SpreadConstraint = NonNullable<PodSpec['topologySpreadConstraints']>[number];
 
 export function validateTopologySpread({ topologySpreadConstraints: constraints = [] }: PodSpec): Problem[] {
-  const pairOf = ({ topologyKey, whenUnsatisfiable }: Spread) => `{${topologyKey}, ${whenUnsatisfiable}}`;
-  const lastIndexes = new Map(constraints.map((constraint, index) => [pairOf(constraint), index]));
+  const constraintPair = ({ topologyKey, whenUnsatisfiable }: SpreadConstraint) =>
+    `{${topologyKey}, ${whenUnsatisfiable}}`;
+  const lastIndexes = new Map(constraints.map((constraint, index) => [constraintPair(constraint), index]));
   return constraints.flatMap((constraint, index) => {
     const path = `spec.topologySpreadConstraints[${index}]`;
     const { maxSkew, topologyKey, whenUnsatisfiable, minDomains, labelSelector } = constraint;
-    const pair = pairOf(constraint);
+    const pair = constraintPair(constraint);
     const isRepeated = lastIndexes.get(pair) !== index;
     return [
-      ...positive(`${path}.maxSkew`, maxSkew),
+      ...validatePositive(`${path}.maxSkew`, maxSkew),
       ...(topologyKey === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
-      ...oneOf(`${path}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
+      ...validateOneOf(`${path}.whenUnsatisfiable`, whenUnsatisfiable, ['DoNotSchedule', 'ScheduleAnyway']),
       ...(isRepeated ? [duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, pair)] : []),
       ...(minDomains === undefined ? [] : validateMinDomains(minDomains, whenUnsatisfiable, `${path}.minDomains`)),
-      ...oneOf(`${path}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, ['Honor', 'Ignore']),
-      ...oneOf(`${path}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, ['Honor', 'Ignore']),
+      ...validateOneOf(`${path}.nodeAffinityPolicy`, constraint.nodeAffinityPolicy, ['Honor', 'Ignore']),
+      ...validateOneOf(`${path}.nodeTaintsPolicy`, constraint.nodeTaintsPolicy, ['Honor', 'Ignore']),
       ...validateLabelKeys(constraint, path),
       ...(labelSelector ? validateLabelSelector(labelSelector, `${path}.labelSelector`) : []),
     ];
   });
 }
 
-function validateMinDomains(minDomains: number, action: Spread['whenUnsatisfiable'], path: string): Problem[] {
+function validateMinDomains(
+  minDomains: number,
+  action: SpreadConstraint['whenUnsatisfiable'],
+  path: string,
+): Problem[] {
   const rule = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
-  return [...positive(path, minDomains), ...(action === 'DoNotSchedule' ? [] : [invalid(path, minDomains, rule)])];
+  return [
+    ...validatePositive(path, minDomains),
+    ...(action === 'DoNotSchedule' ? [] : [invalid(path, minDomains, rule)]),
+  ];
 }
 
 export function validateSchedulingGroup({ schedulingGroup }: PodSpec): Problem[] {
@@ -245,7 +262,7 @@ export function validateSchedulingGroup({ schedulingGroup }: PodSpec): Problem[]
   const path = 'spec.schedulingGroup.podGroupName';
   const { podGroupName: name } = schedulingGroup;
   if (name === undefined) return [invalid(path, null, 'must specify one of: `podGroupName`')];
-  return allInvalid(path, name, dnsSubdomain(name));
+  return allInvalid(path, name, dnsSubdomainProblems(name));
 }
 
 /**

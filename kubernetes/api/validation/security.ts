@@ -11,16 +11,16 @@ import { validateWindowsOptions } from './windows.ts';
 import {
   duplicate,
   forbidden,
-  inRange,
   invalid,
   notSupported,
-  oneOf,
-  pathInVolume,
   required,
   tooLong,
+  validateOneOf,
+  validatePathInVolume,
+  validateRange,
 } from './words.ts';
 
-const MAX_ID = 2 ** 31 - 1;
+const MAX_USER_ID = 2 ** 31 - 1;
 const MAX_SYSCTL_LENGTH = 253;
 const MAX_PROFILE_LENGTH = 4095;
 
@@ -45,13 +45,13 @@ export function validatePodSecurity(spec: PodSpec): Problem[] {
         ]
       : []),
     ...validateSysctls(sysctls, spec, `${path}.sysctls`),
-    ...oneOf(`${path}.fsGroupChangePolicy`, securityContext.fsGroupChangePolicy, ['Always', 'OnRootMismatch']),
+    ...validateOneOf(`${path}.fsGroupChangePolicy`, securityContext.fsGroupChangePolicy, ['Always', 'OnRootMismatch']),
     ...validateSeccomp(securityContext.seccompProfile, `${path}.seccompProfile`),
     ...validateWindowsOptions(securityContext.windowsOptions, `${path}.windowsOptions`),
     ...validateAppArmor(securityContext.appArmorProfile, `${path}.appArmorProfile`),
-    ...oneOf(`${path}.supplementalGroupsPolicy`, securityContext.supplementalGroupsPolicy, ['Merge', 'Strict']),
+    ...validateOneOf(`${path}.supplementalGroupsPolicy`, securityContext.supplementalGroupsPolicy, ['Merge', 'Strict']),
     // MountOption needs the feature gate SELinuxMount, which is off by default (`validateSELinuxChangePolicy`).
-    ...oneOf(`${path}.seLinuxChangePolicy`, securityContext.seLinuxChangePolicy, ['Recursive']),
+    ...validateOneOf(`${path}.seLinuxChangePolicy`, securityContext.seLinuxChangePolicy, ['Recursive']),
   ];
 }
 
@@ -67,7 +67,7 @@ export function validateContainerSecurity(
   return [
     ...validateId(`${path}.runAsUser`, runAsUser),
     ...validateId(`${path}.runAsGroup`, runAsGroup),
-    ...oneOf(`${path}.procMount`, procMount, ['Default', 'Unmasked']),
+    ...validateOneOf(`${path}.procMount`, procMount, ['Default', 'Unmasked']),
     ...(isUnmaskedOnHost
       ? [invalid(`${path}.procMount`, procMount, '`hostUsers` must be false to use `Unmasked`')]
       : []),
@@ -78,7 +78,7 @@ export function validateContainerSecurity(
   ];
 }
 
-const validateId = (path: string, id: number | undefined): Problem[] => inRange(path, id, 0, MAX_ID);
+const validateId = (path: string, id: number | undefined): Problem[] => validateRange(path, id, 0, MAX_USER_ID);
 
 /** Checks that a container that forbids privilege escalation is not privileged itself. */
 function validateEscalation(context: SecurityContext, path: string): Problem[] {
@@ -86,10 +86,10 @@ function validateEscalation(context: SecurityContext, path: string): Problem[] {
   const conflictProblem = (condition: string) =>
     invalid(path, toGoValue(context), `cannot set \`allowPrivilegeEscalation\` to false and ${condition}`);
   const { privileged, capabilities } = context;
-  const isAdmin = capabilities?.add?.includes('CAP_SYS_ADMIN');
+  const hasSysAdmin = capabilities?.add?.includes('CAP_SYS_ADMIN');
   return [
     ...(privileged ? [conflictProblem('`privileged` to true')] : []),
-    ...(isAdmin ? [conflictProblem('`capabilities.Add` CAP_SYS_ADMIN')] : []),
+    ...(hasSysAdmin ? [conflictProblem('`capabilities.Add` CAP_SYS_ADMIN')] : []),
   ];
 }
 
@@ -160,7 +160,9 @@ function validateSeccomp(profile: SecurityProfile | undefined, path: string): Pr
 }
 
 const validateLocalhostSeccomp = (profile: string | undefined, path: string): Problem[] =>
-  profile === undefined ? [required(path, 'must be set when seccomp type is Localhost')] : pathInVolume(path, profile);
+  profile === undefined
+    ? [required(path, 'must be set when seccomp type is Localhost')]
+    : validatePathInVolume(path, profile);
 
 function validateAppArmor(profile: SecurityProfile | undefined, path: string): Problem[] {
   if (profile === undefined) return [];

@@ -10,7 +10,7 @@ import type { PodSpec } from '../schema/pod.ts';
 import type { Volume } from '../schema/volume.ts';
 
 /** A reference in a pod to an API object. */
-interface Reference {
+interface SpecReference {
   readonly path: string;
   /** Kind of the object, as in the kubelet's message. */
   readonly resource: string;
@@ -44,8 +44,10 @@ export interface StaticRules {
 
 /** Reports each reference and each projection without a source, like a kubelet (`HasAPIObjectReference`). */
 export function validateStatic(spec: PodSpec, { isLenient, acceptsObjects = false }: StaticRules): Problem[] {
-  const refused = refusedReferences(spec, isLenient).filter(({ object }) => !acceptsObjects || object === undefined);
-  return [...refused.map(problemOf), ...emptyProjections(spec)];
+  const rejectedReferences = refusedReferences(spec, isLenient).filter(
+    ({ object }) => !acceptsObjects || object === undefined,
+  );
+  return [...rejectedReferences.map(problemOf), ...emptyProjections(spec)];
 }
 
 function emptyProjections({ volumes = [] }: PodSpec): Problem[] {
@@ -70,12 +72,12 @@ export function requiredObjects(spec: PodSpec, isLenient: boolean): RequiredObje
   );
 }
 
-function refusedReferences(spec: PodSpec, isLenient: boolean): Reference[] {
+function refusedReferences(spec: PodSpec, isLenient: boolean): SpecReference[] {
   const references = [...podReferences(spec), ...volumeReferences(spec), ...containerReferences(spec)];
   return references.filter(({ isOptional }) => !(isLenient && isOptional));
 }
 
-function problemOf({ path, resource, isOptional }: Reference): Problem {
+function problemOf({ path, resource, isOptional }: SpecReference): Problem {
   const hint = isOptional ? ' (accepted with --lenient-manifests)' : '';
   return { path, message: `static pods may not reference ${resource}${hint}` };
 }
@@ -90,11 +92,11 @@ function podReferences({
   serviceAccount,
   imagePullSecrets = [],
   resourceClaims,
-}: PodSpec): Reference[] {
-  const account = serviceAccountName ? 'serviceAccountName' : 'serviceAccount';
+}: PodSpec): SpecReference[] {
+  const accountField = serviceAccountName ? 'serviceAccountName' : 'serviceAccount';
   return [
     ...(serviceAccountName || serviceAccount
-      ? [{ path: `spec.${account}`, resource: 'serviceaccounts', isOptional: !serviceAccountName }]
+      ? [{ path: `spec.${accountField}`, resource: 'serviceaccounts', isOptional: !serviceAccountName }]
       : []),
     ...imagePullSecrets.flatMap(({ name }, index) =>
       name
@@ -143,7 +145,7 @@ const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(['csi', 'glusterfs', 'azu
 /** Safe cast: `K` lists all keys of these constants. */
 const typedEntries = <K extends string, V>(object: Readonly<Record<K, V>>) => Object.entries(object) as [K, V][];
 
-function volumeReferences({ volumes = [] }: PodSpec): Reference[] {
+function volumeReferences({ volumes = [] }: PodSpec): SpecReference[] {
   return volumes.flatMap((volume, index) => referencesOfVolume(volume, `spec.volumes[${index}]`));
 }
 
@@ -154,7 +156,7 @@ const objectsByType = (configMap: string | undefined, secret: string | undefined
     ['secret', toNamedObject('Secret', secret)],
   ]);
 
-function referencesOfVolume(volume: Volume, path: string): Reference[] {
+function referencesOfVolume(volume: Volume, path: string): SpecReference[] {
   const objects = objectsByType(volume.configMap?.name, volume.secret?.secretName);
   const volumeSources = typedEntries(VOLUME_RESOURCES).flatMap(([kind, resource]) => {
     const source = volume[kind];
@@ -162,12 +164,12 @@ function referencesOfVolume(volume: Volume, path: string): Reference[] {
     const canRunWithout = isOptional(source) || UNSUPPORTED_TYPES.has(kind);
     return [{ path: `${path}.${kind}`, resource, isOptional: canRunWithout, object: objects.get(kind) }];
   });
-  const credentials = TYPES_WITH_SECRET.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
+  const credentialReferences = TYPES_WITH_SECRET.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
     path: `${path}.${kind}.secretRef`,
     resource: 'secrets',
     isOptional: true,
   }));
-  const projected = (volume.projected?.sources ?? []).flatMap((projection, index) => {
+  const projectedReferences = (volume.projected?.sources ?? []).flatMap((projection, index) => {
     const objects = objectsByType(projection.configMap?.name, projection.secret?.name);
     return typedEntries(PROJECTION_RESOURCES).flatMap(([kind, resource]) => {
       const source = projection[kind];
@@ -177,17 +179,17 @@ function referencesOfVolume(volume: Volume, path: string): Reference[] {
         : [{ path: problemPath, resource, isOptional: isOptional(source), object: objects.get(kind) }];
     });
   });
-  return [...volumeSources, ...credentials, ...projected];
+  return [...volumeSources, ...credentialReferences, ...projectedReferences];
 }
 
-function containerReferences(spec: PodSpec): Reference[] {
+function containerReferences(spec: PodSpec): SpecReference[] {
   return containersOf(spec).flatMap(({ container, field, index }) =>
     referencesOfContainer(container).map((each) => ({ ...each, path: `spec.${field}[${index}].${each.path}` })),
   );
 }
 
-function referencesOfContainer({ env = [], envFrom = [] }: Container): Reference[] {
-  const toReferences = (path: string, kind: ConfigKind, keySource: SourceOfVariables | undefined): Reference[] => {
+function referencesOfContainer({ env = [], envFrom = [] }: Container): SpecReference[] {
+  const toReferences = (path: string, kind: ConfigKind, keySource: SourceOfVariables | undefined): SpecReference[] => {
     const resource = kind === 'Secret' ? 'secrets' : 'configmaps';
     return keySource === undefined
       ? []

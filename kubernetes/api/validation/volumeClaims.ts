@@ -7,10 +7,10 @@ import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { volumeClaimTemplateSchema } from '../schema/volumeClaim.ts';
 import { validateLabelSelector } from './labelSelectors.ts';
-import { dnsLabel, dnsSubdomain } from './nameRules.ts';
+import { dnsLabelProblems, dnsSubdomainProblems } from './nameRules.ts';
 import { type ObjectMeta, validateAnnotations, validateLabels } from './objectMeta.ts';
 import { validateQuantity } from './resources.ts';
-import { allInvalid, forbidden, invalid, oneOf, required, requiredText } from './words.ts';
+import { allInvalid, forbidden, invalid, required, validateOneOf, validateRequiredText } from './words.ts';
 
 type ClaimTemplate = z.infer<typeof volumeClaimTemplateSchema>;
 type ClaimSpec = ClaimTemplate['spec'];
@@ -38,18 +38,18 @@ function validateClaimSpec(spec: ClaimSpec, path: string): Problem[] {
   const { accessModes = [], selector, resources = {}, storageClassName = '', volumeMode } = spec;
   const { dataSource, dataSourceRef, volumeAttributesClassName = '' } = spec;
   const hasOtherMode = accessModes.some((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
-  const isMixed = accessModes.includes('ReadWriteOncePod') && hasOtherMode;
+  const hasConflictingModes = accessModes.includes('ReadWriteOncePod') && hasOtherMode;
   const fieldPath = `${path}.accessModes`;
   return [
     ...(accessModes.length === 0 ? [required(fieldPath, 'at least 1 access mode is required')] : []),
     ...(selector ? validateLabelSelector(selector, `${path}.selector`) : []),
-    ...accessModes.flatMap((mode) => oneOf(fieldPath, mode, ACCESS_MODES)),
-    ...(isMixed ? [forbidden(fieldPath, 'may not use ReadWriteOncePod with other access modes')] : []),
+    ...accessModes.flatMap((mode) => validateOneOf(fieldPath, mode, ACCESS_MODES)),
+    ...(hasConflictingModes ? [forbidden(fieldPath, 'may not use ReadWriteOncePod with other access modes')] : []),
     ...validateStorage(lookUp(resources.requests, 'storage'), `${path}.resources[storage]`),
     ...(storageClassName === ''
       ? []
-      : allInvalid(`${path}.storageClassName`, storageClassName, dnsSubdomain(storageClassName))),
-    ...oneOf(`${path}.volumeMode`, volumeMode, ['Block', 'Filesystem']),
+      : allInvalid(`${path}.storageClassName`, storageClassName, dnsSubdomainProblems(storageClassName))),
+    ...validateOneOf(`${path}.volumeMode`, volumeMode, ['Block', 'Filesystem']),
     ...(dataSource ? validateDataSource(dataSource, `${path}.dataSource`) : []),
     ...(dataSourceRef ? validateDataSource(dataSourceRef, `${path}.dataSourceRef`) : []),
     ...validateBothSources(spec, path),
@@ -58,7 +58,7 @@ function validateClaimSpec(spec: ClaimSpec, path: string): Problem[] {
       : allInvalid(
           `${path}.volumeAttributesClassName`,
           volumeAttributesClassName,
-          dnsSubdomain(volumeAttributesClassName),
+          dnsSubdomainProblems(volumeAttributesClassName),
         )),
   ];
 }
@@ -77,19 +77,19 @@ function validateDataSource(
   const namespace = 'namespace' in source ? (source.namespace ?? '') : '';
   const rule = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
   return [
-    ...requiredText(`${path}.name`, name),
-    ...requiredText(`${path}.kind`, kind),
+    ...validateRequiredText(`${path}.name`, name),
+    ...validateRequiredText(`${path}.kind`, kind),
     ...(apiGroup === '' && kind !== 'PersistentVolumeClaim' ? [invalid(path, kind, rule)] : []),
-    ...(apiGroup === '' ? [] : allInvalid(`${path}.apiGroup`, apiGroup, dnsSubdomain(apiGroup))),
-    ...(namespace === '' ? [] : allInvalid(`${path}.namespace`, namespace, dnsLabel(namespace))),
+    ...(apiGroup === '' ? [] : allInvalid(`${path}.apiGroup`, apiGroup, dnsSubdomainProblems(apiGroup))),
+    ...(namespace === '' ? [] : allInvalid(`${path}.namespace`, namespace, dnsLabelProblems(namespace))),
   ];
 }
 
 function validateBothSources({ dataSource, dataSourceRef }: ClaimSpec, path: string): Problem[] {
   if (dataSource === undefined || dataSourceRef === undefined) return [];
   const { apiGroup, kind, name } = dataSourceRef;
-  const isSame = dataSource.apiGroup === apiGroup && dataSource.kind === kind && dataSource.name === name;
+  const isSameSource = dataSource.apiGroup === apiGroup && dataSource.kind === kind && dataSource.name === name;
   if (dataSourceRef.namespace)
     return [invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified')];
-  return isSame ? [] : [invalid(path, {}, 'must match dataSourceRef')];
+  return isSameSource ? [] : [invalid(path, {}, 'must match dataSourceRef')];
 }

@@ -3,43 +3,43 @@ import type { Problem } from '../problem.ts';
 import { nanosOf } from '../quantity.ts';
 import type { Volume } from '../schema/volume.ts';
 import type { ValidVolumes } from './mounts.ts';
-import { dnsSubdomain } from './nameRules.ts';
+import { dnsSubdomainProblems } from './nameRules.ts';
 import { networkVolumes } from './networkVolumes.ts';
 import { validateDownwardApi, validateKeys, validateProjected } from './projections.ts';
 import { validateClaimTemplate } from './volumeClaims.ts';
 import {
   allInvalid,
   duplicate,
-  fileMode,
   forbidden,
   invalid,
-  noBacksteps,
-  oneOf,
-  pathInVolume,
   required,
-  requiredLabel,
-  requiredOneOf,
-  requiredText,
+  validateFileMode,
+  validateNoBacksteps,
+  validateOneOf,
+  validatePathInVolume,
+  validateRequiredLabel,
+  validateRequiredOneOf,
+  validateRequiredText,
 } from './words.ts';
 
 /** The valid volumes, which containers may mount, and the problems of the others. */
 export interface VolumeValidation {
-  readonly valid: ValidVolumes;
+  readonly validVolumes: ValidVolumes;
   readonly problems: readonly Problem[];
 }
 
 /** Checks that names are valid and unique, and that each volume has one valid source. */
 export function validateVolumes(volumes: readonly Volume[], podName: string, path: string): VolumeValidation {
-  const valid = new Map<string, Volume>();
+  const validVolumes = new Map<string, Volume>();
   const createdClaims = new Set(volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
   const problems = volumes.flatMap((volume, index) => {
     const itemPath = `${path}[${index}]`;
     const volumeProblems = [
       ...validateSources(volume, podName, itemPath),
-      ...requiredLabel(`${itemPath}.name`, volume.name),
-      ...(valid.has(volume.name) ? [duplicate(`${itemPath}.name`, volume.name)] : []),
+      ...validateRequiredLabel(`${itemPath}.name`, volume.name),
+      ...(validVolumes.has(volume.name) ? [duplicate(`${itemPath}.name`, volume.name)] : []),
     ];
-    if (volumeProblems.length === 0) valid.set(volume.name, volume);
+    if (volumeProblems.length === 0) validVolumes.set(volume.name, volume);
     const claim = volume.persistentVolumeClaim?.claimName ?? '';
     const rule = 'must not reference a PVC that gets created for an ephemeral volume';
     return [
@@ -47,35 +47,35 @@ export function validateVolumes(volumes: readonly Volume[], podName: string, pat
       ...(createdClaims.has(claim) ? [invalid(`${itemPath}.persistentVolumeClaim.claimName`, claim, rule)] : []),
     ];
   });
-  return { valid, problems };
+  return { validVolumes, problems };
 }
 
-type Check<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
-type Checks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: Check<K> };
+type VolumeCheck<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
+type VolumeChecks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: VolumeCheck<K> };
 
 /** The check per source, in the order of Kubernetes, which only checks the first source. */
-const CHECKS: Checks = {
+const VOLUME_CHECKS: VolumeChecks = {
   emptyDir: ({ sizeLimit = '0' }, path) =>
     nanosOf(sizeLimit) < 0n
       ? [forbidden(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
       : [],
   hostPath: validateHostPath,
   gitRepo: ({ repository, directory = '' }, path) => [
-    ...requiredText(`${path}.repository`, repository),
-    ...pathInVolume(`${path}.directory`, directory),
+    ...validateRequiredText(`${path}.repository`, repository),
+    ...validatePathInVolume(`${path}.directory`, directory),
   ],
   gcePersistentDisk: networkVolumes.gcePersistentDisk,
   awsElasticBlockStore: networkVolumes.awsElasticBlockStore,
   secret: ({ secretName, defaultMode, items }, path) => [
-    ...requiredText(`${path}.secretName`, secretName),
-    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateRequiredText(`${path}.secretName`, secretName),
+    ...validateFileMode(`${path}.defaultMode`, defaultMode),
     ...validateKeys(items, path),
   ],
   nfs: networkVolumes.nfs,
   iscsi: networkVolumes.iscsi,
   glusterfs: networkVolumes.glusterfs,
   flocker: networkVolumes.flocker,
-  persistentVolumeClaim: ({ claimName }, path) => requiredText(`${path}.claimName`, claimName),
+  persistentVolumeClaim: ({ claimName }, path) => validateRequiredText(`${path}.claimName`, claimName),
   rbd: networkVolumes.rbd,
   cinder: networkVolumes.cinder,
   cephfs: networkVolumes.cephfs,
@@ -84,8 +84,8 @@ const CHECKS: Checks = {
   fc: networkVolumes.fc,
   flexVolume: networkVolumes.flexVolume,
   configMap: ({ name, defaultMode, items }, path) => [
-    ...requiredText(`${path}.name`, name),
-    ...fileMode(`${path}.defaultMode`, defaultMode),
+    ...validateRequiredText(`${path}.name`, name),
+    ...validateFileMode(`${path}.defaultMode`, defaultMode),
     ...validateKeys(items, path),
   ],
   azureFile: networkVolumes.azureFile,
@@ -102,8 +102,8 @@ const CHECKS: Checks = {
       ? [required(`${path}.volumeClaimTemplate`)]
       : validateClaimTemplate(volumeClaimTemplate, `${path}.volumeClaimTemplate`),
   image: ({ reference, pullPolicy }, path) => [
-    ...requiredText(`${path}.reference`, reference),
-    ...requiredOneOf(`${path}.pullPolicy`, pullPolicy, ['Always', 'IfNotPresent', 'Never']),
+    ...validateRequiredText(`${path}.reference`, reference),
+    ...validateRequiredOneOf(`${path}.pullPolicy`, pullPolicy, ['Always', 'IfNotPresent', 'Never']),
   ],
 };
 
@@ -114,8 +114,8 @@ const EXCLUSION_NAMES: ReadonlyMap<string, string> = new Map([
   ['cephfs', 'cephFS'],
 ]);
 
-// Safe cast: the keys are those of `CHECKS`.
-const SOURCE_TYPES = Object.keys(CHECKS) as (keyof Checks)[];
+// Safe cast: the keys are those of `VOLUME_CHECKS`.
+const SOURCE_TYPES = Object.keys(VOLUME_CHECKS) as (keyof VolumeChecks)[];
 
 function validateSources(volume: Volume, podName: string, path: string): Problem[] {
   const [first, ...excess] = SOURCE_TYPES.filter((kind) => volume[kind] !== undefined);
@@ -130,10 +130,10 @@ function validateSources(volume: Volume, podName: string, path: string): Problem
   ];
 }
 
-function validateSource<K extends keyof Checks>(kind: K, volume: Volume, path: string): Problem[] {
+function validateSource<K extends keyof VolumeChecks>(kind: K, volume: Volume, path: string): Problem[] {
   const source = volume[kind];
-  // Safe cast: each entry of `CHECKS` checks the source of its own key, which TypeScript cannot infer.
-  const check = CHECKS[kind] as unknown as Check<K>;
+  // Safe cast: each entry of `VOLUME_CHECKS` checks the source of its own key, which TypeScript cannot infer.
+  const check = VOLUME_CHECKS[kind] as unknown as VolumeCheck<K>;
   return source === undefined ? [] : check(source, path);
 }
 
@@ -148,7 +148,7 @@ function validateInitiatorLength({ name, iscsi }: Volume, path: string): Problem
 function validateClaimName(name: string, podName: string, path: string): Problem[] {
   if (name === '' || podName === '') return [];
   const claim = `${podName}-${name}`;
-  const rules = dnsSubdomain(claim).map((rule) => `PVC name ${JSON.stringify(claim)}: ${rule}`);
+  const rules = dnsSubdomainProblems(claim).map((rule) => `PVC name ${JSON.stringify(claim)}: ${rule}`);
   return allInvalid(path, name, rules);
 }
 
@@ -165,5 +165,5 @@ const HOST_PATH_TYPES = [
 
 function validateHostPath({ path: hostPath, type }: NonNullable<Volume['hostPath']>, path: string): Problem[] {
   if (hostPath === '') return [required(`${path}.path`)];
-  return [...noBacksteps(`${path}.path`, hostPath), ...oneOf(`${path}.type`, type, HOST_PATH_TYPES)];
+  return [...validateNoBacksteps(`${path}.path`, hostPath), ...validateOneOf(`${path}.type`, type, HOST_PATH_TYPES)];
 }

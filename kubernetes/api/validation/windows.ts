@@ -6,7 +6,7 @@ import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { securityContextSchema } from '../schema/security.ts';
-import { dnsSubdomain } from './nameRules.ts';
+import { dnsSubdomainProblems } from './nameRules.ts';
 import { allInvalid, forbidden, invalid, notSupported, required } from './words.ts';
 
 type WindowsOptions = NonNullable<z.infer<typeof securityContextSchema>['windowsOptions']>;
@@ -100,7 +100,11 @@ export function validateWindowsOptions(options: WindowsOptions | undefined, path
   return [
     ...(gmsaCredentialSpecName === undefined
       ? []
-      : allInvalid(`${path}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomain(gmsaCredentialSpecName))),
+      : allInvalid(
+          `${path}.gmsaCredentialSpecName`,
+          gmsaCredentialSpecName,
+          dnsSubdomainProblems(gmsaCredentialSpecName),
+        )),
     ...(gmsaCredentialSpec === ''
       ? [invalid(fieldPath, gmsaCredentialSpec, 'gmsaCredentialSpec cannot be an empty string')]
       : []),
@@ -113,20 +117,20 @@ export function validateWindowsOptions(options: WindowsOptions | undefined, path
   ];
 }
 
-const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
-const DNS_LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
-const DNS_NAME = new RegExp(`^${DNS_LABEL}(?:\\.${DNS_LABEL})*$`);
+const NETBIOS_PATTERN = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
+const DNS_LABEL_PATTERN = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
+const DNS_NAME_PATTERN = new RegExp(`^${DNS_LABEL_PATTERN}(?:\\.${DNS_LABEL_PATTERN})*$`);
 
 /** Checks a user name, which can be preceded by a domain and a backslash. */
 function windowsUserName(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   const hasControlCharacters = [...name].some((character) => character < ' ' || character === '\u007f');
   if (hasControlCharacters) return ['runAsUserName cannot contain control characters'];
-  const parts = name.split('\\');
-  if (parts.length > 2) return ['runAsUserName cannot contain more than one backslash'];
-  const user = parts.at(-1) ?? '';
-  const domain = parts.length === 2 ? (parts[0] ?? '') : undefined;
-  const isDomain = domain === undefined || NETBIOS.test(domain) || DNS_NAME.test(domain);
+  const nameParts = name.split('\\');
+  if (nameParts.length > 2) return ['runAsUserName cannot contain more than one backslash'];
+  const user = nameParts.at(-1) ?? '';
+  const domain = nameParts.length === 2 ? (nameParts[0] ?? '') : undefined;
+  const isDomain = domain === undefined || NETBIOS_PATTERN.test(domain) || DNS_NAME_PATTERN.test(domain);
   return [
     ...((domain ?? '').length >= MAX_DOMAIN_LENGTH
       ? [`runAsUserName's Domain length must be under ${MAX_DOMAIN_LENGTH} characters`]
@@ -145,18 +149,18 @@ function windowsUserName(name: string): string[] {
 
 /** Checks that either all containers of a pod are host processes or none, and that such a pod uses the host network. */
 export function validateHostProcesses(spec: PodSpec): Problem[] {
-  const podValue = spec.securityContext?.windowsOptions?.hostProcess;
+  const podHostProcess = spec.securityContext?.windowsOptions?.hostProcess;
   const containerValues = containersOf(spec).map(({ container, field, index }) => ({
     value: container.securityContext?.windowsOptions?.hostProcess,
     path: `spec.${field}[${index}].securityContext.windowsOptions.hostProcess`,
   }));
-  const count = containerValues.filter(({ value }) => value ?? podValue ?? false).length;
-  const differing = containerValues.filter(
-    ({ value }) => value !== undefined && podValue !== undefined && value !== podValue,
+  const count = containerValues.filter(({ value }) => value ?? podHostProcess ?? false).length;
+  const differingContainers = containerValues.filter(
+    ({ value }) => value !== undefined && podHostProcess !== undefined && value !== podHostProcess,
   );
   return [
-    ...differing.map(({ value, path }) =>
-      invalid(path, value, `pod hostProcess value must be identical if both are specified, was ${podValue}`),
+    ...differingContainers.map(({ value, path }) =>
+      invalid(path, value, `pod hostProcess value must be identical if both are specified, was ${podHostProcess}`),
     ),
     ...(count > 0 && count < containerValues.length
       ? [

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
-import { dnsLabel as labelProblems, dnsSubdomain as subdomainProblems } from './nameRules.ts';
+import { dnsLabelProblems as labelProblems, dnsSubdomainProblems as subdomainProblems } from './nameRules.ts';
 
 /**
  * Creates a problem with the wording of `util/validation/field/errors.go` of apimachinery, as do the functions below.
@@ -48,38 +48,44 @@ export function forbidden(path: string, detail: string): Problem {
 }
 
 /** Checks an optional value against a list. Undefined is valid, but an empty string is not. */
-export function oneOf(path: string, value: string | undefined, supported: readonly string[]): Problem[] {
+export function validateOneOf(path: string, value: string | undefined, supported: readonly string[]): Problem[] {
   return value === undefined || supported.includes(value) ? [] : [notSupported(path, value, supported)];
 }
 
 /** Checks a required value against a list. An empty string counts as missing. */
-export function requiredOneOf(path: string, value: string | undefined, supported: readonly string[]): Problem[] {
-  return value ? oneOf(path, value, supported) : [required(path)];
+export function validateRequiredOneOf(
+  path: string,
+  value: string | undefined,
+  supported: readonly string[],
+): Problem[] {
+  return value ? validateOneOf(path, value, supported) : [required(path)];
 }
 
-export const requiredText = (path: string, value: string | undefined): Problem[] => (value ? [] : [required(path)]);
+export const validateRequiredText = (path: string, value: string | undefined): Problem[] =>
+  value ? [] : [required(path)];
 
-export const dnsLabel = (path: string, value: string): Problem[] => allInvalid(path, value, labelProblems(value));
+export const validateDnsLabel = (path: string, value: string): Problem[] =>
+  allInvalid(path, value, labelProblems(value));
 
-export const dnsSubdomain = (path: string, value: string): Problem[] =>
+export const validateDnsSubdomain = (path: string, value: string): Problem[] =>
   allInvalid(path, value, subdomainProblems(value));
 
 /** Checks a required DNS label. */
-export const requiredLabel = (path: string, value: string): Problem[] =>
-  value === '' ? [required(path)] : dnsLabel(path, value);
+export const validateRequiredLabel = (path: string, value: string): Problem[] =>
+  value === '' ? [required(path)] : validateDnsLabel(path, value);
 
-export const inRange = (path: string, value: number | undefined, min: number, max: number): Problem[] =>
+export const validateRange = (path: string, value: number | undefined, min: number, max: number): Problem[] =>
   value === undefined || (value >= min && value <= max)
     ? []
     : [invalid(path, value, `must be between ${min} and ${max}, inclusive`)];
 
-export const portNumber = (path: string, value: number): Problem[] => inRange(path, value, 1, 65535);
+export const validatePortNumber = (path: string, value: number): Problem[] => validateRange(path, value, 1, 65535);
 
-export function notNegative(path: string, value: number | undefined): Problem[] {
+export function validateNotNegative(path: string, value: number | undefined): Problem[] {
   return value !== undefined && value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : [];
 }
 
-export const positive = (path: string, value: number): Problem[] =>
+export const validatePositive = (path: string, value: number): Problem[] =>
   value > 0 ? [] : [invalid(path, value, 'must be greater than zero')];
 
 const isIpv4 = (value: string): boolean => z.safeParse(z.ipv4(), value).success;
@@ -88,7 +94,7 @@ const isIpv6 = (value: string): boolean => z.safeParse(z.ipv6(), value).success;
 /**
  * Checks an IP address, which must not have leading zeros or be an IPv4-mapped IPv6 address (`util/validation/ip.go`).
  */
-export function ipAddress(path: string, value: string): Problem[] {
+export function validateIp(path: string, value: string): Problem[] {
   if (isIpv4(value)) return [];
   if (isIpv6(value)) {
     const isMapped = /^(?:0*:){0,5}:?ffff:(?:(?:\d+\.){3}\d+|[0-9a-f]{1,4}:[0-9a-f]{1,4})$/i.test(value);
@@ -100,24 +106,24 @@ export function ipAddress(path: string, value: string): Problem[] {
 }
 
 /** Checks that a path does not contain `..`. */
-export const noBacksteps = (path: string, value: string): Problem[] =>
+export const validateNoBacksteps = (path: string, value: string): Problem[] =>
   value.split('/').includes('..') ? [invalid(path, value, "must not contain '..'")] : [];
 
 /** Checks a path inside a volume, which must be relative and not contain `..` (C26). */
-export const pathInVolume = (path: string, value: string): Problem[] => [
+export const validatePathInVolume = (path: string, value: string): Problem[] => [
   ...(value.startsWith('/') ? [invalid(path, value, 'must be a relative path')] : []),
-  ...noBacksteps(path, value),
+  ...validateNoBacksteps(path, value),
 ];
 
 /** Checks a path inside a volume that must not conflict with the volume's internal files, which start with `..`. */
-export const ownPathInVolume = (path: string, value: string): Problem[] => [
-  ...pathInVolume(path, value),
+export const validateOwnPathInVolume = (path: string, value: string): Problem[] => [
+  ...validatePathInVolume(path, value),
   ...(value.startsWith('..') && !value.startsWith('../') ? [invalid(path, value, "must not start with '..'")] : []),
 ];
 
 const MAX_MODE = 0o777;
 
-export const fileMode = (path: string, mode: number | undefined): Problem[] =>
+export const validateFileMode = (path: string, mode: number | undefined): Problem[] =>
   mode === undefined || (mode >= 0 && mode <= MAX_MODE)
     ? []
     : [invalid(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];

@@ -3,22 +3,23 @@ import { assign } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { statusUnknown } from '../../shared/failureEvents.ts';
+import { statusUnknownEvents } from '../../shared/failureEvents.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
-import { retryingOnReturn } from '../../shared/waits.ts';
+import { retryStateOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
-import { underId } from '../otherId.ts';
+import { withNewId } from '../otherId.ts';
 import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
-const madeOf = (shown: ObservedContainer | null) => (shown?.made ? { made: shown.made } : {});
+const createdFields = (shown: ObservedContainer | null) =>
+  shown?.createdContainer ? { createdContainer: shown.createdContainer } : {};
 
 /** Returns the fields of a run that continues or may continue. */
 const runningFields = (context: ContainerContext, shown: ObservedContainer | null) => ({
-  ...underId(context, shown?.id),
-  ...madeOf(shown),
+  ...withNewId(context, shown?.id),
+  ...createdFields(shown),
   startedAt: shown?.startedAt,
   imageRef: shown?.imageRef,
 });
@@ -27,21 +28,21 @@ const runningFields = (context: ContainerContext, shown: ObservedContainer | nul
  * Returns the fields of a container that was created and probably never started. It is created again with the same
  * attempt.
  */
-const neverStarted = (id: string | undefined) => ({
+const neverStartedFields = (id: string | undefined) => ({
   id: undefined,
   createdIdentity: undefined,
-  unstarted: id,
-  isCounted: true,
+  unstartedId: id,
+  isAttemptReported: true,
 });
 
 /**
  * Returns the fields of a container that has disappeared from the runtime. The next run gets the next attempt. The list
  * may have been too old to contain the last run, in which case log files provide its number (C23).
  */
-function withoutRun(context: ContainerContext, byLogs = 0): Partial<ContainerContext> {
-  const { id, role, attempt, ranBefore } = context;
-  if (!ranBefore && byLogs <= attempt) return neverStarted(id);
-  const restarts = Math.max(attempt + 1, byLogs);
+function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial<ContainerContext> {
+  const { id, role, attempt, hasRunBefore } = context;
+  if (!hasRunBefore && restartsFromLogs <= attempt) return neverStartedFields(id);
+  const restarts = Math.max(attempt + 1, restartsFromLogs);
   return {
     id: undefined,
     createdIdentity: undefined,
@@ -83,7 +84,10 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ context, event: { output } }) => ({ ...runningFields(context, output), wasUnknown: true })),
+              assign(({ context, event: { output } }) => ({
+                ...runningFields(context, output),
+                wasStateUnknown: true,
+              })),
               recordUnknownStateEvent,
             ],
           },
@@ -91,7 +95,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             guard: { type: 'isOver', params: ({ event }) => event.output },
             target: '#container.pending',
             actions: assign(({ context, event: { output } }) =>
-              output ? { ...underId(context, output.id), ...madeOf(output), run: terminatedRun(output) } : {},
+              output ? { ...withNewId(context, output.id), ...createdFields(output), run: terminatedRun(output) } : {},
             ),
           },
           // The container has exited in the meantime.
@@ -101,8 +105,8 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           {
             target: '#container.pending',
             actions: assign(({ context: { id }, event: { output } }) => ({
-              ...madeOf(output),
-              ...neverStarted(output?.id ?? id),
+              ...createdFields(output),
+              ...neverStartedFields(output?.id ?? id),
             })),
           },
         ],
@@ -110,13 +114,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           target: 'awaitingRetry',
           actions: [
             'recordCallFailure',
-            { type: 'recordPodEvent', params: ({ event }) => statusUnknown(failureOf(event)) },
+            { type: 'recordPodEvent', params: ({ event }) => statusUnknownEvents(failureOf(event)) },
           ],
         },
       },
       on: { 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
     },
-    awaitingRetry: retryingOnReturn('asking', {
+    awaitingRetry: retryStateOnReturn('asking', {
       description: 'The runtime could not report the state of the container. The query is repeated after a delay.',
       waitsFor: 'another attempt to get its status from the runtime',
     }),
@@ -126,21 +130,21 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
       meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'] },
       invoke: {
         src: 'countRestarts',
-        input: ({ context: { pod, name, afterExit } }) => ({
+        input: ({ context: { pod, name, exitReaction } }) => ({
           pod,
           containers: [name],
-          ...(afterExit === 'stop' ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
+          ...(exitReaction === 'stop' ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
         }),
         onDone: {
           target: '#container.pending',
           actions: assign(({ context, event: { output } }) =>
-            withoutRun(context, lookUp(output.restarts, context.name)),
+            lostRunFields(context, lookUp(output.restarts, context.name)),
           ),
         },
         // As in a kubelet, unreadable logs do not prevent the container from running.
         onError: {
           target: '#container.pending',
-          actions: assign(({ context }) => withoutRun(context)),
+          actions: assign(({ context }) => lostRunFields(context)),
           meta: { unreached: NO_FAILURE },
         },
       },

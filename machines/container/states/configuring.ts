@@ -5,9 +5,9 @@
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
-import { afterChange, failureOf } from '../../shared/failure.ts';
+import { failureOf, retryAtAfterChange } from '../../shared/failure.ts';
 import { type ContainerContext, specOf } from '../context.ts';
-import { launchFailed } from '../recordedEvents.ts';
+import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
@@ -17,11 +17,11 @@ const guards = {
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
   /** Whether to retry early, because the missing ConfigMap or Secret may exist by now. */
   canShortenWait: ({ context }: ContainerArgs) =>
-    context.failure?.reason === 'CreateContainerConfigError' && afterChange(context) < context.retryAt,
+    context.failure?.reason === 'CreateContainerConfigError' && retryAtAfterChange(context) < context.retryAt,
 };
 
 const actions = {
-  hurry: containerSetup.assign(({ context }) => ({ retryAt: afterChange(context) })),
+  hurry: containerSetup.assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
 };
 
 const meta = { waitsFor: 'the ConfigMaps and Secrets of its environment' };
@@ -57,12 +57,15 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
         actions: [
           'recordFailedCreate',
           'hurry',
-          { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
         ],
       },
       {
         target: 'awaitingRetry',
-        actions: ['recordFailedCreate', { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) }],
+        actions: [
+          'recordFailedCreate',
+          { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
+        ],
       },
     ],
   },

@@ -4,62 +4,67 @@ import type { Failure } from '../../../base/failure.ts';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { parent, pathOf, served } from '../../shared/actorRefs.ts';
+import { actorPath, parent, sharedActor } from '../../shared/actorRefs.ts';
 import type { ContainerEvent, PodEvent } from '../../shared/events.ts';
-import { failureOf, retryAfter } from '../../shared/failure.ts';
+import { failureOf, retryFields } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { RARE } from '../../shared/unreached.ts';
 import { type ContainerContext, identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
-import { underId } from '../otherId.ts';
+import { withNewId } from '../otherId.ts';
 import {
-  launchFailed,
+  launchFailedEvents,
   recordCreationEvent,
   recordStartEvent,
   recordStopEvent,
   recordUnknownStateEvent,
 } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
-import { failedStart, terminatedRun } from '../terminatedRun.ts';
-import { refusedStart } from '../waitingReason.ts';
+import { failedStartRun, terminatedRun } from '../terminatedRun.ts';
+import { refusedStartReason } from '../waitingReason.ts';
 
-type Started = PortTypes['startContainer']['output'];
+type StartResult = PortTypes['startContainer']['output'];
 
 /** Returns the result of the start call, which guards and actions receive as their parameter. */
-const resultOf = ({ event }: { readonly event: { readonly output: Started } }): Started => event.output;
+const startResult = ({ event }: { readonly event: { readonly output: StartResult } }): StartResult => event.output;
 
 /** Returns the fields that are known once the container has started. Its ID may have changed by then. */
-const startedFields = ({ id, createdAt, startedAt, made }: ObservedContainer) => ({ id, createdAt, startedAt, made });
+const startedFields = ({ id, createdAt, startedAt, createdContainer }: ObservedContainer) => ({
+  id,
+  createdAt,
+  startedAt,
+  createdContainer,
+});
 
 /** Returns the failure of a start that the runtime refused, in which case the container has exited. */
-const refusalOf = ({ refusal, finishedAt, createdAt }: Started): Failure | undefined =>
+const startRefusal = ({ refusal, finishedAt, createdAt }: StartResult): Failure | undefined =>
   refusal && { reason: 'RunContainerError', message: refusal.message, at: finishedAt ?? createdAt };
 
-const refusalEvents = (result: Started): EventMessages => {
-  const failure = refusalOf(result);
-  return failure ? launchFailed(failure) : [];
+const refusalEvents = (result: StartResult): EventMessages => {
+  const failure = startRefusal(result);
+  return failure ? launchFailedEvents(failure) : [];
 };
 
 const guards = {
   /** Whether the runtime refused the start. It then reports the container as exited. */
-  hasExitedUnstarted: (_: ContainerArgs, result: Started) => result.refusal !== undefined,
+  hasExitedUnstarted: (_: ContainerArgs, result: StartResult) => result.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
   isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
   isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
 
 /** An assignment with the result of the start call as its parameter. */
-const assignResult = assign<ContainerContext, ContainerEvent, Started, ContainerEvent, never>;
+const assignResult = assign<ContainerContext, ContainerEvent, StartResult, ContainerEvent, never>;
 
 const actions = {
-  requestSlot: containerSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
+  requestSlot: containerSetup.sendTo(sharedActor('startLimiter'), ({ context, self }) => ({
     type: 'slot.request',
     key: slotKey(context, 'start'),
-    ticket: context.ticket,
-    holder: pathOf(self),
+    arrivalOrder: context.arrivalOrder,
+    holder: actorPath(self),
     origin: context.pod.metadata.uid,
     purpose: `the start of container ${context.name} of ${namespacedName(context.pod)}`,
   })),
-  releaseSlot: containerSetup.sendTo(served('startLimiter'), ({ context }) => ({
+  releaseSlot: containerSetup.sendTo(sharedActor('startLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context, 'start'),
   })),
@@ -71,33 +76,33 @@ const actions = {
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
-  recordStarted: assignResult((_, result: Started) => startedFields(result)),
+  recordStarted: assignResult((_, result: StartResult) => startedFields(result)),
   /** Records the start of a run whose exit was observed before the call returned, possibly under a different ID. */
-  recordStartOfExitedRun: assignResult(({ context }, result: Started) => ({
+  recordStartOfExitedRun: assignResult(({ context }, result: StartResult) => ({
     ...startedFields(result),
-    ...underId(context, result.id),
+    ...withNewId(context, result.id),
     startedAt: context.startedAt,
   })),
-  recordExit: assignResult((_, result: Started) => ({ run: terminatedRun(result) })),
-  recordUnknownState: containerSetup.assign({ wasUnknown: true }),
+  recordExit: assignResult((_, result: StartResult) => ({ run: terminatedRun(result) })),
+  recordUnknownState: containerSetup.assign({ wasStateUnknown: true }),
   /** Records a refused start. As for any other exit, the image, user and times are those that the runtime reports. */
-  recordRefusal: assignResult((_, result: Started) => {
-    const failure = refusalOf(result);
+  recordRefusal: assignResult((_, result: StartResult) => {
+    const failure = startRefusal(result);
     return {
       ...startedFields(result),
       run: terminatedRun(result),
       failure,
-      waitingReason: failure && refusedStart(failure),
+      waitingReason: failure && refusedStartReason(failure),
     };
   }),
   clearFailure: containerSetup.assign({ failure: undefined }),
   recordFailedStart: containerSetup.assign(({ context, event }) => {
     const failure = failureOf(event);
-    return { failure, run: failedStart(context.id, failure), waitingReason: refusedStart(failure) };
+    return { failure, run: failedStartRun(context.id, failure), waitingReason: refusedStartReason(failure) };
   }),
   recordNotStarted: containerSetup.assign(({ event }) => {
     const failure = failureOf(event);
-    return { ...retryAfter(failure), waitingReason: refusedStart(failure) };
+    return { ...retryFields(failure), waitingReason: refusedStartReason(failure) };
   }),
 };
 
@@ -106,7 +111,7 @@ export const creatingContainerImplementations = { guards, actions };
 /**
  * Transitions during the call. It is not aborted, because the created container must be known in order to be removed.
  */
-const afterTheCall = {
+const callTransitions = {
   'container.stop': { actions: 'stopForGood' },
   'container.reset': { actions: 'requireReset' },
   'container.update': { actions: 'update' },
@@ -131,7 +136,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       tags: 'working',
       meta: { waitsFor: 'the runtime to create it', layout: { isOnMainPath: true } },
       entry: 'recordIdentity',
-      on: afterTheCall,
+      on: callTransitions,
       invoke: {
         src: 'createContainer',
         input: ({ context }) => ({
@@ -163,7 +168,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.launching.awaitingRetry',
             actions: [
               'recordFailedCreate',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
               'reportNotFound',
             ],
           },
@@ -182,34 +187,34 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'hasExitedUnstarted', params: resultOf },
+            guard: { type: 'hasExitedUnstarted', params: startResult },
             target: '#container.ended',
             actions: [
-              { type: 'recordRefusal', params: resultOf },
+              { type: 'recordRefusal', params: startResult },
               { type: 'recordEvent', params: ({ event }) => refusalEvents(event.output) },
             ],
           },
           {
             guard: 'wasExitObserved',
             target: '#container.ended',
-            actions: [{ type: 'recordStartOfExitedRun', params: resultOf }, 'forgetFailure', recordStartEvent],
+            actions: [{ type: 'recordStartOfExitedRun', params: startResult }, 'forgetFailure', recordStartEvent],
           },
           {
-            guard: { type: 'isOver', params: resultOf },
+            guard: { type: 'isOver', params: startResult },
             target: '#container.ended',
             actions: [
-              { type: 'recordStarted', params: resultOf },
-              { type: 'recordExit', params: resultOf },
+              { type: 'recordStarted', params: startResult },
+              { type: 'recordExit', params: startResult },
               'forgetFailure',
               recordStartEvent,
             ],
           },
           // A container in an unknown state must not run beside its successor.
           {
-            guard: { type: 'isUnknown', params: resultOf },
+            guard: { type: 'isUnknown', params: startResult },
             target: '#container.stopping',
             actions: [
-              { type: 'recordStarted', params: resultOf },
+              { type: 'recordStarted', params: startResult },
               'recordUnknownState',
               'forgetFailure',
               recordUnknownStateEvent,
@@ -218,17 +223,17 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           {
             guard: 'isStoppedForGood',
             target: '#container.stopping',
-            actions: [{ type: 'recordStarted', params: resultOf }, recordStartEvent, recordStopEvent],
+            actions: [{ type: 'recordStarted', params: startResult }, recordStartEvent, recordStopEvent],
           },
           // The pod waits for this container (C5).
           {
             guard: 'restartsWithPod',
             target: '#container.stopping',
-            actions: [{ type: 'recordStarted', params: resultOf }, 'forgetFailure', recordStartEvent],
+            actions: [{ type: 'recordStarted', params: startResult }, 'forgetFailure', recordStartEvent],
           },
           {
             target: '#container.launching.started',
-            actions: [{ type: 'recordStarted', params: resultOf }, 'clearFailure', recordStartEvent],
+            actions: [{ type: 'recordStarted', params: startResult }, 'clearFailure', recordStartEvent],
           },
         ],
         onError: [
@@ -243,7 +248,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.ended',
             actions: [
               'recordFailedStart',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
             meta: { unreached: RARE },
           },
@@ -255,7 +260,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.launching.awaitingRetry',
             actions: [
               'recordNotStarted',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
               'forgetContainer',
               'reportNotFound',
             ],
@@ -266,7 +271,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.launching.awaitingRetry',
             actions: [
               'recordNotStarted',
-              { type: 'recordEvent', params: ({ event }) => launchFailed(failureOf(event)) },
+              { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
           },
           // The container may be running. The same attempt is launched again and finds it.
@@ -275,7 +280,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       },
       // The exit of a short-lived container can be observed before the start call returns.
       on: {
-        ...afterTheCall,
+        ...callTransitions,
         'container.update': { actions: 'update', meta: { unreached: RARE } },
         'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' },
       },

@@ -4,29 +4,29 @@ import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
 import { RARE } from '../../shared/unreached.ts';
-import { FAILURE_SHOWN_MS } from '../../shared/waitingReason.ts';
+import { FAILURE_DISPLAY_MS } from '../../shared/waitingReason.ts';
 import { after } from '../../shared/waits.ts';
-import { backOffKey, type ContainerContext, leftOfBackOff, pastRuns, specOf } from '../context.ts';
+import { backOffKey, type ContainerContext, pastRuns, remainingBackOffMs, specOf } from '../context.ts';
 import { recordBackOffEvent } from '../recordedEvents.ts';
-import { isRestartOfAll } from '../restartAll.ts';
+import { isWholePodRestart } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { crashLoopReason, hasFailedToStart } from '../waitingReason.ts';
 
 const wantsRestart = (context: ContainerContext): boolean =>
-  context.afterExit === 'recreate' ||
+  context.exitReaction === 'recreate' ||
   (context.run !== undefined &&
     shouldRestart({
       pod: context.pod,
       container: specOf(context),
       role: context.role,
-      run: context.afterExit === 'asFailed' ? asFailed(context.run) : context.run,
-      podEnding: context.afterExit === 'stop',
+      run: context.exitReaction === 'asFailed' ? asFailedRun(context.run) : context.run,
+      podEnding: context.exitReaction === 'stop',
     }));
 
 /** Treats a run stopped by a probe as failed, even if it exited with 0. */
-const asFailed = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
+const asFailedRun = (run: TerminatedRun): TerminatedRun => (run.exitCode === 0 ? { ...run, exitCode: 137 } : run);
 
-/** The delay that is counted for the next start, and how much of that delay the container still has to wait. */
+/** The back-off delay before the next start, and how much of it remains. */
 interface NextStart {
   readonly crashDelayMs: number | undefined;
   readonly waitMs: number;
@@ -44,19 +44,21 @@ interface NextStart {
  * starts at once. Otherwise the next sync counts from when the killed run terminated.
  */
 function nextStart(context: ContainerContext): NextStart {
-  const { run, crashDelayMs: previousDelayMs, killedToRestart = false } = context;
-  const atOnce = { waitMs: 0, retryAt: 0 };
-  const afterRun = waitAfterRun(context);
-  if (!killedToRestart) return afterRun;
-  const seenEnd = [context.earlierRun, context.runBefore].find((each) => each?.finishedAt !== undefined)?.finishedAt;
-  if (seenEnd === undefined) return { crashDelayMs: previousDelayMs, ...atOnce };
-  if (previousDelayMs === undefined) return { crashDelayMs: 0, ...atOnce };
-  const crashDelayMs = crashLoopBackOff({ previousDelayMs, finishedAt: seenEnd, ...context.crashLoop });
-  const isOver = run?.finishedAt !== undefined && run.finishedAt - seenEnd >= crashDelayMs;
-  return isOver ? { crashDelayMs, ...atOnce } : afterRun;
+  const { run, crashDelayMs: previousDelayMs, isKilledToRestart = false } = context;
+  const immediateStart = { waitMs: 0, retryAt: 0 };
+  const delayedStart = nextStartAfterRun(context);
+  if (!isKilledToRestart) return delayedStart;
+  const lastFinishedAt = [context.earlierRun, context.oldestRun].find(
+    (each) => each?.finishedAt !== undefined,
+  )?.finishedAt;
+  if (lastFinishedAt === undefined) return { crashDelayMs: previousDelayMs, ...immediateStart };
+  if (previousDelayMs === undefined) return { crashDelayMs: 0, ...immediateStart };
+  const crashDelayMs = crashLoopBackOff({ previousDelayMs, finishedAt: lastFinishedAt, ...context.crashLoop });
+  const hasDelayPassed = run?.finishedAt !== undefined && run.finishedAt - lastFinishedAt >= crashDelayMs;
+  return hasDelayPassed ? { crashDelayMs, ...immediateStart } : delayedStart;
 }
 
-function waitAfterRun({ run, crashDelayMs: previousDelayMs, crashLoop }: ContainerContext): NextStart {
+function nextStartAfterRun({ run, crashDelayMs: previousDelayMs, crashLoop }: ContainerContext): NextStart {
   const finishedAt = run?.finishedAt;
   const crashDelayMs = crashLoopBackOff({
     ...(previousDelayMs === undefined ? {} : { previousDelayMs }),
@@ -67,9 +69,9 @@ function waitAfterRun({ run, crashDelayMs: previousDelayMs, crashLoop }: Contain
   return { crashDelayMs, waitMs: crashDelayMs, retryAt: finishedAt === undefined ? 0 : finishedAt + crashDelayMs };
 }
 
-function restOfBackOff(context: ContainerContext) {
-  const left = leftOfBackOff(context);
-  return context.retryAt > 0 ? { until: context.retryAt, within: left } : { after: left };
+function remainingBackOff(context: ContainerContext) {
+  const remainingMs = remainingBackOffMs(context);
+  return context.retryAt > 0 ? { until: context.retryAt, within: remainingMs } : { after: remainingMs };
 }
 
 const guards = {
@@ -80,7 +82,7 @@ const guards = {
   hasFailedToStart: ({ context }: ContainerArgs) => hasFailedToStart(context),
   wasStartRefused: ({ context: { id, run } }: ContainerArgs) =>
     hasRunReason(run?.reason, 'StartError') && run?.containerId === id,
-  restartsAll: ({ context }: ContainerArgs) => isRestartOfAll(context),
+  restartsAll: ({ context }: ContainerArgs) => isWholePodRestart(context),
   wantsRestart: ({ context }: ContainerArgs) => wantsRestart(context),
   backsOff: ({ context }: ContainerArgs) => nextStart(context).waitMs > 0,
   hasSucceeded: ({ context: { role, run } }: ContainerArgs) => run !== undefined && !hasFailed(role, run),
@@ -98,28 +100,28 @@ const actions = {
    * withdrawn.
    */
   forgetFailedStart: containerSetup.assign(({ context }) => ({
-    isCounted: true,
+    isAttemptReported: true,
     ...pastRuns(context),
     waitingReason: undefined,
     failure: undefined,
     crashDelayMs: undefined,
   })),
   /** Records the probe that stopped the run, which the runtime does not know. */
-  recordCause: containerSetup.assign(({ context: { run, stopCause: because } }) =>
-    run && because ? { run: { ...run, because } } : {},
+  recordCause: containerSetup.assign(({ context: { run, stopCause } }) =>
+    run && stopCause ? { run: { ...run, stopCause } } : {},
   ),
   showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
   backOff: containerSetup.assign(({ context }) => {
     const { crashDelayMs, retryAt } = nextStart(context);
-    return { crashDelayMs, retryAt, backedOffMs: undefined };
+    return { crashDelayMs, retryAt, elapsedBackOffMs: undefined };
   }),
-  deductShownTime: containerSetup.assign({ backedOffMs: FAILURE_SHOWN_MS }),
+  deductShownTime: containerSetup.assign({ elapsedBackOffMs: FAILURE_DISPLAY_MS }),
 };
 
 export const endedImplementations = { guards, actions };
 
 /** Transitions on an update that ends the crash-loop back-off early. */
-const onUpdate = [
+const updateTransitions = [
   { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
   { actions: 'update', meta: { unreached: RARE } },
 ] as const;
@@ -132,7 +134,7 @@ const startInNextSandbox = {
 } as const;
 
 /** Transition of an init container, which runs again in each sandbox. */
-const runAgain = { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' } as const;
+const runAgainTransition = { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' } as const;
 
 export const ended = containerSetup.extend(endedImplementations).createStateConfig({
   description: 'The run has terminated. The restart policy, the restart rules and the exit code decide what follows.',
@@ -171,13 +173,13 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       },
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
-        after(FAILURE_SHOWN_MS),
+        after(FAILURE_DISPLAY_MS),
         // If the exit was observed late, part of the back-off has already passed.
-        after(restOfBackOff),
+        after(remainingBackOff),
       ],
       on: {
         'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' },
-        'container.update': onUpdate,
+        'container.update': updateTransitions,
         'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox', meta: { unreached: RARE } }],
       },
     },
@@ -191,10 +193,10 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         layout: { column: 1 },
       },
       entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
-      invoke: after(restOfBackOff),
+      invoke: after(remainingBackOff),
       on: {
         'timer.elapsed': '#container.pending.restarting',
-        'container.update': onUpdate,
+        'container.update': updateTransitions,
         'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox' }],
       },
     },
@@ -210,7 +212,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       tags: ['done', 'rests'],
       meta: { layout: { column: 3 } },
       entry: { type: 'report', params: { lifecycle: 'succeeded' } },
-      on: { 'container.start': runAgain },
+      on: { 'container.start': runAgainTransition },
     },
     failed: {
       description: 'The container has failed, and its policy does not restart it.',
@@ -219,7 +221,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       entry: { type: 'report', params: { lifecycle: 'failed' } },
       on: {
         'container.start': {
-          ...runAgain,
+          ...runAgainTransition,
           meta: {
             unreached: {
               reason:

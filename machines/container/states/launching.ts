@@ -7,11 +7,11 @@ import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
-import { awaitingAttempt } from '../../shared/waits.ts';
+import { retryWaitState } from '../../shared/waits.ts';
 import { hookRequest, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
-import { failedPostStart } from '../waitingReason.ts';
+import { failedPostStartReason } from '../waitingReason.ts';
 import { configuring, configuringImplementations, onObjectsChanged } from './configuring.ts';
 import { creatingContainer, creatingContainerImplementations } from './creatingContainer.ts';
 
@@ -25,7 +25,7 @@ const guards = {
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
 
-const failedHook = (failure: Failure) => ({ failure, waitingReason: failedPostStart(failure) });
+const failedHookFields = (failure: Failure) => ({ failure, waitingReason: failedPostStartReason(failure) });
 
 export const launchingImplementations = { guards };
 const launchingSetup = containerSetup
@@ -95,7 +95,7 @@ export const launching = launchingSetup.createStateConfig({
     configuring,
     creatingContainer,
     awaitingRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description:
           'The container could not be created, or the response to the start was lost. Another attempt follows after a delay.',
         waitsFor: 'another attempt to start it',
@@ -129,7 +129,7 @@ export const launching = launchingSetup.createStateConfig({
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ event }) => failedHook(failureOf({ ...event, error: event.output.failure }))),
+              assign(({ event }) => failedHookFields(failureOf({ ...event, error: event.output.failure }))),
               recordFailedPostStartEvent,
             ],
           },
@@ -140,7 +140,7 @@ export const launching = launchingSetup.createStateConfig({
         ],
         onError: {
           target: '#container.stopping',
-          actions: [assign(({ event }) => failedHook(failureOf(event))), recordFailedPostStartEvent],
+          actions: [assign(({ event }) => failedHookFields(failureOf(event))), recordFailedPostStartEvent],
           meta: { unreached: NO_FAILURE },
         },
       },

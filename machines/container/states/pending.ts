@@ -3,29 +3,29 @@ import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'x
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
-import { clearedImageProgress, gettingImage, imageProgress } from '../../image/imageProgress.ts';
+import { clearedImageProgress, gettingImageState, imageProgress } from '../../image/imageProgress.ts';
 import type { ImageInput } from '../../image/setup.ts';
-import { served } from '../../shared/actorRefs.ts';
+import { sharedActor } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
 import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
-import { afterReset, isRestartOfAll } from '../restartAll.ts';
+import { isWholePodRestart, resetAttemptContext } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 function imageInput(context: ContainerContext): ImageInput {
   const { image = '', imagePullPolicy: policy } = specOf(context);
-  const involved = involvedPod(context.pod, context);
+  const involvedObject = involvedPod(context.pod, context);
   return {
     pod: context.pod,
     image,
     policy,
-    involved,
-    heldUp: [involved],
+    involvedObject,
+    blockedObjects: [involvedObject],
     key: slotKey(context, 'pull'),
-    ticket: context.ticket,
+    arrivalOrder: context.arrivalOrder,
     delayMs: context.imageDelayMs,
     waitingReason: context.waitingReason,
-    followsSameImage: isAfterSameImage(context.pod.spec, context.name),
+    sharesEarlierImage: isAfterSameImage(context.pod.spec, context.name),
   };
 }
 
@@ -39,15 +39,15 @@ const guards = {
    * container that was created and not started is excluded, because a late start by an earlier agent would be counted
    * as a terminated run.
    */
-  hasNoKnownRuns: ({ context: { id, run, earlierRun, restarts, isCounted } }: ContainerArgs) =>
-    (id ?? run ?? earlierRun ?? restarts) === undefined && isCounted !== true,
+  hasNoKnownRuns: ({ context: { id, run, earlierRun, restarts, isAttemptReported } }: ContainerArgs) =>
+    (id ?? run ?? earlierRun ?? restarts) === undefined && isAttemptReported !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   isVolumeMissing: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /**
    * Whether the exit that restarts the whole pod occurred before the current sandbox. The new sandbox is that restart.
    */
-  hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isRestartOfAll(context),
+  hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isWholePodRestart(context),
   /**
    * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), so its pod ignores the
    * earlier run.
@@ -64,11 +64,11 @@ const actions = {
     return imageProgress(event);
   }),
   forgetImage: containerSetup.assign(({ context }) => clearedImageProgress(context)),
-  releasePull: containerSetup.sendTo(served('pullLimiter'), ({ context }) => ({
+  releasePull: containerSetup.sendTo(sharedActor('pullLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context, 'pull'),
   })),
-  resetAttempt: containerSetup.assign(({ context }) => afterReset(context)),
+  resetAttempt: containerSetup.assign(({ context }) => resetAttemptContext(context)),
   startAttempt: containerSetup.assign(({ context }) => nextAttempt(context)),
 };
 
@@ -132,8 +132,8 @@ export const pending = containerSetup.extend(pendingImplementations).createState
     },
     gettingImage: {
       description: 'Its image is looked up, and pulled if its pull policy requires it.',
-      ...gettingImage,
-      meta: { ...gettingImage.meta, rules: ['C17'], layout: { isOnMainPath: true } },
+      ...gettingImageState,
+      meta: { ...gettingImageState.meta, rules: ['C17'], layout: { isOnMainPath: true } },
       invoke: {
         src: 'image',
         id: 'image',

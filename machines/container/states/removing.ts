@@ -1,13 +1,13 @@
 /** Removes a container from the runtime after an update removed it from its pod, which continues to run. */
 
-import { retryingOnReturn } from '../../shared/waits.ts';
+import { retryStateOnReturn } from '../../shared/waits.ts';
 import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
 
 /** Returns the IDs of the containers known to this actor. The node's garbage collection removes older ones. */
-const remains = ({ id, run, earlierRun }: ContainerContext): string[] => {
-  const known = [id, run?.containerId, earlierRun?.containerId];
-  return [...new Set(known.flatMap((each) => (each ? [each] : [])))];
+const containerIds = ({ id, run, earlierRun }: ContainerContext): string[] => {
+  const knownIds = [id, run?.containerId, earlierRun?.containerId];
+  return [...new Set(knownIds.flatMap((each) => (each ? [each] : [])))];
 };
 
 export const removing = containerSetup.createStateConfig({
@@ -22,12 +22,12 @@ export const removing = containerSetup.createStateConfig({
       meta: { waitsFor: 'the runtime to remove it' },
       invoke: {
         src: 'removeContainers',
-        input: ({ context }) => ({ ids: remains(context) }),
+        input: ({ context }) => ({ ids: containerIds(context) }),
         onDone: '#container.removed',
         onError: { target: 'awaitingRetry', actions: 'recordCallFailure' },
       },
     },
-    awaitingRetry: retryingOnReturn('asking', {
+    awaitingRetry: retryStateOnReturn('asking', {
       description: 'The runtime could not remove the container. Another attempt follows after a delay.',
       waitsFor: 'another attempt to remove it',
     }),

@@ -3,7 +3,7 @@ import { assertEvent, assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { awaitingAttempt } from '../../shared/waits.ts';
+import { retryWaitState } from '../../shared/waits.ts';
 import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
@@ -11,11 +11,11 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
  * Returns the event about a failed resize. There is no event if the last attempt at the same size failed with the same
  * message, even under an earlier agent (`SyncPod` in `pkg/kubelet/kubelet.go`).
  */
-function resizeError(context: ContainerContext, error: string): EventMessages {
+function resizeErrorEvents(context: ContainerContext, error: string): EventMessages {
   if (resizeErrorOf(context) === error) return [];
   // Replace the container's ID with its name, because messages that differ in the ID would not be aggregated.
-  const shown = context.id ? error.replaceAll(context.id, context.name) : error;
-  const message = resizeMessage('Pod resize error', context.pod, { error: shown });
+  const errorText = context.id ? error.replaceAll(context.id, context.name) : error;
+  const message = resizeMessage('Pod resize error', context.pod, { error: errorText });
   return [{ eventType: 'Warning', reason: 'ResizeError', message }];
 }
 
@@ -45,7 +45,7 @@ export const resizing = containerSetup.createStateConfig({
         'recordCallFailure',
         {
           type: 'recordPodEvent',
-          params: ({ context, event }) => resizeError(context, failureOf(event).message),
+          params: ({ context, event }) => resizeErrorEvents(context, failureOf(event).message),
         },
         assign(({ context, event }) => ({
           resizeError: { size: sizeOf(context), message: failureOf(event).message },
@@ -56,7 +56,7 @@ export const resizing = containerSetup.createStateConfig({
 });
 
 export const awaitingResize = containerSetup.extend(resizingImplementations).createStateConfig({
-  ...awaitingAttempt({
+  ...retryWaitState({
     description:
       'The resources could not be changed. The container runs with the old ones, and another attempt follows after a delay.',
     waitsFor: 'another attempt to apply its new resources',

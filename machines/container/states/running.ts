@@ -7,15 +7,15 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import { needsRestart } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
-import { probeRefs, resultOf } from '../../probe/view.ts';
+import { probeRefs, probeState } from '../../probe/view.ts';
 import type { ProbeFact } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { statusUnknown } from '../../shared/failureEvents.ts';
-import { retryingOnReturn } from '../../shared/waits.ts';
+import { statusUnknownEvents } from '../../shared/failureEvents.ts';
+import { retryStateOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, hasWrongSize, identityOf, knownContainer, specOf } from '../context.ts';
-import { isPresent, isPresentUnderOtherId, underId } from '../otherId.ts';
+import { isPresent, isPresentUnderOtherId, withNewId } from '../otherId.ts';
 import {
-  failedProbe,
+  failedProbeEvent,
   recordOutdatedEvent,
   recordResizeEvent,
   recordStopEvent,
@@ -25,13 +25,21 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 import { awaitingResize, resizing, resizingImplementations } from './resizing.ts';
 
-type Condemnation = Extract<ProbeFact, { type: 'probe.failed' }>;
+type ProbeFailedEvent = Extract<ProbeFact, { type: 'probe.failed' }>;
 
 /** Returns the fields for stopping a container whose probe failed, within the probe's own grace period or the pod's. */
-function condemned(context: ContainerContext, { kind, at, said }: Condemnation): Partial<ContainerContext> {
+function probeFailureFields(
+  context: ContainerContext,
+  { kind, at, output }: ProbeFailedEvent,
+): Partial<ContainerContext> {
   const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
-  return { afterExit: 'asFailed', stopBy: at + graceSeconds * 1_000, stopWithin: graceSeconds, stopCause: said };
+  return {
+    exitReaction: 'asFailed',
+    stopBy: at + graceSeconds * 1_000,
+    stopGraceSeconds: graceSeconds,
+    stopCause: output,
+  };
 }
 
 /** Returns the input of a probe of the current run, or undefined if the spec has no probe of this kind. */
@@ -39,8 +47,8 @@ function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | un
   const { pod, name, role, id = '', startedAt = 0, sandbox, adopted } = context;
   if (probeOf(pod, name, kind) === undefined) return undefined;
   const isAdopted = adopted?.id === id;
-  const passed = isAdopted && adopted.ready && kind === 'readiness';
-  return { pod, name, role, kind, id, startedAt, podIp: sandbox?.ips?.[0], passed, adopted: isAdopted };
+  const hasPassed = isAdopted && adopted.ready && kind === 'readiness';
+  return { pod, name, role, kind, id, startedAt, podIp: sandbox?.ips?.[0], passed: hasPassed, adopted: isAdopted };
 }
 
 const guards = {
@@ -102,14 +110,15 @@ const actions = {
    */
   restartProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;
-    const readiness = probeRefs(self.getSnapshot()).find((ref) => ref.getSnapshot().context.kind === 'readiness');
+    const readinessProbe = probeRefs(self.getSnapshot()).find((ref) => ref.getSnapshot().context.kind === 'readiness');
     enqueue('stopProbes');
     if (adopted === undefined || adopted.id !== id) enqueue.assign({ startupPassedId: undefined });
-    else if (readiness) enqueue.assign({ adopted: { ...adopted, ready: resultOf(readiness) === 'passing' } });
+    else if (readinessProbe)
+      enqueue.assign({ adopted: { ...adopted, ready: probeState(readinessProbe) === 'passing' } });
   }),
   condemn: containerSetup.assign(({ context, event }) => {
     assertEvent(event, 'probe.failed');
-    return condemned(context, event);
+    return probeFailureFields(context, event);
   }),
   forgetWaitingReason: containerSetup.assign({ waitingReason: undefined }),
 };
@@ -141,7 +150,10 @@ export const running = runningSetup.createStateConfig({
     'probe.failed': {
       guard: 'isFatal',
       target: 'stopping',
-      actions: ['condemn', { type: 'recordEvent', params: ({ context, event }) => failedProbe(context, event.kind) }],
+      actions: [
+        'condemn',
+        { type: 'recordEvent', params: ({ context, event }) => failedProbeEvent(context, event.kind) },
+      ],
     },
     'probe.succeeded': { guard: 'isStartup', target: '.begun' },
   },
@@ -200,14 +212,14 @@ export const running = runningSetup.createStateConfig({
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
-              assign(({ context, event: { output } }) => underId(context, output?.id)),
+              assign(({ context, event: { output } }) => withNewId(context, output?.id)),
               recordUnknownStateEvent,
             ],
           },
           {
             guard: { type: 'isOtherId', params: ({ event }) => event.output },
             target: 'choosing',
-            actions: [assign(({ context, event: { output } }) => underId(context, output?.id)), 'restartProbes'],
+            actions: [assign(({ context, event: { output } }) => withNewId(context, output?.id)), 'restartProbes'],
           },
           { target: 'resuming' },
         ],
@@ -215,12 +227,12 @@ export const running = runningSetup.createStateConfig({
           target: 'awaitingVerification',
           actions: [
             'recordCallFailure',
-            { type: 'recordPodEvent', params: ({ event }) => statusUnknown(failureOf(event)) },
+            { type: 'recordPodEvent', params: ({ event }) => statusUnknownEvents(failureOf(event)) },
           ],
         },
       },
     },
-    awaitingVerification: retryingOnReturn('verifying', {
+    awaitingVerification: retryStateOnReturn('verifying', {
       description:
         'The runtime could not report whether the container still exists. The query is repeated after a delay.',
       waitsFor: 'another attempt to ask the runtime whether it still exists',

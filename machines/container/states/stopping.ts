@@ -1,11 +1,11 @@
 /** Stops a container within one grace period: preStop hook, SIGTERM, SIGKILL (C10). A part of the chart in chart.ts. */
 import { assertEvent, assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { killFailed } from '../../shared/failureEvents.ts';
+import { killFailedEvents } from '../../shared/failureEvents.ts';
 import { NO_FAILURE } from '../../shared/unreached.ts';
-import { after, awaitingAttempt } from '../../shared/waits.ts';
-import { type ContainerContext, hookRequest, knownContainer, sooner, specOf } from '../context.ts';
-import { preStopFailed } from '../recordedEvents.ts';
+import { after, retryWaitState } from '../../shared/waits.ts';
+import { type ContainerContext, earlierDeadline, hookRequest, knownContainer, specOf } from '../context.ts';
+import { preStopFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
 import { hasFailedPostStart } from '../waitingReason.ts';
@@ -18,29 +18,29 @@ const guards = {
    * Whether a stop command shortens the grace period, which it may never extend (C10). A container that is being killed
    * immediately has none left.
    */
-  isSooner: ({ context: { stopBy, stopWithin }, event }: ContainerArgs) => {
+  isSooner: ({ context: { stopBy, stopGraceSeconds }, event }: ContainerArgs) => {
     assertEvent(event, 'container.stop');
-    return (event.deadline ?? Infinity) < (stopBy ?? (stopWithin === 0 ? -Infinity : Infinity));
+    return (event.deadline ?? Infinity) < (stopBy ?? (stopGraceSeconds === 0 ? -Infinity : Infinity));
   },
   hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
-  awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOthers,
+  awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOtherContainers,
 };
 
 /** Returns the grace period in seconds. Used if no deadline is set. */
-const graceOf = ({ pod, stopWithin }: ContainerContext): number =>
-  stopWithin ?? pod.spec.terminationGracePeriodSeconds ?? 30;
+const gracePeriodSeconds = ({ pod, stopGraceSeconds }: ContainerContext): number =>
+  stopGraceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
 /** Returns the wait for the deadline, which is never longer than the grace period. */
-const restOfGrace = (context: ContainerContext) => ({
+const remainingGrace = (context: ContainerContext) => ({
   until: context.stopBy ?? 0,
-  within: graceOf(context) * 1_000,
+  within: gracePeriodSeconds(context) * 1_000,
 });
 
 /**
  * Maximum duration in milliseconds of a kill after the grace period, including two seconds per process. The call then
  * fails.
  */
-const KILL_LIMIT_MS = 122_000;
+const KILL_TIMEOUT_MS = 122_000;
 
 const actions = {
   /**
@@ -48,22 +48,24 @@ const actions = {
    * they do not count: a failed postStart hook, and a container that died with its sandbox.
    */
   recordKill: containerSetup.assign(({ context }) => ({
-    killedToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
+    isKilledToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
   })),
   /** Sets the grace period to 0 for a restart of the whole pod (C5), regardless of later commands. */
-  limitGrace: containerSetup.assign(({ context: { afterExit } }) =>
-    afterExit === 'restartWithPod' ? { stopWithin: 0 } : {},
+  limitGrace: containerSetup.assign(({ context: { exitReaction } }) =>
+    exitReaction === 'restartWithPod' ? { stopGraceSeconds: 0 } : {},
   ),
   /** Sets the grace period to 0 when the deadline has passed, even if the clock was set back since (C10). */
-  consumeGrace: containerSetup.assign(({ context: { stopBy } }) => (stopBy === undefined ? {} : { stopWithin: 0 })),
+  consumeGrace: containerSetup.assign(({ context: { stopBy } }) =>
+    stopBy === undefined ? {} : { stopGraceSeconds: 0 },
+  ),
   /** Limits a retry to the remaining grace period, independent of changes of the clock (C10). */
   limitToRemainingGrace: containerSetup.assign(({ context, event }) => ({
-    stopWithin: sooner(context.stopWithin, failureOf(event).graceSeconds),
+    stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, failureOf(event).graceSeconds),
   })),
   /** Deducts the wait for another attempt, because the grace period continues to run during the wait. */
-  deductWait: containerSetup.assign(({ context: { stopBy, stopWithin, failure, retryAt } }) => {
-    if (stopBy === undefined || stopWithin === undefined || failure === undefined) return {};
-    return { stopWithin: Math.max(0, stopWithin - Math.ceil((retryAt - failure.at) / 1_000)) };
+  deductWait: containerSetup.assign(({ context: { stopBy, stopGraceSeconds, failure, retryAt } }) => {
+    if (stopBy === undefined || stopGraceSeconds === undefined || failure === undefined) return {};
+    return { stopGraceSeconds: Math.max(0, stopGraceSeconds - Math.ceil((retryAt - failure.at) / 1_000)) };
   }),
   /** Stops the startup and liveness probes. The readiness probe continues while the container stops. */
   stopStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
@@ -117,11 +119,11 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           target: 'awaitingOthers',
           actions: [
             assign(({ context, event: { output } }) => ({
-              stopBy: sooner(context.stopBy, output.deadline),
-              stopWithin: sooner(context.stopWithin, output.graceSeconds),
+              stopBy: earlierDeadline(context.stopBy, output.deadline),
+              stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, output.graceSeconds),
               ...(output.failure ? { failure: output.failure } : {}),
             })),
-            { type: 'recordEvent', params: ({ event }) => preStopFailed(event.output.failure) },
+            { type: 'recordEvent', params: ({ event }) => preStopFailedEvents(event.output.failure) },
             { type: 'recordPodEvent', params: ({ event }) => event.output.warnings ?? [] },
           ],
         },
@@ -129,7 +131,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           target: 'awaitingOthers',
           actions: [
             assign(({ event }) => ({ failure: failureOf(event) })),
-            { type: 'recordEvent', params: ({ event }) => preStopFailed(failureOf(event)) },
+            { type: 'recordEvent', params: ({ event }) => preStopFailedEvents(failureOf(event)) },
           ],
           meta: { unreached: NO_FAILURE },
         },
@@ -148,7 +150,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         bounded: {
           description: 'The hook may run until the deadline, which a command may set or shorten meanwhile.',
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
-          invoke: after(restOfGrace),
+          invoke: after(remainingGrace),
           on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGrace' } },
         },
         unbounded: {
@@ -163,7 +165,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy', rules: ['C11'] },
       always: { guard: not('awaitsOthers'), target: 'killing' },
-      invoke: after(restOfGrace),
+      invoke: after(remainingGrace),
       on: {
         'timer.elapsed': { target: 'killing', actions: 'consumeGrace' },
         'container.stop': [
@@ -194,7 +196,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
             'The process has received its stop signal (SIGTERM by default) and may run until the end of the grace period.',
           meta: { waitsFor: 'its process to exit', until: 'stopBy' },
           invoke: after((context: ContainerContext) =>
-            context.stopBy === undefined ? graceOf(context) * 1_000 : restOfGrace(context),
+            context.stopBy === undefined ? gracePeriodSeconds(context) * 1_000 : remainingGrace(context),
           ),
           on: { 'timer.elapsed': 'overdue' },
         },
@@ -202,14 +204,14 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           description:
             'The grace period is over. The runtime kills the process with SIGKILL, which may take up to the time limit of the call.',
           tags: 'overdue',
-          meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_LIMIT_MS },
+          meta: { waitsFor: 'the runtime to kill its process', afterMs: KILL_TIMEOUT_MS },
         },
       },
       invoke: {
         src: 'stopContainer',
         input: ({ context }) => ({
           ...knownContainer(context),
-          graceSeconds: graceOf(context),
+          graceSeconds: gracePeriodSeconds(context),
           deadline: context.stopBy,
         }),
         onDone: [
@@ -221,7 +223,9 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           {
             target: '#container.ended',
             actions: assign(({ event: { output } }) =>
-              output ? { id: output.id, run: terminatedRun(output), stopBy: undefined, stopWithin: undefined } : {},
+              output
+                ? { id: output.id, run: terminatedRun(output), stopBy: undefined, stopGraceSeconds: undefined }
+                : {},
             ),
           },
         ],
@@ -230,13 +234,13 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           actions: [
             'recordCallFailure',
             'limitToRemainingGrace',
-            { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) },
+            { type: 'recordEvent', params: ({ event }) => killFailedEvents(failureOf(event)) },
           ],
         },
       },
     },
     awaitingRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The runtime could not stop the container. Another attempt follows after a delay.',
         waitsFor: 'another attempt to stop it',
       }),

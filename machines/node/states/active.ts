@@ -8,22 +8,30 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeEvent } from '../../shared/events.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
-import { garbageOf, type NodeContext } from '../context.ts';
-import { podOfOrphan, terminatingEntry, terminationOf } from '../endings.ts';
+import { collectableGarbage, type NodeContext } from '../context.ts';
+import { orphanPod, terminatingEntry, terminationOf } from '../endings.ts';
 import { mirrorImplementations } from '../mirrors.ts';
-import { isOfOthersAlone, markedPods, orphans } from '../own.ts';
-import { type NodeActs, nodeSetup, podId } from '../setup.ts';
-import { concerned, edited, isWanted, newPodInputs, rewanted, unwanted, updateEvents } from '../wanted.ts';
+import { isForeignOnly, markedPods, orphans } from '../own.ts';
+import { type NodeActionArgs, nodeSetup, podId } from '../setup.ts';
+import {
+  affectedUids,
+  editedPods,
+  isDesired,
+  newPodInputs,
+  podsToTerminate,
+  rewantedUids,
+  updateEvents,
+} from '../wanted.ts';
 
 /** UIDs of the pods that an action considers. Undefined for all pods. */
-type Scope = {
+type PodScope = {
   readonly uids?: readonly string[] | undefined;
 };
 
-const withPods = ({ pods }: NodeContext, found: readonly { readonly pod: Pod }[], ending: boolean) =>
+const withPods = ({ pods }: NodeContext, entries: readonly { readonly pod: Pod }[], isTerminating: boolean) =>
   withEntries(
     pods,
-    found.map(({ pod }) => [pod.metadata.uid, { pod, ending }] as const),
+    entries.map(({ pod }) => [pod.metadata.uid, { pod, isTerminating }] as const),
   );
 
 /** Whether a kubelet would list the pod as running: a sandbox is ready, or a container runs. */
@@ -31,28 +39,28 @@ const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
   sandboxes.some(({ state }) => state === 'ready') || containers.some(({ state }) => state === 'running');
 
 const actions = {
-  startNewPods: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    enqueue({ type: 'spawnPods', params: { inputs: newPodInputs(context, scope?.uids), ending: false } });
+  startNewPods: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+    enqueue({ type: 'spawnPods', params: { inputs: newPodInputs(context, scope?.uids), isTerminating: false } });
   }),
-  terminateOrphans: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
+  terminateOrphans: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
     const inputs = orphans(context, scope?.uids);
-    enqueue({ type: 'spawnPods', params: { inputs, ending: true } });
+    enqueue({ type: 'spawnPods', params: { inputs, isTerminating: true } });
     for (const { observed } of inputs) {
       if (isRunning(observed)) enqueue.emit({ type: 'decision.counted', decision: 'orphanTerminated' });
     }
-    const begun = new Set(inputs.map(({ pod }) => pod.metadata.uid));
-    const left = context.left.filter(({ uid }) => {
+    const spawnedUids = new Set(inputs.map(({ pod }) => pod.metadata.uid));
+    const leftPods = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
       // This agent's files are removed once the other agent's pod is gone.
-      return isOfOthersAlone(context, uid) && !begun.has(uid);
+      return isForeignOnly(context, uid) && !spawnedUids.has(uid);
     });
-    if (left.length < context.left.length) enqueue.assign({ left });
+    if (leftPods.length < context.left.length) enqueue.assign({ left: leftPods });
   }),
   /** Reserves resources and names for running pods that a source may still claim (C24). */
   reserveResources: nodeSetup.enqueueActions(({ context, enqueue }) => {
     for (const observed of markedPods(context)) {
-      if (isWanted(context, observed.uid)) continue;
-      enqueue.sendTo('admission', terminatingEntry(context, podOfOrphan(observed), observed));
+      if (isDesired(context, observed.uid)) continue;
+      enqueue.sendTo('admission', terminatingEntry(context, orphanPod(observed), observed));
     }
   }),
   /** Releases the reservations of pods that have disappeared from the runtime. */
@@ -63,45 +71,49 @@ const actions = {
       enqueue.sendTo('admission', { type: 'admission.release', uid });
     }
   }),
-  terminateUnwanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    const found = unwanted(context, scope?.uids);
-    if (found.length === 0) return;
-    for (const { pod } of found) {
-      const termination = terminationOf(pod, 'Removed', context.heardAt);
+  terminateUnwanted: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+    const unwantedPods = podsToTerminate(context, scope?.uids);
+    if (unwantedPods.length === 0) return;
+    for (const { pod } of unwantedPods) {
+      const termination = terminationOf(pod, 'Removed', context.lastFactAt);
       enqueue.sendTo(podId(pod.metadata.uid), { type: 'pod.terminate', termination });
     }
-    enqueue.assign({ pods: withPods(context, found, true) });
+    enqueue.assign({ pods: withPods(context, unwantedPods, true) });
   }),
   /**
    * Announces pods that are wanted again. A kubelet restarts such a pod after its termination with the next restart
    * count (`restartRequested` in pod_workers.go).
    */
-  announceRewanted: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    for (const uid of rewanted(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
+  announceRewanted: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+    for (const uid of rewantedUids(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
   }),
-  forwardUpdates: enqueueActions(({ context, enqueue }: NodeActs, scope: Scope | undefined) => {
-    const found = edited(context, scope?.uids);
-    if (found.length === 0) return;
-    for (const { before, pod } of found) {
-      for (const fact of updateEvents(before, pod, context.heardAt)) enqueue.sendTo(podId(pod.metadata.uid), fact);
+  forwardUpdates: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+    const edits = editedPods(context, scope?.uids);
+    if (edits.length === 0) return;
+    for (const { previousPod, pod } of edits) {
+      for (const fact of updateEvents(previousPod, pod, context.lastFactAt))
+        enqueue.sendTo(podId(pod.metadata.uid), fact);
     }
-    enqueue.assign({ pods: withPods(context, found, false) });
+    enqueue.assign({ pods: withPods(context, edits, false) });
   }),
-  answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({ type: 'garbage.found', found: garbageOf(context) })),
+  answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({
+    type: 'garbage.found',
+    garbage: collectableGarbage(context),
+  })),
 };
 
 export const activeImplementations = { actions: { ...actions, ...mirrorImplementations.actions } };
 const activeSetup = nodeSetup.extend(activeImplementations);
 
 /** Restricts an action to the pods that the event is about, because the node may have hundreds of others. */
-const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: concerned(event) }) };
-const terminateItsOrphan = { type: 'terminateOrphans', ...its } as const;
-const startIt = { type: 'startNewPods', ...its } as const;
+const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: affectedUids(event) }) };
+const terminateOrphansInScope = { type: 'terminateOrphans', ...its } as const;
+const startPodsInScope = { type: 'startNewPods', ...its } as const;
 /**
  * Actions after a change of a source. Orphans are not included, because a source that has not listed its pods may own
  * them.
  */
-const sourceChanged = [
+const sourceChangeActions = [
   'recordSource',
   { type: 'terminateUnwanted', ...its },
   { type: 'announceRewanted', ...its },
@@ -120,12 +132,12 @@ export const partial = activeSetup.createStateConfig({
   entry: ['reserveResources', 'startNewPods', 'manageMirrors', 'updateMirrors'],
   always: { guard: 'haveSourcesSpoken', target: 'running' },
   on: {
-    'config.podsListed': { actions: [...sourceChanged, startIt, 'updateMirrors'] },
-    'config.podChanged': { actions: [...sourceChanged, startIt, 'updateMirrors'] },
+    'config.podsListed': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
+    'config.podChanged': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'reserveResources', 'releaseReservations'] },
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
       {
         actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'updateMirrors'],
         meta: { unreached: NO_POD_BREAKS },
@@ -147,19 +159,21 @@ export const running = activeSetup.createStateConfig({
   },
   on: {
     'config.podsListed': {
-      actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'],
+      actions: [...sourceChangeActions, terminateOrphansInScope, startPodsInScope, 'updateMirrors'],
       meta: {
         unreached: { reason: 'only a program that is itself a source lists its pods again; tested on its machine' },
       },
     },
-    'config.podChanged': { actions: [...sourceChanged, terminateItsOrphan, startIt, 'updateMirrors'] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', terminateItsOrphan] },
+    'config.podChanged': {
+      actions: [...sourceChangeActions, terminateOrphansInScope, startPodsInScope, 'updateMirrors'],
+    },
+    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', terminateOrphansInScope] },
     'garbage.asked': { actions: 'answerGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
     // Restarts pods that were wanted again during termination, and pods whose actor failed.
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'terminateOrphans', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startIt, 'updateMirrors'] },
+      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
       { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },
     ],
   },

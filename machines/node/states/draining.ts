@@ -3,30 +3,30 @@ import { lookUp } from '../../../base/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
 import { uidOf } from '../context.ts';
 import { terminationOf } from '../endings.ts';
-import { stranded } from '../own.ts';
+import { strandedPods } from '../own.ts';
 import { type NodeArgs, nodeSetup, podId } from '../setup.ts';
 
 const guards = {
-  hasNoPods: ({ context }: NodeArgs) => Object.keys(context.pods).length + context.broken.length === 0,
+  hasNoPods: ({ context }: NodeArgs) => Object.keys(context.pods).length + context.brokenPods.length === 0,
 };
 
 const actions = {
   /** Terminates this agent's pods that have no actor, within their own grace periods. */
   terminateStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
-    enqueue({ type: 'spawnPods', params: { inputs: stranded(context), ending: true } });
-    enqueue.assign({ broken: [] });
+    enqueue({ type: 'spawnPods', params: { inputs: strandedPods(context), isTerminating: true } });
+    enqueue.assign({ brokenPods: [] });
   }),
   /**
    * Records a pod whose actor failed while the node drains. It is terminated again within the rest of its grace period.
    */
   recordBrokenPod: nodeSetup.assign(({ context, event }) => {
-    const known = lookUp(context.pods, uidOf(event) ?? '');
-    return known ? { broken: [...context.broken, known.pod] } : {};
+    const podEntry = lookUp(context.pods, uidOf(event) ?? '');
+    return podEntry ? { brokenPods: [...context.brokenPods, podEntry.pod] } : {};
   }),
   recordDrained: nodeSetup.assign(({ context, event }) => {
     const uid = uidOf(event);
-    // An outdated list may contain the pod repeatedly.
-    return uid === undefined || context.drained.includes(uid) ? {} : { drained: [...context.drained, uid] };
+    // A stale list may include a pod that has already been counted.
+    return uid === undefined || context.drainedUids.includes(uid) ? {} : { drainedUids: [...context.drainedUids, uid] };
   }),
   endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     const at = 'at' in event ? event.at : 0;

@@ -1,77 +1,77 @@
 /** Runs a pod that has a sandbox, starting its containers in order. A part of the chart in chart.ts. */
 import { assertEvent } from 'xstate';
 import { censusOf, withLifecycles } from '../census.ts';
-import { command, containerId, withoutCommandsTo } from '../commands.ts';
+import { containerId, sendCommands, withoutCommandsTo } from '../commands.ts';
 import { areVolumesSettled, type PodContext } from '../context.ts';
 import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
-import { doubtsSandbox } from '../sandbox.ts';
+import { shouldVerifySandbox } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import {
-  afterInits,
-  ephemeralTurnsGiven,
+  areAllReset,
+  containersAfterInits,
   hasTurnPassed,
-  isAllReset,
-  isLastTurn,
-  lastingNames,
-  newEphemeral,
-  nextInit,
-  onTheirWay,
+  haveAllInitsStarted,
+  newEphemeralContainers,
+  nextInitName,
+  restartableNames,
+  startedEphemeral,
   wasInitialized,
+  withStarting,
 } from '../startOrder.ts';
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
 /** Returns the containers that an update removed from the running pod. If one is wanted again, it gets a new actor. */
-const departed = (context: PodContext): ReadonlySet<string> => censusOf(context).of('removed');
+const removedContainers = (context: PodContext): ReadonlySet<string> => censusOf(context).namesIn('removed');
 
 const guards = {
   wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
-  isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInit(context) !== undefined,
-  isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && isLastTurn(context),
+  isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInitName(context) !== undefined,
+  isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && haveAllInitsStarted(context),
   /** Whether the spec has containers without an actor, and all volumes that the pod must wait for are settled. */
-  hasNewContainers: ({ context }: PodArgs) => censusOf(context).withoutActor > 0 && areVolumesSettled(context),
-  hasNewEphemeral: ({ context }: PodArgs) => newEphemeral(context).length > 0,
-  hasRemoved: ({ context }: PodArgs) => departed(context).size > 0,
+  hasNewContainers: ({ context }: PodArgs) => censusOf(context).missingActorCount > 0 && areVolumesSettled(context),
+  hasNewEphemeral: ({ context }: PodArgs) => newEphemeralContainers(context).length > 0,
+  hasRemoved: ({ context }: PodArgs) => removedContainers(context).size > 0,
   isRoundOver: ({ context }: PodArgs) => isRoundOver(context),
   isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
-  mustRestartAll: ({ context }: PodArgs) => censusOf(context).of('restartsAll').size > 0,
-  isAllReset: ({ context }: PodArgs) => isAllReset(context),
+  mustRestartAll: ({ context }: PodArgs) => censusOf(context).namesIn('restartsAll').size > 0,
+  isAllReset: ({ context }: PodArgs) => areAllReset(context),
   doubtsSandbox: ({ context, event }: PodArgs) => {
     assertEvent(event, 'runtime.podObserved');
-    return doubtsSandbox(context, event.pod);
+    return shouldVerifySandbox(context, event.pod);
   },
 };
 
 const actions = {
   startOver: podSetup.assign(({ context }) => ({
-    restartsAll: undefined,
-    initialized: false,
-    round: [],
-    turnsTaken: ephemeralTurnsGiven(context),
+    isRestartingAll: undefined,
+    isInitialized: false,
+    launchRound: [],
+    turnsTaken: startedEphemeral(context),
   })),
-  initialize: podSetup.assign({ initialized: true }),
-  startRound: podSetup.assign(({ context }) => ({ round: newRound(context) })),
+  initialize: podSetup.assign({ isInitialized: true }),
+  startRound: podSetup.assign(({ context }) => ({ launchRound: newRound(context) })),
   startNext: podSetup.enqueueActions(({ context, enqueue }) => {
-    const name = nextInit(context);
+    const name = nextInitName(context);
     if (name === undefined) return;
-    command(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: onTheirWay(context, [name]) });
+    sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
+    enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: withStarting(context, [name]) });
   }),
   /** Starts new ephemeral containers. They need only the sandbox, and their exit has no effect on the pod. */
   startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
-    const names = newEphemeral(context);
-    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: onTheirWay(context, names) });
+    const names = newEphemeralContainers(context);
+    sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
+    enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: withStarting(context, names) });
   }),
   /** Restarts every container except the ephemeral ones in the current sandbox. */
   resetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
-    command(enqueue, context, [{ names: lastingNames(context), event: { type: 'container.reset' } }]);
-    enqueue.assign({ restartsAll: true });
+    sendCommands(enqueue, context, [{ names: restartableNames(context), event: { type: 'container.reset' } }]);
+    enqueue.assign({ isRestartingAll: true });
   }),
   /** Starts the regular containers. A container that has already had its turn ignores the command. */
   startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
-    const names = afterInits(context);
-    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ containers: onTheirWay(context, names) });
+    const names = containersAfterInits(context);
+    sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
+    enqueue.assign({ containers: withStarting(context, names) });
   }),
   /**
    * Launches the next container. Marks it as launching at once, before its actor reports it, so that only one container
@@ -80,25 +80,25 @@ const actions = {
   launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextLaunch(context);
     if (name === undefined) return;
-    command(enqueue, context, [{ names: [name], event: { type: 'container.launch' } }]);
+    sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.launch' } }]);
     enqueue.assign({
       containers: withLifecycles(context, new Map([[name, 'launching' as const]])),
-      round: context.round.filter((each) => each !== name),
+      launchRound: context.launchRound.filter((each) => each !== name),
     });
   }),
   forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
-    const gone = new Set(departed(context));
-    enqueue.assign({ queued: withoutCommandsTo(context.queued, gone) });
-    for (const name of gone) enqueue.stopChild(containerId(name));
-    const others = Object.entries(context.containers).filter(([name]) => !gone.has(name));
-    enqueue.assign({ containers: Object.fromEntries(others) });
+    const removedNames = new Set(removedContainers(context));
+    enqueue.assign({ queued: withoutCommandsTo(context.queued, removedNames) });
+    for (const name of removedNames) enqueue.stopChild(containerId(name));
+    const remainingContainers = Object.entries(context.containers).filter(([name]) => !removedNames.has(name));
+    enqueue.assign({ containers: Object.fromEntries(remainingContainers) });
   }),
 };
 
 export const activeImplementations = { guards, actions };
 
 /** Launches the containers in rounds, one at a time (C9). */
-const launches = [
+const launchTransitions = [
   { guard: 'isRoundOver', actions: 'startRound' },
   { guard: 'isLaunchDue', actions: 'launchNext' },
 ] as const;
@@ -154,7 +154,7 @@ export const active = activeSetup.createStateConfig({
         { guard: 'hasNewContainers', actions: 'spawnContainers' },
         { guard: 'isLastTurnOver', target: 'running' },
         { guard: 'isTurnOver', actions: 'startNext' },
-        ...launches,
+        ...launchTransitions,
       ],
       states: {
         steady: {
@@ -183,7 +183,7 @@ export const active = activeSetup.createStateConfig({
         { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
         { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
         { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
-        ...launches,
+        ...launchTransitions,
       ],
       states: {
         steady: {

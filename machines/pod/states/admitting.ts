@@ -4,43 +4,43 @@
  */
 import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
-import { pathOf, served } from '../../shared/actorRefs.ts';
+import { actorPath, sharedActor } from '../../shared/actorRefs.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
 import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
-import { forgottenContainers, mergedRestarts, type PodContext } from '../context.ts';
-import { asFailed, recordDeadlineEvent, recordTerminationEvent, refusal } from '../recordedEvents.ts';
-import { wish } from '../resizing.ts';
-import { isRunByOthers, othersFailure } from '../sandbox.ts';
+import { containersWithLostRuns, mergedRestarts, type PodContext } from '../context.ts';
+import { podFailureEvents, recordDeadlineEvent, recordTerminationEvent, refusalEvents } from '../recordedEvents.ts';
+import { requestedVersion } from '../resizing.ts';
+import { isRunByOtherAgent, otherAgentFailure } from '../sandbox.ts';
 import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
 import { resizingImplementations } from './resizing.ts';
 
 const guards = {
-  isRunByOthers: ({ context }: PodArgs) => isRunByOthers(context),
-  hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && forgotten(context).length > 0,
+  isRunByOthers: ({ context }: PodArgs) => isRunByOtherAgent(context),
+  hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && lostRunNames(context).length > 0,
 };
 
 /** Returns the containers whose logs may show a later run than the runtime does. */
-const forgotten = ({ allocated, observed }: PodContext): string[] => forgottenContainers(allocated, observed);
+const lostRunNames = ({ allocated, observed }: PodContext): string[] => containersWithLostRuns(allocated, observed);
 
 const actions = {
   /** Replaces the desired pod. Before its admission, a pod has nothing to resize. */
   replaceDesired: podSetup.assign(({ event }) => {
     assertEvent(event, 'pod.update');
-    return { desired: event.pod, asked: event.pod };
+    return { desired: event.pod, requestedPod: event.pod };
   }),
   recordRefusal: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');
-    const { type: _, ...refused } = event;
-    return { refused };
+    const { type: _, ...refusal } = event;
+    return { refusal };
   }),
-  recordOthers: podSetup.assign(({ context }) => ({ failure: othersFailure(context) })),
+  recordOthers: podSetup.assign(({ context }) => ({ failure: otherAgentFailure(context) })),
   forgetFailure: podSetup.assign({ failure: undefined }),
   /** Requests the resources that were not admitted before the agent restarted, or that have changed since. */
   requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
-    const wanted = wish(context, context.desired);
-    enqueue.assign(wanted);
-    enqueue.sendTo(served('admission'), admissionRequest({ ...context, ...wanted }, pathOf(self)));
+    const versions = requestedVersion(context, context.desired);
+    enqueue.assign(versions);
+    enqueue.sendTo(sharedActor('admission'), admissionRequest({ ...context, ...versions }, actorPath(self)));
   }),
 };
 
@@ -55,7 +55,10 @@ export const awaitingOthers = admittingSetup.createStateConfig({
   description: 'Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox.',
   tags: ['waiting', 'ofOthers'],
   meta: { waitsFor: 'the agent that created its sandbox to remove it', region: 'start' },
-  entry: ['recordOthers', { type: 'recordEvent', params: ({ context }) => asFailed(othersFailure(context)) }],
+  entry: [
+    'recordOthers',
+    { type: 'recordEvent', params: ({ context }) => podFailureEvents(otherAgentFailure(context)) },
+  ],
   always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
   on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
 });
@@ -75,7 +78,7 @@ export const recalling = admittingSetup.createStateConfig({
     src: 'countRestarts',
     input: ({ context }) => ({
       pod: context.allocated,
-      containers: forgotten(context),
+      containers: lostRunNames(context),
       ...(context.termination ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
     }),
     onDone: {
@@ -132,7 +135,7 @@ export const admitting = admittingSetup.createStateConfig({
     ],
     'admission.refused': {
       target: 'refused',
-      actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusal(event) }],
+      actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusalEvents(event) }],
     },
   },
 });

@@ -5,22 +5,27 @@ import { assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { pathOf, served } from '../../shared/actorRefs.ts';
+import { actorPath, sharedActor } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { NO_STALE_DEADLINE } from '../../shared/unreached.ts';
 import { after } from '../../shared/waits.ts';
-import { command } from '../commands.ts';
+import { sendCommands } from '../commands.ts';
 import type { PodContext } from '../context.ts';
-import { asFailed, recordDeadlineEvent, recordExceededGraceEvent, recordTerminationEvent } from '../recordedEvents.ts';
-import { fits, unfit } from '../sandbox.ts';
+import {
+  podFailureEvents,
+  recordDeadlineEvent,
+  recordExceededGraceEvent,
+  recordTerminationEvent,
+} from '../recordedEvents.ts';
+import { isSandboxUsable, unusableSandboxFailure } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
-import { firstTurn, initNames, onTheirWay } from '../startOrder.ts';
+import { firstContainers, initNames, withStarting } from '../startOrder.ts';
 
 /**
  * Minimum interval in milliseconds between two events. A kubelet repeats the event every second, which soon exhausts
  * its own rate limit for events about a pod.
  */
-const REPEAT_EVENT_MS = 10_000;
+const EVENT_INTERVAL_MS = 10_000;
 
 const slotKey = (context: PodContext): string => `${context.allocated.metadata.uid}/:sandbox/start`;
 
@@ -35,28 +40,28 @@ const guards = {
   /** Whether the pod needs a network of its own while the runtime has none. */
   isNetworkMissing: ({ context: { networkNotReady, allocated } }: PodArgs) =>
     networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
-  isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !fits(context, sandbox),
+  isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !isSandboxUsable(context, sandbox),
 };
 
 const actions = {
-  requestSlot: podSetup.sendTo(served('startLimiter'), ({ context, self }) => ({
+  requestSlot: podSetup.sendTo(sharedActor('startLimiter'), ({ context, self }) => ({
     type: 'slot.request',
     key: slotKey(context),
-    ticket: context.ticket,
-    holder: pathOf(self),
+    arrivalOrder: context.arrivalOrder,
+    holder: actorPath(self),
     purpose: `the sandbox of ${namespacedName(context.allocated)}`,
     origin: context.allocated.metadata.uid,
   })),
-  releaseSlot: podSetup.sendTo(served('startLimiter'), ({ context }) => ({
+  releaseSlot: podSetup.sendTo(sharedActor('startLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context),
   })),
   /** Starts the first containers, which can check their images while the sandbox is being created. */
   startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
     if (context.turnsTaken.length > 0) return;
-    const names = firstTurn(context);
-    command(enqueue, context, [{ names, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: initNames(context).slice(0, 1), containers: onTheirWay(context, names) });
+    const names = firstContainers(context);
+    sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
+    enqueue.assign({ turnsTaken: initNames(context).slice(0, 1), containers: withStarting(context, names) });
   }),
 };
 
@@ -80,9 +85,9 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       meta: { waitsFor: 'the network of the container runtime' },
       entry: [
         assign(({ context }) => ({ failure: networkFailure(context) })),
-        { type: 'recordEvent', params: ({ context }) => asFailed(networkFailure(context)) },
+        { type: 'recordEvent', params: ({ context }) => podFailureEvents(networkFailure(context)) },
       ],
-      invoke: after(REPEAT_EVENT_MS),
+      invoke: after(EVENT_INTERVAL_MS),
       always: { guard: not('isNetworkMissing'), target: 'queued' },
       on: { 'timer.elapsed': { target: 'awaitingNetwork', reenter: true } },
     },
@@ -110,7 +115,10 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
             guard: { type: 'isUnfit', params: ({ event }) => event.output },
             target: '#pod.sandboxing.unfit',
             actions: [
-              assign(({ context, event }) => ({ sandbox: event.output, ...unfit(context, event.output) })),
+              assign(({ context, event }) => ({
+                sandbox: event.output,
+                ...unusableSandboxFailure(context, event.output),
+              })),
               'loseSandbox',
             ],
           },
@@ -127,7 +135,10 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
           { guard: 'mustTerminate', target: '#pod.terminating' },
           {
             target: '#pod.sandboxing.awaitingCreateRetry',
-            actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
+            actions: [
+              'recordFailure',
+              { type: 'recordEvent', params: ({ event }) => podFailureEvents(failureOf(event)) },
+            ],
           },
         ],
       },

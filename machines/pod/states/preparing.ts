@@ -1,9 +1,9 @@
 /** Prepares the prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
 import { failureOf } from '../../shared/failure.ts';
-import { retryingCall } from '../../shared/waits.ts';
+import { retryCallState } from '../../shared/waits.ts';
 import { areVolumesSettled } from '../context.ts';
-import { asFailed, directoryFailed } from '../recordedEvents.ts';
-import { allSandboxes } from '../sandbox.ts';
+import { directoryFailedEvents, podFailureEvents } from '../recordedEvents.ts';
+import { allSandboxIds } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 const guards = { areVolumesSettled: ({ context }: PodArgs) => areVolumesSettled(context) };
@@ -22,11 +22,14 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
       meta: { waitsFor: 'its directory to be created' },
       invoke: {
         src: 'preparePod',
-        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
+        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxIds(context) }),
         onDone: 'cgroup',
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => directoryFailed(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => directoryFailedEvents(failureOf(event)) },
+          ],
         },
       },
     },
@@ -40,11 +43,14 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
         onDone: 'volumes',
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => asFailed(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => podFailureEvents(failureOf(event)) },
+          ],
         },
       },
     },
-    awaitingRetry: retryingCall('directory', {
+    awaitingRetry: retryCallState('directory', {
       description: 'The directory or the cgroup could not be created. Another attempt follows after a delay.',
       waitsFor: 'another attempt to create its directory and cgroup',
     }),

@@ -4,21 +4,22 @@
  */
 import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
-import { statusUnknown } from '../../shared/failureEvents.ts';
+import { statusUnknownEvents } from '../../shared/failureEvents.ts';
 import { RARE } from '../../shared/unreached.ts';
-import { awaitingAttempt } from '../../shared/waits.ts';
+import { retryWaitState } from '../../shared/waits.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
-import { isSandboxLast } from '../sandbox.ts';
+import { isLastSandbox } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 
 /** The lifecycles in which a container may have a process. */
-const WITH_PROCESS = ['launching', 'live', 'running'] as const;
+const LIFECYCLES_WITH_PROCESS = ['launching', 'live', 'running'] as const;
 
 const guards = {
   /** Whether no container has a process now, although some may start again. */
-  isQuiet: ({ context }: PodArgs) => WITH_PROCESS.every((lifecycle) => censusOf(context).of(lifecycle).size === 0),
-  isSandboxLast: ({ context }: PodArgs) => isSandboxLast(context),
+  isQuiet: ({ context }: PodArgs) =>
+    LIFECYCLES_WITH_PROCESS.every((lifecycle) => censusOf(context).namesIn(lifecycle).size === 0),
+  isSandboxLast: ({ context }: PodArgs) => isLastSandbox(context),
 };
 
 export const resettingImplementations = { guards };
@@ -46,12 +47,15 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
         ],
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => statusUnknown(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => statusUnknownEvents(failureOf(event)) },
+          ],
         },
       },
     },
     awaitingRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The runtime could not report the state of the sandbox. The query is repeated after a delay.',
         waitsFor: 'another attempt to ask the runtime about its sandbox',
       }),

@@ -15,8 +15,8 @@ import {
 } from '../../../kubernetes/resources/resize.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { awaitingAttempt } from '../../shared/waits.ts';
-import { command } from '../commands.ts';
+import { retryWaitState } from '../../shared/waits.ts';
+import { sendCommands } from '../commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustResizeCgroup } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
@@ -26,13 +26,13 @@ import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
  * sent it for the same reason and generation (`SetPodResizePendingCondition` in
  * `pkg/kubelet/status/status_manager.go`).
  */
-function resizeRefused({
-  unadmitted,
+function refusedResize({
+  updateRefusal,
   desired,
   pendingResize,
 }: PodContext): { readonly pendingResize: PendingResize; readonly event: EventMessage | undefined } | undefined {
-  if (!unadmitted || !isPendingResize(unadmitted)) return undefined;
-  const { reason, message, lack = reason } = unadmitted;
+  if (!updateRefusal || !isPendingResize(updateRefusal)) return undefined;
+  const { reason, message, shortageReason = reason } = updateRefusal;
   const { generation = 0 } = desired.metadata;
   const resources = resourcesOf(desired);
   const isSameReason = pendingResize?.reason === reason;
@@ -40,8 +40,8 @@ function resizeRefused({
   const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
   if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
   const isReported = isSameReason && pendingResize.generation === generation;
-  const text = resizeMessage(`Pod resize ${lack}`, desired, { error: message });
-  const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: text };
+  const eventText = resizeMessage(`Pod resize ${shortageReason}`, desired, { error: message });
+  const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: eventText };
   return { pendingResize: { reason, generation, resources }, event: isReported ? undefined : event };
 }
 
@@ -49,10 +49,10 @@ function resizeRefused({
 const generationOf = (resize: PodContext['resize']): { generation?: number } =>
   resize?.generation === undefined ? {} : { generation: resize.generation };
 
-const about = (pod: Pod, message: EventMessage) => recordedEvent(involvedPod(pod), message);
+const resizeEvent = (pod: Pod, message: EventMessage) => recordedEvent(involvedPod(pod), message);
 
-const hasSameContainers = (one: Pod, other: Pod): boolean =>
-  [one, other]
+const hasSameContainers = (first: Pod, second: Pod): boolean =>
+  [first, second]
     .map(({ spec }) => [...containersOf(spec)].map(({ container }) => container.name).join())
     .every((names, _, [first]) => names === first);
 
@@ -60,22 +60,22 @@ const guards = { mustResizeCgroup: ({ context }: PodArgs) => mustResizeCgroup(co
 
 const actions = {
   recordResizeRefusal: podSetup.enqueueActions(({ context, enqueue }) => {
-    const refused = resizeRefused(context);
-    if (refused === undefined) return;
-    enqueue.assign({ pendingResize: refused.pendingResize });
-    if (refused.event) enqueue.emit(about(context.allocated, refused.event));
+    const refusal = refusedResize(context);
+    if (refusal === undefined) return;
+    enqueue.assign({ pendingResize: refusal.pendingResize });
+    if (refusal.event) enqueue.emit(resizeEvent(context.allocated, refusal.event));
   }),
   recordUnadmitted: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');
-    const { type: _, ...unadmitted } = event;
-    return { unadmitted };
+    const { type: _, ...updateRefusal } = event;
+    return { updateRefusal };
   }),
   recordSizing: podSetup.assign(({ context, event }) => {
     assertEvent(event, 'container.sized');
     return { sizes: { ...context.sizes, [event.name]: event.size } };
   }),
   recordCgroupSize: podSetup.assign(({ context: { allocated, resize } }) => ({
-    fitted: allocated,
+    appliedPod: allocated,
     failure: undefined,
     ...(resize && { resize: { ...resize, error: undefined } }),
   })),
@@ -88,21 +88,21 @@ const actions = {
     if (resize?.error === error) return;
     enqueue.assign({ resize: { ...resize, error } });
     const message = resizeMessage('Pod resize error', allocated, { error, ...generationOf(resize) });
-    enqueue.emit(about(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
+    enqueue.emit(resizeEvent(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
   }),
   recordCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
     if (isResizing(context)) return;
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
-    enqueue.emit(about(context.allocated, { reason: 'ResizeCompleted', message }));
+    enqueue.emit(resizeEvent(context.allocated, { reason: 'ResizeCompleted', message }));
   }),
   /** Applies the rest of an update whose resize was refused or deferred. */
   applyRest: podSetup.enqueueActions(({ context, enqueue }) => {
     const { desired, allocated } = context;
     const pod = withResources(desired, resourcesOf(allocated));
-    if (!isPendingResize(context.unadmitted) || !hasSameContainers(desired, allocated)) return;
+    if (!isPendingResize(context.updateRefusal) || !hasSameContainers(desired, allocated)) return;
     enqueue.assign({ allocated: pod });
     const update: ContainerEvent = { type: 'container.update', pod, volumes: mountedVolumes(context) };
-    command(enqueue, context, [{ names: Object.keys(context.containers), event: update }]);
+    sendCommands(enqueue, context, [{ names: Object.keys(context.containers), event: update }]);
   }),
 };
 
@@ -110,7 +110,7 @@ export const resizingImplementations = { guards, actions };
 const resizingSetup = podSetup.extend(resizingImplementations);
 
 /** Transition if the resources have changed again, in which case the resize in progress is outdated. */
-const restarted = {
+const restartTransition = {
   guard: not('changesNetworkMode'),
   target: 'steady',
   actions: admittedUpdateActions,
@@ -129,13 +129,13 @@ export const resizingPodCgroup = resizingSetup.createStateConfig({
     },
     onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordCgroupResizeError'] },
   },
-  on: { 'admission.admitted': restarted },
+  on: { 'admission.admitted': restartTransition },
 });
 
 export const awaitingPodCgroupRetry = resizingSetup.createStateConfig({
-  ...awaitingAttempt({
+  ...retryWaitState({
     description: 'The limits of the cgroup could not be changed. Another attempt follows after a delay.',
     waitsFor: 'another attempt to resize its cgroup',
   }),
-  on: { 'timer.elapsed': 'steady', 'admission.admitted': restarted },
+  on: { 'timer.elapsed': 'steady', 'admission.admitted': restartTransition },
 });

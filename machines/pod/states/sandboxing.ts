@@ -1,24 +1,24 @@
 /** Finds a usable sandbox for the pod, either the existing one or a new one (C8). A part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { slotKey } from '../../container/context.ts';
-import { served } from '../../shared/actorRefs.ts';
+import { sharedActor } from '../../shared/actorRefs.ts';
 import { failureOf } from '../../shared/failure.ts';
-import { killFailed } from '../../shared/failureEvents.ts';
-import { awaitingAttempt, retryingOnReturn } from '../../shared/waits.ts';
-import { command, containerId } from '../commands.ts';
+import { killFailedEvents } from '../../shared/failureEvents.ts';
+import { retryStateOnReturn, retryWaitState } from '../../shared/waits.ts';
+import { containerId, sendCommands } from '../commands.ts';
 import { mayRun } from '../context.ts';
-import { recordNewSandboxEvent, sandboxUnreadable } from '../recordedEvents.ts';
-import { stoppedByRestartOfAll } from '../restartedAll.ts';
-import { allSandboxes, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
+import { recordNewSandboxEvent, sandboxUnreadableEvents } from '../recordedEvents.ts';
+import { containersStoppedByRestart } from '../restartedAll.ts';
+import { allSandboxIds, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
-import { afterInits, earlierTurns, onTheirWay } from '../startOrder.ts';
+import { containersAfterInits, earlierTurnNames, withStarting } from '../startOrder.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
 
 const guards = {
   keepsSandbox: ({ context }: PodArgs) => decideSandbox(context) === 'keep',
   hasRunning: ({ context: { observed } }: PodArgs) => observed.containers.some(mayRun),
   showsUnknownContainers: ({ context }: PodArgs) => showsUnknownContainers(context),
-  hasSandboxes: ({ context }: PodArgs) => allSandboxes(context).length > 0,
+  hasSandboxes: ({ context }: PodArgs) => allSandboxIds(context).length > 0,
 };
 
 const actions = {
@@ -27,7 +27,7 @@ const actions = {
     for (const name of Object.keys(context.containers)) {
       const key = slotKey({ pod: context.allocated, name }, 'pull');
       enqueue.stopChild(containerId(name));
-      enqueue.sendTo(served('pullLimiter'), { type: 'slot.release', key });
+      enqueue.sendTo(sharedActor('pullLimiter'), { type: 'slot.release', key });
     }
     enqueue.stopChild('pace');
     enqueue.assign({ containers: {}, turnsTaken: [], queued: undefined });
@@ -37,18 +37,20 @@ const actions = {
    * (C5).
    */
   resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
-    command(enqueue, context, [{ names: stoppedByRestartOfAll(context), event: { type: 'container.reset' } }]);
+    sendCommands(enqueue, context, [
+      { names: containersStoppedByRestart(context), event: { type: 'container.reset' } },
+    ]);
   }),
   /**
    * Restores the record of turns after a restart of the agent. A completed init container that was garbage-collected
    * gets no command.
    */
   restoreTurns: podSetup.enqueueActions(({ context, enqueue }) => {
-    const names = earlierTurns(context);
-    const isThere = (name: string) => context.observed.containers.some((shown) => shown.name === name);
-    const again = names.filter((name) => isThere(name) || afterInits(context).includes(name));
-    command(enqueue, context, [{ names: again, event: { type: 'container.start' } }]);
-    enqueue.assign({ turnsTaken: names, containers: onTheirWay(context, again) });
+    const names = earlierTurnNames(context);
+    const isObserved = (name: string) => context.observed.containers.some((shown) => shown.name === name);
+    const namesToStart = names.filter((name) => isObserved(name) || containersAfterInits(context).includes(name));
+    sendCommands(enqueue, context, [{ names: namesToStart, event: { type: 'container.start' } }]);
+    enqueue.assign({ turnsTaken: names, containers: withStarting(context, namesToStart) });
   }),
 };
 
@@ -117,7 +119,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
           target: 'awaitingRetry',
           actions: [
             'recordFailure',
-            { type: 'recordEvent', params: ({ event }) => sandboxUnreadable(failureOf(event)) },
+            { type: 'recordEvent', params: ({ event }) => sandboxUnreadableEvents(failureOf(event)) },
           ],
         },
       },
@@ -133,13 +135,16 @@ export const sandboxing = sandboxingSetup.createStateConfig({
         onDone: { target: 'creatingSandbox', actions: assign({ stale: [] }) },
         onError: {
           target: 'awaitingRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => killFailedEvents(failureOf(event)) },
+          ],
         },
       },
     },
     creatingSandbox,
     unfit: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description:
           'The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. It is replaced.',
         waitsFor: 'another attempt to create its sandbox (the last one was unusable)',
@@ -147,7 +152,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
     },
     awaitingCreateRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The sandbox could not be created. Another attempt follows after a delay.',
         waitsFor: 'another attempt to create its sandbox',
       }),
@@ -163,7 +168,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
         ],
       },
     },
-    awaitingRetry: retryingOnReturn('deciding', {
+    awaitingRetry: retryStateOnReturn('deciding', {
       description: 'The runtime could not report or stop the sandbox. Another attempt follows after a delay.',
       waitsFor: 'another attempt to ask the runtime about its sandbox',
     }),

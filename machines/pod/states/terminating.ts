@@ -1,58 +1,58 @@
 /** Terminates a pod: removes containers, sandbox, volumes and data, in this order. A part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
-import { served } from '../../shared/actorRefs.ts';
-import { failureOf, REFUSED_MS } from '../../shared/failure.ts';
-import { killFailed } from '../../shared/failureEvents.ts';
+import { sharedActor } from '../../shared/actorRefs.ts';
+import { failureOf, REFUSAL_RETRY_MS } from '../../shared/failure.ts';
+import { killFailedEvents } from '../../shared/failureEvents.ts';
 import { NO_FAILURE, NO_STALE_DEADLINE, RARE } from '../../shared/unreached.ts';
-import { after, awaitingAttempt } from '../../shared/waits.ts';
-import { command, stopActors } from '../commands.ts';
+import { after, retryWaitState } from '../../shared/waits.ts';
+import { sendCommands, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
-import { allSandboxes, hasLateSandbox } from '../sandbox.ts';
+import { allSandboxIds, hasLateSandbox } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
-import { hasNoProcess, nextToStop, stopCommand } from '../stopOrder.ts';
-import { deadlineOf, staysAfterwards } from '../termination.ts';
+import { hasNoProcess, nextSidecarToStop, stopCommand } from '../stopOrder.ts';
+import { deadlineOf, remainsAfterTermination } from '../termination.ts';
 
 /**
  * Number of failed removals after which the runtime is restarted. A single failure may be caused by a task that is just
  * exiting.
  */
-const RESTART_AT = 2;
+const FAILURES_BEFORE_RESTART = 2;
 /**
  * Number of failed removals between two restarts of the runtime. A restart takes some time, and the removal is retried
  * every ten seconds.
  */
-const RESTART_EVERY = 6;
+const FAILURES_BETWEEN_RESTARTS = 6;
 
 const isTaskLost = (event: object): boolean =>
   'error' in event && failureOf({ type: '', ...event }).reason === 'TaskLost';
 
 /** Returns the number of failures because of a lost task, including the current one. */
-const lostTasks = (context: PodContext): number => (context.lostTasks ?? 0) + 1;
+const nextLostTaskCount = (context: PodContext): number => (context.lostTaskCount ?? 0) + 1;
 
 /** Whether the runtime has a container that may be running and has no actor yet. */
 const hasUnadoptedContainer = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
 /** Returns the wait for the deadline of the containers, which is never longer than their grace period. */
-const restOfGrace = ({ termination, endedAt }: PodContext) =>
+const remainingGrace = ({ termination, endedAt }: PodContext) =>
   termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
 const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
   hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
   needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUnadoptedContainer(context),
-  isStopDue: ({ context }: PodArgs) => nextToStop(context) !== undefined,
+  isStopDue: ({ context }: PodArgs) => nextSidecarToStop(context) !== undefined,
   areVolumesUnmounted: ({ context }: PodArgs) => areVolumesUnmounted(context),
   hasStoppedActors: ({ context }: PodArgs) => context.queued === undefined,
   needsRuntimeRestart: ({ context, event }: PodArgs) =>
-    isTaskLost(event) && lostTasks(context) % RESTART_EVERY === RESTART_AT,
-  staysAfterwards: ({ context }: PodArgs) => staysAfterwards(context.termination),
+    isTaskLost(event) && nextLostTaskCount(context) % FAILURES_BETWEEN_RESTARTS === FAILURES_BEFORE_RESTART,
+  staysAfterwards: ({ context }: PodArgs) => remainsAfterTermination(context.termination),
 };
 
 const actions = {
-  recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxes(context) })),
+  recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxIds(context) })),
   /**
    * Marks the sandbox as stopped. It is retained in the context, because its addresses were the pod's and it has yet to
    * be removed.
@@ -63,16 +63,16 @@ const actions = {
   stopContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = Object.keys(context.containers);
     const commands = names.map((name) => ({ names: [name], event: stopCommand(context, name) }));
-    command(enqueue, context, commands);
+    sendCommands(enqueue, context, commands);
   }),
   /** Stops the next sidecar, whose turn to stop has come (C11). */
   stopNext: podSetup.enqueueActions(({ context, enqueue }) => {
-    const name = nextToStop(context);
+    const name = nextSidecarToStop(context);
     if (name === undefined) return;
-    const released = [...context.released, name];
-    enqueue.assign({ released });
-    const event = stopCommand({ ...context, released }, name);
-    command(enqueue, context, [{ names: [name], event }]);
+    const releasedSidecars = [...context.releasedSidecars, name];
+    enqueue.assign({ releasedSidecars });
+    const event = stopCommand({ ...context, releasedSidecars }, name);
+    sendCommands(enqueue, context, [{ names: [name], event }]);
   }),
   /**
    * Removes the pod from admission. A pod that no source has anymore does not count there (`GetActivePods` in
@@ -80,13 +80,14 @@ const actions = {
    * counts as long as it runs, so other pods wait for its resources.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
-    if (termination === undefined || staysAfterwards(termination) || termination.reason === 'NodeShutdown') return;
+    if (termination === undefined || remainsAfterTermination(termination) || termination.reason === 'NodeShutdown')
+      return;
     const { uid } = allocated.metadata;
     const type = sourceOf(allocated) === 'api' ? ('admission.settle' as const) : ('admission.leave' as const);
-    enqueue.sendTo(served('admission'), { type, uid });
+    enqueue.sendTo(sharedActor('admission'), { type, uid });
   }),
   /** Releases the resources of the stopped containers. The host ports are released with the sandbox (C9). */
-  releaseResources: podSetup.sendTo(served('admission'), ({ context }) => ({
+  releaseResources: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
     type: 'admission.containersStopped' as const,
     uid: context.allocated.metadata.uid,
   })),
@@ -94,7 +95,7 @@ const actions = {
    * Allows other pods to use the resources. The full name remains reserved until the pod has been removed completely
    * (C9).
    */
-  settleAdmission: podSetup.sendTo(served('admission'), ({ context }) => ({
+  settleAdmission: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
   })),
@@ -107,17 +108,19 @@ const actions = {
     const deadline = activeDeadlineSeconds === undefined ? {} : { activeDeadlineSeconds };
     return { allocated: { ...allocated, spec: { ...spec, ...deadline } } };
   }),
-  countLostTask: podSetup.assign(({ context, event }) => (isTaskLost(event) ? { lostTasks: lostTasks(context) } : {})),
+  countLostTask: podSetup.assign(({ context, event }) =>
+    isTaskLost(event) ? { lostTaskCount: nextLostTaskCount(context) } : {},
+  ),
   unmountVolumes: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = Object.keys(context.volumes);
-    command(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.unmount' } }]);
+    sendCommands(enqueue, context, [{ to: 'volumes', names, event: { type: 'volume.unmount' } }]);
   }),
   stopActors: podSetup.enqueueActions(({ context, enqueue }) => stopActors(enqueue, context)),
 };
 
 export const terminatingImplementations = { guards, actions };
 
-const overdue = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } as const;
+const overdueTransition = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   description: 'The pod terminates: containers, sandbox, volumes, cgroup and directory are removed in this order.',
@@ -168,7 +171,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
           description: 'Hooks and processes may run until the end of the grace period.',
           tags: 'inGrace',
           meta: { waitsFor: 'its containers to stop', until: 'deadline' },
-          invoke: after(restOfGrace),
+          invoke: after(remainingGrace),
           on: {
             'timer.elapsed': 'overdue',
             'pod.terminate': {
@@ -189,7 +192,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         { guard: 'hasNoProcess', target: 'stopping' },
         { guard: 'isStopDue', actions: 'stopNext' },
       ],
-      on: { 'pod.killLimitExceeded': overdue },
+      on: { 'pod.killLimitExceeded': overdueTransition },
     },
     stopping: {
       description: 'The runtime stops the sandbox, and the network plugin releases its address.',
@@ -198,24 +201,27 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       entry: ['recordStopped', 'releaseResources'],
       invoke: {
         src: 'stopSandboxes',
-        input: ({ context }) => ({ pod: context.allocated, ids: allSandboxes(context) }),
+        input: ({ context }) => ({ pod: context.allocated, ids: allSandboxIds(context) }),
         onDone: { target: 'volumes', actions: ['markSandboxStopped', 'settleAdmission'] },
         onError: {
           target: 'awaitingStopRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => killFailedEvents(failureOf(event)) },
+          ],
         },
       },
-      on: { 'pod.killLimitExceeded': overdue },
+      on: { 'pod.killLimitExceeded': overdueTransition },
     },
     awaitingStopRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The sandbox could not be stopped. Another attempt follows after a delay.',
         waitsFor: 'another attempt to stop its sandbox',
       }),
       on: {
         'timer.elapsed': 'stopping',
         'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
-        'pod.killLimitExceeded': overdue,
+        'pod.killLimitExceeded': overdueTransition,
       },
     },
     volumes: {
@@ -232,16 +238,19 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       meta: { waitsFor: 'its cgroup to be removed', rules: ['C9'] },
       invoke: {
         src: 'removeCgroup',
-        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxes(context) }),
+        input: ({ context }) => ({ pod: context.allocated, ran: allSandboxIds(context) }),
         onDone: [{ guard: 'staysAfterwards', target: '#pod.finished' }, { target: 'removing' }],
         onError: {
           target: 'awaitingCgroupRetry',
-          actions: ['recordFailure', { type: 'recordEvent', params: ({ event }) => killFailed(failureOf(event)) }],
+          actions: [
+            'recordFailure',
+            { type: 'recordEvent', params: ({ event }) => killFailedEvents(failureOf(event)) },
+          ],
         },
       },
     },
     awaitingCgroupRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The cgroup could not be removed. Another attempt follows after a delay.',
         waitsFor: 'another attempt to remove its cgroup',
       }),
@@ -258,7 +267,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       meta: { waitsFor: 'its sandbox to be removed' },
       invoke: {
         src: 'removeSandboxes',
-        input: ({ context }) => ({ ids: allSandboxes(context) }),
+        input: ({ context }) => ({ ids: allSandboxIds(context) }),
         onDone: 'erasing',
         onError: [
           {
@@ -277,16 +286,16 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       meta: { waitsFor: 'the restart of the container runtime to be requested' },
       invoke: {
         src: 'restartRuntime',
-        input: ({ context }) => ({ why: `cannot remove the sandbox ${allSandboxes(context).join(', ')}` }),
+        input: ({ context }) => ({ why: `cannot remove the sandbox ${allSandboxIds(context).join(', ')}` }),
         onDone: 'awaitingRemoveRetry',
         onError: 'awaitingRemoveRetry',
       },
     },
     awaitingRemoveRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The sandbox could not be removed. Another attempt follows after a delay.',
         waitsFor: 'another attempt to remove its sandbox',
-        withinMs: REFUSED_MS,
+        withinMs: REFUSAL_RETRY_MS,
       }),
       tags: ['retrying', 'ended'],
       // A restart of the runtime may have been requested in the meantime.
@@ -304,7 +313,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
     },
     awaitingEraseRetry: {
-      ...awaitingAttempt({
+      ...retryWaitState({
         description: 'The directory could not be removed. Another attempt follows after a delay.',
         waitsFor: 'another attempt to remove its directory',
       }),

@@ -11,7 +11,15 @@ import { observationSettings, processSettings } from './processSettings.ts';
 import { resourceSettings } from './resourceSettings.ts';
 import { runtimeSettings } from './runtimeSettings.ts';
 import { servingSettings } from './servingSettings.ts';
-import { type FieldsOf, type Flag, type FlagsOf, isField, isGroup, type Setting, type Settings } from './setting.ts';
+import {
+  type FieldsOf,
+  type FlagDefinition,
+  type FlagsOf,
+  isField,
+  isGroup,
+  type SettingDefinition,
+  type Settings,
+} from './setting.ts';
 import { commandSettings, fileSettings, sourceSettings } from './sourceSettings.ts';
 
 /**
@@ -48,8 +56,8 @@ export interface Flags extends FlagsOf<AllSettings> {}
 /** A flag with the setting that it sets. */
 export interface FlagSetting {
   readonly name: string;
-  readonly flag: Flag;
-  readonly setting: Setting;
+  readonly flag: FlagDefinition;
+  readonly setting: SettingDefinition;
 }
 
 /** Returns all flags, including those of nested fields. */

@@ -1,17 +1,27 @@
-import { taint, taintsFlag } from '../admissionFields.ts';
-import { boolean, directory, duration, list, oneOf, path, text, textLike, whole } from '../fields.ts';
+import { taintSchema, taintsFlag } from '../admissionFields.ts';
+import {
+  booleanSchema,
+  directory,
+  durationSchema,
+  enumSchema,
+  integerSchema,
+  listSchema,
+  matchingStringSchema,
+  path,
+  stringSchema,
+} from '../fields.ts';
 import { declareSettings } from './setting.ts';
 
 /** Whether a cloud controller sets the node's addresses. */
-export const isExternal = (provider: string | undefined): boolean => provider === 'external';
+export const isExternalProvider = (provider: string | undefined): boolean => provider === 'external';
 
-const cloudProvider = textLike(
+const cloudProvider = matchingStringSchema(
   '"external" or nothing, as the cloud providers inside of Kubernetes are gone',
-  (provider) => provider === '' || isExternal(provider),
+  (provider) => provider === '' || isExternalProvider(provider),
 );
 
 /** Settings of the cluster that the node belongs to, and of its credentials there. */
-const membership = () =>
+const membershipSettings = () =>
   declareSettings({
     '--kubeconfig': {
       type: path,
@@ -32,7 +42,7 @@ const membership = () =>
       },
     },
     rotateCertificates: {
-      type: boolean,
+      type: booleanSchema,
       default: false,
       effect: 'whether the client certificate is renewed at 70 to 90 % of its life',
       flag: {
@@ -42,7 +52,7 @@ const membership = () =>
       },
     },
     serverTLSBootstrap: {
-      type: boolean,
+      type: booleanSchema,
       default: false,
       effect: 'whether the API server is asked for the serving certificate',
       flag: {
@@ -54,12 +64,12 @@ const membership = () =>
   });
 
 /** Settings of the Node object. */
-const registration = () =>
+const registrationSettings = () =>
   declareSettings({
     registerNode: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether the node makes its Node object ({default})',
       flag: {
         name: '--register-node',
@@ -68,7 +78,7 @@ const registration = () =>
       },
     },
     registerWithTaints: {
-      type: list(taint),
+      type: listSchema(taintSchema),
       effect: 'pods that are not static and do not tolerate a NoExecute taint are refused',
       flag: {
         name: '--register-with-taints',
@@ -78,7 +88,7 @@ const registration = () =>
       },
     },
     providerID: {
-      type: text,
+      type: stringSchema,
       default: '',
       effect: 'the `providerID` of the Node object',
       flag: { name: '--provider-id', argument: '<id>', help: 'the ID by which a cloud knows the node' },
@@ -91,39 +101,39 @@ const registration = () =>
       },
     },
     enableControllerAttachDetach: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect:
         'whether the Node has the annotation by which the controller of the cluster attaches volumes to it ({default})',
-      missingFlag: '--enable-controller-attach-detach',
+      unsupportedFlag: '--enable-controller-attach-detach',
     },
   });
 
 /** Settings of the reports about the node to its cluster. */
-const reporting = () =>
+const reportingSettings = () =>
   declareSettings({
     nodeStatusUpdateFrequency: {
-      type: duration(),
+      type: durationSchema(),
       default: '10s',
       effect: 'how often it is looked whether the status of the Node has changed ({default})',
-      missingFlag: '--node-status-update-frequency',
+      unsupportedFlag: '--node-status-update-frequency',
     },
     nodeStatusReportFrequency: {
-      type: duration(),
+      type: durationSchema(),
       default: '5m',
       defaultFrom: 'nodeStatusUpdateFrequency',
       effect: 'how often that status is written in any case ({default})',
     },
     nodeStatusMaxImages: {
-      type: whole(-1),
+      type: integerSchema(-1),
       default: 50,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'how many images that status lists, the largest first ({default}; -1: all)',
-      missingFlag: '--node-status-max-images',
+      unsupportedFlag: '--node-status-max-images',
     },
     nodeLeaseDurationSeconds: {
-      type: whole(),
+      type: integerSchema(),
       default: 40,
       effect: "how long the node's lease lasts; it is renewed four times while it does ({default})",
     },
@@ -133,48 +143,53 @@ const reporting = () =>
 const client = () =>
   declareSettings({
     configMapAndSecretChangeDetectionStrategy: {
-      type: oneOf('', 'Get', 'Cache', 'Watch'),
+      type: enumSchema('', 'Get', 'Cache', 'Watch'),
       default: 'Watch',
       effect: 'how ConfigMaps and Secrets that pods name are followed: `Watch`, `Cache` or `Get` ({default})',
     },
     syncFrequency: {
-      type: duration(),
+      type: durationSchema(),
       default: '1m',
       effect: 'how often what is not watched is read again, once a volume shows it ({default})',
-      missingFlag: '--sync-frequency',
+      unsupportedFlag: '--sync-frequency',
     },
     kubeAPIQPS: {
-      type: whole(),
+      type: integerSchema(),
       default: 50,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'how many requests in a second the API server gets ({default})',
-      missingFlag: '--kube-api-qps',
+      unsupportedFlag: '--kube-api-qps',
     },
     kubeAPIBurst: {
-      type: whole(),
+      type: integerSchema(),
       default: 100,
       effect: 'how many of them may come at once ({default})',
-      missingFlag: '--kube-api-burst',
+      unsupportedFlag: '--kube-api-burst',
     },
     eventRecordQPS: {
-      type: whole(),
+      type: integerSchema(),
       default: 50,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'how many requests in a second events make to it ({default})',
-      missingFlag: '--event-qps',
+      unsupportedFlag: '--event-qps',
     },
     eventBurst: {
-      type: whole(),
+      type: integerSchema(),
       default: 100,
       effect: 'how many of them may come at once ({default})',
-      missingFlag: '--event-burst',
+      unsupportedFlag: '--event-burst',
     },
     contentType: {
-      type: text,
+      type: stringSchema,
       default: 'application/vnd.kubernetes.protobuf',
       ignored: 'the client of the API server uses JSON',
-      missingFlag: '--kube-api-content-type',
+      unsupportedFlag: '--kube-api-content-type',
     },
   });
 
-export const clusterSettings = () => ({ ...membership(), ...registration(), ...reporting(), ...client() });
+export const clusterSettings = () => ({
+  ...membershipSettings(),
+  ...registrationSettings(),
+  ...reportingSettings(),
+  ...client(),
+});

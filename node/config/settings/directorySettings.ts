@@ -1,15 +1,15 @@
 import { isAbsolute, normalize } from 'node:path';
 import { runDirectory, systemStateDirectory } from '../../host/paths.ts';
-import { directory, path, text, textLike } from '../fields.ts';
+import { directory, matchingStringSchema, path, stringSchema } from '../fields.ts';
 import { declareSettings } from './setting.ts';
 
 /**
  * Schema of the directory of pod logs. An absolute path must already be normalized. A relative path is joined to the
  * file's directory.
  */
-const podLogsDir = textLike('a directory without "..", "//" or a slash at its end, in ASCII', (name) => {
-  const isPlain = /^[\x20-\x7e]*$/.test(name);
-  return isPlain && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
+const podLogsDir = matchingStringSchema('a directory without "..", "//" or a slash at its end, in ASCII', (name) => {
+  const isPrintableAscii = /^[\x20-\x7e]*$/.test(name);
+  return isPrintableAscii && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
 });
 
 /** Settings of the node's directories. */
@@ -45,10 +45,10 @@ export const directorySettings = () =>
       },
     },
     volumePluginDir: {
-      type: text,
+      type: stringSchema,
       default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
       ignored: 'there are no FlexVolume plugins',
-      missingFlag: '--volume-plugin-dir',
+      unsupportedFlag: '--volume-plugin-dir',
     },
   });
 

@@ -14,7 +14,7 @@ const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
   ['--experimental-mounter-path', "volumes are mounted with the host's own tools"],
 ]);
 
-export interface MissingFlag {
+export interface UnsupportedFlag {
   readonly name: string;
   /** The path of the field to set instead of the flag, e.g. `authorization.webhook.cacheAuthorizedTTL`. */
   readonly field?: string;
@@ -22,13 +22,13 @@ export interface MissingFlag {
 }
 
 /** Returns the flags of a kubelet that this node does not have. */
-export const missingFlags = (): readonly MissingFlag[] => [
-  ...missingIn(allSettings(), ''),
+export const unsupportedFlags = (): readonly UnsupportedFlag[] => [
+  ...collectUnsupported(allSettings(), ''),
   ...[...WITHOUT_FIELD].map(([name, why]) => ({ name, why })),
 ];
 
-const missingIn = (settings: Settings, path: string): readonly MissingFlag[] =>
-  Object.entries(settings).flatMap(([name, entry]): readonly MissingFlag[] => {
-    if (isGroup(entry)) return missingIn(entry.fields, `${path}${name}.`);
-    return entry.missingFlag === undefined ? [] : [{ name: entry.missingFlag, field: `${path}${name}` }];
+const collectUnsupported = (settings: Settings, path: string): readonly UnsupportedFlag[] =>
+  Object.entries(settings).flatMap(([name, entry]): readonly UnsupportedFlag[] => {
+    if (isGroup(entry)) return collectUnsupported(entry.fields, `${path}${name}.`);
+    return entry.unsupportedFlag === undefined ? [] : [{ name: entry.unsupportedFlag, field: `${path}${name}` }];
   });

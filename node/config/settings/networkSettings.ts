@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { boolean, list, oneOf, text, whole } from '../fields.ts';
+import { booleanSchema, enumSchema, integerSchema, listSchema, stringSchema } from '../fields.ts';
 import { nodeIpsFlag } from '../nodeIp.ts';
 import { declareSettings } from './setting.ts';
 
@@ -32,7 +32,7 @@ export const networkSettings = () =>
       },
     },
     podCIDR: {
-      type: text,
+      type: stringSchema,
       effect: 'the addresses of pods that the runtime is given, until the Node has some',
       flag: {
         name: '--pod-cidr',
@@ -41,45 +41,50 @@ export const networkSettings = () =>
       },
     },
     clusterDNS: {
-      type: list(address),
+      type: listSchema(address),
       default: [],
       effect: 'the DNS servers of pods with the policy ClusterFirst',
-      missingFlag: '--cluster-dns',
+      unsupportedFlag: '--cluster-dns',
     },
-    clusterDomain: { type: text, default: '', effect: 'their search domain', missingFlag: '--cluster-domain' },
+    clusterDomain: {
+      type: stringSchema,
+      default: '',
+      effect: 'their search domain',
+      unsupportedFlag: '--cluster-domain',
+    },
     resolvConf: {
-      type: text,
+      type: stringSchema,
       isPath: true,
       default: '/etc/resolv.conf',
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: "the host's resolv.conf, read for each pod ({default})",
-      missingFlag: '--resolv-conf',
+      unsupportedFlag: '--resolv-conf',
     },
     hairpinMode: {
-      type: oneOf('', 'promiscuous-bridge', 'hairpin-veth', 'none'),
+      type: enumSchema('', 'promiscuous-bridge', 'hairpin-veth', 'none'),
       default: 'promiscuous-bridge',
       ignored: 'it has no effect in a kubelet either',
-      missingFlag: '--hairpin-mode',
+      unsupportedFlag: '--hairpin-mode',
     },
     makeIPTablesUtilChains: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'no chains of iptables are created',
-      missingFlag: '--make-iptables-util-chains',
+      unsupportedFlag: '--make-iptables-util-chains',
     },
     iptablesMasqueradeBit: {
-      type: whole(0, 31),
+      type: integerSchema(0, 31),
       default: 14,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'it has no effect in a kubelet either',
-      missingFlag: '--iptables-masquerade-bit',
+      unsupportedFlag: '--iptables-masquerade-bit',
     },
     iptablesDropBit: {
-      type: whole(0, 31),
+      type: integerSchema(0, 31),
       default: 15,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'it has no effect in a kubelet either',
-      missingFlag: '--iptables-drop-bit',
+      unsupportedFlag: '--iptables-drop-bit',
     },
   });

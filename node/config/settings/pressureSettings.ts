@@ -1,12 +1,20 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
-import { boolean, duration, list, section, type text, textLike, whole } from '../fields.ts';
-import { type Rule, rule } from './rule.ts';
+import {
+  booleanSchema,
+  durationSchema,
+  integerSchema,
+  listSchema,
+  matchingStringSchema,
+  sectionSchema,
+  type stringSchema,
+} from '../fields.ts';
+import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
 /** The eviction signals of the kubelet. */
-const SIGNALS = [
+const EVICTION_SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
   'nodefs.available',
@@ -19,21 +27,24 @@ const SIGNALS = [
 ] as const;
 
 /** Creates the schema of a map with an optional entry for each eviction signal. */
-const bySignal = (kind: typeof text) =>
-  section(Object.fromEntries(SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
+const signalMapSchema = (kind: typeof stringSchema) =>
+  sectionSchema(Object.fromEntries(EVICTION_SIGNALS.map((signal) => [signal, z.optional(kind)])), 'eviction signal');
 
 /** Schema of an eviction threshold. The kubelet accepts 0 only as a percentage. */
-const line = z.custom<string>((value) => typeof value === 'string' && isLine(value), {
+const thresholdSchema = z.custom<string>((value) => typeof value === 'string' && isValidThreshold(value), {
   error: 'expected a quantity above 0 such as "100Mi", or a percentage such as "10%"',
 });
 
-function isLine(value: string): boolean {
+function isValidThreshold(value: string): boolean {
   if (value.endsWith('%')) return /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) <= 100;
   return (parseQuantity(value) ?? 0n) > 0n;
 }
 
-const grace = textLike('a duration such as "1m30s"', (value) => parseDuration(value) !== undefined);
-const reclaim = textLike('a quantity such as "500Mi", or a percentage such as "5%"', (value) =>
+const gracePeriodSchema = matchingStringSchema(
+  'a duration such as "1m30s"',
+  (value) => parseDuration(value) !== undefined,
+);
+const reclaimSchema = matchingStringSchema('a quantity such as "500Mi", or a percentage such as "5%"', (value) =>
   value.endsWith('%')
     ? /^\d+(\.\d+)?%$/.test(value) && Number.parseFloat(value) > 0
     : (parseQuantity(value) ?? -1n) >= 0n,
@@ -51,73 +62,85 @@ export const DEFAULT_EVICTION_HARD: Readonly<Record<string, string>> = {
 const NO_EVICTION = 'nothing is evicted yet';
 
 /** Settings for the eviction of pods from a node that runs out of resources. */
-const eviction = () =>
+const evictionSettings = () =>
   declareSettings({
     evictionHard: {
-      type: bySignal(line),
+      type: signalMapSchema(thresholdSchema),
       default: DEFAULT_EVICTION_HARD,
       hidesDefault: true,
       effect: '`memory.available` and `nodefs.available` are kept from pods; nothing is evicted yet',
-      missingFlag: '--eviction-hard',
+      unsupportedFlag: '--eviction-hard',
     },
     mergeDefaultEvictionSettings: {
-      type: boolean,
+      type: booleanSchema,
       default: false,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether the default thresholds hold where `evictionHard` names none',
     },
-    evictionSoft: { type: bySignal(line), ignored: NO_EVICTION, missingFlag: '--eviction-soft' },
+    evictionSoft: { type: signalMapSchema(thresholdSchema), ignored: NO_EVICTION, unsupportedFlag: '--eviction-soft' },
     evictionSoftGracePeriod: {
-      type: bySignal(grace),
+      type: signalMapSchema(gracePeriodSchema),
       ignored: NO_EVICTION,
-      missingFlag: '--eviction-soft-grace-period',
+      unsupportedFlag: '--eviction-soft-grace-period',
     },
     evictionPressureTransitionPeriod: {
-      type: duration(),
+      type: durationSchema(),
       default: '5m',
       ignored: NO_EVICTION,
-      missingFlag: '--eviction-pressure-transition-period',
+      unsupportedFlag: '--eviction-pressure-transition-period',
     },
-    evictionMaxPodGracePeriod: { type: whole(), ignored: NO_EVICTION, missingFlag: '--eviction-max-pod-grace-period' },
-    evictionMinimumReclaim: {
-      type: bySignal(reclaim),
+    evictionMaxPodGracePeriod: {
+      type: integerSchema(),
       ignored: NO_EVICTION,
-      missingFlag: '--eviction-minimum-reclaim',
+      unsupportedFlag: '--eviction-max-pod-grace-period',
     },
-    kernelMemcgNotification: { type: boolean, ignored: NO_EVICTION, missingFlag: '--kernel-memcg-notification' },
+    evictionMinimumReclaim: {
+      type: signalMapSchema(reclaimSchema),
+      ignored: NO_EVICTION,
+      unsupportedFlag: '--eviction-minimum-reclaim',
+    },
+    kernelMemcgNotification: {
+      type: booleanSchema,
+      ignored: NO_EVICTION,
+      unsupportedFlag: '--kernel-memcg-notification',
+    },
   });
 
 const NO_SHUTDOWN = 'the shutdown of the host is not followed yet';
-const int32 = whole(-(2 ** 31), 2 ** 31 - 1);
+const int32 = integerSchema(-(2 ** 31), 2 ** 31 - 1);
 
 /** Settings for the termination of pods when the host shuts down. */
-const shutdown = () =>
+const shutdownSettings = () =>
   declareSettings({
-    shutdownGracePeriod: { type: duration(), default: '0s', ignored: NO_SHUTDOWN },
-    shutdownGracePeriodCriticalPods: { type: duration(), default: '0s', ignored: NO_SHUTDOWN },
+    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignored: NO_SHUTDOWN },
+    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignored: NO_SHUTDOWN },
     shutdownGracePeriodByPodPriority: {
-      type: list(section({ priority: int32, shutdownGracePeriodSeconds: whole(0, Number.MAX_SAFE_INTEGER) })),
+      type: listSchema(
+        sectionSchema({ priority: int32, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
+      ),
       ignored: NO_SHUTDOWN,
     },
   });
 
 /** Settings for terminating pods in order to protect the node. */
-export const pressureSettings = () => ({ ...eviction(), ...shutdown() });
+export const pressureSettings = () => ({ ...evictionSettings(), ...shutdownSettings() });
 
 type PressureFields = FieldsOf<ReturnType<typeof pressureSettings>>;
 
 const SECOND_MS = 1_000;
 const isZeroOrASecond = (durationMs = 0): boolean => durationMs === 0 || durationMs >= SECOND_MS;
 
-export const pressureRules: readonly Rule<PressureFields>[] = [
-  rule('shutdownGracePeriod', 'must be 0 or at least 1s', (config) => isZeroOrASecond(config.shutdownGracePeriod)),
-  rule('shutdownGracePeriodCriticalPods', 'must be 0 or at least 1s', (config) => {
+export const pressureRules: readonly ConfigRule<PressureFields>[] = [
+  createRule('shutdownGracePeriod', 'must be 0 or at least 1s', (config) =>
+    isZeroOrASecond(config.shutdownGracePeriod),
+  ),
+  createRule('shutdownGracePeriodCriticalPods', 'must be 0 or at least 1s', (config) => {
     return isZeroOrASecond(config.shutdownGracePeriodCriticalPods);
   }),
-  rule('shutdownGracePeriodCriticalPods', 'must not be longer than shutdownGracePeriod', (config) => {
+  createRule('shutdownGracePeriodCriticalPods', 'must not be longer than shutdownGracePeriod', (config) => {
     return (config.shutdownGracePeriodCriticalPods ?? 0) <= (config.shutdownGracePeriod ?? 0);
   }),
-  rule('shutdownGracePeriodByPodPriority', 'must not be set together with shutdownGracePeriod', (config) => {
+  createRule('shutdownGracePeriodByPodPriority', 'must not be set together with shutdownGracePeriod', (config) => {
     const {
       shutdownGracePeriodByPodPriority: byPriority = [],
       shutdownGracePeriod,
@@ -125,7 +148,7 @@ export const pressureRules: readonly Rule<PressureFields>[] = [
     } = config;
     return byPriority.length === 0 || !(shutdownGracePeriod || shutdownGracePeriodCriticalPods);
   }),
-  rule(
+  createRule(
     'evictionSoftGracePeriod',
     'must have each signal of evictionSoft',
     ({ evictionSoft = {}, evictionSoftGracePeriod = {} }) => {

@@ -1,35 +1,47 @@
 import * as z from 'zod/mini';
 import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
-import { boolean, duration, fraction, list, map, oneOf, quantity, section, text, textLike, whole } from '../fields.ts';
-import { type Rule, rule } from './rule.ts';
+import {
+  booleanSchema,
+  durationSchema,
+  enumSchema,
+  fractionSchema,
+  integerSchema,
+  listSchema,
+  map,
+  matchingStringSchema,
+  quantitySchema,
+  sectionSchema,
+  stringSchema,
+} from '../fields.ts';
+import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
 /** Settings of the pods' cgroups. */
 const cgroups = () =>
   declareSettings({
-    cgroupRoot: { type: text, effect: "where the pods' cgroups lie", missingFlag: '--cgroup-root' },
+    cgroupRoot: { type: stringSchema, effect: "where the pods' cgroups lie", unsupportedFlag: '--cgroup-root' },
     cgroupDriver: {
-      type: oneOf('', 'cgroupfs', 'systemd'),
+      type: enumSchema('', 'cgroupfs', 'systemd'),
       default: 'cgroupfs',
       effect: "`cgroupfs` or `systemd`; the runtime's own where it reports one",
-      missingFlag: '--cgroup-driver',
+      unsupportedFlag: '--cgroup-driver',
     },
     cgroupsPerQOS: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether pods have cgroups of their own, below those of their QoS class ({default})',
-      missingFlag: '--cgroups-per-qos',
+      unsupportedFlag: '--cgroups-per-qos',
     },
     systemCgroups: {
-      type: text,
+      type: stringSchema,
       ignored: 'processes outside of pods are not moved',
-      missingFlag: '--system-cgroups',
+      unsupportedFlag: '--system-cgroups',
     },
   });
 
 /** Schema of reserved resources, each with an amount of at least 0. */
-const reserved = section(
+const reservedSchema = sectionSchema(
   Object.fromEntries(
     ['cpu', 'memory', 'ephemeral-storage', 'pid'].map((resource) => [
       resource,
@@ -43,7 +55,7 @@ const reserved = section(
   'resource',
 );
 
-const enforcement = oneOf(
+const enforcementSchema = enumSchema(
   'none',
   'pods',
   'system-reserved',
@@ -53,7 +65,7 @@ const enforcement = oneOf(
 );
 
 /** Schema of a list of CPU numbers, e.g. `0-3,8`. */
-const cpus = textLike(
+const cpuListSchema = matchingStringSchema(
   'CPUs such as "0-3,8"',
   (set) =>
     set === '' ||
@@ -64,53 +76,53 @@ const cpus = textLike(
 );
 
 /** Settings of the resources that are reserved and not available to pods. */
-const reservations = () =>
+const reservationSettings = () =>
   declareSettings({
     kubeReserved: {
-      type: reserved,
+      type: reservedSchema,
       effect: 'resources kept from pods: `cpu`, `memory`, `ephemeral-storage`, `pid`',
-      missingFlag: '--kube-reserved',
+      unsupportedFlag: '--kube-reserved',
     },
-    systemReserved: { type: reserved, effect: 'the same', missingFlag: '--system-reserved' },
+    systemReserved: { type: reservedSchema, effect: 'the same', unsupportedFlag: '--system-reserved' },
     enforceNodeAllocatable: {
-      type: list(enforcement),
+      type: listSchema(enforcementSchema),
       default: ['pods'],
       effect: '`pods`: the limit of all pods together; `none`',
-      missingFlag: '--enforce-node-allocatable',
+      unsupportedFlag: '--enforce-node-allocatable',
     },
     systemReservedCgroup: {
-      type: text,
+      type: stringSchema,
       ignored: 'only the limit of all pods together is enforced',
-      missingFlag: '--system-reserved-cgroup',
+      unsupportedFlag: '--system-reserved-cgroup',
     },
     kubeReservedCgroup: {
-      type: text,
+      type: stringSchema,
       ignored: 'only the limit of all pods together is enforced',
-      missingFlag: '--kube-reserved-cgroup',
+      unsupportedFlag: '--kube-reserved-cgroup',
     },
     reservedSystemCPUs: {
-      type: cpus,
+      type: cpuListSchema,
       ignored: 'CPUs are reserved by amount, not by number',
-      missingFlag: '--reserved-cpus',
+      unsupportedFlag: '--reserved-cpus',
     },
     localStorageCapacityIsolation: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'ephemeral-storage is always a resource of the node',
-      missingFlag: '--local-storage-capacity-isolation',
+      unsupportedFlag: '--local-storage-capacity-isolation',
     },
   });
 
-const percentage = textLike(
+const percentageSchema = matchingStringSchema(
   'a percentage such as "50%"',
   (share) => /^\d{1,3}%$/.test(share) && Number.parseInt(share, 10) <= 100,
 );
-const amount = quantity('a quantity that is not 0, such as "1Gi"', (nanos) => nanos !== 0n);
+const amountSchema = quantitySchema('a quantity that is not 0, such as "1Gi"', (nanos) => nanos !== 0n);
 /** Schema of the reserved memory of a NUMA node, including huge pages by size. */
 const reservedLimits = z.record(
-  textLike('"memory" or "hugepages-SIZE"', (name) => name === 'memory' || /^hugepages-./.test(name)),
-  amount,
+  matchingStringSchema('"memory" or "hugepages-SIZE"', (name) => name === 'memory' || /^hugepages-./.test(name)),
+  amountSchema,
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
 );
 
@@ -119,115 +131,117 @@ const NO_MEMORY_MANAGER = 'there is no memory manager yet';
 const NO_TOPOLOGY_MANAGER = 'there is no topology manager yet';
 
 /** Settings of the managers that assign CPUs, memory and devices to containers. */
-const managers = () =>
+const managerSettings = () =>
   declareSettings({
     cpuManagerPolicy: {
-      type: oneOf('', 'none', 'static'),
+      type: enumSchema('', 'none', 'static'),
       default: 'none',
       ignored: NO_CPU_MANAGER,
-      missingFlag: '--cpu-manager-policy',
+      unsupportedFlag: '--cpu-manager-policy',
     },
     cpuManagerPolicyOptions: {
-      type: map(text),
+      type: map(stringSchema),
       ignored: NO_CPU_MANAGER,
-      missingFlag: '--cpu-manager-policy-options',
+      unsupportedFlag: '--cpu-manager-policy-options',
     },
     cpuManagerReconcilePeriod: {
-      type: duration(),
+      type: durationSchema(),
       default: '10s',
       ignored: NO_CPU_MANAGER,
-      missingFlag: '--cpu-manager-reconcile-period',
+      unsupportedFlag: '--cpu-manager-reconcile-period',
     },
-    draManagerReconcilePeriod: { type: duration(), ignored: 'there are no resource claims yet' },
+    draManagerReconcilePeriod: { type: durationSchema(), ignored: 'there are no resource claims yet' },
     memoryManagerPolicy: {
-      type: oneOf('', 'None', 'Static'),
+      type: enumSchema('', 'None', 'Static'),
       default: 'None',
       ignored: NO_MEMORY_MANAGER,
-      missingFlag: '--memory-manager-policy',
+      unsupportedFlag: '--memory-manager-policy',
     },
     reservedMemory: {
-      type: list(section({ numaNode: whole(), limits: reservedLimits })),
+      type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimits })),
       ignored: NO_MEMORY_MANAGER,
-      missingFlag: '--reserved-memory',
+      unsupportedFlag: '--reserved-memory',
     },
     memoryThrottlingFactor: {
-      type: fraction(0, 1),
+      type: fractionSchema(0, 1),
       default: 0.9,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'the feature gate MemoryQoS has no effect yet',
     },
     memoryReservationPolicy: {
-      type: oneOf('', 'None', 'TieredReservation'),
+      type: enumSchema('', 'None', 'TieredReservation'),
       default: 'None',
       ignored: 'the feature gate MemoryQoS has no effect yet',
     },
     topologyManagerPolicy: {
-      type: oneOf('', 'none', 'best-effort', 'restricted', 'single-numa-node'),
+      type: enumSchema('', 'none', 'best-effort', 'restricted', 'single-numa-node'),
       default: 'none',
       ignored: NO_TOPOLOGY_MANAGER,
-      missingFlag: '--topology-manager-policy',
+      unsupportedFlag: '--topology-manager-policy',
     },
     topologyManagerScope: {
-      type: oneOf('', 'container', 'pod'),
+      type: enumSchema('', 'container', 'pod'),
       default: 'container',
       ignored: NO_TOPOLOGY_MANAGER,
-      missingFlag: '--topology-manager-scope',
+      unsupportedFlag: '--topology-manager-scope',
     },
     topologyManagerPolicyOptions: {
-      type: map(text),
+      type: map(stringSchema),
       ignored: NO_TOPOLOGY_MANAGER,
-      missingFlag: '--topology-manager-policy-options',
+      unsupportedFlag: '--topology-manager-policy-options',
     },
     qosReserved: {
-      type: section({ memory: z.optional(percentage) }, 'resource'),
+      type: sectionSchema({ memory: z.optional(percentageSchema) }, 'resource'),
       ignored: 'the feature gate QOSReserved has no effect yet',
-      missingFlag: '--qos-reserved',
+      unsupportedFlag: '--qos-reserved',
     },
   });
 
 /** Settings of the pods' cgroups and of the resources that pods may use. */
-export const resourceSettings = () => ({ ...cgroups(), ...reservations(), ...managers() });
+export const resourceSettings = () => ({ ...cgroups(), ...reservationSettings(), ...managerSettings() });
 
 type ResourceFields = FieldsOf<ReturnType<typeof resourceSettings>>;
 
-const enforces = ({ enforceNodeAllocatable = [] }: ResourceFields, ...names: readonly string[]): boolean =>
+const isEnforced = ({ enforceNodeAllocatable = [] }: ResourceFields, ...names: readonly string[]): boolean =>
   enforceNodeAllocatable.some((each) => names.includes(each));
 
 const enforcesBoth = (config: ResourceFields, name: string): boolean =>
-  enforces(config, name) && enforces(config, `${name}-compressible`);
+  isEnforced(config, name) && isEnforced(config, `${name}-compressible`);
 
 const at = 'enforceNodeAllocatable';
 
-export const resourceRules: readonly Rule<ResourceFields>[] = [
-  rule(at, 'needs cgroupsPerQOS', (config) => {
+export const resourceRules: readonly ConfigRule<ResourceFields>[] = [
+  createRule(at, 'needs cgroupsPerQOS', (config) => {
     return config.cgroupsPerQOS !== false || (config.enforceNodeAllocatable ?? []).every((each) => each === 'none');
   }),
-  rule(at, 'must have nothing beside "none"', (config) => {
-    return !enforces(config, 'none') || (config.enforceNodeAllocatable ?? []).length === 1;
+  createRule(at, 'must have nothing beside "none"', (config) => {
+    return !isEnforced(config, 'none') || (config.enforceNodeAllocatable ?? []).length === 1;
   }),
-  rule(at, 'must not name anything twice', ({ enforceNodeAllocatable = [] }) => {
+  createRule(at, 'must not name anything twice', ({ enforceNodeAllocatable = [] }) => {
     return new Set(enforceNodeAllocatable).size === enforceNodeAllocatable.length;
   }),
-  rule(at, 'must not have both "system-reserved" and "system-reserved-compressible"', (config) => {
+  createRule(at, 'must not have both "system-reserved" and "system-reserved-compressible"', (config) => {
     return !enforcesBoth(config, 'system-reserved');
   }),
-  rule(at, 'must not have both "kube-reserved" and "kube-reserved-compressible"', (config) => {
+  createRule(at, 'must not have both "kube-reserved" and "kube-reserved-compressible"', (config) => {
     return !enforcesBoth(config, 'kube-reserved');
   }),
-  rule('systemReservedCgroup', 'is required by "system-reserved" in enforceNodeAllocatable', (config) => {
-    return !enforces(config, 'system-reserved', 'system-reserved-compressible') || Boolean(config.systemReservedCgroup);
+  createRule('systemReservedCgroup', 'is required by "system-reserved" in enforceNodeAllocatable', (config) => {
+    return (
+      !isEnforced(config, 'system-reserved', 'system-reserved-compressible') || Boolean(config.systemReservedCgroup)
+    );
   }),
-  rule('kubeReservedCgroup', 'is required by "kube-reserved" in enforceNodeAllocatable', (config) => {
-    return !enforces(config, 'kube-reserved', 'kube-reserved-compressible') || Boolean(config.kubeReservedCgroup);
+  createRule('kubeReservedCgroup', 'is required by "kube-reserved" in enforceNodeAllocatable', (config) => {
+    return !isEnforced(config, 'kube-reserved', 'kube-reserved-compressible') || Boolean(config.kubeReservedCgroup);
   }),
-  rule('reservedSystemCPUs', 'cannot be used with systemReservedCgroup or kubeReservedCgroup', (config) => {
+  createRule('reservedSystemCPUs', 'cannot be used with systemReservedCgroup or kubeReservedCgroup', (config) => {
     return !config.reservedSystemCPUs || !(config.systemReservedCgroup || config.kubeReservedCgroup);
   }),
-  rule('reservedMemory', 'must not name a resource of a NUMA node twice', ({ reservedMemory = [] }) => {
+  createRule('reservedMemory', 'must not name a resource of a NUMA node twice', ({ reservedMemory = [] }) => {
     const names = reservedMemory.flatMap(({ numaNode, limits }) =>
       Object.keys(limits).map((each) => `${numaNode}/${each}`),
     );
     return new Set(names).size === names.length;
   }),
-  rule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
+  createRule('systemCgroups', 'needs cgroupRoot', (config) => !config.systemCgroups || Boolean(config.cgroupRoot)),
 ];

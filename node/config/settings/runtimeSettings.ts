@@ -4,15 +4,24 @@ import {
   defaultVerification,
   VERIFICATION_POLICIES,
 } from '../../../kubernetes/images/imageVerification.ts';
-import { boolean, duration, endpoint, list, oneOf, path, text, whole } from '../fields.ts';
-import { type Rule, rule } from './rule.ts';
+import {
+  booleanSchema,
+  durationSchema,
+  endpointSchema,
+  enumSchema,
+  integerSchema,
+  listSchema,
+  path,
+  stringSchema,
+} from '../fields.ts';
+import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
 /** Settings of the container runtime's endpoints. */
-const endpoints = () =>
+const endpointSettings = () =>
   declareSettings({
     containerRuntimeEndpoint: {
-      type: endpoint,
+      type: endpointSchema,
       default: 'unix:///run/containerd/containerd.sock',
       effect: 'the socket of the CRI runtime',
       flag: {
@@ -24,7 +33,7 @@ const endpoints = () =>
       },
     },
     imageServiceEndpoint: {
-      type: endpoint,
+      type: endpointSchema,
       effect: "the socket of the CRI image service (the runtime's)",
       flag: {
         name: '--image-service-endpoint',
@@ -42,64 +51,64 @@ const endpoints = () =>
       flag: { argument: '<directory>', help: 'directory of the programs of these plugins' },
     },
     runtimeRequestTimeout: {
-      type: duration(),
+      type: durationSchema(),
       default: '2m',
       effect: 'how long a call to the runtime may take ({default})',
-      missingFlag: '--runtime-request-timeout',
+      unsupportedFlag: '--runtime-request-timeout',
     },
   });
 
 /** Settings of image pulls. */
-const pulls = () =>
+const imagePullSettings = () =>
   declareSettings({
     serializeImagePulls: {
-      type: boolean,
-      keepsZero: true,
+      type: booleanSchema,
+      allowsZeroValue: true,
       effect: 'one pull at a time (true, unless `maxParallelImagePulls` is more than 1)',
-      missingFlag: '--serialize-image-pulls',
+      unsupportedFlag: '--serialize-image-pulls',
     },
     maxParallelImagePulls: {
-      type: whole(1),
-      keepsZero: true,
+      type: integerSchema(1),
+      allowsZeroValue: true,
       effect: 'how many pulls at a time when they are not serialized',
     },
     imagePullCredentialsVerificationPolicy: {
-      type: oneOf('', ...VERIFICATION_POLICIES),
+      type: enumSchema('', ...VERIFICATION_POLICIES),
       default: defaultVerification.policy,
       effect: 'which images that are there a pod has to prove its right to ({default})',
     },
     preloadedImagesVerificationAllowlist: {
-      type: list(text),
+      type: listSchema(stringSchema),
       default: defaultVerification.allowlist,
       effect: 'images that need no proof under `NeverVerifyAllowlistedImages`',
     },
     imagePullTimeout: {
-      type: duration(),
+      type: durationSchema(),
       default: '1h',
-      keepsZero: true,
+      allowsZeroValue: true,
       hidesDefault: true,
       effect: 'how long one pull may take ({default}; `0s`: as long as it takes); a kubelet has no such field',
     },
     slowImagePullAfter: {
-      type: duration(),
+      type: durationSchema(),
       default: '2m',
-      keepsZero: true,
+      allowsZeroValue: true,
       hidesDefault: true,
       effect:
         'how long pulls may hold up those from other registries ({default}; `0s`: as long as they take); a kubelet has no such field',
     },
     registryPullQPS: {
-      type: whole(),
+      type: integerSchema(),
       default: 5,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'pulls are limited in number, not in rate',
-      missingFlag: '--registry-qps',
+      unsupportedFlag: '--registry-qps',
     },
     registryBurst: {
-      type: whole(),
+      type: integerSchema(),
       default: 10,
       ignored: 'pulls are limited in number, not in rate',
-      missingFlag: '--registry-burst',
+      unsupportedFlag: '--registry-burst',
     },
   });
 
@@ -111,51 +120,55 @@ const LOW_THRESHOLD_PERCENT = 80;
 const imageGarbage = () =>
   declareSettings({
     imageMinimumGCAge: {
-      type: duration(),
+      type: durationSchema(),
       default: MINIMUM_GC_AGE,
       ignored: 'unused images are not removed yet',
-      missingFlag: '--minimum-image-ttl-duration',
+      unsupportedFlag: '--minimum-image-ttl-duration',
     },
-    imageMaximumGCAge: { type: duration(), default: '0s', ignored: 'unused images are not removed yet' },
+    imageMaximumGCAge: { type: durationSchema(), default: '0s', ignored: 'unused images are not removed yet' },
     imageGCHighThresholdPercent: {
-      type: whole(0, 100),
+      type: integerSchema(0, 100),
       default: HIGH_THRESHOLD_PERCENT,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'unused images are not removed yet',
-      missingFlag: '--image-gc-high-threshold',
+      unsupportedFlag: '--image-gc-high-threshold',
     },
     imageGCLowThresholdPercent: {
-      type: whole(0, 100),
+      type: integerSchema(0, 100),
       default: LOW_THRESHOLD_PERCENT,
-      keepsZero: true,
+      allowsZeroValue: true,
       ignored: 'unused images are not removed yet',
-      missingFlag: '--image-gc-low-threshold',
+      unsupportedFlag: '--image-gc-low-threshold',
     },
   });
 
 /** Settings of the container runtime and of the node's images. */
-export const runtimeSettings = () => ({ ...endpoints(), ...pulls(), ...imageGarbage() });
+export const runtimeSettings = () => ({ ...endpointSettings(), ...imagePullSettings(), ...imageGarbage() });
 
 type RuntimeFields = FieldsOf<ReturnType<typeof runtimeSettings>>;
 
-export const runtimeRules: readonly Rule<RuntimeFields>[] = [
-  rule('maxParallelImagePulls', 'must be 1 where serializeImagePulls is true', (config) => {
+export const runtimeRules: readonly ConfigRule<RuntimeFields>[] = [
+  createRule('maxParallelImagePulls', 'must be 1 where serializeImagePulls is true', (config) => {
     return config.serializeImagePulls !== true || (config.maxParallelImagePulls ?? 1) === 1;
   }),
-  rule('imageGCLowThresholdPercent', 'must be less than imageGCHighThresholdPercent', (config) => {
+  createRule('imageGCLowThresholdPercent', 'must be less than imageGCHighThresholdPercent', (config) => {
     const low = config.imageGCLowThresholdPercent ?? LOW_THRESHOLD_PERCENT;
     return low < (config.imageGCHighThresholdPercent ?? HIGH_THRESHOLD_PERCENT);
   }),
-  rule('imageMaximumGCAge', `must be longer than imageMinimumGCAge (${MINIMUM_GC_AGE} if it is not set)`, (config) => {
-    const { imageMaximumGCAge = 0, imageMinimumGCAge } = config;
-    return imageMaximumGCAge === 0 || imageMaximumGCAge > (imageMinimumGCAge || (parseDuration(MINIMUM_GC_AGE) ?? 0));
-  }),
-  rule('preloadedImagesVerificationAllowlist', 'needs the policy "NeverVerifyAllowlistedImages"', (config) => {
+  createRule(
+    'imageMaximumGCAge',
+    `must be longer than imageMinimumGCAge (${MINIMUM_GC_AGE} if it is not set)`,
+    (config) => {
+      const { imageMaximumGCAge = 0, imageMinimumGCAge } = config;
+      return imageMaximumGCAge === 0 || imageMaximumGCAge > (imageMinimumGCAge || (parseDuration(MINIMUM_GC_AGE) ?? 0));
+    },
+  ),
+  createRule('preloadedImagesVerificationAllowlist', 'needs the policy "NeverVerifyAllowlistedImages"', (config) => {
     const { preloadedImagesVerificationAllowlist: allowlist = [], imagePullCredentialsVerificationPolicy: policy } =
       config;
     return allowlist.length === 0 || policy === 'NeverVerifyAllowlistedImages';
   }),
-  rule(
+  createRule(
     'preloadedImagesVerificationAllowlist',
     'has entries that are neither an image without tag and digest nor end in "/*"',
     (config) => {

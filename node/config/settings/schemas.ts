@@ -1,16 +1,16 @@
 /** Creates the schemas of a configuration file and of the command line. */
 import * as z from 'zod/mini';
-import { section } from '../fields.ts';
+import { sectionSchema } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, fieldEntries, flagSettings } from './allSettings.ts';
-import { isGroup, type Setting, type Settings, type ShapeOf } from './setting.ts';
+import { isGroup, type SettingDefinition, type Settings, type ShapeOf } from './setting.ts';
 
 /** Creates the schema of a file, without the rules about several fields. */
 export const fileSchema = () => fieldsSchema<AllSettings>(allSettings());
 
 function fieldsSchema<S extends Settings>(settings: S) {
-  const shape = Object.fromEntries(fieldEntries(settings).map(([name, entry]) => [name, fieldSchema(entry)]));
+  const fieldSchemas = Object.fromEntries(fieldEntries(settings).map(([name, entry]) => [name, fieldSchema(entry)]));
   // Safe cast: each field has the schema of its setting.
-  return section(shape as ShapeOf<S>);
+  return sectionSchema(fieldSchemas as ShapeOf<S>);
 }
 
 function fieldSchema(entry: Settings[string]): z.ZodMiniType {
@@ -18,11 +18,11 @@ function fieldSchema(entry: Settings[string]): z.ZodMiniType {
   return entry.isRequired ? entry.type : z.optional(entry.type);
 }
 
-const flagType = ({ flag, type }: Setting): z.ZodMiniType => flag?.type ?? type;
+const flagType = ({ flag, type }: SettingDefinition): z.ZodMiniType => flag?.type ?? type;
 
 /** Creates the schema of the flags of `run` and `up`. */
 export function flagSchema(): z.ZodMiniType<Flags> {
-  const shape = flagSettings().map(({ name, setting }) => [name, z.optional(flagType(setting))] as const);
+  const flagSchemas = flagSettings().map(({ name, setting }) => [name, z.optional(flagType(setting))] as const);
   // Safe cast: each flag has the schema of its setting.
-  return section(Object.fromEntries(shape)) as z.ZodMiniType as z.ZodMiniType<Flags>;
+  return sectionSchema(Object.fromEntries(flagSchemas)) as z.ZodMiniType as z.ZodMiniType<Flags>;
 }

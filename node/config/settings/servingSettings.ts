@@ -1,20 +1,33 @@
 import { CIPHER_SUITES } from '../cipherSuites.ts';
-import { boolean, duration, fromText, list, listenAddress, oneOf, path, text, textLike, whole } from '../fields.ts';
-import { type Rule, rule } from './rule.ts';
+import {
+  booleanSchema,
+  durationSchema,
+  enumSchema,
+  integerSchema,
+  listenAddress,
+  listSchema,
+  matchingStringSchema,
+  parsedNumberSchema,
+  path,
+  stringSchema,
+} from '../fields.ts';
+import { type ConfigRule, createRule } from './rule.ts';
 import type { FieldsOf } from './setting.ts';
 import { declareSettings } from './setting.ts';
 
-const cipherSuite = textLike('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) => CIPHER_SUITES.includes(name));
-const port = whole(0, 65_535);
-const portFlag = fromText(port);
+const cipherSuite = matchingStringSchema('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) =>
+  CIPHER_SUITES.includes(name),
+);
+const port = integerSchema(0, 65_535);
+const portFlag = parsedNumberSchema(port);
 
 /** Settings of the addresses and ports of the node's API. */
-const listening = () =>
+const listenSettings = () =>
   declareSettings({
     enableServer: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether the node serves its API ({default})',
       flag: { name: '--enable-server', argument: '[boolean]', help: "serve the node's API (default: {default})" },
     },
@@ -55,7 +68,7 @@ const listening = () =>
     healthzPort: {
       type: port,
       default: 10_248,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'the port of the health check ({default}; 0: none)',
       flag: {
         name: '--healthz-port',
@@ -80,7 +93,7 @@ const listening = () =>
 const tls = () =>
   declareSettings({
     tlsCertFile: {
-      type: text,
+      type: stringSchema,
       isPath: true,
       effect: 'the certificate of the API, and of the page where `--inspect-address` is one that other hosts reach',
       flag: {
@@ -91,30 +104,30 @@ const tls = () =>
       },
     },
     tlsPrivateKeyFile: {
-      type: text,
+      type: stringSchema,
       isPath: true,
       effect: 'its key',
       flag: { name: '--tls-private-key-file', argument: '<file>', type: path, help: 'its key' },
     },
     tlsCipherSuites: {
-      type: list(cipherSuite),
+      type: listSchema(cipherSuite),
       default: [],
       effect: 'the suites of TLS 1.2 (those with forward secrecy)',
-      missingFlag: '--tls-cipher-suites',
+      unsupportedFlag: '--tls-cipher-suites',
     },
     tlsCurvePreferences: {
-      type: list(whole()),
+      type: listSchema(integerSchema()),
       default: [],
       effect: "the curves of TLS, by their numbers (OpenSSL's)",
     },
     tlsMinVersion: {
-      type: oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
+      type: enumSchema('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
       effect: 'the least version of TLS (VersionTLS12)',
-      missingFlag: '--tls-min-version',
+      unsupportedFlag: '--tls-min-version',
     },
   });
 
-const access = () =>
+const accessSettings = () =>
   declareSettings({
     authentication: {
       effect:
@@ -123,7 +136,7 @@ const access = () =>
         x509: {
           fields: {
             clientCAFile: {
-              type: text,
+              type: stringSchema,
               isPath: true,
               flag: {
                 name: '--client-ca-file',
@@ -137,9 +150,9 @@ const access = () =>
         anonymous: {
           fields: {
             enabled: {
-              type: boolean,
+              type: booleanSchema,
               default: false,
-              keepsZero: true,
+              allowsZeroValue: true,
               flag: {
                 name: '--anonymous-auth',
                 argument: '[boolean]',
@@ -151,10 +164,10 @@ const access = () =>
         webhook: {
           fields: {
             enabled: {
-              type: boolean,
+              type: booleanSchema,
               default: true,
               standaloneDefault: false,
-              keepsZero: true,
+              allowsZeroValue: true,
               flag: {
                 name: '--authentication-token-webhook',
                 argument: '[boolean]',
@@ -162,9 +175,9 @@ const access = () =>
               },
             },
             cacheTTL: {
-              type: duration(),
+              type: durationSchema(),
               default: '2m',
-              missingFlag: '--authentication-token-webhook-cache-ttl',
+              unsupportedFlag: '--authentication-token-webhook-cache-ttl',
             },
           },
         },
@@ -175,7 +188,7 @@ const access = () =>
         '`mode`: `{mode}`, the API server decides (in a cluster), or `AlwaysAllow`; `webhook`: for how long that holds ({webhook.cacheAuthorizedTTL}, denied {webhook.cacheUnauthorizedTTL})',
       fields: {
         mode: {
-          type: oneOf('', 'AlwaysAllow', 'Webhook'),
+          type: enumSchema('', 'AlwaysAllow', 'Webhook'),
           default: 'Webhook',
           standaloneDefault: '',
           flag: {
@@ -188,14 +201,14 @@ const access = () =>
         webhook: {
           fields: {
             cacheAuthorizedTTL: {
-              type: duration(),
+              type: durationSchema(),
               default: '5m',
-              missingFlag: '--authorization-webhook-cache-authorized-ttl',
+              unsupportedFlag: '--authorization-webhook-cache-authorized-ttl',
             },
             cacheUnauthorizedTTL: {
-              type: duration(),
+              type: durationSchema(),
               default: '30s',
-              missingFlag: '--authorization-webhook-cache-unauthorized-ttl',
+              unsupportedFlag: '--authorization-webhook-cache-unauthorized-ttl',
             },
           },
         },
@@ -204,61 +217,61 @@ const access = () =>
   });
 
 /** Settings of the paths and connections that the API serves. */
-const handlers = () =>
+const handlerSettings = () =>
   declareSettings({
     enableDebuggingHandlers: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect:
         'whether there are logs, exec, attach, port-forward and more beside pods, metrics, stats and health ({default})',
-      missingFlag: '--enable-debugging-handlers',
+      unsupportedFlag: '--enable-debugging-handlers',
     },
     enableSystemLogHandler: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether `/logs` is served ({default})',
     },
     enableSystemLogQuery: {
-      type: boolean,
+      type: booleanSchema,
       default: false,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: "whether it answers queries for the logs of the host's services ({default})",
     },
     enableProfilingHandler: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect:
         'whether `/debug/pprof/` is served: profiles and a heap snapshot for the developer tools of Chrome ({default})',
     },
     enableDebugFlagsHandler: {
-      type: boolean,
+      type: booleanSchema,
       default: true,
-      keepsZero: true,
+      allowsZeroValue: true,
       effect: 'whether `/debug/flags/v` changes the verbosity of the log ({default})',
     },
     enableContentionProfiling: {
-      type: boolean,
+      type: booleanSchema,
       ignored: 'JavaScript has no locks to contend for',
-      missingFlag: '--contention-profiling',
+      unsupportedFlag: '--contention-profiling',
     },
     streamingConnectionIdleTimeout: {
-      type: duration(),
+      type: durationSchema(),
       default: '4h',
       ignored: 'it has no effect in a kubelet either',
-      missingFlag: '--streaming-connection-idle-timeout',
+      unsupportedFlag: '--streaming-connection-idle-timeout',
     },
   });
 
 /** Settings of the node's own API: where it listens, its certificates, and who may use it. */
-export const servingSettings = () => ({ ...listening(), ...tls(), ...access(), ...handlers() });
+export const servingSettings = () => ({ ...listenSettings(), ...tls(), ...accessSettings(), ...handlerSettings() });
 
 type ServingFields = FieldsOf<ReturnType<typeof servingSettings>>;
 
-export const servingRules: readonly Rule<ServingFields>[] = [
-  rule('enableSystemLogQuery', 'needs enableSystemLogHandler', (config) => {
+export const servingRules: readonly ConfigRule<ServingFields>[] = [
+  createRule('enableSystemLogQuery', 'needs enableSystemLogHandler', (config) => {
     return config.enableSystemLogQuery !== true || config.enableSystemLogHandler !== false;
   }),
 ];

@@ -1,7 +1,7 @@
 /** Defines a setting of the node: a field of a KubeletConfiguration, a flag of `run` and `up`, or both. */
 import type * as z from 'zod/mini';
 
-export interface Setting {
+export interface SettingDefinition {
   /** The type of the field, or of the flag if there is no field. It parses durations into milliseconds. */
   readonly type: z.ZodMiniType;
   /**
@@ -16,14 +16,14 @@ export interface Setting {
   readonly effect?: string;
   /** The reason why the field has no effect. One warning at the start lists all such fields that the file sets. */
   readonly ignored?: string;
-  readonly flag?: Flag;
+  readonly flag?: FlagDefinition;
   /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these. */
-  readonly missingFlag?: string;
+  readonly unsupportedFlag?: string;
   /**
    * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any
    * other field, they stand for the default, and /configz leaves them out.
    */
-  readonly keepsZero?: true;
+  readonly allowsZeroValue?: true;
   /** Whether /configz leaves out the default value, as a kubelet does if Go's field stays nil. */
   readonly hidesDefault?: true;
   /** Whether a relative path in the file is resolved against the directory of the file. */
@@ -34,7 +34,7 @@ export interface Setting {
   readonly isRequired?: true;
 }
 
-export interface Flag {
+export interface FlagDefinition {
   /** The flag's name, e.g. `--max-pods`. A setting without a field is named after its flag instead. */
   readonly name?: string;
   /** The short form, e.g. `-v`. */
@@ -59,7 +59,7 @@ export interface Flag {
 }
 
 /** A field whose value is a map of fields. */
-export interface Group {
+export interface SettingGroup {
   readonly fields: Settings;
   readonly effect?: string;
   readonly ignored?: string;
@@ -69,13 +69,13 @@ export interface Group {
 
 /** Settings by the names of their fields, or of their flags if they have no field. */
 export interface Settings {
-  readonly [name: string]: Setting | Group;
+  readonly [name: string]: SettingDefinition | SettingGroup;
 }
 
 /** Declares settings and preserves the names and types of each. */
 export const declareSettings = <const S extends Settings>(settings: S): S => settings;
 
-export const isGroup = (entry: Setting | Group): entry is Group => 'fields' in entry;
+export const isGroup = (entry: SettingDefinition | SettingGroup): entry is SettingGroup => 'fields' in entry;
 
 /** Whether a setting is a field of a KubeletConfiguration, inferred from its name. */
 export const isField = (name: string): boolean => !name.startsWith('--');
@@ -126,7 +126,7 @@ type FieldValue<E> = E extends { readonly type: infer T extends z.ZodMiniType } 
 type ValueOf<E> = E extends { readonly fields: infer F }
   ? ValuesOf<F>
   : E extends { readonly default: unknown }
-    ? E extends { readonly keepsZero: true }
+    ? E extends { readonly allowsZeroValue: true }
       ? FieldValue<E> | FlaggedValue<E>
       : Exclude<FieldValue<E> | FlaggedValue<E>, ''>
     : FieldValue<E> | FlaggedValue<E> | undefined;

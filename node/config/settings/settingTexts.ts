@@ -1,27 +1,30 @@
 /** Formats descriptions of settings for the help and docs/reference.md. */
 import { lookUp } from '../../../base/lookUp.ts';
-import { isGroup, type Setting, type Settings } from './setting.ts';
+import { isGroup, type SettingDefinition, type Settings } from './setting.ts';
 
 /**
  * Replaces the placeholders in a text with the defaults of a setting: `{default}`, `{standalone}`, and in the text of a
- * group the path of a field, e.g. `{webhook.cacheTTL}`. `texts` take precedence.
+ * group the path of a field, e.g. `{webhook.cacheTTL}`. `replacements` take precedence.
  */
 export function withDefaults(
   text: string,
-  entry: Settings[string],
-  texts: Readonly<Record<string, string>> = {},
+  settingEntry: Settings[string],
+  replacements: Readonly<Record<string, string>> = {},
 ): string {
-  return text.replaceAll(/\{([\w.]+)\}/g, (_, name: string) => lookUp(texts, name) ?? defaultText(entry, name));
+  return text.replaceAll(
+    /\{([\w.]+)\}/g,
+    (_, name: string) => lookUp(replacements, name) ?? formatDefault(settingEntry, name),
+  );
 }
 
-function defaultText(entry: Settings[string], name: string): string {
+function formatDefault(entry: Settings[string], name: string): string {
   if (isGroup(entry)) {
     const [field = '', ...rest] = name.split('.');
-    const member = lookUp(entry.fields, field);
-    if (member === undefined) throw new Error(`there is no field ${name}`);
-    return defaultText(member, rest.length > 0 ? rest.join('.') : 'default');
+    const memberSetting = lookUp(entry.fields, field);
+    if (memberSetting === undefined) throw new Error(`there is no field ${name}`);
+    return formatDefault(memberSetting, rest.length > 0 ? rest.join('.') : 'default');
   }
-  return valueText(name === 'standalone' ? entry.standaloneDefault : entry.default);
+  return formatValue(name === 'standalone' ? entry.standaloneDefault : entry.default);
 }
 
-const valueText = (value: Setting['default']): string => (value === undefined ? 'none' : String(value));
+const formatValue = (value: SettingDefinition['default']): string => (value === undefined ? 'none' : String(value));

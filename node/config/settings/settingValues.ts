@@ -3,19 +3,19 @@
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
-import { isDuration } from '../fields.ts';
+import { isDurationSchema } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';
-import { isGroup, type Setting, type Settings, type ValuesOf } from './setting.ts';
+import { isGroup, type SettingDefinition, type Settings, type ValuesOf } from './setting.ts';
 
 export interface SettingValues extends ValuesOf<AllSettings> {}
 
-type Values = Readonly<Record<string, unknown>>;
+type SettingMap = Readonly<Record<string, unknown>>;
 
 /** The user's configuration. */
-interface Configured {
-  readonly flags: Values;
+interface ConfiguredValues {
+  readonly flags: SettingMap;
   /** The fields of the file, or of the section of the file that corresponds to a group. */
-  readonly fields: Values;
+  readonly fields: SettingMap;
 }
 
 /**
@@ -32,13 +32,14 @@ export function settingValues({
   readonly defaults?: Partial<SettingValues>;
 }): SettingValues {
   // Safe cast: each value is one that the type of the setting has returned.
-  return valuesIn(allSettings(), { flags, fields: file }, defaults) as SettingValues;
+  return compileGroup(allSettings(), { flags, fields: file }, defaults) as SettingValues;
 }
 
-function valuesIn(settings: Settings, configured: Configured, defaults: Values): Values {
+function compileGroup(settings: Settings, configured: ConfiguredValues, defaults: SettingMap): SettingMap {
   const { flags, fields } = configured;
   const entries = Object.entries(settings).map(([name, entry]) => {
-    if (isGroup(entry)) return [name, valuesIn(entry.fields, { flags, fields: asFields(lookUp(fields, name)) }, {})];
+    if (isGroup(entry))
+      return [name, compileGroup(entry.fields, { flags, fields: asFields(lookUp(fields, name)) }, {})];
     const value = configuredValue(name, entry, configured) ?? lookUp(defaults, name);
     return [name, value ?? defaultValue(entry, isStandalone(flags))];
   });
@@ -46,30 +47,38 @@ function valuesIn(settings: Settings, configured: Configured, defaults: Values):
 }
 
 /** Returns the fields of a group, or no fields if the file does not set the group. */
-export const asFields = (value: unknown): Values =>
+export const asFields = (value: unknown): SettingMap =>
   typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 
 /** Returns the value that a flag or the file sets, or undefined if neither sets one. */
-export function configuredValue(name: string, setting: Setting, { flags, fields }: Configured): unknown {
-  const { flag, defaultFrom } = setting;
-  const flagged = flag && lookUp(flags, flag.name ?? name);
-  if (flagged !== undefined && !(flag?.emptyIsUnset && flagged === '')) return flagged;
-  const candidates = [lookUp(fields, name), defaultFrom === undefined ? undefined : lookUp(fields, defaultFrom)];
-  return candidates.find((value) => value !== undefined && (setting.keepsZero || !isZero(value, setting)));
+export function configuredValue(
+  name: string,
+  setting: SettingDefinition,
+  { flags, fields }: ConfiguredValues,
+): unknown {
+  const { flag, defaultFrom: defaultField } = setting;
+  const flagValue = flag && lookUp(flags, flag.name ?? name);
+  if (flagValue !== undefined && !(flag?.emptyIsUnset && flagValue === '')) return flagValue;
+  const candidateValues = [lookUp(fields, name), defaultField === undefined ? undefined : lookUp(fields, defaultField)];
+  return candidateValues.find(
+    (value) => value !== undefined && (setting.allowsZeroValue || !isGoZeroValue(value, setting)),
+  );
 }
 
 /** Whether a value of the file is Go's zero value, written or parsed. An empty list or map is not a zero value. */
-const isZero = (value: unknown, { type }: Setting): boolean =>
-  value === 0 || value === '' || (typeof value === 'string' && isDuration(type) && parseDuration(value) === 0);
+const isGoZeroValue = (value: unknown, { type }: SettingDefinition): boolean =>
+  value === 0 || value === '' || (typeof value === 'string' && isDurationSchema(type) && parseDuration(value) === 0);
 
-export const isStandalone = (flags: Values): boolean => flags['--kubeconfig'] === undefined;
+export const isStandalone = (flags: SettingMap): boolean => flags['--kubeconfig'] === undefined;
 
 /** Returns the default as written in a file, on a node with or without a cluster. */
-export const writtenDefault = ({ default: inCluster, standaloneDefault }: Setting, standalone: boolean): unknown =>
-  standalone && standaloneDefault !== undefined ? standaloneDefault : inCluster;
+export const defaultInFile = (
+  { default: inCluster, standaloneDefault }: SettingDefinition,
+  standalone: boolean,
+): unknown => (standalone && standaloneDefault !== undefined ? standaloneDefault : inCluster);
 
 /** Returns the default as the type of the setting parses it. */
-export function defaultValue(setting: Setting, standalone: boolean): unknown {
-  const written = writtenDefault(setting, standalone);
-  return written === undefined ? undefined : z.parse(setting.type, written);
+export function defaultValue(setting: SettingDefinition, standalone: boolean): unknown {
+  const unparsedDefault = defaultInFile(setting, standalone);
+  return unparsedDefault === undefined ? undefined : z.parse(setting.type, unparsedDefault);
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { boolean, duration, oneOf, path, text } from '../fields.ts';
+import { booleanSchema, durationSchema, enumSchema, path, stringSchema } from '../fields.ts';
 import { headersField, headersFlag, manifestUrl } from '../urlFields.ts';
 import { declareSettings } from './setting.ts';
 
@@ -7,13 +7,13 @@ import { declareSettings } from './setting.ts';
 export const fileSettings = () =>
   declareSettings({
     apiVersion: {
-      type: oneOf('kubelet.config.k8s.io/v1beta1'),
+      type: enumSchema('kubelet.config.k8s.io/v1beta1'),
       isRequired: true,
       default: 'kubelet.config.k8s.io/v1beta1',
       effect: '`{default}`',
     },
     kind: {
-      type: oneOf('KubeletConfiguration'),
+      type: enumSchema('KubeletConfiguration'),
       isRequired: true,
       default: 'KubeletConfiguration',
       effect: '`{default}`',
@@ -28,7 +28,7 @@ export const fileSettings = () =>
 export const sourceSettings = () =>
   declareSettings({
     staticPodPath: {
-      type: text,
+      type: stringSchema,
       isPath: true,
       effect: 'a directory of manifests, or one manifest',
       flag: {
@@ -40,10 +40,10 @@ export const sourceSettings = () =>
       },
     },
     fileCheckFrequency: {
-      type: duration(),
+      type: durationSchema(),
       default: '20s',
       effect: 'how often all manifests are listed, beside what inotify reports ({default})',
-      missingFlag: '--file-check-frequency',
+      unsupportedFlag: '--file-check-frequency',
     },
     staticPodURL: {
       type: manifestUrl,
@@ -69,13 +69,13 @@ export const sourceSettings = () =>
       },
     },
     httpCheckFrequency: {
-      type: duration(),
+      type: durationSchema(),
       default: '20s',
       effect: 'how often the URL is asked ({default})',
-      missingFlag: '--http-check-frequency',
+      unsupportedFlag: '--http-check-frequency',
     },
     '--lenient-manifests': {
-      type: boolean,
+      type: booleanSchema,
       default: false,
       flag: {
         help: 'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
@@ -87,7 +87,7 @@ export const sourceSettings = () =>
 export const commandSettings = () =>
   declareSettings({
     runOnce: {
-      type: boolean,
+      type: booleanSchema,
       default: false,
       effect: 'as `--runonce`',
       flag: {

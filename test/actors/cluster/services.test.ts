@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Services } from '../../../actors/cluster/services.ts';
+import { ClusterServices } from '../../../actors/cluster/services.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { watching } from '../../fakes/watching.ts';
@@ -13,27 +13,27 @@ function podOf(source: string): Pod {
 }
 
 test('a pod of the API server waits until its services are known, a static one goes without them', () => {
-  const services = new Services();
-  expect(() => services.variables(podOf('api'))).toThrow(
+  const services = new ClusterServices();
+  expect(() => services.serviceVariables(podOf('api'))).toThrow(
     expect.objectContaining({
       reason: 'CreateContainerConfigError',
       message: 'services have not yet been read at least once, cannot construct envvars',
     }),
   );
-  expect(services.variables(podOf('file'))).toEqual({});
+  expect(services.serviceVariables(podOf('file'))).toEqual({});
   services.replaceAll([]);
-  expect(services.variables(podOf('api'))).toEqual({});
+  expect(services.serviceVariables(podOf('api'))).toEqual({});
 });
 
 test('services come and go with what the API server has', async () => {
   const { clock, ask, services, stop } = watching();
   await clock.advance(0);
-  const variable = () => services.variables(podOf('api')).DB_SERVICE_PORT_SQL;
+  const variable = () => services.serviceVariables(podOf('api')).DB_SERVICE_PORT_SQL;
   expect(variable()).toBeUndefined();
   await ask('POST', SERVICES, { metadata: { name: 'db' }, spec: { ports: [{ name: 'sql', port: 5432 }] } });
   await clock.advance(0);
   expect(variable()).toBe('5432');
-  expect(services.variables(podOf('file'))).toHaveProperty('DB_PORT_5432_TCP_PROTO', 'tcp');
+  expect(services.serviceVariables(podOf('file'))).toHaveProperty('DB_PORT_5432_TCP_PROTO', 'tcp');
   await ask('DELETE', `${SERVICES}/db`);
   await clock.advance(0);
   expect(variable()).toBeUndefined();
@@ -47,7 +47,9 @@ test('one without an address of its own is not even told to the node', async () 
   await ask('POST', SERVICES, { metadata: { name: 'headless' }, spec: { clusterIP: 'None', ports } });
   await ask('POST', SERVICES, { metadata: { name: 'out' }, spec: { type: 'ExternalName', externalName: 'a.example' } });
   await clock.advance(0);
-  expect(Object.keys(services.variables(podOf('api'))).filter((name) => /^(HEADLESS|OUT)_/.test(name))).toEqual([]);
+  expect(Object.keys(services.serviceVariables(podOf('api'))).filter((name) => /^(HEADLESS|OUT)_/.test(name))).toEqual(
+    [],
+  );
   expect(errors).toEqual([]);
   await stop();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { Classes } from '../../../actors/cluster/classes.ts';
+import { ClusterRuntimeClasses } from '../../../actors/cluster/classes.ts';
 import { OwnNode } from '../../../actors/cluster/node/ownNode.ts';
-import { Services } from '../../../actors/cluster/services.ts';
+import { ClusterServices } from '../../../actors/cluster/services.ts';
 import { clusterWatches } from '../../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { watching } from '../../fakes/watching.ts';
@@ -40,7 +40,7 @@ test('each set is watched by itself, as a kubelet asks for it', async () => {
 
 test('without a cluster there is nothing to watch', async () => {
   const clock = new SimulatedClock();
-  const caches = { ownNode: new OwnNode(), services: new Services(), classes: new Classes() };
+  const caches = { ownNode: new OwnNode(), services: new ClusterServices(), classes: new ClusterRuntimeClasses() };
   const feed = clusterWatches({ nodeName: 'node-1', clock, jitter: () => 0, onError: () => {}, ...caches });
   await feed(() => {}, { signal: new AbortController().signal });
 });

@@ -31,8 +31,10 @@ describe('events leave the actors', () => {
       at: expect.any(Number),
     });
     const again: Told[] = [];
-    const { agent, play } = createReplay(node.agent.input, node.entries, { events: (event) => void again.push(event) });
-    await play();
+    const { agent, playEntries } = createReplay(node.agent.input, node.entries, {
+      events: (event) => void again.push(event),
+    });
+    await playEntries();
     expect(again).toEqual(told);
     agent.stop();
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { EventSender } from '../../../actors/events/eventSender.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
-import { EVENT } from '../../../kubeclient/paths.ts';
+import { EVENT_TYPE } from '../../../kubeclient/paths.ts';
 import { coreEvent } from '../../../kubernetes/events/event.ts';
 import { type InvolvedObject, recordedEvent, warning } from '../../../kubernetes/events/recordedEvent.ts';
 import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
@@ -45,7 +45,7 @@ function sender(...replies: readonly Reply[]) {
 }
 
 const unreachables = (count: number) => Array.from({ length: count }, () => unreachable());
-const taken = (count: number) => Array.from({ length: count }, () => answered(201, EVENT));
+const taken = (count: number) => Array.from({ length: count }, () => answered(201, EVENT_TYPE));
 
 test('C36: an event is made, and counted once it happens again', async () => {
   const { api, client, ask } = cluster(new SimulatedClock());
@@ -77,9 +77,9 @@ test('C36: an event is made, and counted once it happens again', async () => {
 
 test('C36: of one that is counted only what has changed is sent, and one that the server has forgotten is made again', async () => {
   const { clock, transport, events, asked } = sender(
-    answered(200, EVENT),
+    answered(200, EVENT_TYPE),
     refused(404, 'NotFound'),
-    answered(201, EVENT),
+    answered(201, EVENT_TYPE),
   );
   events.send(started('web.1', 2));
   await clock.advance(0);
@@ -229,18 +229,18 @@ test('that events have to wait is told, with how many, why and until when; and t
   const failure = { message: 'connect ECONNREFUSED 127.0.0.1:6443' };
   for (const name of ['web.1', 'web.2', 'web.3']) events.send(started(name));
   await clock.advance(0);
-  expect(states).toMatchObject([{ since: start, waiting: 3, until: start + 5_000, failure }]);
+  expect(states).toMatchObject([{ since: start, waitingCount: 3, until: start + 5_000, failure }]);
   await clock.advance(5_000);
   expect(states.slice(1)).toMatchObject([
-    { since: start, waiting: 3, failure },
-    { since: start, waiting: 3, until: start + 15_000, failure },
+    { since: start, waitingCount: 3, failure },
+    { since: start, waitingCount: 3, until: start + 15_000, failure },
   ]);
   // While it is tried again nobody can tell until when.
   expect(states[1]).not.toHaveProperty('until');
   await clock.advance(10_000);
   expect(states.slice(4)).toEqual([
-    { since: start + 15_000, waiting: 2, dropped: 0 },
-    { since: start + 15_000, waiting: 0, dropped: 0 },
+    { since: start + 15_000, waitingCount: 2, droppedCount: 0 },
+    { since: start + 15_000, waitingCount: 0, droppedCount: 0 },
   ]);
 });
 
@@ -298,13 +298,13 @@ describe('while starts stand in line', () => {
     expect(states).toEqual([]);
     events.send(started('web.2'));
     await clock.advance(1);
-    expect(states).toEqual([{ since: start + 500, waiting: 2, dropped: 0, until: start + 30_000 }]);
+    expect(states).toEqual([{ since: start + 500, waitingCount: 2, droppedCount: 0, until: start + 30_000 }]);
     starts.areInLine = false;
     await clock.advance(500);
     const since = start + 1_000;
     expect(states.slice(1)).toEqual([
-      { since, waiting: 2, dropped: 0 },
-      { since, waiting: 0, dropped: 0 },
+      { since, waitingCount: 2, droppedCount: 0 },
+      { since, waitingCount: 0, droppedCount: 0 },
     ]);
   });
 
@@ -319,7 +319,7 @@ describe('while starts stand in line', () => {
     }
     await clock.advance(100);
     expect(sent({ transport })).toHaveLength(19);
-    expect(states).toEqual([{ since: start + 500, waiting: 1, dropped: 0, until: start + 30_000 }]);
+    expect(states).toEqual([{ since: start + 500, waitingCount: 1, droppedCount: 0, until: start + 30_000 }]);
   });
 
   test('C36: an agent that stops sends them first', async () => {
@@ -327,10 +327,10 @@ describe('while starts stand in line', () => {
     starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.send(started(name));
     await clock.advance(600);
-    await clock.drive(events.finish());
+    await clock.advanceUntilSettled(events.finish());
     expect([sent({ transport }), clock.pending]).toEqual([['web.1', 'web.2'], 0]);
     // Its actors are gone: nobody is told any more.
-    expect(states).toMatchObject([{ waiting: 2 }]);
+    expect(states).toMatchObject([{ waitingCount: 2 }]);
     await events.finish();
   });
 
@@ -339,7 +339,7 @@ describe('while starts stand in line', () => {
     events.send(started('node-1.1', 1, { kind: 'Node', name: 'node-1', uid: 'node-1' }));
     await clock.advance(1_000);
     expect(asked()).toEqual([]);
-    await clock.drive(events.finish());
+    await clock.advanceUntilSettled(events.finish());
     expect(asked()).toEqual(['POST']);
   });
 
@@ -348,7 +348,7 @@ describe('while starts stand in line', () => {
     starts.areInLine = true;
     for (const name of ['web.1', 'web.2']) events.send(started(name));
     const from = clock.now();
-    await clock.drive(events.finish());
+    await clock.advanceUntilSettled(events.finish());
     expect([clock.now() - from, asked()]).toEqual([2_000, ['POST']]);
     const away = sender(unreachable());
     away.events.send(started('web.1'));
@@ -368,7 +368,7 @@ describe('while starts stand in line', () => {
     await clock.advance(500);
     expect(sent({ transport })).toEqual(Array.from({ length: 10 }, (_, index) => `web.${index + 1}`));
     await clock.advance(500);
-    expect(states).toMatchObject([{ waiting: 500, dropped: 0 }]);
+    expect(states).toMatchObject([{ waitingCount: 500, droppedCount: 0 }]);
   });
 
   test('nothing is left of the wait once it is over', async () => {
@@ -391,5 +391,5 @@ test('of events that go out at once nothing is told; how many were dropped is to
   expect(states).toEqual([]);
   for (let count = 0; count < 1_005; count += 1) events.send(started(`db.${count}`));
   await clock.advance(0);
-  expect(states).toMatchObject([{ waiting: 1_001, dropped: 1 + 4 }]);
+  expect(states).toMatchObject([{ waitingCount: 1_001, droppedCount: 1 + 4 }]);
 });

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay/replay.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { resolvConfReader } from '../../../cri/config/resolvConf.ts';
+import { createResolvConfReader } from '../../../cri/config/resolvConf.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';
 import { openGate } from '../../../host/simulated/gate.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
@@ -14,7 +14,7 @@ import { containerWith, podWith } from '../../fakes/pods.ts';
 test("C20: the host's resolv.conf is read for each pod; while it cannot be, the pod waits and says why", async () => {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const file = join(directory, 'resolv.conf');
-  const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: resolvConfReader(file) } });
+  const node = await simulatedNode({ pods: [podWith('a')], config: { readResolvConf: createResolvConfReader(file) } });
   await node.advance('5s');
   expect(node.pod('a').phase).toBe('Pending');
   expect(node.calls('runPodSandbox')).toEqual([]);
@@ -110,8 +110,8 @@ test('capacity and conditions that are told are facts of the node, and so they a
 
 /** What a replay of all that has entered the agent comes to. */
 async function replayed({ agent: live, entries }: SimulatedNode) {
-  const { agent, play } = createReplay(live.input, JSON.parse(JSON.stringify(entries)));
-  expect(await play()).toEqual([]);
+  const { agent, playEntries } = createReplay(live.input, JSON.parse(JSON.stringify(entries)));
+  expect(await playEntries()).toEqual([]);
   const shown = { pods: agent.pods(), facts: agent.facts() };
   agent.stop();
   return shown;
@@ -146,7 +146,7 @@ test('C27: on a node with a primary IPv6 address that comes first in the status,
   const dialed = new Set<string>();
   const network = new SimulatedNetwork({
     clock: new SimulatedClock(),
-    serverAt: (host, port) => {
+    findServer: (host, port) => {
       dialed.add(`${host} ${port}`);
       return undefined;
     },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { podCidrFeed } from '../../../actors/feeds/podCidr.ts';
+import { createPodCidrFeed } from '../../../actors/feeds/podCidr.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
@@ -87,7 +87,7 @@ test('C27: the addresses that the cluster assigns to the Node are sent when they
   const facts: NodeFact[] = [];
   const feedClock = new SimulatedClock();
   const end = new AbortController();
-  const feed = podCidrFeed({
+  const feed = createPodCidrFeed({
     cri: {
       updateRuntimeConfig: async ({ runtimeConfig }) => {
         sent.push(runtimeConfig?.networkConfig?.podCidr ?? '');

@@ -24,21 +24,21 @@ test("C16: a pod's Secrets are tried before what the node has, those for a longe
   };
   const tokens: PodTokens = { get: () => Promise.reject(new Error('nobody asks')) };
   const credentials = podCredentials({ findCredentials, objects, tokens });
-  const found = await credentials.find(pod, 'r.example/two/app', { signal });
+  const found = await credentials.findCredentials(pod, 'r.example/two/app', { signal });
   expect(found.map(({ username }) => username)).toEqual(['two of the team', 'one', 'two', 'node']);
   expect(asked).toEqual([{ repository: 'r.example/two/app', pod, signal, tokens }]);
 });
 
 test('those that are not there, or that nobody can tell of now, are told by their names', async () => {
   const credentials = podCredentials({ findCredentials: async () => [], objects });
-  expect(await credentials.missing(pod, { signal })).toEqual(['away', 'none']);
-  expect(await credentials.missing(aPod(), { signal })).toEqual([]);
+  expect(await credentials.findMissingSecrets(pod, { signal })).toEqual(['away', 'none']);
+  expect(await credentials.findMissingSecrets(aPod(), { signal })).toEqual([]);
 });
 
 test('where there are no objects, what a pod names of them means nothing', async () => {
   const credentials = podCredentials({ findCredentials: async () => [] });
-  expect(await credentials.missing(pod, { signal })).toEqual([]);
-  expect(await credentials.find(pod, 'r.example/app', { signal })).toEqual([]);
+  expect(await credentials.findMissingSecrets(pod, { signal })).toEqual([]);
+  expect(await credentials.findCredentials(pod, 'r.example/app', { signal })).toEqual([]);
 });
 
 test('who gives up waits for no Secret', async () => {
@@ -47,7 +47,11 @@ test('who gives up waits for no Secret', async () => {
     get: (_pod, _kind, _name, options) =>
       new Promise((_, reject) => options.signal.addEventListener('abort', () => reject(options.signal.reason))),
   };
-  const found = podCredentials({ findCredentials: async () => [], objects: hanging }).find(pod, 'a/b', ending);
+  const found = podCredentials({ findCredentials: async () => [], objects: hanging }).findCredentials(
+    pod,
+    'a/b',
+    ending,
+  );
   ending.abort();
   await expect(found).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -5,7 +5,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { Image, ListImagesResponse } from '../../../cri/generated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
-import { serviceActionMetrics } from '../../../kubelet-api/metrics/agent/serviceActionMetrics.ts';
+import { registerServiceActionMetrics } from '../../../kubelet-api/metrics/agent/serviceActionMetrics.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
 import type { ImageVerification } from '../../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
@@ -31,7 +31,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
   const files = new MemoryFiles(disk, ({ path }) => (failing.on(path) ? { code: 'EIO' } : undefined));
   const errors: string[] = [];
   const registry = new Registry();
-  const serviceActions = serviceActionMetrics(registry);
+  const serviceActions = registerServiceActionMetrics(registry);
   const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
     new PullProofs({
       rootDir: '/root',
@@ -72,7 +72,9 @@ test("of one that was pulled with a pod's Secret another pod has to prove its ri
   const first = life();
   await pullAs(first, ofSecret('pull'));
   expect(await namesIn(PULLING)).toEqual([]);
-  expect(await record()).toMatchObject({ pulledWith: { 'r.example/app': { kubernetesSecrets: [{ name: 'pull' }] } } });
+  expect(await record()).toMatchObject({
+    credentialsByImage: { 'r.example/app': { kubernetesSecrets: [{ name: 'pull' }] } },
+  });
   for (const proofs of [first, life()]) {
     expect(await mustPull(proofs)).toBe(true);
     expect(await mustPull(proofs, ofSecret('other', 'x'))).toBe(true);
@@ -86,7 +88,7 @@ test('a copy of the Secret proves it, and is remembered for when it changes', as
   const proofs = life();
   await pullAs(proofs, ofSecret('pull'));
   expect(await mustPull(proofs, ofSecret('copy'))).toBe(false);
-  expect((await record())?.pulledWith['r.example/app']?.kubernetesSecrets?.map(({ name }) => name)).toEqual([
+  expect((await record())?.credentialsByImage['r.example/app']?.kubernetesSecrets?.map(({ name }) => name)).toEqual([
     'copy',
     'pull',
   ]);
@@ -139,7 +141,7 @@ test('what a life that was cut off has pulled belongs to nobody: each pod has to
     await files.writeFile(`${PULLING}/${recordFileName(image)}`, formatIntent(image));
   }
   expect(await mustPull(life(), ofSecret('pull'))).toBe(true);
-  expect(await record()).toEqual({ imageRef: APP.imageRef, pulledWith: {} });
+  expect(await record()).toEqual({ imageRef: APP.imageRef, credentialsByImage: {} });
   expect(await namesIn(PULLING)).toEqual([recordFileName('r.example/never:1')]);
 });
 
@@ -151,7 +153,10 @@ test('records of images that are gone go too, but not when the runtime has none 
     const { life, files, namesIn } = host(images);
     await files.mkdir(PULLED, { recursive: true });
     for (const imageRef of [APP.imageRef, 'sha256:gone']) {
-      await files.writeFile(`${PULLED}/${recordFileName(imageRef)}`, formatRecord({ imageRef, pulledWith: {} }, 0));
+      await files.writeFile(
+        `${PULLED}/${recordFileName(imageRef)}`,
+        formatRecord({ imageRef, credentialsByImage: {} }, 0),
+      );
     }
     await mustPull(life());
     expect(await namesIn(PULLED)).toHaveLength(left);
@@ -174,7 +179,7 @@ test('a damaged sector in one record proves nothing for its image, and leaves th
   const { life, files, failing, errors } = host();
   await pullAs(life(), ofSecret('pull'));
   const damaged = `${PULLED}/${recordFileName('sha256:other')}`;
-  await files.writeFile(damaged, formatRecord({ imageRef: 'sha256:other', pulledWith: {} }, 0));
+  await files.writeFile(damaged, formatRecord({ imageRef: 'sha256:other', credentialsByImage: {} }, 0));
   failing.on = (path) => path === damaged;
   const proofs = life();
   expect(await mustPull(proofs, ofSecret('pull'))).toBe(false);

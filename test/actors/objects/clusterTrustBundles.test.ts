@@ -188,10 +188,10 @@ test('how they get on is told for as long as a pod shows any', async () => {
   await shown;
   expect(told).toMatchObject([
     { state: 'reading', place: 'those of its cluster' },
-    { state: 'watching', counts: { total: 4, lacking: [] } },
+    { state: 'watching', counts: { objectCount: 4, unavailableObjects: [] } },
   ]);
   await tell('ADDED', bundle('more', ['m']), '6');
-  expect(told.at(-1)).toMatchObject({ state: 'watching', counts: { total: 5 } });
+  expect(told.at(-1)).toMatchObject({ state: 'watching', counts: { objectCount: 5 } });
   watch.cut();
   await clock.advance(100);
   expect(told.at(-1)).toMatchObject({ state: 'failing', until: expect.any(Number) });
@@ -250,7 +250,7 @@ describe('a server that', () => {
     const { get, clock, transport, end } = story();
     transport.replies.splice(1, 1, ...Array.from({ length: 20 }, () => reply));
     const start = clock.now();
-    await expect(clock.drive(get({ name: 'ca' }))).rejects.toThrow(why);
+    await expect(clock.advanceUntilSettled(get({ name: 'ca' }))).rejects.toThrow(why);
     expect(clock.now() - start).toBe(10_000);
     await end();
   });

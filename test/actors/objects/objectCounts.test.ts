@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { countsOf, lackingOf } from '../../../actors/objects/objectCounts.ts';
+import { countObjects, findMissing } from '../../../actors/objects/objectCounts.ts';
 import { watchView } from '../../../machines/node/source.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { heldCluster, shows } from './support/heldCluster.ts';
@@ -114,12 +114,15 @@ test('a name is shown so that it passes for nothing else', async () => {
 test('an object lacks since it began to, and as long as it is tried again', () => {
   const lacking = { why: 'forbidden', since: 1_000 };
   const failing = { state: 'failing', failure: 'no', why: 'out of reach' } as const;
-  expect(lackingOf({ step: failing, object: null, lacking }, 2_000)).toEqual({ why: 'out of reach', since: 1_000 });
-  expect(lackingOf({ step: { state: 'reading' }, object: null, lacking }, 2_000)).toBe(lacking);
-  expect(lackingOf({ step: { state: 'watching' }, object: null, lacking }, 2_000)).toEqual({
+  expect(findMissing({ step: failing, object: null, lacking }, 2_000)).toEqual({ why: 'out of reach', since: 1_000 });
+  expect(findMissing({ step: { state: 'reading' }, object: null, lacking }, 2_000)).toBe(lacking);
+  expect(findMissing({ step: { state: 'watching' }, object: null, lacking }, 2_000)).toEqual({
     why: 'not found',
     since: 1_000,
   });
-  expect(lackingOf({ step: { state: 'reading' }, object: undefined }, 2_000)).toEqual({ why: 'unread', since: 2_000 });
-  expect(countsOf([], 'Get')).toEqual({ strategy: 'Get', total: 0, lacking: [] });
+  expect(findMissing({ step: { state: 'reading' }, object: undefined }, 2_000)).toEqual({
+    why: 'unread',
+    since: 2_000,
+  });
+  expect(countObjects([], 'Get')).toEqual({ strategy: 'Get', objectCount: 0, unavailableObjects: [] });
 });

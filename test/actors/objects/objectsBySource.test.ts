@@ -27,8 +27,8 @@ test.each([
   ['api', 'cluster'],
   [undefined, 'cluster'],
 ])('a pod of the source %s gets those that are %s', async (source, where) => {
-  const { asked, local, cluster } = noting();
-  const objects = objectsBySource({ local, cluster });
+  const { asked, local: localObjects, cluster } = noting();
+  const objects = objectsBySource({ localObjects, cluster });
   objects.follow(podOf(source));
   await expect(objects.get(podOf(source), 'Secret', 's', { signal })).rejects.toThrow('none');
   objects.release('uid');
@@ -36,7 +36,7 @@ test.each([
 });
 
 test('without a cluster all are local', () => {
-  const { asked, local } = noting();
-  objectsBySource({ local, cluster: undefined }).follow(podOf('api'));
+  const { asked, local: localObjects } = noting();
+  objectsBySource({ localObjects, cluster: undefined }).follow(podOf('api'));
   expect(asked).toEqual(['local: follow']);
 });

@@ -39,7 +39,7 @@ test('what is kept for a pod goes with its data', async () => {
   expect(podCaches).toEqual([tokens, trustBundles]);
   const forgotten: string[] = [];
   await inFolder(async (folder, layout) => {
-    const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
+    const ownership = createOwnership({ layout, ownMark: makerIn(layout), podLogsDir: folder, owner: 'us' });
     const unasked = () => Promise.reject(new Error('nobody asks'));
     const { removePodData } = diskServices({
       cri: { listPodSandbox: unasked },

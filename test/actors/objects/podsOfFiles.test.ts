@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
+import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
 import { configText, documents, podText, secretText } from '../../fakes/manifests.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { IMAGE } from '../../fakes/pods.ts';
@@ -114,7 +114,7 @@ test('a change reaches the pods that name it, and no others', async () => {
 });
 
 test('of forty documents one that is broken leaves the others, and what it was', async () => {
-  const node = await simulatedNode({ fromFiles: true, parts: { startThread: readInPlace } });
+  const node = await simulatedNode({ fromFiles: true, parts: { startThread: startInlineReader } });
   await mkdir(node.manifestDir, { recursive: true });
   const all = (broken: string) =>
     documents(...Array.from({ length: 40 }, (_, index) => (index === 7 ? broken : podText(`p${index}`, '', IMAGE))));

@@ -13,7 +13,7 @@ describe('one that cannot be had', () => {
   ])('is told in the words of a kubelet: %j', async (fault, message) => {
     const { get, trouble, clock } = await tokenStory();
     trouble(fault, 1);
-    await expect(clock.drive(get())).rejects.toThrow(message);
+    await expect(clock.advanceUntilSettled(get())).rejects.toThrow(message);
     expect(await get()).toHaveProperty('token');
   });
 
@@ -95,7 +95,7 @@ describe('one that cannot be renewed', () => {
     const { token } = await get();
     await clock.advance(UNTIL_DUE);
     trouble({ kind: 'hung' }, 1);
-    expect((await clock.drive(get())).token).toBe(token);
+    expect((await clock.advanceUntilSettled(get())).token).toBe(token);
   });
 
   test('is told about once it has expired, and asked for at once each time', async () => {

@@ -1,6 +1,6 @@
 /** What no recording can be is refused before an agent begins, with the field that is wrong. */
 import { expect, test } from '@jest/globals';
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../testing/simulation/stories/manifests.ts';
@@ -25,8 +25,8 @@ const recording = await recorded();
 const [entry] = recording.entries;
 
 test('a recording of a node that bounds neither pulls nor garbage is played', async () => {
-  const { agent, play } = createReplay(recording.input, recording.entries);
-  expect(await play()).toEqual([]);
+  const { agent, playEntries } = createReplay(recording.input, recording.entries);
+  expect(await playEntries()).toEqual([]);
   expect(agent.input).toMatchObject(unbounded);
   expect(agent.pods().map(({ status }) => status?.phase)).toEqual(['Running']);
 });
@@ -48,7 +48,7 @@ test.each([
   ['entries[0]: value.type: Required value', recording.input, [{ ...entry, value: {} }]],
 ])('no recording is one of which is said: %s', (message, input, entries) => {
   // What a program without types may give.
-  const untyped = entries as readonly Entry[];
+  const untyped = entries as readonly RecordedInput[];
   expect(() => createReplay(input, untyped)).toThrow(`createReplay: ${message}`);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyActor } from 'xstate';
 import { copiedActors, persistedActor, plainCopier } from '../../../actors/replay/persistedActors.ts';
-import { atOnce } from '../../../base/steps.ts';
+import { runAllSteps } from '../../../base/steps.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 
@@ -32,7 +32,7 @@ describe('persistedActor', () => {
       if (root === undefined) throw new Error('no actor has started');
       const persisted = persistedActor(root);
       expect(plainCopier()(persisted)).toEqual(persistedByXState(root));
-      expect(atOnce(copiedActors(persisted, plainCopier()))).toEqual(persistedByXState(root));
+      expect(runAllSteps(copiedActors(persisted, plainCopier()))).toEqual(persistedByXState(root));
     }
   });
 });

@@ -148,8 +148,8 @@ test('a recording without its secrets replays to the same states', async () => {
   await node.advance('5s');
   node.apply(secretive('-changed'));
   await node.advance('10s');
-  const { agent, play } = createReplay(node.agent.input, node.entries);
-  expect(await play()).toEqual([]);
+  const { agent, playEntries } = createReplay(node.agent.input, node.entries);
+  expect(await playEntries()).toEqual([]);
   expect(agent.pods().map(({ status }) => status)).toEqual(node.agent.pods().map(({ status }) => status));
   agent.stop();
 });

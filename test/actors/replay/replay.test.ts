@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { type AnyActorRef, type InspectionEvent, StateMachine } from 'xstate';
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { Keyframe } from '../../../actors/node/nodeAgent.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
 import type { StatusSink } from '../../../actors/status/statusReports.ts';
@@ -203,10 +203,10 @@ describe('a node that is written down', () => {
     'goes on from any moment as the original did, fed with what entered after that: %s',
     async (_name, make) => {
       const { node, cuts } = await make();
-      const entries: Entry[] = JSON.parse(JSON.stringify(node.entries));
+      const entries: RecordedInput[] = JSON.parse(JSON.stringify(node.entries));
       for (const { keyframe, entries: before } of cuts) {
-        const { agent, play } = createReplay(node.agent.input, entries.slice(before), { from: keyframe });
-        expect(await play()).toEqual([]);
+        const { agent, playEntries } = createReplay(node.agent.input, entries.slice(before), { from: keyframe });
+        expect(await playEntries()).toEqual([]);
         expect(shown({ agent })).toEqual(shown(node));
         expect(agent.keyframe()).toEqual(node.agent.keyframe());
         agent.stop();

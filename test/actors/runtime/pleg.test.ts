@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { observeRuntime } from '../../../actors/runtime/pleg.ts';
-import type { Relist } from '../../../actors/runtime/relist.ts';
+import type { RelistStats } from '../../../actors/runtime/relist.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ContainerEventType, PodSandboxState, PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
@@ -236,7 +236,7 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
   const cri = inProcessCri(runtime);
   const ending = new AbortController();
   const silent = {
-    send: () => {},
+    sendFact: () => {},
     onError: () => {},
     onStreamBroken: () => {},
     takeChanged: () => [],
@@ -276,17 +276,17 @@ test('nothing is left of a wait for a runtime that is away, or that does not sho
 });
 
 test('each list is told: when, how long it took, how long after the one before it, and whether there was an answer', async () => {
-  const told: Relist[] = [];
+  const told: RelistStats[] = [];
   const node = await simulatedNode({ pods: [podWith('web')], parts: { onRelisted: (relist) => told.push(relist) } });
   await node.advance('25s');
   const [first, ...later] = told;
-  expect(first).toEqual({ at: expect.any(Number), ms: expect.any(Number), isAnswered: true });
+  expect(first).toEqual({ at: expect.any(Number), ms: expect.any(Number), hasResponded: true });
   expect(later.map(({ sinceLastMs }) => sinceLastMs).at(-1)).toBeGreaterThan(9_000);
   expect(Math.max(...told.map(({ ms }) => ms))).toBeGreaterThan(0);
   expect(told.at(-1)?.at).toBeGreaterThan(node.clock.now() - 11_000);
   node.runtime.down();
   await node.advance('3s');
-  expect(told.at(-1)).toMatchObject({ isAnswered: false });
+  expect(told.at(-1)).toMatchObject({ hasResponded: false });
 });
 
 test('a requested list starts at once, and its result has taken effect when the request is answered', async () => {
@@ -296,11 +296,11 @@ test('a requested list starts at once, and its result has taken effect when the 
   node.runtime.exitContainer(node.containerId('web'), 7);
   const { signal } = new AbortController();
   const before = node.clock.now();
-  expect(await node.clock.drive(node.agent.relist(signal))).toBe(true);
+  expect(await node.clock.advanceUntilSettled(node.agent.relist(signal))).toBe(true);
   expect(node.clock.now() - before).toBeLessThan(1_000);
   expect(node.container('web').state).not.toHaveProperty('running');
   node.runtime.down();
-  expect(await node.clock.drive(node.agent.relist(signal))).toBe(false);
+  expect(await node.clock.advanceUntilSettled(node.agent.relist(signal))).toBe(false);
   const aborted = new AbortController();
   const request = node.agent.relist(aborted.signal);
   aborted.abort();

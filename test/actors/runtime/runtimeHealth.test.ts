@@ -36,7 +36,7 @@ async function watched(
     clock,
     signal: ending.signal,
     alarm: createAlarm(clock, ending.signal),
-    report: (health) => void told.push(health),
+    reportHealth: (health) => void told.push(health),
   });
   await clock.advance(1_000);
   const end = async () => {
@@ -93,11 +93,11 @@ describe('the health of the runtime', () => {
   test('a runtime that says that it is not ready is quoted in the words of a kubelet, also while it is away', async () => {
     const { clock, runtime, told, end } = await watched(['RuntimeReady']);
     const notReady = 'container runtime not ready: RuntimeReady=false reason:Why message:';
-    expect(told[0]).toMatchObject({ notReady });
+    expect(told[0]).toMatchObject({ notReadyMessage: notReady });
     expect(told[0]).not.toHaveProperty('isSilent');
     runtime.faults.add({ call: 'status', times: Number.POSITIVE_INFINITY, error: { message: 'away' } });
     await clock.advance(1_000);
-    expect(told[1]).toMatchObject({ notReady, isSilent: true });
+    expect(told[1]).toMatchObject({ notReadyMessage: notReady, isSilent: true });
     await end();
   });
 

@@ -1,6 +1,9 @@
 /** A grace is counted by what passes, not by the time of day: a clock that is set back makes it none the longer (C10). */
 import { expect, test } from '@jest/globals';
-import { type ContainerParts, containerServices } from '../../../actors/services/containers/containers.ts';
+import {
+  type ContainerServiceDependencies,
+  containerServices,
+} from '../../../actors/services/containers/containers.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
@@ -31,16 +34,20 @@ test.each([
 ])('C10: a stop that is cut off tells how much of its grace is left: %s', async (_, setBackMs) => {
   const clock = new SetClock();
   const simulation = simulate({ clock, behaviours: { [IMAGE]: { ignoresSigterm: true } } });
-  const { container } = await clock.drive(runOne(simulation));
+  const { container } = await clock.advanceUntilSettled(runOne(simulation));
   // Of its parts a stop needs these alone.
-  const { stopContainer } = containerServices({ cri: simulation.cri, clock, layout: {} } as unknown as ContainerParts);
+  const { stopContainer } = containerServices({
+    cri: simulation.cri,
+    clock,
+    layout: {},
+  } as unknown as ContainerServiceDependencies);
   const known = { pod: aPod(), container: 'main', attempt: 0, id: container };
   const asked = { ...known, graceSeconds: 30, deadline: clock.now() + 30_000 };
   const stopped = stopContainer(asked, { signal: noAbort }).catch((error: unknown) => error);
   await clock.advance(12_000);
   clock.setBackMs = setBackMs;
   simulation.runtime.down();
-  expect(await clock.drive(stopped)).toMatchObject({ reason: 'RuntimeUnavailable', graceSeconds: 18 });
+  expect(await clock.advanceUntilSettled(stopped)).toMatchObject({ reason: 'RuntimeUnavailable', graceSeconds: 18 });
 });
 
 test('C10: it is tried again with no more than that, the wait counted', () => {

@@ -5,7 +5,7 @@ import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
 import { createRedaction } from '../../../actors/replay/redaction.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
-import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
+import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
 import { podsOfAgent, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
 import { cgroupProcesses } from '../../../cri/simulated/cgroupProcesses.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
@@ -107,17 +107,17 @@ export class ClosedNode {
       files: this.#files,
       cri: inProcessCri(this.#runtime),
       jitter: seededRandom(7),
-      startThread: readInPlace,
+      startThread: startInlineReader,
       nextTurn: async () => {},
       redaction: createRedaction(Buffer.alloc(32)),
-      network: new SimulatedNetwork({ clock, gate: openGate, serverAt: this.#serverAt }),
+      network: new SimulatedNetwork({ clock, gate: openGate, findServer: this.#serverAt }),
       mounter: new SimulatedMounter(this.#disk, openGate),
       cgroups: simulatedCgroups(this.#tree, openGate, {
-        place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+        parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
         rules,
-        enforced: capacity,
-        ownPods: () => podsOfAgent(place, this.#files),
-        wait: (ms, signal) => createAlarm(clock, signal).wait(clock.now() + ms),
+        enforcedLimits: capacity,
+        listOwnPods: () => podsOfAgent(place, this.#files),
+        wait: (ms, signal) => createAlarm(clock, signal).waitUntil(clock.now() + ms),
         onWarning: (message) => void this.errors.push(message),
       }),
       onError: (source, error) => void this.errors.push(`${source}: ${error}`),

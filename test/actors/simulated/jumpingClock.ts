@@ -1,10 +1,10 @@
-import { Timers } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timers.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { openTurn } from '../../support/closedHost.ts';
 
 /** A clock that jumps to the next timer once nothing else is ready. */
 export class JumpingClock implements Clock {
-  readonly #timers = new Timers();
+  readonly #timers = new TimerHeap();
   #now = Date.UTC(2026, 0, 1);
 
   now = () => this.#now;

@@ -23,7 +23,7 @@ beforeEach(() => {
 const network = () =>
   new SimulatedNetwork({
     clock,
-    serverAt: (host, port) => servers[`${host}:${port}`],
+    findServer: (host, port) => servers[`${host}:${port}`],
     gate: (call, act) => gate(call, act),
   });
 
@@ -37,8 +37,8 @@ async function probed(probe: Probe) {
   const { runProbe } = probeServices({ cri, clock, network: network(), node, jitter: () => 0 });
   const pod = aPod({ containers: [aContainer({ livenessProbe: probe })] });
   const run = { pod, container: 'main', kind: 'liveness', id: 'id', podIp: '10.0.0.1' } as const;
-  const { result, message, beganAt, at } = await clock.drive(runProbe(run, { signal }));
-  return { result, message, took: at - beganAt };
+  const { result, message, startedAt, at } = await clock.advanceUntilSettled(runProbe(run, { signal }));
+  return { result, message, took: at - startedAt };
 }
 
 const httpProbe = (path = '/') => probed({ httpGet: { port: 80, path }, timeoutSeconds: 2 });
@@ -119,13 +119,18 @@ test('a hook over TLS that is answered in plain text is sent once more without',
     { pod, container: 'main', id: 'id', hook: 'preStop', podIp: '10.0.0.1', graceSeconds: 30, deadline: undefined },
     { signal },
   );
-  expect(await clock.drive(run)).toMatchObject({ failure: null, warnings: [{ reason: 'LifecycleHTTPFallback' }] });
+  expect(await clock.advanceUntilSettled(run)).toMatchObject({
+    failure: null,
+    warnings: [{ reason: 'LifecycleHTTPFallback' }],
+  });
   expect(asked).toEqual(['connect 10.0.0.1:80', 'connect 10.0.0.1:80']);
 });
 
 describe('a URL is fetched', () => {
   const get = () =>
-    clock.drive(fetchText({ url: 'http://pods.example/list?a=b', headers: [], clock, network: network(), signal }));
+    clock.advanceUntilSettled(
+      fetchText({ url: 'http://pods.example/list?a=b', headers: [], clock, network: network(), signal }),
+    );
   const serve = (server: SimulatedServer) => {
     servers['pods.example:80'] = server;
   };

@@ -1,14 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
+import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';
 
 const clock = new SimulatedClock();
 const { signal } = new AbortController();
-const origin = { source: 'http', origin: 'here', nodeName: 'node', seenAt: 0, classes: new Map(), isLenient: false };
+const origin = {
+  source: 'http',
+  origin: 'here',
+  nodeName: 'node',
+  firstSeenAt: 0,
+  classes: new Map(),
+  isLenient: false,
+};
 
 /** What a text of so many pods gives, with and without a thread. */
-async function read(pods: number, startThread?: typeof readInPlace) {
+async function read(pods: number, startThread?: typeof startInlineReader) {
   const ended = new AbortController();
   const items = Array.from({ length: pods }, (_, index) => ({
     apiVersion: 'v1',
@@ -19,22 +26,26 @@ async function read(pods: number, startThread?: typeof readInPlace) {
   const text = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items });
   const readManifests = createManifestReader({ clock, signal: AbortSignal.any([signal, ended.signal]), startThread });
   try {
-    return await readManifests({ text, kind: 'response', origin: { ...origin, source: 'http', admitted: new Map() } });
+    return await readManifests({
+      text,
+      kind: 'response',
+      origin: { ...origin, source: 'http', admittedPods: new Map() },
+    });
   } finally {
     ended.abort();
   }
 }
 
 test('a text that is too large for the event loop gives the same pods as in a thread', async () => {
-  const found = await read(200, readInPlace);
+  const found = await read(200, startInlineReader);
   expect(found).toHaveLength(200);
   expect(JSON.parse(JSON.stringify(found))).toEqual(await read(200));
 });
 
 test('a text that is larger than any is to be is refused', async () => {
-  const [first, ...others] = await read(30_000, readInPlace);
+  const [first, ...others] = await read(30_000, startInlineReader);
   expect(others).toEqual([]);
-  expect(first?.read).toMatchObject({
+  expect(first?.manifest).toMatchObject({
     problems: [{ message: expect.stringContaining('more than this node accepts') }],
   });
 });

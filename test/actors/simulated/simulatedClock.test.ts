@@ -51,9 +51,9 @@ test('a cleared timer does not fire, and ids of others are ignored', async () =>
 test('drive moves time until a promise settles, and says when nothing can settle it', async () => {
   const clock = new SimulatedClock(0);
   const slow = new Promise<string>((resolve) => void clock.setTimeout(() => resolve('done'), 3_600_000));
-  expect(await clock.drive(slow)).toBe('done');
+  expect(await clock.advanceUntilSettled(slow)).toBe('done');
   expect(clock.now()).toBe(3_600_000);
-  await expect(clock.drive(new Promise(() => {}))).rejects.toThrow('no timers left');
+  await expect(clock.advanceUntilSettled(new Promise(() => {}))).rejects.toThrow('no timers left');
 });
 
 test('time stands still while a program is waited for, and goes on beside one that runs on', async () => {

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { Timers } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timers.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 
 test('timers come by when they are due, and at one time in the order in which they were set; what is cleared never comes', () => {
   const random = seededRandom(7);
-  const timers = new Timers();
+  const timers = new TimerHeap();
   const wanted: { readonly due: number; readonly at: number }[] = [];
   const came: { readonly due: number; readonly at: number }[] = [];
   for (let at = 0; at < 2_000; at += 1) {
@@ -25,7 +25,7 @@ test('timers come by when they are due, and at one time in the order in which th
 test('of what was to be done by timers that are cleared most is let go long before they would have been due', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
-  const timers = new Timers();
+  const timers = new TimerHeap();
   const deeds = Array.from({ length: 1_000 }, (_, at) => {
     const deed = { at };
     const id = timers.set({ due: 1_000_000 + at, fn: () => void deed.at });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { changesOf } from '../../../actors/sources/changes.ts';
+import { createChangeDetector } from '../../../actors/sources/changes.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import { namedPod } from '../../machines/support/nodeStory.ts';
@@ -9,7 +9,7 @@ const wrong = (file: string, message = 'wrong'): SourceProblem => ({ file, path:
 
 /** A source that tells its sets one after the other at the moment 7. */
 function telling() {
-  const changes = changesOf('file', { now: () => 7 });
+  const changes = createChangeDetector('file', { now: () => 7 });
   return (pods: readonly Pod[], problems: readonly SourceProblem[] = [], warnings: readonly SourceProblem[] = []) =>
     changes({ pods, problems, warnings });
 }
@@ -25,7 +25,7 @@ test('the first set is told whole, also when it is empty', () => {
 });
 
 test('until a set is complete each is told whole', () => {
-  const changes = changesOf('file', { now: () => 7 });
+  const changes = createChangeDetector('file', { now: () => 7 });
   const listed = { type: 'config.podsListed', source: 'file', warnings: [], at: 7 };
   const partial = { pods: [a], problems: [wrong('/b')], warnings: [], isPartial: true } as const;
   expect(changes(partial)).toEqual([{ ...listed, ...partial }]);

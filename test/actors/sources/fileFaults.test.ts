@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
+import type { ManifestSet, StoredManifest } from '../../../actors/sources/manifest/manifestSet.ts';
 import { failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
@@ -16,7 +16,7 @@ const shown = ({ pods }: ManifestSet) =>
   pods.map(({ metadata, spec }) => `${metadata.name.replace('-node-1', '')} ${spec.containers[0]?.image}`);
 
 /** Follows manifests that change; `good` is from before a restart. */
-async function play(trouble?: Trouble, good = new Map<string, GoodManifest>()) {
+async function play(trouble?: Trouble, good = new Map<string, StoredManifest>()) {
   const clock = new SimulatedClock();
   const disk = new TroubledDisk(() => clock.now());
   const { files, sound } = disk;
@@ -28,13 +28,13 @@ async function play(trouble?: Trouble, good = new Map<string, GoodManifest>()) {
   await write('db', 'db:1');
   await write('web', 'web:1');
   disk.meet(trouble);
-  const [sets, lastGood]: [ManifestSet[], Map<string, GoodManifest>] = [[], new Map(good)];
+  const [sets, lastGood]: [ManifestSet[], Map<string, StoredManifest>] = [[], new Map(good)];
   const stop = new AbortController();
   const ended = watchManifests({
     files,
     path: DIRECTORY,
     nodeName: 'node-1',
-    lastGood: good,
+    storedManifests: good,
     readManifests: readAtOnce,
     clock,
     listIntervalMs: LIST_MS,
@@ -103,7 +103,7 @@ test('what is known never to be a manifest does not keep a set from being whole'
     files,
     path: DIRECTORY,
     nodeName: 'node-1',
-    lastGood: new Map(),
+    storedManifests: new Map(),
     readManifests: readAtOnce,
     clock: new SimulatedClock(),
     listIntervalMs: LIST_MS,

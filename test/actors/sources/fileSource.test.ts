@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../actors/sources/manifest/manifestSet.ts';
+import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../actors/sources/manifest/manifestSet.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
-import { nextTurn } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 
@@ -40,17 +40,17 @@ afterEach(async () => {
 
 function start({
   at = path,
-  lastGood = new Map<string, GoodManifest>(),
+  lastGood: storedManifests = new Map<string, StoredManifest>(),
   clock = systemClock as Clock,
   listIntervalMs = 20_000,
 } = {}): void {
   const own = sets;
   ended = watchManifests({
-    nextTurn,
+    nextTurn: yieldToEventLoop,
     files: hostFiles,
     path: at,
     nodeName: 'Node-1',
-    lastGood,
+    storedManifests,
     readManifests: readAtOnce,
     listIntervalMs,
     clock,
@@ -82,7 +82,7 @@ const untilImage = (expected: string) => until((set) => image(set) === expected)
 
 const names = ({ pods }: ManifestSet) => pods.map((pod) => pod.metadata.name);
 /** Writes a file, follows it, and stops; gives the pod that there was of it. */
-async function lastGoodOf(file: string): Promise<GoodManifest> {
+async function lastGoodOf(file: string): Promise<StoredManifest> {
   await writeFile(file, manifest('a'));
   start();
   await first();
@@ -94,7 +94,7 @@ async function lastGoodOf(file: string): Promise<GoodManifest> {
 }
 
 /** Another source begins, which is told what there was. */
-function startAnew(file: string, manifest: GoodManifest): void {
+function startAnew(file: string, manifest: StoredManifest): void {
   stop = new AbortController();
   sets = [];
   kept = [];

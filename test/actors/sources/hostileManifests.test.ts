@@ -12,7 +12,7 @@ import { createManifestReader } from '../../../actors/sources/manifest/manifestR
 import type { ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
 import { MAX_FILE_BYTES } from '../../../actors/sources/yaml/textFile.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { nextTurn } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 
 const end = new AbortController();
@@ -44,11 +44,11 @@ afterEach(async () => {
 
 function start(listIntervalMs = 20_000): void {
   ended = watchManifests({
-    nextTurn,
+    nextTurn: yieldToEventLoop,
     files: hostFiles,
     path,
     nodeName: 'node',
-    lastGood: new Map(),
+    storedManifests: new Map(),
     listIntervalMs,
     clock: systemClock,
     signal: stop.signal,

@@ -34,7 +34,7 @@ test('how a source gets on is sent where it is news', () => {
   const sent: NodeFact[] = [];
   const clock = new SimulatedClock();
   const { signal } = new AbortController();
-  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
+  const own = { sourceName: '/etc/kubernetes', everyMs: 20_000, clock, signal };
   const tell = sourceStateReporter((fact) => sent.push(fact), 'file', own);
   tell({ state: 'broken', failure: 'gone' });
   tell({ state: 'broken', failure: 'gone' });
@@ -50,7 +50,7 @@ test('how a source gets on is sent where it is news', () => {
 test('a wait that is over has no end any more until the source has looked again', async () => {
   const untils: (number | undefined)[] = [];
   const [clock, ending] = [new SimulatedClock(), new AbortController()];
-  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal: ending.signal };
+  const own = { sourceName: '/etc/kubernetes', everyMs: 20_000, clock, signal: ending.signal };
   const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
   const tell = sourceStateReporter(send, 'file', own);
   const begun = clock.now();
@@ -70,7 +70,7 @@ test('a wait that is over is not told again by a look that is a moment ahead of 
   const untils: (number | undefined)[] = [];
   const clock = new SimulatedClock();
   const { signal } = new AbortController();
-  const own = { place: '/etc/kubernetes', everyMs: 20_000, clock, signal };
+  const own = { sourceName: '/etc/kubernetes', everyMs: 20_000, clock, signal };
   const send = (fact: NodeFact) => void (fact.type === 'config.sourceChanged' && untils.push(fact.state.until));
   const tell = sourceStateReporter(send, 'file', own);
   const until = clock.now() + 500;

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LocalObject } from '../../../actors/objects/cache/persistedSourceObjects.ts';
 import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
-import { sourcesFeed } from '../../../actors/sources/sources.ts';
+import { createSourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -42,7 +42,7 @@ const manifest = (name: string, image = 'a') =>
   `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, uid: ${name}}, spec: {containers: [{name: main, image: ${image}}]}}`;
 
 type State = Extract<NodeFact, { type: 'config.sourceChanged' }>['state'];
-type Parts = Partial<Parameters<typeof sourcesFeed>[0]>;
+type Parts = Partial<Parameters<typeof createSourcesFeed>[0]>;
 
 /** Follows the files, or what else is to be; gives what was told so far, and which problems. */
 async function follow(
@@ -54,7 +54,7 @@ async function follow(
   const facts: NodeFact[] = [];
   const states: State[] = [];
   const problems: string[] = [];
-  const feed = sourcesFeed({
+  const feed = createSourcesFeed({
     nodeName: 'node',
     clock: systemClock,
     jitter: () => 0,

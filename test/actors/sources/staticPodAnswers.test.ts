@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { podOf } from '../../../actors/sources/manifest/manifestFile.ts';
+import { createStaticPod } from '../../../actors/sources/manifest/manifestFile.ts';
 import { readManifest } from '../../../kubernetes/api/manifest.ts';
 import { answers } from '../../kubernetes/api/answers/answers.ts';
 
@@ -7,14 +7,14 @@ const origin = {
   source: 'file',
   origin: '/pods/a.yaml',
   nodeName: 'node',
-  seenAt: 0,
-  admitted: new Map(),
+  firstSeenAt: 0,
+  admittedPods: new Map(),
   isLenient: false,
 } as const;
 
 /** The problems that a manifest is rejected with, as an API server writes several. */
 function problemsOf(pod: object): string {
-  const read = podOf(readManifest({ apiVersion: 'v1', kind: 'Pod', ...pod }), origin);
+  const read = createStaticPod(readManifest({ apiVersion: 'v1', kind: 'Pod', ...pod }), origin);
   if (!('problems' in read)) return 'accepted';
   const sentences = new Set(read.problems.map(({ path, message }) => `${path}: ${message}`));
   return sentences.size === 1 ? [...sentences].join() : `[${[...sentences].join(', ')}]`;

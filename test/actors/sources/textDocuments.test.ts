@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { EMPTY_TEXT, type ParsedText, updateText } from '../../../actors/sources/textDocuments.ts';
+import { EMPTY_PARSED_TEXT, type ParsedText, updateText } from '../../../actors/sources/textDocuments.ts';
 import { configText, documents, ofConfig, podText, readDocuments, secretText } from '../../fakes/manifests.ts';
 
 /** What stands of these texts, one after the other. */
 async function standingOf(...texts: readonly string[]): Promise<ParsedText> {
-  let standing = EMPTY_TEXT;
+  let standing = EMPTY_PARSED_TEXT;
   for (const text of texts) {
     standing = await updateText(standing, readDocuments(text), async () => {});
     // All that a pod needs is there.
     const used = Array.from(standing.documents, ([key, document]) => {
-      const pod = document.wanted?.pod ?? document.pod;
+      const pod = document.pendingPod?.pod ?? document.pod;
       return [key, { ...document, ...(pod ? { pod } : {}) }] as const;
     });
     standing = { ...standing, documents: new Map(used) };
@@ -119,9 +119,9 @@ test('an object that is as it was is the same', async () => {
 });
 
 test('a pod that waits for what it needs is wanted no more once it is wrong', async () => {
-  const waiting = await updateText(EMPTY_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
+  const waiting = await updateText(EMPTY_PARSED_TEXT, readDocuments(podText('a', ofConfig('c'))), async () => {});
   expect(waiting.documents.get('Pod/default/a-node')).toMatchObject({
-    wanted: { needs: [{ kind: 'ConfigMap', name: 'c' }] },
+    pendingPod: { requiredObjects: [{ kind: 'ConfigMap', name: 'c' }] },
   });
   const wrong = await updateText(waiting, readDocuments(broken), async () => {});
   expect(wrong.documents.size).toBe(0);

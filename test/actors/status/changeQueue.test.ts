@@ -65,7 +65,7 @@ describe('a status that rests on a fact', () => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     const node = await simulatedNode({ pods: [oneShot('job')], store: disk(isEnd, (write) => promise.then(write)) });
     await node.advance('4s');
-    expect(node.view('job').ended).toBe(true);
+    expect(node.view('job').hasEnded).toBe(true);
     expect(node.pod('job').phase).toBe('Running');
     end();
     await node.advance('0ms');

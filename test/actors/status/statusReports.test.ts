@@ -256,7 +256,7 @@ test('a recording brings the sinks to the same states, and has no status in it',
   const node = await simulatedNode({ pods: [podWith('web'), oneShot('job')], parts: { sinks: [api] } });
   await node.advance('15s');
   const replay = createReplay(node.agent.input, JSON.parse(JSON.stringify(node.entries)));
-  await replay.play();
+  await replay.playEntries();
   const sinkOf = ({ node: { children } }: NodeExplanation) => children.find(({ id }) => id === 'statusSink/api');
   expect(sinkOf(replay.agent.explainNode())).toEqual(shown(node));
   expect(shown(node)).toMatchObject({ state: 'awaitingRetry', facts: ['2 statuses to send'] });
@@ -315,11 +315,11 @@ function reportsOfJob() {
   });
   // As far as it is looked at.
   const view = {
-    reclaimed: true,
-    ended: true,
+    isReclaimed: true,
+    hasEnded: true,
     tags: [],
     containers: [],
-    restored: {},
+    restoredStatus: {},
   } as unknown as StatusChange['view'];
   const change = (message: string, removed = false, over: Partial<StatusChange['view']> = {}) => {
     const pod = { ...oneShot('job'), status: { phase: 'Failed' as const, message } };
@@ -347,7 +347,7 @@ test('of an end that changes while it is held, and is told at last as it was tol
 
 test('an end that was seen while less was known of the pod is on disk before it is told, and not after it', async () => {
   const { onDisk, reports, change, put } = reportsOfJob();
-  const changes = [change('first'), change('second', false, { unsettled: true }), change('second', true)];
+  const changes = [change('first'), change('second', false, { isUnsettled: true }), change('second', true)];
   await Promise.all(changes.map((each) => reports.persistTerminal(each, true)));
   expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
   for (const each of changes) reports.recordPublished(each);
@@ -376,7 +376,7 @@ test('an end that takes back what a sink was told is not told, and not kept on d
   const { onDisk, reports, change, put } = reportsOfJob();
   const inState = (state: ContainerState, removed = false): StatusChange => {
     const { pod, view, ...rest } = change('', removed);
-    const { restored: _, ...seen } = { ...view, pod };
+    const { restoredStatus: _, ...seen } = { ...view, pod };
     const main = { name: 'main', state, ready: false, restartCount: 0, image: '', imageID: '' };
     return { ...rest, view: seen, pod: { ...pod, status: { phase: 'Failed', containerStatuses: [main] } } };
   };

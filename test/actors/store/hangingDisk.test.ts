@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { openStore, type Store } from '../../../actors/store/store.ts';
+import { type FactStore, openStore } from '../../../actors/store/store.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { HangingFiles } from '../../fakes/hangingFiles.ts';
@@ -15,7 +15,7 @@ const ofFolder = /ends$/;
 let clock: SimulatedClock;
 let disk: MemoryDisk;
 let files: HangingFiles;
-let store: Store<typeof schemas>;
+let store: FactStore<typeof schemas>;
 let told: (string | undefined)[];
 
 beforeEach(async () => {
@@ -23,7 +23,8 @@ beforeEach(async () => {
   disk = new MemoryDisk(() => clock.now());
   files = new HangingFiles(disk);
   told = [];
-  const onFailure = (failure: { failure: { message: string } } | undefined) => told.push(failure?.failure.message);
+  const onFailure = (failure: { lastFailure: { message: string } } | undefined) =>
+    told.push(failure?.lastFailure.message);
   store = await openStore(DIRECTORY, schemas, { files, clock, onFailure });
 });
 
@@ -86,9 +87,9 @@ describe('a call that hangs', () => {
     const goOn = files.hold('sync', ofFile, 2);
     void store.write('ends', 'u1', 1);
     await clock.advance(3_600_000);
-    const { facts, failure, retryAt = 0 } = store.failure() ?? {};
-    expect({ facts, failure }).toMatchObject({ facts: 1, failure: { reason: 'StoreFailed' } });
-    expect(retryAt).toBeGreaterThanOrEqual(clock.now());
+    const { factCount, lastFailure, nextRetryAt = 0 } = store.failure() ?? {};
+    expect({ facts: factCount, failure: lastFailure }).toMatchObject({ facts: 1, failure: { reason: 'StoreFailed' } });
+    expect(nextRetryAt).toBeGreaterThanOrEqual(clock.now());
     goOn();
     await clock.advance(0);
     expect([store.failure(), told.length, clock.pending]).toEqual([undefined, 2, 0]);
@@ -209,7 +210,7 @@ describe('a call that ends late', () => {
     writes.push(store.write('ends', 'u1', 2));
     await clock.advance(0);
     goOn();
-    await clock.drive(Promise.all(writes));
+    await clock.advanceUntilSettled(Promise.all(writes));
     expect(await onDisk()).toMatchObject({ ends: { u1: 2 } });
   });
 
@@ -231,7 +232,7 @@ describe('a call that ends late', () => {
   test('changes nothing after the store was closed: another process may write by then', async () => {
     const goOn = files.hold('sync', ofFile, 2);
     void store.write('ends', 'u1', 1);
-    await clock.drive(store.close());
+    await clock.advanceUntilSettled(store.close());
     goOn();
     await clock.advance(60_000);
     expect([clock.pending, await onDisk()]).toEqual([0, { ends: {}, probes: {} }]);
@@ -263,9 +264,9 @@ describe('a disk that answers nothing', () => {
       await clock.advance(5_000);
     }
     expect([files.hanging, clock.pending]).toEqual([3, 1]);
-    expect(store.failure()).toMatchObject({ facts: 5 });
+    expect(store.failure()).toMatchObject({ factCount: 5 });
     goOn();
-    await clock.drive(Promise.all(writes));
+    await clock.advanceUntilSettled(Promise.all(writes));
     expect([store.failure(), clock.pending]).toEqual([undefined, 0]);
     expect(await onDisk()).toEqual({ ends: { u1: 20, u2: 20, u3: 20, u4: 20 }, probes: { u1: 20 } });
   });
@@ -274,7 +275,7 @@ describe('a disk that answers nothing', () => {
     files.hold('open', /./, 1_000);
     for (const key of ['u1', 'u2', 'u3', 'u4', 'u5']) void store.write('ends', key, 1);
     const began = clock.now();
-    await clock.drive(store.close());
+    await clock.advanceUntilSettled(store.close());
     expect(clock.now() - began).toBeLessThanOrEqual(6_000);
     expect(clock.pending).toBe(0);
   });

@@ -10,7 +10,7 @@ import { openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { findPodsOnDisk, listOwnedUids, markOwner } from '../../../actors/store/leftOnDisk.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
-import { OWNER } from '../../../cri/config/labels.ts';
+import { OWNER_ANNOTATION } from '../../../cri/config/labels.ts';
 import { ListPodSandboxResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
@@ -159,9 +159,9 @@ describe('a directory of others', () => {
 
 test('the cgroup of a pod is not ours to kill while another agent has a sandbox of the same UID, unless it was taken over', async () => {
   const node = await simulatedNode();
-  const [layout, maker] = [layoutIn(node), markOwner(node.facts)];
+  const [layout, ownMark] = [layoutIn(node), markOwner(node.facts)];
   const { podLogsDir, owner } = node.facts;
-  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
+  const ownership = createOwnership({ layout, ownMark, podLogsDir, owner });
   const { namespace, name } = web.metadata;
   const of = { podUid: uid, namespace, podName: name, attempt: 0, state: 'ready' as const, createdAt: 0 };
   const [ours, theirs] = [
@@ -177,15 +177,15 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   expect(await isCgroupOurs()).toBe(true);
   shown(theirs);
   await mkdir(layout.podDir(uid), { recursive: true });
-  await adoptPod({ layout, maker, pod: web.metadata, isTaken: true });
+  await adoptPod({ layout, maker: ownMark, pod: web.metadata, isTaken: true });
   expect(await isCgroupOurs()).toBe(true);
 });
 
 test('where something is left in the cgroup of a pod, the runtime is asked again whose it is', async () => {
   const node = await simulatedNode();
-  const [layout, maker] = [layoutIn(node), markOwner(node.facts)];
+  const [layout, ownMark] = [layoutIn(node), markOwner(node.facts)];
   const { podLogsDir, owner } = node.facts;
-  const ownership = createOwnership({ layout, maker, podLogsDir, owner });
+  const ownership = createOwnership({ layout, ownMark, podLogsDir, owner });
   const { namespace, name } = web.metadata;
   const asked: unknown[] = [];
   const isAlone = (holds: boolean, mark: string) => {
@@ -197,7 +197,7 @@ test('where something is left in the cgroup of a pod, the runtime is asked again
         'io.kubernetes.pod.name': name,
       };
       const metadata = { uid, namespace, name, attempt: 0 };
-      const annotations = { [OWNER]: mark };
+      const annotations = { [OWNER_ANNOTATION]: mark };
       return ListPodSandboxResponse.create({ items: [{ id: 'another', metadata, labels, annotations }] });
     };
     const cgroups = { mayBeShared: async () => holds };
@@ -219,7 +219,7 @@ test('what cannot be read whose it is fails to be removed, and is not left behin
   };
   const layout = createLayout(node.facts, { ...hostFiles, readFileSync: unreadable });
   const { podLogsDir, owner } = node.facts;
-  const ownership = createOwnership({ layout, maker: markOwner(node.facts), podLogsDir, owner });
+  const ownership = createOwnership({ layout, ownMark: markOwner(node.facts), podLogsDir, owner });
   await expect(isOwnCgroup(ownership, { pod: web, ran: [] })).rejects.toThrow('EIO');
 });
 

@@ -31,10 +31,10 @@ test('what was written is there in the next life, and what was removed is not', 
     await store.write('allocations', 'u1', { cpu: 250 });
     await store.remove('manifests', '/etc/kubernetes/db.yaml');
     await store.remove('manifests', 'never there');
-    const { facts, damaged } = await (await openStore(folder, schemas)).read();
+    const { facts, damageMessages } = await (await openStore(folder, schemas)).read();
     expect([...facts.manifests]).toEqual([['/etc/kubernetes/web.yaml', { name: 'web' }]]);
     expect([...facts.allocations]).toEqual([['u1', { cpu: 250 }]]);
-    expect(damaged).toEqual([]);
+    expect(damageMessages).toEqual([]);
   });
 });
 
@@ -109,8 +109,8 @@ test('any key is kept apart from all others and stays in its folder', async () =
       await inFolder(async (folder) => {
         const store = await openStore(path.join(folder, 'store'), schemas);
         await Promise.all(used.map((key, cpu) => store.write('allocations', key, { cpu })));
-        const { facts, damaged } = await store.read();
-        expect(damaged).toEqual([]);
+        const { facts, damageMessages } = await store.read();
+        expect(damageMessages).toEqual([]);
         expect(new Map(facts.allocations)).toEqual(new Map(used.map((key, cpu) => [key, { cpu }])));
         expect(await readdir(folder)).toEqual(['store']);
       });
@@ -137,12 +137,12 @@ describe('a damaged file is told of once, set aside, and stops nothing', () => {
       await store.write('allocations', 'u1', { cpu: 1 });
       const file = path.join(folder, 'allocations', name);
       await writeFile(file, text);
-      const { facts, damaged } = await store.read();
+      const { facts, damageMessages } = await store.read();
       expect([...facts.allocations.keys()]).toEqual(['u1']);
-      expect(damaged).toEqual([expect.stringContaining(file)]);
-      expect(damaged[0]).toContain(expected);
+      expect(damageMessages).toEqual([expect.stringContaining(file)]);
+      expect(damageMessages[0]).toContain(expected);
       expect(await readFile(`${file}.corrupt`, 'utf8')).toBe(text);
-      expect((await store.read()).damaged).toEqual([]);
+      expect((await store.read()).damageMessages).toEqual([]);
     });
   });
 });
@@ -168,12 +168,12 @@ test('what could not be written is kept, tried again, and told of until it is du
   await inFolder(async (folder) => {
     const clock = new SimulatedClock();
     const told: (number | undefined)[] = [];
-    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.facts) });
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
     const inTheWay = ['u1', 'u2'].map((key) => path.join(folder, 'allocations', `${key}.json.tmp`));
     await Promise.all(inTheWay.map((directory) => mkdir(directory)));
     await Promise.allSettled(['u1', 'u2'].map((key) => store.write('allocations', key, { cpu: 1 })));
     await clock.advance(0);
-    expect(store.failure()).toMatchObject({ facts: 2, failure: { reason: 'StoreFailed' } });
+    expect(store.failure()).toMatchObject({ factCount: 2, lastFailure: { reason: 'StoreFailed' } });
     await expect(store.write('allocations', 'u1', { cpu: 2 })).rejects.toMatchObject({ reason: 'StoreFailed' });
     await clock.advance(60_000);
     expect(told).toEqual([2]);
@@ -212,7 +212,7 @@ test('a newer value that goes in the place of one that failed is no recovery', a
   await inFolder(async (folder) => {
     const told: (number | undefined)[] = [];
     const clock = new SimulatedClock();
-    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.facts) });
+    const store = await openStore(folder, schemas, { clock, onFailure: (trouble) => told.push(trouble?.factCount) });
     const inTheWay = path.join(folder, 'allocations', 'u1.json.tmp');
     await mkdir(inTheWay);
     await store.write('allocations', 'u1', { cpu: 1 }).catch(() => {});
@@ -260,8 +260,8 @@ test('a writer killed at any moment leaves whole files, none older than what it 
     const fact = { facts: z.object({ turn: z.number(), padding: z.string() }) };
     for (let life = 0; life < 10; life += 1) {
       const turn = await killedWriter(folder, life * 7);
-      const { facts, damaged } = await (await openStore(folder, fact)).read();
-      expect(damaged).toEqual([]);
+      const { facts, damageMessages } = await (await openStore(folder, fact)).read();
+      expect(damageMessages).toEqual([]);
       expect(facts.facts.size).toBeGreaterThanOrEqual(3);
       for (const value of facts.facts.values()) {
         expect(value.turn).toBeGreaterThanOrEqual(turn);

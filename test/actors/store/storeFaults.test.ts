@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { openStore, type Store } from '../../../actors/store/store.ts';
+import { type FactStore, openStore } from '../../../actors/store/store.ts';
 import { deaths, failuresOf, type Trouble, TroubledDisk } from '../../fakes/disk.ts';
 
 const schemas = { facts: z.object({ turn: z.number(), padding: z.string() }) };
@@ -35,7 +35,7 @@ class History {
   readonly #wanted = new Map<string, (number | undefined)[]>();
   readonly #durable = new Map<string, number>();
 
-  async follow([key, turn]: Written, store: Store<typeof schemas>): Promise<void> {
+  async follow([key, turn]: Written, store: FactStore<typeof schemas>): Promise<void> {
     const wanted = this.#wanted.get(key) ?? [undefined];
     this.#wanted.set(key, wanted);
     const index = wanted.push(turn) - 1;
@@ -65,7 +65,7 @@ class Stage {
   readonly disk = new TroubledDisk(() => this.clock.now());
   readonly history = new History();
   readonly refused: unknown[] = [];
-  store: Store<typeof schemas> | undefined;
+  store: FactStore<typeof schemas> | undefined;
 
   async play(trouble?: Trouble): Promise<void> {
     this.disk.meet(trouble);
@@ -80,8 +80,12 @@ class Stage {
   /** What a later process reads. */
   async read() {
     const store = await openStore(DIRECTORY, schemas, { files: this.disk.sound, clock: this.clock });
-    const { facts, damaged } = await store.read();
-    return { turns: Object.fromEntries([...facts.facts].map(([key, { turn }]) => [key, turn])), damaged, store };
+    const { facts, damageMessages } = await store.read();
+    return {
+      turns: Object.fromEntries([...facts.facts].map(([key, { turn }]) => [key, turn])),
+      damaged: damageMessages,
+      store,
+    };
   }
 }
 

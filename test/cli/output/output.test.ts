@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPrintable } from '../../../base/printable.ts';
-import { asText } from '../../../cli/output/output.ts';
+import { formatObject } from '../../../cli/output/output.ts';
 import { prettyLog } from '../../../node/log/prettyLog.ts';
 
 /** What a container or a manifest may say: escapes, bells, controls of 8 bits, another direction of writing. */
@@ -11,7 +11,7 @@ test.each([
   ['json', (text: string): unknown => JSON.parse(text)],
   ['yaml', (text: string): unknown => parse(text)],
 ] as const)('as %s it is exact, and nothing in it moves a terminal', async (form, read) => {
-  const text = await asText(hostile, form);
+  const text = await formatObject(hostile, form);
   expect(read(text)).toEqual(hostile);
   expect(isPrintable(text)).toBe(true);
 });

@@ -19,11 +19,11 @@ up(
   }),
   {
     startNode: async (options) => {
-      const node = await startNode({ ...options, simulated: true });
-      const { promise: failed, reject } = Promise.withResolvers<never>();
-      failed.catch(() => {});
+      const node = await startNode({ ...options, isSimulated: true });
+      const { promise: agentFailure, reject } = Promise.withResolvers<never>();
+      agentFailure.catch(() => {});
       process.on('SIGUSR2', () => reject(new Error('a fault of the agent')));
-      return { ...node, failed };
+      return { ...node, agentFailure };
     },
     startRuntime: async () => ({
       endpoint: 'unix:///nowhere',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { observedContainerStatus, observedPods, observedSandboxStatus } from '../../../cri/client/observe.ts';
+import { groupIntoPods, observedContainerStatus, observedSandboxStatus } from '../../../cri/client/observe.ts';
 import {
   Container,
   ContainerState,
@@ -37,7 +37,7 @@ function container(id: string, attempt: number, createdAt: bigint, more: Partial
 
 describe('lists', () => {
   test('sorts the objects of a pod by nanosecond, the newest first, and then by attempt', () => {
-    const pods = observedPods(
+    const pods = groupIntoPods(
       [sandbox('s1', 0, NS), sandbox('s3', 2, NS + 1n), sandbox('s2', 1, NS + 1n)],
       [container('c1', 0, NS), container('c2', 1, NS + 5n)],
     );
@@ -50,7 +50,7 @@ describe('lists', () => {
   test('sorts a running container before an exited one with a higher attempt', () => {
     const running = { state: ContainerState.CONTAINER_RUNNING };
     const exited = { state: ContainerState.CONTAINER_EXITED };
-    const pods = observedPods(
+    const pods = groupIntoPods(
       [sandbox('s1', 0, NS)],
       [container('c1', 0, NS, exited), container('c2', 1, NS, running), container('c3', 2, NS, exited)],
     );
@@ -58,7 +58,7 @@ describe('lists', () => {
   });
 
   test('converts all fields', () => {
-    const pods = observedPods(
+    const pods = groupIntoPods(
       [sandbox('s1', 3, NS, { state: PodSandboxState.SANDBOX_NOTREADY, annotations: { 'statelet.io/owner': '/r@n' } })],
       [
         container('c1', 4, NS, {
@@ -105,17 +105,17 @@ describe('lists', () => {
     ['[{"hostPort":80}]', undefined],
   ])('the ports in the annotation %s', (json, hostPort) => {
     const annotations = { 'io.kubernetes.container.ports': json };
-    const pod = observedPods([], [container('c1', 0, NS, { annotations })]).get('u1');
+    const pod = groupIntoPods([], [container('c1', 0, NS, { annotations })]).get('u1');
     expect(pod?.containers[0]?.ports?.[0]?.hostPort).toBe(hostPort);
   });
 
   test('ignores objects without a pod UID in their labels', () => {
-    const pods = observedPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
+    const pods = groupIntoPods([sandbox('s1', 0, NS, { labels: {} })], [container('c1', 0, NS, { labels: {} })]);
     expect(pods.size).toBe(0);
   });
 
   test('a container whose sandbox no longer exists still belongs to its pod', () => {
-    const pod = observedPods([], [container('c1', 0, NS)]).get('u1');
+    const pod = groupIntoPods([], [container('c1', 0, NS)]).get('u1');
     expect(pod).toMatchObject({ namespace: 'default', name: 'web', sandboxes: [], containers: [{ id: 'c1' }] });
   });
 
@@ -125,7 +125,7 @@ describe('lists', () => {
     [ContainerState.CONTAINER_EXITED, 'exited'],
     [ContainerState.CONTAINER_UNKNOWN, 'unknown'],
   ])('container state %p is %p', (state, expected) => {
-    expect(observedPods([], [container('c1', 0, NS, { state })]).get('u1')?.containers[0]?.state).toBe(expected);
+    expect(groupIntoPods([], [container('c1', 0, NS, { state })]).get('u1')?.containers[0]?.state).toBe(expected);
   });
 });
 
@@ -207,7 +207,8 @@ describe('statuses', () => {
 
   test('the image, user and recursively read-only mounts of a created container, without fields of alpha features', () => {
     const made = (more: Partial<ContainerStatus>) =>
-      observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')?.made;
+      observedContainerStatus({ ...ContainerStatus.create(), id: 'c1', labels: containerLabels, ...more }, 's1')
+        ?.createdContainer;
     const spec = ImageSpec.fromPartial({ image: 'docker.io/library/a:1' });
     const image = { image: spec, imageRef: 'a@sha256:ab', imageId: 'sha256:9' };
     expect(made(image)).toEqual({ image: 'docker.io/library/a:1', imageRef: 'a@sha256:ab' });

@@ -1,7 +1,7 @@
 /** Calls of a runtime, timed. */
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { type TimedCall, timedCri } from '../../../cri/client/timedCri.ts';
+import { type TimedCall, withCallTiming } from '../../../cri/client/timedCri.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { operationName } from '../../../kubelet-api/metrics/requests/runtimeMetrics.ts';
@@ -12,7 +12,7 @@ test('reports each call with its request, duration and outcome', async () => {
   const clock = new SimulatedClock();
   const real = inProcessCri(createSimulatedRuntime({ clock }));
   const told: TimedCall[] = [];
-  const cri = timedCri(
+  const cri = withCallTiming(
     real,
     () => clock.monotonic(),
     (call) => void told.push(call),

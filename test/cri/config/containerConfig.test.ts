@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type ContainerConfigInput, containerConfig } from '../../../cri/config/containerConfig.ts';
-import { environmentOf } from '../../../cri/config/environment.ts';
+import { buildEnvironment } from '../../../cri/config/environment.ts';
 import { ContainerConfig } from '../../../cri/generated/runtime.ts';
 import type { Container, EnvVar } from '../../../kubernetes/api/schema/container.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
@@ -13,7 +13,7 @@ function configOf(more: Partial<Container>, spec: Partial<PodSpec> = {}, input: 
     container: one,
     node: node(),
   };
-  const environment = environmentOf({ ...resolved, sandboxIps: ['10.0.0.5', 'fd00::5'], ...input });
+  const environment = buildEnvironment({ ...resolved, sandboxIps: ['10.0.0.5', 'fd00::5'], ...input });
   return containerConfig({ ...resolved, attempt: 3, imageRef: 'sha256:abc', volumes: {}, environment, ...input });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dnsWarnings, podDns } from '../../../cri/config/dns.ts';
+import { dnsWarnings, podDnsConfig } from '../../../cri/config/dns.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { node, pod } from '../nodeAndPod.ts';
 
@@ -20,16 +20,16 @@ describe('C20: the DNS configuration of a pod by its policy', () => {
     ['Default', { dnsPolicy: 'Default' }, host],
     ['None', { dnsPolicy: 'None' }, { servers: [], searches: [], options: [] }],
   ])('%s', (_, spec, expected) => {
-    expect(podDns(pod(spec), inCluster)).toEqual(expected);
+    expect(podDnsConfig(pod(spec), inCluster)).toEqual(expected);
   });
 });
 
 test('C20: ClusterFirst without a cluster DNS is Default', () => {
-  expect(podDns(pod({ dnsPolicy: 'ClusterFirst' }), node())).toEqual(host);
+  expect(podDnsConfig(pod({ dnsPolicy: 'ClusterFirst' }), node())).toEqual(host);
 });
 
 test('C20: without a cluster domain, there are no search paths for it', () => {
-  expect(podDns(pod(), node({ clusterDns: ['10.96.0.10'], clusterDomain: '' })).searches).toEqual(['lan']);
+  expect(podDnsConfig(pod(), node({ clusterDns: ['10.96.0.10'], clusterDomain: '' })).searches).toEqual(['lan']);
 });
 
 test('C20: dnsConfig adds servers and searches once, and its options win', () => {
@@ -38,7 +38,7 @@ test('C20: dnsConfig adds servers and searches once, and its options win', () =>
     searches: ['lan', 'example.com'],
     options: [{ name: 'ndots', value: '2' }, { name: 'edns0' }, { value: 'nameless' }],
   };
-  expect(podDns(pod({ dnsConfig }), inCluster)).toEqual({
+  expect(podDnsConfig(pod({ dnsConfig }), inCluster)).toEqual({
     servers: ['10.96.0.10', '1.1.1.1'],
     searches: [...cluster.searches, 'example.com'],
     options: ['ndots:2', 'edns0'],
@@ -49,7 +49,7 @@ test('applies the limits of the C library: 3 servers, 32 searches, 2048 characte
   const names = (count: number, length: number) =>
     Array.from({ length: count }, (_, index) => String(index).padStart(length, 'x'));
   const resolver = (searches: string[]) =>
-    podDns(pod({ dnsPolicy: 'None', dnsConfig: { nameservers: names(5, 3), searches } }), node());
+    podDnsConfig(pod({ dnsPolicy: 'None', dnsConfig: { nameservers: names(5, 3), searches } }), node());
   expect(resolver(names(40, 10)).servers).toHaveLength(3);
   expect(resolver(names(40, 10)).searches).toHaveLength(32);
   expect(resolver(names(30, 127)).searches).toHaveLength(16);
@@ -81,5 +81,5 @@ test('C20: warns about a missing cluster DNS and about omitted entries', () => {
 
 test('C20: omits a search path that is too long for some C libraries', () => {
   const dnsConfig = { searches: ['x'.repeat(254), 'short'] };
-  expect(podDns(pod({ dnsPolicy: 'None', dnsConfig }), node()).searches).toEqual(['short']);
+  expect(podDnsConfig(pod({ dnsPolicy: 'None', dnsConfig }), node()).searches).toEqual(['short']);
 });

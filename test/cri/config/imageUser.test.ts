@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { type ImageUser, imageUser, runAsNonRootFailure } from '../../../cri/config/imageUser.ts';
+import { checkRunAsNonRoot, type ImageUser, imageUser } from '../../../cri/config/imageUser.ts';
 import { Image } from '../../../cri/generated/runtime.ts';
 import type { PodSecurityContext, SecurityContext } from '../../../kubernetes/api/schema/security.ts';
 import { container, pod } from '../nodeAndPod.ts';
@@ -45,7 +45,7 @@ test.each<[string, SecurityContext, PodSecurityContext, ImageUser, string | unde
   ['runAsUser of the pod', nonRoot, { runAsUser: 9 }, { uid: 0n }, undefined],
 ])('runAsNonRoot: %s', (_, own, ofPod, image, message) => {
   const one = container({ securityContext: own });
-  const failure = runAsNonRootFailure(pod({ containers: [one], securityContext: ofPod }), one, image);
+  const failure = checkRunAsNonRoot(pod({ containers: [one], securityContext: ofPod }), one, image);
   if (message === undefined) expect(failure).toBeUndefined();
   else expect(failure).toMatchObject({ reason: 'CreateContainerConfigError', message });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { containerDevices, containerMounts, type MountsInput, subPathsOf } from '../../../cri/config/mounts.ts';
+import { containerDevices, containerMounts, listSubPaths, type MountsInput } from '../../../cri/config/mounts.ts';
 import type { VolumeMount } from '../../../kubernetes/api/schema/container.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { container, node, pod } from '../nodeAndPod.ts';
@@ -46,7 +46,7 @@ test('C26: mounts with a subPath use the prepared paths in the order of the moun
     environment: [{ name: 'DIR', value: 'a' }],
     volumes: { data: { kind: 'path' as const, hostPath: '/vols/data' } },
   };
-  expect(subPathsOf({ container: container({ volumeMounts: mounts }), ...input })).toEqual([
+  expect(listSubPaths({ container: container({ volumeMounts: mounts }), ...input })).toEqual([
     { index: 1, volume: 'data', hostPath: '/vols/data', subPath: 'x/y' },
     { index: 2, volume: 'data', hostPath: '/vols/data', subPath: 'a/b' },
   ]);
@@ -80,7 +80,7 @@ describe('refused with CreateContainerConfigError', () => {
     ],
   ])('%s', (_, mount, message) => {
     const refused = () => {
-      subPathsOf({
+      listSubPaths({
         container: container({ volumeMounts: [{ name: 'data', mountPath: '/data', ...mount }] }),
         environment: [{ name: 'DIR', value: 'a' }],
         volumes: { data: { kind: 'path', hostPath: '/vols/data' } },
@@ -163,7 +163,7 @@ describe('an image volume', () => {
 
   test('C26: exposes its subPath without preparation', () => {
     const mounts = [{ name: 'data', mountPath: '/data', subPath: 'a/b' }];
-    expect(subPathsOf({ ...given, container: container({ volumeMounts: mounts }), environment: [] })).toEqual([]);
+    expect(listSubPaths({ ...given, container: container({ volumeMounts: mounts }), environment: [] })).toEqual([]);
     expect(mountsOf(mounts, given)[0]).toMatchObject({ hostPath: '', imageSubPath: 'a/b' });
     expect(() => mountOf({ subPath: '../b' }, given)).toThrow('must not contain ".."');
   });

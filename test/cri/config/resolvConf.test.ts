@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { parseResolvConf, resolvConfReader } from '../../../cri/config/resolvConf.ts';
+import { createResolvConfReader, parseResolvConf } from '../../../cri/config/resolvConf.ts';
 
 test('C20: all servers of a resolv.conf apply, the last search list without trailing dots, and all options', () => {
   const text =
@@ -22,7 +22,7 @@ test('C20: reads a changed resolv.conf again even if its age and size are the sa
   const directory = await mkdtemp(join(tmpdir(), 'statelet-resolver-'));
   const [file, other] = [join(directory, 'resolv.conf'), join(directory, 'other')];
   await writeFile(file, 'nameserver 192.0.2.53');
-  const read = resolvConfReader(file);
+  const read = createResolvConfReader(file);
   const first = await read();
   expect(first.servers).toEqual(['192.0.2.53']);
   expect(await read()).toBe(first);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ImageUser } from '../../../cri/config/imageUser.ts';
-import { containerSecurity } from '../../../cri/config/securityContext.ts';
+import { buildContainerSecurityContext } from '../../../cri/config/securityContext.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodSecurityContext, SecurityContext } from '../../../kubernetes/api/schema/security.ts';
 import { container, node, pod } from '../nodeAndPod.ts';
 
 function securityOf(own: SecurityContext, ofPod: PodSecurityContext = {}, image?: ImageUser, facts = node()) {
   const one = container({ securityContext: own });
-  return containerSecurity(pod({ containers: [one], securityContext: ofPod }), one, facts, image);
+  return buildContainerSecurityContext(pod({ containers: [one], securityContext: ofPod }), one, facts, image);
 }
 
 const root = { value: 0n };
@@ -149,7 +149,7 @@ test.each<[Partial<PodSpec>, object]>([
   ],
 ])('namespaces of %j', (spec, expected) => {
   const one = container();
-  const security = containerSecurity(pod({ containers: [one], ...spec }), one, node(), undefined);
+  const security = buildContainerSecurityContext(pod({ containers: [one], ...spec }), one, node(), undefined);
   expect(security.namespaceOptions).toMatchObject(expected);
 });
 
@@ -158,7 +158,7 @@ test("AppArmor: the container's field wins over its old annotation, which wins o
   const securityContext = { appArmorProfile: { type: 'Unconfined' as const } };
   const named = (over: Parameters<typeof container>[0], metadata = {}) => {
     const one = container(over);
-    return containerSecurity(pod({ containers: [one], securityContext }, metadata), one, node(), undefined)
+    return buildContainerSecurityContext(pod({ containers: [one], securityContext }, metadata), one, node(), undefined)
       .apparmorProfile;
   };
   expect(named({ securityContext: { appArmorProfile: { type: 'RuntimeDefault' } } }, { annotations })).toBe(

@@ -51,7 +51,7 @@ async function read(content: Buffer, { onRead = () => {}, ...options }: ReadOpti
     await writeFile(output, archive.content());
     const passed = await open(output);
     const { members } = await listTarMembers(passed);
-    const texts = await Promise.all(members.map(({ contentAt, size }) => readAt(passed, contentAt, size)));
+    const texts = await Promise.all(members.map(({ contentOffset, size }) => readAt(passed, contentOffset, size)));
     await passed.close();
     return { ...archive, passed: new Map(members.map(({ name }, index) => [name, String(texts[index])])) };
   } finally {

@@ -18,7 +18,7 @@ async function membersOf(content: Buffer): Promise<{ name: string; content: stri
   const file = await open(path);
   try {
     const { members } = await listTarMembers(file);
-    const contents = members.map(({ contentAt, size }) => readAt(file, contentAt, size));
+    const contents = members.map(({ contentOffset, size }) => readAt(file, contentOffset, size));
     const texts = (await Promise.all(contents)).map(String);
     return members.map(({ name, isFile }, index) => ({ name, isFile, content: texts[index] ?? '' }));
   } finally {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { chooseSnapshotter } from '../../../cri/managed/host.ts';
 import { run } from '../../../cri/managed/program.ts';
-import { mountsUnder } from '../../../host/files/mountinfo.ts';
+import { listMountsUnder } from '../../../host/files/mountinfo.ts';
 
 const { signal } = new AbortController();
 
@@ -16,10 +16,10 @@ test('the overlay trial leaves nothing behind and removes the remains of an inte
   await mkdir(join(directory, 'state'));
   try {
     expect(['overlayfs', 'native']).toContain(await chooseSnapshotter(directory, signal));
-    expect(await mountsUnder(directory, signal)).toEqual([]);
+    expect(await listMountsUnder(directory, signal)).toEqual([]);
     expect(await readdir(directory)).toEqual(['state']);
   } finally {
-    for (const { path } of await mountsUnder(directory, signal)) await run('umount', [path], { signal });
+    for (const { path } of await listMountsUnder(directory, signal)) await run('umount', [path], { signal });
     await rm(directory, { recursive: true });
   }
 });

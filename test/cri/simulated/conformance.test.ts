@@ -17,7 +17,7 @@ test('the scenario in this process, on a simulated clock with the latencies of a
   const cri = inProcessCri(createSimulatedRuntime({ clock, images: { present: [image] } }));
   const wait = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
   const signal = new AbortController().signal;
-  const seen = await clock.drive(playScenario({ cri, image, uid: 'u1', signal, wait }));
+  const seen = await clock.advanceUntilSettled(playScenario({ cri, image, uid: 'u1', signal, wait }));
   expect(seen).toEqual(expectedOf(image));
 });
 

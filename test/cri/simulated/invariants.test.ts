@@ -75,7 +75,7 @@ const trouble = fc
     ['restart that leaves some unknown', ({ runtime }) => runtime.restart({ unknown: ({ id }) => id < '8' })],
     ['network fails', ({ runtime }) => runtime.network.fail()],
     ['network recovers', ({ runtime }) => runtime.network.recover()],
-    ['lists are shuffled', ({ runtime }) => runtime.lists.shuffle(seededRandom(1))],
+    ['lists are shuffled', ({ runtime }) => runtime.listResults.shuffle(seededRandom(1))],
     ['all is killed', ({ runtime }) => runtime.killCgroup('')],
     ['a start fails late', ({ runtime }) => addFault(runtime, 'startContainer')],
     ['a sandbox fails late', ({ runtime }) => addFault(runtime, 'runPodSandbox')],
@@ -104,9 +104,9 @@ const step = fc.oneof(
 
 async function everything({ cri, clock }: Simulation) {
   const options = { signal: noAbort };
-  const { items } = await clock.drive(cri.listPodSandbox({ filter: undefined }, options));
-  const { containers } = await clock.drive(cri.listContainers({ filter: undefined }, options));
-  const statuses = await clock.drive(
+  const { items } = await clock.advanceUntilSettled(cri.listPodSandbox({ filter: undefined }, options));
+  const { containers } = await clock.advanceUntilSettled(cri.listContainers({ filter: undefined }, options));
+  const statuses = await clock.advanceUntilSettled(
     Promise.all(items.map(({ id }) => cri.podSandboxStatus({ podSandboxId: id, verbose: false }, options))),
   );
   return { items, containers, ips: statuses.flatMap(({ status }) => status?.network?.ip || []) };
@@ -130,7 +130,7 @@ test('one call after the other: names and addresses stay unique, and no containe
       const simulation = simulate();
       const known: Known = { simulation, sandboxes: [], containers: [] };
       for (const [, act] of steps) {
-        await simulation.clock.drive(act(known).catch(() => {}));
+        await simulation.clock.advanceUntilSettled(act(known).catch(() => {}));
         await expectOrder(simulation);
       }
     }),
@@ -149,7 +149,7 @@ test('many calls at once, with the latencies of a real runtime: the same holds',
         await simulation.clock.advance(afterMs);
         calls.push(act(known).catch(() => {}));
       }
-      await simulation.clock.drive(Promise.all(calls));
+      await simulation.clock.advanceUntilSettled(Promise.all(calls));
       await expectOrder(simulation);
     }),
     { numRuns: 60 },
@@ -162,17 +162,17 @@ test('whatever was done, everything can be stopped twice and removed twice, and 
       const simulation = simulate();
       const { clock, play, runtime } = simulation;
       const known: Known = { simulation, sandboxes: [], containers: [] };
-      for (const [, act] of steps) await clock.drive(act(known).catch(() => {}));
+      for (const [, act] of steps) await clock.advanceUntilSettled(act(known).catch(() => {}));
       runtime.network.recover();
       const left = Array.from(runtime.sandboxes(), ({ id }) => id);
       for (const id of left) {
-        await clock.drive(play.stopSandbox(id));
-        await clock.drive(play.stopSandbox(id));
+        await clock.advanceUntilSettled(play.stopSandbox(id));
+        await clock.advanceUntilSettled(play.stopSandbox(id));
       }
       const { items, containers } = await everything(simulation);
       expect(items.filter(({ state }) => state === PodSandboxState.SANDBOX_READY)).toEqual([]);
       expect(containers.filter(({ state }) => state === ContainerState.CONTAINER_RUNNING)).toEqual([]);
-      for (const id of [...left, ...left]) await clock.drive(play.removeSandbox(id));
+      for (const id of [...left, ...left]) await clock.advanceUntilSettled(play.removeSandbox(id));
       expect(await everything(simulation)).toEqual({ items: [], containers: [], ips: [] });
       await clock.advance(1000);
       expect(clock.pending).toBe(0);

@@ -6,5 +6,5 @@ import { IMAGE, noAbort, simulate } from './support.ts';
 test('odd requests are answered with the codes of a real containerd', async () => {
   const { clock, runtime } = simulate({ absentStopsFail: true, handlers: ['runc'] });
   const seen = playOddRequests({ call: (name, request) => runtime.call(name, request, noAbort) }, IMAGE);
-  expect(await clock.drive(seen)).toEqual(oddRequestsExpected);
+  expect(await clock.advanceUntilSettled(seen)).toEqual(oddRequestsExpected);
 });

@@ -12,5 +12,5 @@ test('containers that it cannot take up again are unknown to it, as to a real co
     restart: async () => runtime.restart({ unknown: ({ containerName }) => named.has(containerName) }),
     wait: (ms) => new Promise((resolve) => void clock.setTimeout(resolve, ms)),
   });
-  expect(await clock.drive(story)).toEqual(restartStoryExpected);
+  expect(await clock.advanceUntilSettled(story)).toEqual(restartStoryExpected);
 });

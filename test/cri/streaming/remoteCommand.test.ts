@@ -1,7 +1,7 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { readCommandStatus } from '../../../cri/streaming/commandStatus.ts';
+import { parseCommandStatus } from '../../../cri/streaming/commandStatus.ts';
 import {
   COMMAND_PROTOCOLS,
   type CommandStreams,
@@ -148,7 +148,7 @@ describe('a Status', () => {
   const exit = (message: string) => failure({ causes: [{ reason: 'Other' }, { reason: 'ExitCode', message }] });
 
   test('is parsed for success and for an exit', () => {
-    expect([readCommandStatus(endedWith(0)), readCommandStatus(endedWith(137))]).toEqual([0, 137]);
+    expect([parseCommandStatus(endedWith(0)), parseCommandStatus(endedWith(137))]).toEqual([0, 137]);
   });
 
   test.each([
@@ -159,7 +159,7 @@ describe('a Status', () => {
     ['of a large code', exit('256'), 'error stream protocol error: invalid exit code value "256"'],
     ['of another failure', '{"status":"Failure","message":"no such container"}', 'no such container'],
   ])('%s is told', (_, status, message) => {
-    expect(() => readCommandStatus(status)).toThrow(message);
+    expect(() => parseCommandStatus(status)).toThrow(message);
   });
 });
 

@@ -29,7 +29,7 @@ function spdy(...made: ConstructorParameters<typeof SpdyConnection>): SpdyConnec
 
 /** Both sides of a connection, and what the server does with a stream. */
 function pair(onStream: (stream: SpdyStream) => void, [near, far] = duplexPair()) {
-  return { client: spdy(near, { side: 'client' }), server: spdy(far, { side: 'server', onStream }) };
+  return { client: spdy(near, { role: 'client' }), server: spdy(far, { role: 'server', onStream }) };
 }
 
 async function sockets(): Promise<[Duplex, Duplex]> {
@@ -44,13 +44,13 @@ async function sockets(): Promise<[Duplex, Duplex]> {
 }
 
 /** A peer that sends what a test wants, and tells what it gets. */
-function rawPeer(side: 'client' | 'server' = 'client', onStream?: (stream: SpdyStream) => void) {
+function rawPeer(role: 'client' | 'server' = 'client', onStream?: (stream: SpdyStream) => void) {
   const [near, far] = duplexPair();
   const got: Frame[] = [];
   const reader = new FrameReader();
   far.on('data', (chunk) => got.push(...reader.read(chunk)));
   far.on('error', () => {});
-  const connection = spdy(near, { side, ...(onStream ? { onStream } : {}) });
+  const connection = spdy(near, { role, ...(onStream ? { onStream } : {}) });
   return { connection, got, send: (...frames: Frame[]) => frames.map((frame) => far.write(encodeFrame(frame))), far };
 }
 
@@ -157,8 +157,8 @@ test('data written to a stream that the peer has reset is dropped', async () => 
 test('a stream that the peer refuses is not opened', async () => {
   const { client } = pair(() => {});
   const [near, far] = duplexPair();
-  spdy(far, { side: 'server' });
-  await expect(spdy(near, { side: 'client' }).open(type('stdin'))).rejects.toThrow('refused with the status 3');
+  spdy(far, { role: 'server' });
+  await expect(spdy(near, { role: 'client' }).open(type('stdin'))).rejects.toThrow('refused with the status 3');
   const streams = Array.from({ length: MAX_STREAMS }, () => client.open(type('stdin')));
   await Promise.all(streams);
   await expect(client.open(type('one more'))).rejects.toThrow('refused with the status 3');
@@ -210,7 +210,7 @@ test('a connection that breaks within a frame closes with an error and ends its 
 
 test('a socket error closes the connection with that error', async () => {
   const [near] = await sockets();
-  const connection = spdy(near, { side: 'client' });
+  const connection = spdy(near, { role: 'client' });
   near.destroy(new Error('the cable is out'));
   expect(await connection.ended).toMatchObject({ message: 'the streaming connection has ended: the cable is out' });
 });

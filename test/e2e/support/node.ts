@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readPodList } from '../../../cli/commands/get/readPods.ts';
 import { startManagedContainerd } from '../../../cri/managed/containerd/containerd.ts';
-import { managedContainerdObstacle } from '../../../cri/managed/host.ts';
+import { findManagedContainerdObstacle } from '../../../cri/managed/host.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { stateLayout } from '../../../node/host/paths.ts';
@@ -75,7 +75,7 @@ async function writeConfig(directory: string, lines: readonly string[]): Promise
  * missing.
  */
 export async function upNode(...lines: readonly string[]): Promise<UpNode> {
-  const why = await managedContainerdObstacle();
+  const why = await findManagedContainerdObstacle();
   if (why !== undefined) throw new Error(why);
   const directory = await mkdtemp(join(tmpdir(), 'statelet-up-'));
   const { rootDirectory: rootDir, podLogsDirectory: podLogs, containerdDirectory } = stateLayout(directory);

@@ -13,7 +13,7 @@ import { callSystemd } from '../../../host/cgroup/systemd.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
-import { cgroupFacts } from '../../../node/host/cgroups.ts';
+import { readCgroupFacts } from '../../../node/host/cgroups.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';
 import { eventually } from './eventually.ts';
 import { plainFacts } from './facts.ts';
@@ -66,13 +66,13 @@ async function nodeOver(runtime: TestContainerd): Promise<SourceNode> {
   const told: string[] = [];
   const onError = (source: string, error: unknown) => void errors.push(`${source}: ${String(error)}`);
   const cgroups = new PodCgroups({
-    place: config,
+    parentCgroup: config,
     rules: config.cgroups,
-    enforced: config.capacity,
+    enforcedLimits: config.capacity,
     hierarchies,
     systemd: callSystemd,
-    ownPods: () => podsOfAgent(config),
-    wait: (ms, signal) => createAlarm(systemClock, signal).wait(systemClock.now() + ms),
+    listOwnPods: () => podsOfAgent(config),
+    wait: (ms, signal) => createAlarm(systemClock, signal).waitUntil(systemClock.now() + ms),
     onWarning: (message) => onError('cgroups', message),
   });
   const wanted = (pods: readonly Pod[]) =>
@@ -135,6 +135,6 @@ async function configOf(
     runtimeEndpoint,
     podLogsDir: join(rootDir, 'logs'),
     sources: ['api'],
-    cgroups: await cgroupFacts(nodeResources(settingValues({ flags: {} })), hierarchies),
+    cgroups: await readCgroupFacts(nodeResources(settingValues({ flags: {} })), hierarchies),
   };
 }

@@ -30,12 +30,12 @@ function node(hierarchies: Hierarchy[], own: readonly string[] = [], place?: Cgr
   const calls: string[] = [];
   const asked: string[][] = [];
   const cgroups = new PodCgroups({
-    place: place ?? { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
+    parentCgroup: place ?? { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
     rules: cgroupFacts,
-    enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
+    enforcedLimits: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
     hierarchies,
     systemd: async (method, _, [unit]) => void calls.push(`${method} ${unit}`),
-    ownPods: async () => {
+    listOwnPods: async () => {
       asked.push([...own]);
       return own;
     },

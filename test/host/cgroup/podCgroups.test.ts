@@ -31,12 +31,12 @@ const v1 = (): Hierarchy[] =>
 /** Cgroups in plain directories, where each file that is written shows. */
 function cgroups(over: Partial<PodCgroupsParts> = {}): PodCgroups {
   return new PodCgroups({
-    place: { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
+    parentCgroup: { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' },
     rules: { ...cgroupFacts, podPids: 50 },
-    enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
+    enforcedLimits: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
     hierarchies: v1(),
     systemd: async (method, _, [unit, ...rest]) => void calls.push(`${method} ${unit} ${rest.join(' ')}`),
-    ownPods: async () => [],
+    listOwnPods: async () => [],
     wait: async () => {},
     onWarning: (message) => void warnings.push(message),
     ...over,
@@ -110,7 +110,9 @@ describe('C25: the cgroups above containers', () => {
 
     test('is named by the root alone if the pods are directly below it', async () => {
       await writeFile(join(root, 'cpu'), 'not a directory');
-      await expect(cgroups({ place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' } }).setUp()).rejects.toMatchObject({
+      await expect(
+        cgroups({ parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' } }).setUp(),
+      ).rejects.toMatchObject({
         message: expect.stringMatching(/ Limits \["kubepods"\]: ./),
       });
     });
@@ -195,7 +197,7 @@ describe('C25: the cgroups above containers', () => {
   });
 
   test('systemd: creates slices with the same files in them', async () => {
-    const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    const node = cgroups({ parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     await node.prepare(burstable('a-b', '500m'));
     expect(calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1])).toEqual([
       'kubepods.slice',
@@ -209,7 +211,7 @@ describe('C25: the cgroups above containers', () => {
   });
 
   test('concurrent pods wait for the parents, which are created once', async () => {
-    const node = cgroups({ place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    const node = cgroups({ parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     const pods = ['one', 'two', 'three', 'four'].map((uid) => burstable(uid, '500m'));
     await Promise.all([node.setUp(), ...pods.map((pod) => node.prepare(pod))]);
     const started = calls.filter((call) => call.startsWith('Start')).map((call) => call.split(' ')[1]);
@@ -222,7 +224,7 @@ describe('C25: the cgroups above containers', () => {
 
   test('a new agent does not reduce the shares of pods that it does not know yet', async () => {
     await cgroups().prepare(burstable('one', '1500m'));
-    await cgroups({ ownPods: async () => ['one'] }).setUp();
+    await cgroups({ listOwnPods: async () => ['one'] }).setUp();
     expect(value('cpu/own/kubepods/burstable/cpu.shares')).toBe('1536');
   });
 
@@ -245,7 +247,7 @@ describe('C25: the cgroups above containers', () => {
     const hierarchies: Hierarchy[] = [{ root: '/proc/statelet', version: 'v1', controllers: ['cpu'] }];
     const forbidden = Object.assign(new Error('read-only'), { code: 'EROFS' });
     const systemd = async () => Promise.reject(forbidden);
-    const node = cgroups({ hierarchies, systemd, place: { cgroupRoot: '', cgroupDriver: 'systemd' } });
+    const node = cgroups({ hierarchies, systemd, parentCgroup: { cgroupRoot: '', cgroupDriver: 'systemd' } });
     await node.prepare(burstable('one', '500m'));
     await node.prepare(burstable('two', '500m'));
     await node.trim(burstable('two', '500m'));

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostCgroupfs as cgroupfs } from '../../../host/cgroup/cgroupfs.ts';
-import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
+import { findHierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { hasProcesses, killCgroup } from '../../../host/cgroup/processes.ts';
 import { removeCgroupTree } from '../../../host/cgroup/remove.ts';
 import { signal, withRoot } from '../../volume/onDisk.ts';
@@ -63,7 +63,7 @@ describe('on the cgroups of this host', () => {
   });
 
   withRoot('what is frozen there is killed, too', async () => {
-    const freezer = hierarchyOf(hierarchies, 'freezer');
+    const freezer = findHierarchy(hierarchies, 'freezer');
     if (freezer?.version !== 'v1') return;
     const own = newCgroup();
     const child = processIn(own);

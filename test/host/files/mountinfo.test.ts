@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mountAt, mountsUnder, parseMountInfo, readMountPoints } from '../../../host/files/mountinfo.ts';
+import { findMountAt, listMountsUnder, parseMountInfo, readMountPoints } from '../../../host/files/mountinfo.ts';
 import { signal } from '../../volume/onDisk.ts';
 
 test('parses a line with and without optional fields', () => {
@@ -31,13 +31,13 @@ test('decodes all paths that the kernel escapes', () => {
 
 test('lists the mounts of this process, with /proc below /', async () => {
   expect(await readMountPoints(signal)).toContainEqual({ path: '/proc', type: 'proc' });
-  expect(await mountAt('/proc', signal)).toEqual({ path: '/proc', type: 'proc' });
-  expect(await mountsUnder('/', signal)).toContainEqual({ path: '/proc', type: 'proc' });
+  expect(await findMountAt('/proc', signal)).toEqual({ path: '/proc', type: 'proc' });
+  expect(await listMountsUnder('/', signal)).toContainEqual({ path: '/proc', type: 'proc' });
 });
 
 test('nothing is mounted at a path that does not exist', async () => {
-  expect(await mountsUnder('/does/not/exist', signal)).toEqual([]);
-  expect(await mountAt('/does/not/exist', signal)).toBeUndefined();
-  expect(await mountAt('/proc/self', signal)).toBeUndefined();
-  expect(await mountsUnder('/pro', signal)).toEqual([]);
+  expect(await listMountsUnder('/does/not/exist', signal)).toEqual([]);
+  expect(await findMountAt('/does/not/exist', signal)).toBeUndefined();
+  expect(await findMountAt('/proc/self', signal)).toBeUndefined();
+  expect(await listMountsUnder('/pro', signal)).toEqual([]);
 });

@@ -33,6 +33,6 @@ test('caches no tail whose reader has gone before its end', async () => {
   await appendFile(file, gzipSync(LINE));
   handle = await open(file);
   const tails = new UnpackedTails({ maxBytes: 1_024, maxFiles: 4 });
-  expect((await tails.tailOf(handle, AbortSignal.abort())).lines).toBe(0);
-  expect((await tails.tailOf(handle, new AbortController().signal)).lines).toBe(2);
+  expect((await tails.tailOf(handle, AbortSignal.abort())).lineCount).toBe(0);
+  expect((await tails.tailOf(handle, new AbortController().signal)).lineCount).toBe(2);
 });

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { nextRunByLogs } from '../../../host/pods/loggedRuns.ts';
+import { findNextRunNumber } from '../../../host/pods/loggedRuns.ts';
 import { inFolder } from '../../volume/onDisk.ts';
 
 async function countOf(...names: string[]): Promise<number> {
@@ -13,7 +13,7 @@ async function countOf(...names: string[]): Promise<number> {
       else if (name.endsWith('@')) await symlink('/nowhere', path.join(folder, name.slice(0, -1)));
       else await writeFile(path.join(folder, name), '');
     }
-    count = await nextRunByLogs(hostFiles, folder);
+    count = await findNextRunNumber(hostFiles, folder);
   });
   return count;
 }
@@ -32,8 +32,8 @@ test('C23: ignores other files, directories and impossible numbers', async () =>
 
 test('C23: a missing directory means no runs, and an unreadable one is an error', async () => {
   await inFolder(async (folder) => {
-    expect(await nextRunByLogs(hostFiles, path.join(folder, 'none'))).toBe(0);
+    expect(await findNextRunNumber(hostFiles, path.join(folder, 'none'))).toBe(0);
     await symlink('loop', path.join(folder, 'loop'));
-    await expect(nextRunByLogs(hostFiles, path.join(folder, 'loop'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await expect(findNextRunNumber(hostFiles, path.join(folder, 'loop'))).rejects.toMatchObject({ code: 'ELOOP' });
   });
 });

@@ -29,14 +29,14 @@ const SEEDS = [1, 2, 3, 4, 5];
 function agentOn(files: FileSystem) {
   const layout = createLayout(folders, files);
   const removal = { layout, maker, signal };
-  const users = createUserNamespaces({ layout, maxPods: 10 });
+  const users = createUserNamespaces({ layout, maxPodCount: 10 });
   return {
     layout,
     /** Gives the first of the host's users that are the pod's. */
     start: async () => {
       await claimPodDirectory({ layout, maker, pod: pod.metadata });
       await preparePodDirectory({ pod, layout, signal });
-      const { hostId } = await users.rangeOf(uid);
+      const { hostId } = await users.getRange(uid);
       await createTerminationLog(layout, { uid, container: 'main', run: '0' });
       await writeHostsFile({ pod, layout, ips: ['10.0.0.7'], clusterDomain: 'cluster.local', signal });
       const log = `${layout.containerLogDir(pod.metadata, 'main')}/0.log`;

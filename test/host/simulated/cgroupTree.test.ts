@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type Cgroupfs, hostCgroupfs } from '../../../host/cgroup/cgroupfs.ts';
-import { hierarchyOf, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
+import { findHierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type CgroupProcess, CgroupTree } from '../../../host/simulated/cgroupTree.ts';
 import { withRoot } from '../../volume/onDisk.ts';
@@ -75,7 +75,7 @@ describe('cgroup v1', () => {
   };
 
   withRoot('refuses what the kernel of this host refuses, with the same errors', async () => {
-    const host = hierarchyOf(await readHierarchies(), 'memory');
+    const host = findHierarchy(await readHierarchies(), 'memory');
     if (host?.version !== 'v1') return;
     const expected = await refusals(hostCgroupfs, host.root, async (directory) => {
       const child = spawn('sleep', ['600']);
@@ -88,7 +88,7 @@ describe('cgroup v1', () => {
     await hostCgroupfs.rmdir(join(host.root, own));
     const processes: Record<string, CgroupProcess[]> = {};
     const { made } = tree('v1', processes);
-    const found = await refusals(asCgroupfs(made), hierarchyOf(made.hierarchies, 'memory')?.root ?? '', async () => {
+    const found = await refusals(asCgroupfs(made), findHierarchy(made.hierarchies, 'memory')?.root ?? '', async () => {
       processes[`${own}/pod`] = [{ pid: 7, memoryBytes: 100_000 }];
       return async () => delete processes[`${own}/pod`];
     });

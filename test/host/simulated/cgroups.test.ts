@@ -34,10 +34,10 @@ function kernel(version: 'v1' | 'v2'): CgroupTree {
 /** What a new agent makes of the kernel's cgroups. */
 const agentOn = (tree: CgroupTree, gate: Gate = openGate, own: readonly string[] = []) =>
   simulatedCgroups(tree, gate, {
-    place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+    parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
     rules: { ...cgroupFacts, podPids: 50 },
-    enforced: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
-    ownPods: async () => own,
+    enforcedLimits: { cpuMillis: 2_000, memoryBytes: 1_000_000, pods: 1 },
+    listOwnPods: async () => own,
     wait: async () => {},
     onWarning: () => {},
   });

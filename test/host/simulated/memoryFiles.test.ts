@@ -167,7 +167,7 @@ describe('a failing call', () => {
 test('a full disk stores what fits and reports the error', async () => {
   const disk = new MemoryDisk(() => NOW);
   const files = new MemoryFiles(disk);
-  disk.capacity = 5;
+  disk.capacityBytes = 5;
   await expect(files.writeFile('/file', 'seven..')).rejects.toMatchObject({ code: 'ENOSPC' });
   expect(files.readFileSync('/file')).toBe('seven');
   await files.unlink('/file');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createAudience } from '../../../inspect/live/audience.ts';
-import type { Line } from '../../../recording/lines.ts';
+import type { RecordingLine } from '../../../recording/lines.ts';
 
 const event = {
   ...({ type: 'event.recorded', at: 1, eventType: 'Normal', reason: 'Started', message: 'secret' } as const),
@@ -35,7 +35,7 @@ test('with nobody there nothing is made of what happens, and secrets are looked 
 test('each hears what it wants to hear, without secrets, until it leaves', () => {
   // Each text is one.
   const audience = createAudience((value) => JSON.parse(JSON.stringify(value).replaceAll('secret', 'held back')));
-  const lines: Line[] = [];
+  const lines: RecordingLine[] = [];
   const inspected: unknown[] = [];
   const leaveLines = audience.add({ line: (line) => lines.push(line) });
   const leaveInspected = audience.add({ inspect: (each) => inspected.push(each) });

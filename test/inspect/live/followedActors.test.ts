@@ -13,7 +13,7 @@ function followed() {
   const actors = new FollowedActors({
     agent,
     audience: createAudience((value) => value),
-    past: undefined,
+    recordedPast: undefined,
     clock,
     isWatched: () => watched.isWatched,
   });

@@ -188,7 +188,7 @@ test('what a frame that could not be made would have told, the next one tells', 
     audience,
     clock: node.node.clock,
     version: '0.1.0',
-    recorded: () => undefined,
+    recordedSpan: () => undefined,
     onError: (error) => void errors.push(error),
   });
   let world = worldOf(view.snapshot());

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPastStory } from '../../../inspect/past/pastStory.ts';
 import { deflate } from '../../../recording/deflate.ts';
-import type { Began } from '../../../recording/lines.ts';
+import type { SegmentHeader } from '../../../recording/lines.ts';
 import { encodeMember } from '../../../recording/member.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { stretchesOf } from '../../../recording/stretches.ts';
+import { findStretches } from '../../../recording/stretches.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { recordedNode } from '../../recording/recorded.ts';
 
@@ -15,11 +15,11 @@ const MANY = 45_000;
 interface Written {
   readonly at: number;
   readonly text: string;
-  readonly begins: 'anew' | 'again' | 'no';
+  readonly startKind: 'anew' | 'again' | 'no';
 }
 
 /** A recording of the members that are made of the beginning of a real one. */
-async function recordingOf(make: (began: Began) => readonly Written[]): Promise<RecordingFile> {
+async function recordingOf(make: (began: SegmentHeader) => readonly Written[]): Promise<RecordingFile> {
   const { directory, recorder } = await recordedNode({ pods: [podWith('web')] });
   await recorder.flush();
   const real = await RecordingFile.open(directory);
@@ -33,25 +33,25 @@ async function recordingOf(make: (began: Began) => readonly Written[]): Promise<
 
 const moved = (at: number, state: string) => JSON.stringify({ kind: 'state', at, actor: 'pod/web-uid', state });
 
-const beganAnew = (began: Began, at: number, life: string): Written => ({
+const beganAnew = (began: SegmentHeader, at: number, life: string): Written => ({
   at,
-  begins: 'anew',
+  startKind: 'anew',
   text: `${JSON.stringify({ ...began, at, life })}\n`,
 });
 
-const movedIn = (at: number, state: string): Written => ({ at, begins: 'no', text: `${moved(at, state)}\n` });
+const movedIn = (at: number, state: string): Written => ({ at, startKind: 'no', text: `${moved(at, state)}\n` });
 
 /** A recording of one actor that moves once in a millisecond. */
 const longRecording = () =>
   recordingOf((began) => {
     const moves = Array.from({ length: MANY }, (_, index) => moved(began.at + index, `state-${index}`));
-    return [beganAnew(began, began.at, 'life'), { at: began.at, begins: 'no', text: `${moves.join('\n')}\n` }];
+    return [beganAnew(began, began.at, 'life'), { at: began.at, startKind: 'no', text: `${moves.join('\n')}\n` }];
   });
 
 test('of what is too much to read the latest is kept, and the rest is counted', async () => {
   const file = await longRecording();
-  const stretches = await stretchesOf(file);
-  const from = stretches[0]?.beginnings[0]?.at ?? 0;
+  const stretches = await findStretches(file);
+  const from = stretches[0]?.replayStarts[0]?.at ?? 0;
   const asked = { uid: 'web-uid', from: from + 1_000, to: from + MANY };
   const { before, lines, unsaid } = await readPastStory(file, stretches, asked);
   expect(before).toEqual([{ actor: 'pod/web-uid', state: 'state-999', since: from + 999 }]);
@@ -68,12 +68,12 @@ test('more than can be read at a time is told from a later beginning on', async 
     beganAnew(began, 1_000, 'one'),
     movedIn(1_001, 'a'),
     movedIn(1_002, 'b'),
-    { ...beganAnew(began, 2_000, 'one'), begins: 'again' as const },
+    { ...beganAnew(began, 2_000, 'one'), startKind: 'again' as const },
     movedIn(2_001, 'c'),
     beganAnew(began, 3_000, 'two'),
     movedIn(3_001, 'd'),
   ]);
-  const stretches = await stretchesOf(file);
+  const stretches = await findStretches(file);
   const sizeOf = (from: number) => file.members.slice(from).reduce((sum, { size }) => sum + size, 0);
   const storyOf = async (mostBytes: number) => {
     const { lines, unsaid } = await readPastStory(file, stretches, {
@@ -101,7 +101,7 @@ test('a life that another version has written is left out but for its beginning,
     beganAnew(began, 3_000, 'three'),
     movedIn(3_001, 'c'),
   ]);
-  const { lines } = await readPastStory(file, await stretchesOf(file), { uid: 'web-uid', from: 0, to: 9_000 });
+  const { lines } = await readPastStory(file, await findStretches(file), { uid: 'web-uid', from: 0, to: 9_000 });
   expect(lines.map((line) => [line.at, line.kind === 'state' ? line.state : line.kind])).toEqual([
     [1_000, 'began'],
     [1_001, 'a'],
@@ -122,7 +122,7 @@ test('all is told that happened between two moments where the clock was set back
     movedIn(3_002, 'e'),
   ]);
   const statesIn = async (from: number, to: number) => {
-    const { lines } = await readPastStory(file, await stretchesOf(file), { uid: 'web-uid', from, to });
+    const { lines } = await readPastStory(file, await findStretches(file), { uid: 'web-uid', from, to });
     return lines.flatMap((line) => (line.kind === 'state' ? line.state : [])).join('');
   };
   expect(await statesIn(3_000, 4_000)).toBe('bce');

@@ -30,7 +30,7 @@ describe('the thread of the past', () => {
   test('answers, after what goes on has been written down', async () => {
     let written = 0;
     const { thread, recorded } = await recordedThread({
-      before: async () => {
+      beforeRequest: async () => {
         written += 1;
       },
     });
@@ -132,7 +132,7 @@ describe('the thread of the past', () => {
   test('is asked for no more than it can hold', async () => {
     let written = 0;
     const { thread } = await recordedThread({
-      before: async () => {
+      beforeRequest: async () => {
         written += 1;
       },
     });

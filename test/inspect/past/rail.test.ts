@@ -8,7 +8,7 @@ const member = (at: number, entries: number, failures = 0): Member => ({
   entries,
   failures,
   size: 1,
-  begins: 'no',
+  startKind: 'no',
   file: 'f',
   offset: 0,
 });
@@ -18,7 +18,7 @@ const stretch = (life: string, ...moments: readonly number[]): Stretch => ({
   machines: 'm',
   versions: { statelet: '1', node: '1' },
   end: 0,
-  beginnings: moments.map((at, index) => ({ at, member: index })),
+  replayStarts: moments.map((at, index) => ({ at, member: index })),
 });
 
 const sum = (counts: readonly number[]) => counts.reduce((one, other) => one + other, 0);

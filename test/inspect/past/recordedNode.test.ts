@@ -28,7 +28,7 @@ test('without a moment, of a recording the last one is meant, and nothing of it 
   const node = createRecordedNode(past, async () => {
     closed += 1;
   });
-  expect([node.live, node.stately]).toEqual([undefined, undefined]);
+  expect([node.live, node.acceptStately]).toEqual([undefined, undefined]);
   await Promise.all([node.moment(), node.moment(5), node.detail('a'), node.detail('a', 5), node.object('u')]);
   await Promise.all([node.actorHistory('a'), node.actorHistory('a', 5)]);
   await Promise.all([node.object('u', 5), node.story('u', 1, 2), node.rail(), node.close()]);

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { Reel, type ShownMoment } from '../../../inspect/past/reel.ts';
+import { Reel, type ShownState } from '../../../inspect/past/reel.ts';
 import { Reels } from '../../../inspect/past/reels.ts';
 import { StretchPlayer } from '../../../recording/play.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { stretchesOf } from '../../../recording/stretches.ts';
+import { findStretches } from '../../../recording/stretches.ts';
 import { Random } from '../../../testing/simulation/random.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 import { MACHINES, recordedNode } from '../../recording/recorded.ts';
@@ -28,10 +28,10 @@ test('a moment is what a look at the whole agent shows, in whatever order moment
   await restart();
   await live(1);
   const file = await RecordingFile.open(directory);
-  const stretches = await stretchesOf(file);
+  const stretches = await findStretches(file);
   const expected = new Map<number, unknown>();
   for (const stretch of stretches) {
-    for (const beginning of stretch.beginnings) {
+    for (const beginning of stretch.replayStarts) {
       const player = await StretchPlayer.create(file, stretch, beginning, { machines: MACHINES });
       await player.playTo(8.64e15, file, stretch, (at) => {
         const whole = new Reel(stretch.versions.statelet);
@@ -50,14 +50,14 @@ test('a moment is what a look at the whole agent shows, in whatever order moment
 });
 
 /** The order of actors is in themselves. */
-const byPath = (moment: ShownMoment | undefined) =>
+const byPath = (moment: ShownState | undefined) =>
   moment && { ...moment, actors: Object.fromEntries(moment.actors.map((actor) => [actor.path, actor])) };
 
 test('a part that failed in the midst of a member is played anew', async () => {
   const { live, directory } = await recordedNode({ pods: [podRunning('bad', 'exit 1')] });
   await live(4);
   const file = await RecordingFile.open(directory);
-  const stretches = await stretchesOf(file);
+  const stretches = await findStretches(file);
   const whole = await new Reels(MACHINES).stateAt(8.64e15, { file, stretches });
   const broken: Pick<RecordingFile, 'members' | 'isLast' | 'lines'> = {
     members: file.members,

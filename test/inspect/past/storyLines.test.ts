@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { StoryConverter } from '../../../inspect/past/storyLines.ts';
-import type { Line } from '../../../recording/lines.ts';
+import type { RecordingLine } from '../../../recording/lines.ts';
 import { podWith } from '../../fakes/pods.ts';
 
 const call = 'pod/u/container/web/0.container.launching.creatingContainer.creating';
 
-const fact = (value: unknown): Line => ({ kind: 'fact', at: 1, actor: 'runtime', source: 'runtime', value });
+const fact = (value: unknown): RecordingLine => ({ kind: 'fact', at: 1, actor: 'runtime', source: 'runtime', value });
 
 describe('what entered', () => {
   test('says how long a call took, and in a word or two what came of it', () => {
@@ -39,7 +39,7 @@ describe('what entered', () => {
       const teller = new StoryConverter();
       teller.convert({ kind: 'asked', at: 1, actor: call, port: 'pullImage' });
       // Of what a life begins with, it looks at nothing but its moment.
-      const told = teller.convert(between as Line);
+      const told = teller.convert(between as RecordingLine);
       expect(told).toEqual(between.kind === 'began' ? [{ kind: 'began', at: 2 }] : []);
       const [line] = teller.convert({ kind: 'answer', at: 3, actor: call, source: 'pullImage', value: {} });
       expect(line).not.toHaveProperty('tookMs');
@@ -93,7 +93,7 @@ test('states have their tags, events their container, and what begins in the mid
     { kind: 'state', at: 1, actor: 'constructor', state: '__proto__' },
   ]);
   // What is not looked at need not be there.
-  expect(teller.convert({ kind: 'began', at: 1, from: {} } as unknown as Line)).toEqual([]);
+  expect(teller.convert({ kind: 'began', at: 1, from: {} } as unknown as RecordingLine)).toEqual([]);
   expect(teller.convert({ kind: 'ended', at: 1 })).toEqual([{ kind: 'ended', at: 1 }]);
   expect(teller.convert({ kind: 'status', at: 1, uid: 'u', pod: 'default/web' })).toEqual([]);
   const event = {
@@ -106,7 +106,7 @@ test('states have their tags, events their container, and what begins in the mid
       uid: 'u',
       fieldPath: 'spec.containers{web}',
     },
-  } as Line;
+  } as RecordingLine;
   expect(teller.convert(event)).toEqual([
     { kind: 'event', at: 1, uid: 'u', container: 'web', eventType: 'Warning', reason: 'BackOff', message: 'said' },
   ]);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
-import type { Inspected, LiveUpdates } from '../../../inspect/inspected.ts';
+import type { InspectedNode, LiveUpdates } from '../../../inspect/inspected.ts';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
 import { type PageServer, servePage } from '../../../inspect/server.ts';
 
@@ -58,7 +58,7 @@ export function fakeLive(): FakeLive {
 }
 
 /** Answers with what it was asked. */
-export function fakeInspected(live?: LiveUpdates): Inspected {
+export function fakeInspected(live?: LiveUpdates): InspectedNode {
   const asked = async (...of: readonly unknown[]) =>
     // The server passes it on as it is.
     ({ asked: of.map((each) => each ?? null) }) as never;
@@ -77,7 +77,7 @@ export function fakeInspected(live?: LiveUpdates): Inspected {
 }
 
 interface ServeOptions extends Partial<Pick<Parameters<typeof servePage>[0], 'address' | 'token' | 'tls' | 'clock'>> {
-  readonly inspected?: Inspected | (() => Promise<Inspected>);
+  readonly inspected?: InspectedNode | (() => Promise<InspectedNode>);
   /** Whether the build has left a page. */
   readonly isBuilt?: boolean;
 }
@@ -119,7 +119,7 @@ export async function servedPage({
     token: undefined,
     ...options,
     directory,
-    inspected: typeof inspected === 'function' ? inspected : async () => inspected,
+    openInspectedNode: typeof inspected === 'function' ? inspected : async () => inspected,
   });
   let closing: Promise<void> | undefined;
   const close = () => {

@@ -3,7 +3,7 @@
 import { createEventRecorder, type EventRecorder } from '../../../actors/events/eventRecorder.ts';
 import type { Redaction } from '../../../actors/replay/redaction.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
-import type { Inspected } from '../../../inspect/inspected.ts';
+import type { InspectedNode } from '../../../inspect/inspected.ts';
 import { type Audience, createAudience } from '../../../inspect/live/audience.ts';
 import { FollowedActors } from '../../../inspect/live/followedActors.ts';
 import { createLiveNode } from '../../../inspect/live/liveNode.ts';
@@ -25,7 +25,7 @@ interface PageParts {
   readonly audience: Audience;
   readonly view: LiveView;
   readonly followed: FollowedActors;
-  readonly inspected: Inspected;
+  readonly inspected: InspectedNode;
 }
 
 export interface Simulation extends Recorded {
@@ -85,34 +85,40 @@ export async function simulation(options: RecordedOptions = {}): Promise<Simulat
   ) as Simulation;
 }
 
-function pageParts(recorded: Recorded, { audience, events, redaction }: Life, past: Past): PageParts {
+function pageParts(recorded: Recorded, { audience, events, redaction }: Life, recordedPast: Past): PageParts {
   const { node } = recorded;
   const now = () => node.clock.now();
   const agent = {
     ...createAgentPort({
       agent: node.agent,
       recorder: events,
-      simulated: true,
+      isSimulated: true,
       cri: inProcessCri(node.runtime),
       config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
       // A root directory that is never lost.
-      root: { lost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
+      root: { findLost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
       nodeObject: (): NodeObject => {
         throw new Error('the page does not show it');
       },
-      recording: async () => ({ isOn: false, directory: '', parts: undefined }),
+      recording: async () => ({ isOn: false, directory: '', chunks: undefined }),
       usage: async () => undefined,
     }),
     redact: redaction.redact,
   };
-  const followed = new FollowedActors({ agent, audience, past, clock: node.clock, isWatched: () => true });
+  const followedActors = new FollowedActors({
+    agent,
+    audience,
+    recordedPast,
+    clock: node.clock,
+    isWatched: () => true,
+  });
   const view = new LiveView({
     agent,
     audience,
     clock: node.clock,
     version: '0.1.0',
-    recorded: () => undefined,
-    onUnwatched: () => followed.forget(),
+    recordedSpan: () => undefined,
+    onUnwatched: () => followedActors.forget(),
     onError: (error) => {
       throw error;
     },
@@ -125,13 +131,13 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, pa
   const inspected = createLiveNode({
     agent,
     view,
-    followed,
-    past,
+    followedActors,
+    past: recordedPast,
     now,
     stately: (request, connection, head) => sockets.add(request, connection, head),
     close: async () => sockets.close(),
   });
-  return { agent, audience, view, followed, inspected };
+  return { agent, audience, view, followed: followedActors, inspected };
 }
 
 const configOf = (rootDirectory: string) =>

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createSecureContext, createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { dial } from '../../../kubeclient/http2/dial.ts';
+import { dialServer } from '../../../kubeclient/http2/dial.ts';
 import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
 let authority: Authority;
@@ -42,7 +42,7 @@ const secure = (options: TlsOptions) => listening(createTlsServer({ ...pair, ...
 function dialing(origin: string, more: { readonly serverName?: string; readonly isInsecure?: boolean } = {}) {
   const [controller, clock] = [new AbortController(), new SimulatedClock()];
   const context = createSecureContext({ ca: authority.cert });
-  const dialed = dial({ origin, isInsecure: false, ...more }, { context, clock, signal: controller.signal });
+  const dialed = dialServer({ origin, isInsecure: false, ...more }, { context, clock, signal: controller.signal });
   dialed.then(
     (socket) => cleanUps.push(() => socket.destroy()),
     () => {},
@@ -112,5 +112,5 @@ test('rejects immediately on cancellation and closes the connection', async () =
   await until(() => sockets.size === 0);
   const context = createSecureContext();
   const again = { context, clock: new SimulatedClock(), signal: controller.signal };
-  await expect(dial({ origin, isInsecure: false }, again)).rejects.toThrow('enough');
+  await expect(dialServer({ origin, isInsecure: false }, again)).rejects.toThrow('enough');
 });

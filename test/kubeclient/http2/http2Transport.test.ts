@@ -11,14 +11,14 @@ import { systemClock } from '../../../base/clock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { CredentialSource, KubeEndpoint } from '../../../kubeclient/endpoint.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
-import { listTypeOf } from '../../../kubeclient/paths.ts';
+import { toListType } from '../../../kubeclient/paths.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 
 const CONFIG_MAP = { apiVersion: 'v1', kind: 'ConfigMap' };
-const CONFIG_MAP_LIST = listTypeOf(CONFIG_MAP);
+const CONFIG_MAP_LIST = toListType(CONFIG_MAP);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 /** A server that allows so many leaves two of them to watches. */
 const STREAMS = 12;

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { streamText } from '../../../kubeclient/http2/streamText.ts';
+import { readStreamText } from '../../../kubeclient/http2/streamText.ts';
 
 async function allOf(stream: PassThrough): Promise<string> {
   let text = '';
-  for await (const piece of streamText(stream)) text += piece;
+  for await (const piece of readStreamText(stream)) text += piece;
   return text;
 }
 
@@ -46,7 +46,7 @@ test('destroys the stream and removes the listeners if the consumer stops', asyn
   const stream = new PassThrough();
   stream.write('one');
   const before = stream.eventNames().length;
-  for await (const piece of streamText(stream)) {
+  for await (const piece of readStreamText(stream)) {
     expect(piece).toBe('one');
     break;
   }
@@ -57,7 +57,7 @@ test('destroys the stream and removes the listeners if the consumer stops', asyn
 test('calls onChunk before each chunk is yielded, and fails with the error from toError', async () => {
   const stream = new PassThrough();
   let told = 0;
-  const read = streamText(stream, {
+  const read = readStreamText(stream, {
     onChunk: () => {
       told += 1;
     },

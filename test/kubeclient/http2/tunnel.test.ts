@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { dial } from '../../../kubeclient/http2/dial.ts';
+import { dialServer } from '../../../kubeclient/http2/dial.ts';
 import { openTunnel } from '../../../kubeclient/http2/tunnel.ts';
 import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 
@@ -74,7 +74,7 @@ function dialed(proxy: string) {
   const [controller, clock] = [new AbortController(), new SimulatedClock()];
   const place = { origin: `https://127.0.0.1:${port}`, isInsecure: false, proxy: new URL(proxy) };
   const context = createSecureContext({ ca: authority.cert });
-  const found = dial(place, { context, clock, signal: controller.signal });
+  const found = dialServer(place, { context, clock, signal: controller.signal });
   found.then(
     (socket) => cleanUps.push(() => socket.destroy()),
     () => {},

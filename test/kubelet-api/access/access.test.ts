@@ -252,8 +252,8 @@ test('nor with an odd answer, or one that says why', async () => {
 
 test('an access that is both allowed and denied is an error', async () => {
   reviewer.create = async (_, object) => ({ ...object, status: { allowed: true, denied: true } });
-  const ownTokens = async () => ({ name: 'somebody', groups: [], extra: new Map() });
-  const { admit } = access({ authentication: { isAnonymousAllowed: false }, ownTokens });
+  const findTokenOwner = async () => ({ name: 'somebody', groups: [], extra: new Map() });
+  const { admit } = access({ authentication: { isAnonymousAllowed: false }, findTokenOwner });
   expect(await admit(asking('/logs/', bearing('any')))).toMatchObject({ code: 500 });
 });
 
@@ -269,7 +269,7 @@ test('without an API server those may do everything whose own token is one of th
     onError: () => undefined,
     authentication: { isAnonymousAllowed: false },
     authorization: { mode: 'Masters' },
-    ownTokens: async (token) => {
+    findTokenOwner: async (token) => {
       const groups = owners.get(token);
       return groups && { name: token, groups, extra: new Map() };
     },

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { userOfCertificate } from '../../../kubelet-api/access/certificateUser.ts';
+import { parseCertificateUser } from '../../../kubelet-api/access/certificateUser.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'users-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,7 +35,7 @@ function certificateOf(subject: string): Buffer {
 
 test('C38: its common name is the user, its organizations are the groups, its digest tells it apart', () => {
   const der = certificateOf('/O=system:nodes/O=two words/CN=system:node:node-1');
-  expect(userOfCertificate(der)).toEqual({
+  expect(parseCertificateUser(der)).toEqual({
     name: 'system:node:node-1',
     groups: ['system:nodes', 'two words'],
     extra: new Map([
@@ -50,15 +50,15 @@ test.each([
   ['/CN=a\\/O=system:masters', 'a/O=system:masters', []],
   ['/O=a, O=b/CN=Jürgen', 'Jürgen', ['a, O=b']],
 ])('%s is the user %s', (subject, name, groups) =>
-  expect(userOfCertificate(certificateOf(subject))).toMatchObject({ name, groups }),
+  expect(parseCertificateUser(certificateOf(subject))).toMatchObject({ name, groups }),
 );
 
 test('one without a common name is nobody', () => {
-  expect(userOfCertificate(certificateOf('/O=system:masters'))).toBeUndefined();
+  expect(parseCertificateUser(certificateOf('/O=system:masters'))).toBeUndefined();
 });
 
 test('a UID is told where there is one', () => {
-  expect(userOfCertificate(certificateOf('/CN=a/kubernetesUid=u-1'))).toMatchObject({ name: 'a', uid: 'u-1' });
+  expect(parseCertificateUser(certificateOf('/CN=a/kubernetesUid=u-1'))).toMatchObject({ name: 'a', uid: 'u-1' });
   const twice = certificateOf('/CN=a/kubernetesUid=u-1/kubernetesUid=u-2');
-  expect(() => userOfCertificate(twice)).toThrow('more than one');
+  expect(() => parseCertificateUser(twice)).toThrow('more than one');
 });

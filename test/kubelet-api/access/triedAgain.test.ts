@@ -16,7 +16,7 @@ async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY)
   };
   const parts = { clock, signal: over.signal };
   if (abortAt % 500 !== 0) clock.setTimeout(() => over.abort(new Error('it is over')), Math.min(abortAt, 60_000));
-  await expect(clock.drive(withRetries(act, parts))).rejects.toThrow();
+  await expect(clock.advanceUntilSettled(withRetries(act, parts))).rejects.toThrow();
   return tries;
 }
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CachedToken } from '../../../actors/objects/tokens/cachedToken.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { tokenPredicate } from '../../../host/sameToken.ts';
+import { createTokenMatcher } from '../../../host/sameToken.ts';
 import type { Secret } from '../../../host/secretText.ts';
 import { servePage } from '../../../inspect/server.ts';
 import { profilesRoute } from '../../../kubelet-api/debug/profiles.ts';
@@ -22,17 +22,22 @@ const stored: unknown[] = [];
 /** The token of a file that contains it only once, because a function that returns it always would store it. */
 async function bearerOf(contents: string[]): Promise<unknown> {
   const file = { place: 'token', read: async () => contents.pop() ?? '' };
-  const bearer = tokenFileSource({ file, good: new LastGood<Secret>(() => {}), monotonic: () => 0 });
+  const bearer = tokenFileSource({ file, lastGoodToken: new LastGood<Secret>(() => {}), monotonic: () => 0 });
   await bearer.token();
   return bearer;
 }
 
 /** A page that a browser has opened by its link. */
 async function openedPage(token: string): Promise<unknown> {
-  const inspected = async () => {
+  const openInspectedNode = async () => {
     throw new Error('nothing is shown');
   };
-  const page = await servePage({ address: { host: '127.0.0.1', port: 0 }, token, directory: '/nowhere', inspected });
+  const page = await servePage({
+    address: { host: '127.0.0.1', port: 0 },
+    token,
+    directory: '/nowhere',
+    openInspectedNode,
+  });
   await fetch(page.url, { redirect: 'manual', headers: { connection: 'close' } });
   return page;
 }
@@ -43,7 +48,7 @@ async function storeSecrets(): Promise<string> {
     { inString },
     new CachedToken(ofAccount, 1, { monotonic: 0, now: 0 }, 0),
     await bearerOf([ofFile]),
-    tokenPredicate(ofNode),
+    createTokenMatcher(ofNode),
     await openedPage(ofPage),
   );
   return JSON.stringify({ inString, ofAccount, ofFile, ofNode, ofPage });
@@ -55,7 +60,7 @@ const server = createServer((request, response) => {
   const { signal } = new AbortController();
   const groups = url.searchParams.getAll('group');
   const caller = { name: 'somebody', groups, extra: new Map() };
-  route.answer({ request, response, url, caller, signal }).catch(() => response.destroy());
+  route.handle({ request, response, url, caller, signal }).catch(() => response.destroy());
 });
 let secrets = await storeSecrets();
 // It listens on a port.

@@ -1,18 +1,18 @@
 /** Whether the node works, in the words of a kubelet. */
 import { expect, test } from '@jest/globals';
-import { type Check, healthRoutes, PING } from '../../../kubelet-api/listener/health.ts';
+import { type HealthCheck, healthRoutes, PING_CHECK } from '../../../kubelet-api/listener/health.ts';
 import { listening } from './support/listening.ts';
 
-const bad: Check = {
+const bad: HealthCheck = {
   name: 'syncloop',
-  check: () => {
+  runCheck: () => {
     throw new Error('sync Loop took longer than expected');
   },
 };
-const good: Check = { name: 'log', check: () => {} };
+const good: HealthCheck = { name: 'log', runCheck: () => {} };
 
 test('C39: all is well, with every check where that is asked for', async () => {
-  const { ask } = await listening({ routes: healthRoutes([PING, good]) });
+  const { ask } = await listening({ routes: healthRoutes([PING_CHECK, good]) });
   const text = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' };
   expect(await ask('/healthz')).toMatchObject({ code: 200, body: 'ok', headers: text });
   expect(await ask('/healthz', { method: 'POST' })).toMatchObject({ code: 200, body: 'ok' });
@@ -22,7 +22,7 @@ test('C39: all is well, with every check where that is asked for', async () => {
 });
 
 test('C39: what fails is told, but not why; that is for who asks for it alone', async () => {
-  const { ask } = await listening({ routes: healthRoutes([PING, bad]) });
+  const { ask } = await listening({ routes: healthRoutes([PING_CHECK, bad]) });
   expect(await ask('/healthz')).toMatchObject({
     code: 500,
     body: '[+]ping ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',

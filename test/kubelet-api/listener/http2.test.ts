@@ -234,12 +234,12 @@ test('C38: clients are disconnected once the authorities of clients have changed
     await held;
     response.end('done');
   });
-  const { port, layAuthority, look } = await listening({ routes: [slow, echo('/healthz')] });
+  const { port, layAuthority, checkFilesNow } = await listening({ routes: [slow, echo('/healthz')] });
   const [idle, busy] = [await session(port, client), await session(port, client)];
   const answer = answered(sent(busy));
   await answered(sent(busy, '/healthz'));
   layAuthority(other.cert);
-  await look();
+  await checkFilesNow();
   await eventually('the idle one is gone', () => idle.destroyed);
   await eventually('the busy one takes no more', () => busy.closed);
   expect(busy.destroyed).toBe(false);

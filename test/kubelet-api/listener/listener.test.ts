@@ -52,10 +52,10 @@ test('C39: a path that leads elsewhere is answered by where, before anybody is a
 });
 
 test('a route that fails is a 500, or a connection that is cut', async () => {
-  const early = { tree: '/healthz', answer: () => Promise.reject(new Error('no disk')) };
+  const early = { pathPrefix: '/healthz', handle: () => Promise.reject(new Error('no disk')) };
   const late = {
-    tree: '/metrics',
-    answer: async ({ response }: { readonly response: { write(text: string): unknown } }) => {
+    pathPrefix: '/metrics',
+    handle: async ({ response }: { readonly response: { write(text: string): unknown } }) => {
       response.write('half');
       throw new Error('no disk');
     },
@@ -117,21 +117,21 @@ describe('TLS', () => {
   });
 
   test('C38: goes by other authorities of clients once they lie there, and cuts who is connected', async () => {
-    const { ask, connect, layAuthority, look } = await listening(checked);
+    const { ask, connect, layAuthority, checkFilesNow } = await listening(checked);
     const held = await connect(client);
     const gone = once(held, 'close');
     layAuthority(other.cert);
-    await look();
+    await checkFilesNow();
     await gone;
     expect((await ask('/pods', client)).code).toBe(401);
     expect((await ask('/pods', stranger)).code).toBe(200);
   });
 
   test('C38: shakes no hands until a certificate that is awaited is there', async () => {
-    const { ask, lay, look } = await listening({ isAwaited: true, isCertificateThere: false });
+    const { ask, lay, checkFilesNow } = await listening({ isAwaited: true, isCertificateThere: false });
     await expect(ask('/pods')).rejects.toThrow();
     lay(server);
-    await look();
+    await checkFilesNow();
     expect((await ask('/pods')).code).toBe(200);
   });
 

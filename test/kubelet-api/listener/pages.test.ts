@@ -1,6 +1,6 @@
 /** The pages about the agent's own process. */
 import { expect, test } from '@jest/globals';
-import { configzRoute, flagzRoute, statuszRoute } from '../../../kubelet-api/listener/pages.ts';
+import { createConfigzRoute, flagzRoute, statuszRoute } from '../../../kubelet-api/listener/pages.ts';
 import { listening } from './support/listening.ts';
 
 const startedAt = Date.parse('2026-01-02T03:04:05.678Z');
@@ -18,7 +18,7 @@ const routes = [
       ['address', '::1'],
     ]),
   ),
-  configzRoute(() => ({ kind: 'KubeletConfiguration' })),
+  createConfigzRoute(() => ({ kind: 'KubeletConfiguration' })),
 ];
 
 test('C39: /statusz and /flagz are text with the lines of a kubelet', async () => {

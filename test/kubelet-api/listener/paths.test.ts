@@ -1,17 +1,17 @@
 /** What is found at a path: the table of a kubelet. */
 import { describe, expect, test } from '@jest/globals';
-import { cleanPath, Paths, parseTarget, rawPath } from '../../../kubelet-api/listener/paths.ts';
+import { cleanPath, PathTable, parseTarget, rawPath } from '../../../kubelet-api/listener/paths.ts';
 import { ALL_ON, echo } from './support/listening.ts';
 
 const TREES = ['/pods', '/stats', '/containerLogs', '/run', '/exec', '/attach', '/portForward', '/checkpoint']
   .concat(['/runningpods', '/logs', '/debug/pprof', '/debug/flags/v', '/configz', '/flagz', '/statusz'])
   .concat(['/healthz', '/healthz/ping', '/metrics', '/metrics/cadvisor']);
 const routes = TREES.map(echo);
-const paths = new Paths(routes, ALL_ON);
+const paths = new PathTable(routes, ALL_ON);
 
 const told = (path: string, method = 'GET', accept?: string, among = paths): string => {
   const found = among.find(path, method, accept);
-  if (found.kind === 'route') return found.route.tree;
+  if (found.kind === 'route') return found.route.pathPrefix;
   if (found.kind === 'elsewhere') return `> ${found.path}`;
   return found.kind === 'fixed' ? `${found.answer.code} ${found.answer.headers?.allow ?? ''}`.trim() : 'nothing';
 };
@@ -81,7 +81,7 @@ describe('C39: a path', () => {
 });
 
 describe('C39: a switch that is off', () => {
-  const without = (off: object) => new Paths(routes, { ...ALL_ON, ...off });
+  const without = (off: object) => new PathTable(routes, { ...ALL_ON, ...off });
 
   test.each([
     ['systemLogs', '/logs/x', 'logs endpoint is disabled.\n'],

@@ -17,7 +17,7 @@ test('C39: none are null; those that run are there by what the node knows, and b
   const node = await startSimulatedNode();
   atEnd(() => node.stop());
   const cri = inProcessCri(node.runtime);
-  const routes = [podsRoute({ pods: node.agent.pods }), runningPodsRoute({ cri, limitMs: 1_000 })];
+  const routes = [podsRoute({ pods: node.agent.pods }), runningPodsRoute({ cri, timeoutMs: 1_000 })];
   const { ask } = await listening({ routes });
   const none = '{"kind":"PodList","apiVersion":"v1","metadata":{},"items":null}\n';
   expect(await ask('/pods')).toMatchObject({ code: 200, body: none, headers: { 'content-type': 'application/json' } });
@@ -47,6 +47,6 @@ test('a runtime that does not answer is a 500 after its time', async () => {
       signal.addEventListener('abort', () => reject(new Error('the runtime does not answer')));
     });
   const cri = { listPodSandbox: stuck, listContainers: stuck };
-  const { ask } = await listening({ routes: [runningPodsRoute({ cri, limitMs: 50 })] });
+  const { ask } = await listening({ routes: [runningPodsRoute({ cri, timeoutMs: 50 })] });
   expect(await ask('/runningpods/')).toMatchObject({ code: 500, body: 'the runtime does not answer\n' });
 });

@@ -11,7 +11,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { Exchange } from '../../../kubelet-api/exchange.ts';
 import { listenPlain } from '../../../kubelet-api/listener/listener.ts';
-import { Paths } from '../../../kubelet-api/listener/paths.ts';
+import { PathTable } from '../../../kubelet-api/listener/paths.ts';
 import { serve } from '../../../kubelet-api/listener/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from '../../host/support/resettingClients.ts';
@@ -131,7 +131,7 @@ describe('a client that takes its time', () => {
   };
 
   test('with its headers is cut, and so is one that does not shake hands', async () => {
-    const parts = { paths: new Paths([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, patience };
+    const parts = { paths: new PathTable([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, patience };
     const plain = await serve({ host: '127.0.0.1', port: 0 }, parts);
     const secure = await serve({ host: '127.0.0.1', port: 0 }, { ...parts, tls: server });
     atEnd(() => Promise.all([plain.close(), secure.close()]));
@@ -274,7 +274,7 @@ describe('an upgrade', () => {
     const setTimeout = (_: () => void, ms: number) => void waits.push(ms);
     const clock = { ...systemClock, setTimeout, clearTimeout: () => {} };
     const patience = { headersMs: 100, handshakeMs: 100 };
-    const parts = { paths: new Paths([taken], ALL_ON), onError: () => {}, clock, patience, tls: server };
+    const parts = { paths: new PathTable([taken], ALL_ON), onError: () => {}, clock, patience, tls: server };
     const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
     atEnd(close);
     const socket = tlsConnect({ port, host: '127.0.0.1', rejectUnauthorized: false });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { parsePemBlocks } from '../../../kubeclient/pemBlocks.ts';
-import { issuedPair, readPair, selfSignedPair } from '../../../kubelet-api/listener/servingCertificate.ts';
+import { ensureSelfSignedPair, issuedPair, readPair } from '../../../kubelet-api/listener/servingCertificate.ts';
 import { authority, directory, listening, server } from './support/listening.ts';
 
 const now = Date.now();
@@ -22,7 +22,7 @@ const parts = (place: string) => ({
 
 test('C38: as a kubelet: with its authority in one file, for a year, and made once', async () => {
   const place = directory();
-  const pair = await selfSignedPair(parts(place));
+  const pair = await ensureSelfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');
   const [own, root] = parsePemBlocks(text).map((block) => new X509Certificate(block.pem));
   const stamp = Math.floor(now / 1_000);
@@ -38,31 +38,31 @@ test('C38: as a kubelet: with its authority in one file, for a year, and made on
   const year = 365 * 24 * 3_600_000;
   expect(Math.abs(Number(own?.validToDate) - now - year)).toBeLessThan(1_000);
   expect([pair.certFile, pair.keyFile].map((file) => statSync(file).mode % 0o1000)).toEqual([0o644, 0o600]);
-  await selfSignedPair(parts(place));
+  await ensureSelfSignedPair(parts(place));
   expect(readFileSync(pair.certFile, 'utf8')).toBe(text);
   expect(problems).toEqual([]);
 }, 30_000);
 
 test('a damaged key is set aside with its certificate and reported, and a new pair is created', async () => {
   const place = directory();
-  const pair = await selfSignedPair(parts(place));
+  const pair = await ensureSelfSignedPair(parts(place));
   const text = readFileSync(pair.certFile, 'utf8');
   writeFileSync(pair.keyFile, 'cut off');
-  await selfSignedPair(parts(place));
+  await ensureSelfSignedPair(parts(place));
   expect(readFileSync(pair.certFile, 'utf8')).not.toBe(text);
   const setAside = [pair.certFile, pair.keyFile].map((file) => `${file}.corrupt`);
   expect(setAside.map((file) => readFileSync(file, 'utf8'))).toEqual([text, 'cut off']);
   expect(problems).toEqual([expect.stringContaining(`${pair.keyFile}: `)]);
   expect(problems[0]).toContain(`the files are now ${setAside.join(' and ')}`);
-  await selfSignedPair(parts(place));
+  await ensureSelfSignedPair(parts(place));
   expect(problems).toHaveLength(1);
 }, 30_000);
 
 test('clients can trust it by its file', async () => {
   const place = directory();
-  const pair = await selfSignedPair(parts(place));
-  const { ask } = await listening({ pair });
-  const ca = readFileSync(pair.certFile);
+  const certificatePair = await ensureSelfSignedPair(parts(place));
+  const { ask } = await listening({ certificatePair });
+  const ca = readFileSync(certificatePair.certFile);
   expect((await ask('/pods', { ca, servername: 'host' })).code).toBe(200);
   await expect(ask('/pods', { ca: authority.cert, servername: 'host' })).rejects.toThrow();
 }, 30_000);
@@ -82,5 +82,5 @@ test('a pair is read whole, or not at all', async () => {
 test('where it cannot be written is one clear message', async () => {
   const place = directory();
   writeFileSync(join(place, 'pki'), '');
-  await expect(selfSignedPair(parts(place))).rejects.toThrow(/^the node's serving certificate: /);
+  await expect(ensureSelfSignedPair(parts(place))).rejects.toThrow(/^the node's serving certificate: /);
 }, 30_000);

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { Paths } from '../../../kubelet-api/listener/paths.ts';
+import { PathTable } from '../../../kubelet-api/listener/paths.ts';
 import { serve } from '../../../kubelet-api/listener/server.ts';
 import { ALL_ON, atEnd, server as pair, route } from './support/listening.ts';
 
@@ -16,7 +16,7 @@ test.each([
   ['TLS', { tls: pair }, (port: number) => connectTls({ host: HOST, port, rejectUnauthorized: false })],
   ['plain', {}, (port: number) => connect(port, HOST)],
 ] as const)('of a thousand requests at once no more are made than are looked at: %s', async (_, tls, connected) => {
-  const paths = new Paths([route('/pods', async ({ signal }) => void (await once(signal, 'abort')))], ALL_ON);
+  const paths = new PathTable([route('/pods', async ({ signal }) => void (await once(signal, 'abort')))], ALL_ON);
   const bound = await serve({ host: HOST, port: 0 }, { paths, clock: new SimulatedClock(), onError: () => {}, ...tls });
   atEnd(bound.close);
   let made = 0;

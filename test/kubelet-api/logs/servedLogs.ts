@@ -46,7 +46,7 @@ export async function serve(route: Route): Promise<{ readonly port: number; read
       signal: gone.signal,
       caller: { name: 'kube-apiserver', groups: ['system:masters'], extra: new Map() },
     };
-    route.answer(exchange).catch(() => response.destroy());
+    route.handle(exchange).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   ends.push(() => {
@@ -139,7 +139,7 @@ function partsOf(told: Told, logs: string): ContainerLogsParts {
   };
   return {
     pods: {
-      find: (namespace, name) =>
+      findPod: (namespace, name) =>
         namespace === 'default' && name === 'web'
           ? { ...pod, status: { containerStatuses: told.hasStatus ? [status()] : [] } }
           : undefined,
@@ -155,7 +155,7 @@ function partsOf(told: Told, logs: string): ContainerLogsParts {
     logRoots: [logs],
     now: () => NOON + 10_000,
     pause: (_, signal) => wait(20, undefined, { signal }).catch(() => {}),
-    splitsStreams: false,
+    canSplitStreams: false,
   };
 }
 

@@ -45,7 +45,7 @@ test('C42: a deferred resize that gets room counts by what made the room', async
   await node.advance('2s');
   node.apply(asking('b', '1500m'));
   await node.advance('5s');
-  expect(node.view('b').unadmitted?.reason).toBe('Deferred');
+  expect(node.view('b').updateRefusal?.reason).toBe('Deferred');
   expect((await samplesOf(metrics.registries.all)).has(accepted('pod_resized'))).toBe(false);
   node.apply(asking('a', '500m'));
   await node.advance('5s');

@@ -6,12 +6,12 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { expositionChunks, type Family, goFloat, labelText } from '../../../kubelet-api/metrics/exposition.ts';
-import { acceptsGzip, answerMetrics } from '../../../kubelet-api/metrics/requests/answerMetrics.ts';
+import { formatLabels, generateChunks, goFloat, type MetricFamily } from '../../../kubelet-api/metrics/exposition.ts';
+import { acceptsGzip, sendMetrics } from '../../../kubelet-api/metrics/requests/answerMetrics.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening, route } from '../listener/support/listening.ts';
 
-const family = (name: string, samples: Family['samples'], over: Partial<Family> = {}): Family => ({
+const family = (name: string, samples: MetricFamily['samples'], over: Partial<MetricFamily> = {}): MetricFamily => ({
   name,
   help: 'What it is.',
   type: 'gauge',
@@ -24,7 +24,7 @@ test('a family has its help, its type and its samples, with their time if they h
     family('up', [{ labels: '', value: 1 }]),
     family('used', [
       {
-        labels: labelText([
+        labels: formatLabels([
           ['id', '/'],
           ['pod', ''],
         ]),
@@ -35,7 +35,7 @@ test('a family has its help, its type and its samples, with their time if they h
     family('none', []),
     family('took', [{ suffix: '_bucket', labels: 'le="+Inf"', value: 3 }], { type: 'histogram', help: 'a\\b\nc' }),
   ];
-  expect([...expositionChunks(families)].join('')).toBe(
+  expect([...generateChunks(families)].join('')).toBe(
     `# HELP up What it is.
 # TYPE up gauge
 up 1
@@ -50,7 +50,7 @@ took_bucket{le="+Inf"} 3
 });
 
 test('what is odd in a label is escaped', () => {
-  expect(labelText([['name', 'a"b\\c\nd{}=']])).toBe('name="a\\"b\\\\c\\nd{}="');
+  expect(formatLabels([['name', 'a"b\\c\nd{}=']])).toBe('name="a\\"b\\\\c\\nd{}="');
 });
 
 test.each([
@@ -93,13 +93,13 @@ const MANY = family('many', {
 });
 
 test('chunks are of about 64 KiB, and nothing is lost between them', () => {
-  const chunks = [...expositionChunks([MANY])];
+  const chunks = [...generateChunks([MANY])];
   expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(66_000);
   expect(chunks.join('').split('\n')).toHaveLength(100_003);
 });
 
 test('C42: an answer has the headers of a kubelet', async () => {
-  const scraped = route('/metrics', (exchange) => answerMetrics(exchange, expositionChunks([MANY]), 1_700_000_000_900));
+  const scraped = route('/metrics', (exchange) => sendMetrics(exchange, generateChunks([MANY]), 1_700_000_000_900));
   const { ask } = await listening({ routes: [scraped] });
   const { headers, body } = await ask('/metrics');
   expect(headers).toMatchObject({
@@ -107,7 +107,7 @@ test('C42: an answer has the headers of a kubelet', async () => {
     'process-start-time-unix': '1700000000',
   });
   expect(headers).not.toHaveProperty('content-encoding');
-  expect(body).toBe([...expositionChunks([MANY])].join(''));
+  expect(body).toBe([...generateChunks([MANY])].join(''));
 });
 
 /** Asks for it over plain HTTP, of a server that does nothing else. */
@@ -117,7 +117,7 @@ async function scrape(chunks: () => Iterable<string>, headers: Readonly<Record<s
   const server = createServer((asked, response) => {
     response.on('close', () => client.abort());
     const exchange = { request: asked, response, signal: client.signal };
-    answerMetrics(exchange, chunks(), 0).then(done.resolve, done.reject);
+    sendMetrics(exchange, chunks(), 0).then(done.resolve, done.reject);
   });
   atEnd(() => server.close());
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -131,10 +131,10 @@ async function scrape(chunks: () => Iterable<string>, headers: Readonly<Record<s
 }
 
 test('it is compressed for who accepts that', async () => {
-  const { response, done } = await scrape(() => expositionChunks([MANY]), { 'accept-encoding': 'gzip' });
+  const { response, done } = await scrape(() => generateChunks([MANY]), { 'accept-encoding': 'gzip' });
   expect(response.headers['content-encoding']).toBe('gzip');
   const body = gunzipSync(await buffer(response)).toString();
-  expect(body).toBe([...expositionChunks([MANY])].join(''));
+  expect(body).toBe([...generateChunks([MANY])].join(''));
   await done;
 });
 

@@ -1,6 +1,6 @@
 /** Each family that a node has: its name, type, stability, labels and bounds are a kubelet's, or it is the agent's own. */
 import { expect, test } from '@jest/globals';
-import { kubeletMetrics, reasonAgainst } from '../../../scripts/kubeletMetrics/page.ts';
+import { exclusionReason, kubeletMetrics } from '../../../scripts/kubeletMetrics/page.ts';
 import { busyNode } from './support/busyNode.ts';
 import { type ReadFamily, scraped } from './support/scraped.ts';
 
@@ -37,7 +37,7 @@ function described({ type, help, samples }: ReadFamily) {
 /** The families of a kubelet that the node exposes on a path: type, stability, labels and bounds as in the source. */
 const kubelets = (path: string) =>
   kubeletMetrics()
-    .filter((metric) => metric.path === path && reasonAgainst(metric) === undefined)
+    .filter((metric) => metric.path === path && exclusionReason(metric) === undefined)
     .map(({ name, type, stability, labels, bounds }) => [name, [type, stability, labels.toSorted().join(' '), bounds]]);
 
 const own = Object.entries(OWN).map(([name, [type, labels = '']]) => [name, [type, '', labels, []]]);

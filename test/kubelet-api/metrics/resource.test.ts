@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { expositionChunks } from '../../../kubelet-api/metrics/exposition.ts';
+import { generateChunks } from '../../../kubelet-api/metrics/exposition.ts';
 import { resourceFamilies } from '../../../kubelet-api/metrics/resource.ts';
 import { type PodStats, type Summary, statsTime } from '../../../stats/node/summary.ts';
 
@@ -23,7 +23,7 @@ const podCalled = (namespace: string, name: string, startedAt = AT): PodStats =>
 
 const textOf = (pods: readonly PodStats[], isComplete = true) => {
   const summary: Summary = { node: { nodeName: 'node', startTime: time, ...used }, pods };
-  return [...expositionChunks(resourceFamilies(summary, isComplete))].join('');
+  return [...generateChunks(resourceFamilies(summary, isComplete))].join('');
 };
 
 test('C42: the text is that of a kubelet, to the byte', () => {

@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { healthRoutes, PING } from '../../../kubelet-api/listener/health.ts';
+import { healthRoutes, PING_CHECK } from '../../../kubelet-api/listener/health.ts';
 import { metricsRoutes } from '../../../kubelet-api/metrics/routes.ts';
 import { authority, listening } from '../listener/support/listening.ts';
 import { countedNode, readFamilies } from './support/scraped.ts';
@@ -15,12 +15,12 @@ async function servedMetrics() {
   let fails = false;
   const moody = {
     name: 'moody',
-    check: () => {
+    runCheck: () => {
       if (fails) throw new Error('not now');
     },
   };
-  const routes = [...metricsRoutes(metrics.registries), ...healthRoutes([PING, moody], metrics.check)];
-  const listener = await listening({ routes, onRequest: metrics.servedRequest('readwrite') });
+  const routes = [...metricsRoutes(metrics.registries), ...healthRoutes([PING_CHECK, moody], metrics.checkListener)];
+  const listener = await listening({ routes, onRequest: metrics.observeServedRequests('readwrite') });
   return {
     ...listener,
     metrics,

@@ -6,7 +6,7 @@ import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
-import { podResourcesMetrics } from '../../../kubelet-api/metrics/requests/podResourcesMetrics.ts';
+import { registerPodResourcesMetrics } from '../../../kubelet-api/metrics/requests/podResourcesMetrics.ts';
 import { listenPodResources } from '../../../kubelet-api/podResources/server.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -27,7 +27,11 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'resources-'));
   const socket = join(directory, 'kubelet.sock');
   [clock, pods, registry] = [new SimulatedClock(), [web, over], new Registry()];
-  ({ close } = await listenPodResources(socket, { pods: () => pods, clock, onRequest: podResourcesMetrics(registry) }));
+  ({ close } = await listenPodResources(socket, {
+    pods: () => pods,
+    clock,
+    onRequest: registerPodResourcesMetrics(registry),
+  }));
   client = new Client(`unix:${socket}`, credentials.createInsecure());
 });
 afterEach(async () => {

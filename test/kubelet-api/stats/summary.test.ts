@@ -44,7 +44,7 @@ async function served() {
   const caller = { name: 'me', groups: [], extra: new Map<string, string[]>() };
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://node');
-    void route.answer({ request, response, url, caller, signal });
+    void route.handle({ request, response, url, caller, signal });
   });
   servers.push(server);
   server.listen(0, '127.0.0.1');
@@ -87,7 +87,7 @@ test('C43: the text is laid out as that of a kubelet', async () => {
   const { code, type, text } = await ask('/stats/summary');
   expect([code, type, text.slice(0, BEGINNING.length)]).toEqual([200, 'application/json', BEGINNING]);
   expect(JSON.parse(text).pods).toEqual([]);
-  expect(route).toMatchObject({ tree: '/stats', methods: ['GET', 'POST'] });
+  expect(route).toMatchObject({ pathPrefix: '/stats', methods: ['GET', 'POST'] });
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { join } from '../../../kubelet-api/streaming/join.ts';
+import { joinStreams } from '../../../kubelet-api/streaming/join.ts';
 
 /** What Node.js reads of a socket at once, at most. */
 const READ_BYTES = 64 * 1024;
@@ -36,7 +36,7 @@ async function joinedPairs(signal = new AbortController().signal) {
   const clock = new SimulatedClock();
   const [near, client] = await pair();
   const [nearRuntime, runtime] = await pair();
-  const over = join(near, nearRuntime, { clock, signal });
+  const over = joinStreams(near, nearRuntime, { clock, signal });
   return { clock, client, near, runtime, over };
 }
 

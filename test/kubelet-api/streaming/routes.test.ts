@@ -370,7 +370,7 @@ describe('C41: a client that reaches the node by WebSocket', () => {
   test('forwards ports through a tunnel, which needs no port in the query', async () => {
     const { url, sessions } = await node();
     const client = await opened(`${url}/portForward/shop/web`, TUNNEL);
-    const connection = new SpdyConnection(createWebSocketStream(client), { side: 'client' });
+    const connection = new SpdyConnection(createWebSocketStream(client), { role: 'client' });
     const open = (type: string) =>
       connection.open(
         new Map([

@@ -20,9 +20,9 @@ function outcome(
   pod: Pod,
   options: { node?: Partial<AdmissionNode>; others?: PodRequests[]; reserved?: PodRequests[]; known?: boolean } = {},
 ) {
-  const { node = {}, others = [], reserved = [], known = false } = options;
+  const { node = {}, others = [], reserved = [], known: wasAdmitted = false } = options;
   const occupants = others.map((requests, index) => ({ uid: `pod-${index}`, requests, currentRequests: requests }));
-  const candidate: Candidate = { pod, requests: requestsOf(pod), known };
+  const candidate: Candidate = { pod, requests: requestsOf(pod), wasAdmitted };
   const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
   if (decision.kind === 'refused') return [decision.reason, decision.message];
   return decision.kind === 'preempting' ? decision.uids : decision.kind;

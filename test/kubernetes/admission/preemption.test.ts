@@ -15,8 +15,8 @@ const critical = requestsWith({ critical: true, priority: 2_000_000_000 });
 const needs = (amounts: Record<string, number>) =>
   Object.entries(amounts).map(([resource, requested]) => ({
     resource,
-    requested,
-    used: 10,
+    requestedAmount: requested,
+    usedAmount: 10,
     capacity: 10,
     holders: [],
   }));

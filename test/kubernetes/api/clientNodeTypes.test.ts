@@ -32,12 +32,12 @@ type Loose<Value> = Value extends string
 type SentTime = string | null;
 
 /** The status patch adds the deprecated field that the client requires. */
-const nodeInfoOf = ({ status }: NodeObject) => ({ kubeProxyVersion: '', ...status.nodeInfo });
+const nodeInfoOf = ({ status }: Pick<NodeObject, 'status'>) => ({ kubeProxyVersion: '', ...status.nodeInfo });
 
 const toClient = {
   pod: (pod: Pod): Sent<V1Pod, SentTime> => pod,
   podStatus: (status: PodStatus): Sent<V1PodStatus, SentTime> => status,
-  node: (node: NodeObject): Sent<V1Node, SentTime> => ({
+  node: ({ spec: _, ...node }: NodeObject): Sent<Omit<V1Node, 'spec'>, SentTime> => ({
     ...node,
     status: { ...node.status, nodeInfo: nodeInfoOf(node) },
   }),

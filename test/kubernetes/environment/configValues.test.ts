@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { textToBytes } from '../../../base/byteText.ts';
 import {
-  allValues,
   objectKey,
   type ResolvedObjects,
+  readAllValues,
+  readKeyValue,
   referencedObjects,
-  valueOfKey,
 } from '../../../kubernetes/environment/configValues.ts';
 import { type ConfigObject, readConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound } from '../../../kubernetes/objects/podObjects.ts';
@@ -31,9 +31,9 @@ const found: ResolvedObjects = new Map<string, ConfigObject | Error>([
 const refusal = (message: string, reason = 'CreateContainerConfigError') =>
   expect.objectContaining({ reason, message });
 const ofMap = (name: string, of: string, optional = false) =>
-  valueOfKey({ configMapKeyRef: { name, key: of, optional } }, found, 'shop');
+  readKeyValue({ configMapKeyRef: { name, key: of, optional } }, found, 'shop');
 const ofSecret = (name: string, of: string, optional = false) =>
-  valueOfKey({ secretKeyRef: { name, key: of, optional } }, found, 'shop');
+  readKeyValue({ secretKeyRef: { name, key: of, optional } }, found, 'shop');
 
 describe('C37: a variable from one key', () => {
   test('has the text of the key, even if it is empty', () => {
@@ -67,7 +67,7 @@ describe('C37: a variable from one key', () => {
 
 describe('C37: variables from all keys of an object', () => {
   test('have the texts of the object', () => {
-    expect(allValues({ configMapRef: { name: 'settings' } }, found)).toEqual({
+    expect(readAllValues({ configMapRef: { name: 'settings' } }, found)).toEqual({
       color: 'blue',
       empty: '',
       constructor: 'a key',
@@ -75,9 +75,9 @@ describe('C37: variables from all keys of an object', () => {
   });
 
   test("fail with the kubelet's message if the object does not exist, unless it is optional", () => {
-    expect(() => allValues({ secretRef: { name: 'gone' } }, found)).toThrow(refusal('secret "gone" not found'));
-    expect(allValues({ secretRef: { name: 'gone', optional: true } }, found)).toBeUndefined();
-    expect(() => allValues({ secretRef: { name: 'unread', optional: true } }, found)).toThrow('is forbidden');
+    expect(() => readAllValues({ secretRef: { name: 'gone' } }, found)).toThrow(refusal('secret "gone" not found'));
+    expect(readAllValues({ secretRef: { name: 'gone', optional: true } }, found)).toBeUndefined();
+    expect(() => readAllValues({ secretRef: { name: 'unread', optional: true } }, found)).toThrow('is forbidden');
   });
 });
 

@@ -4,8 +4,8 @@ import type { EnvVarSource } from '../../../kubernetes/api/schema/container.ts';
 import {
   containerEnvironment,
   type EnvLookups,
-  expand,
   expandedCommand,
+  expandReferences,
 } from '../../../kubernetes/environment/environment.ts';
 import { aContainer } from '../fixtures.ts';
 
@@ -31,15 +31,15 @@ describe('C21: $(VAR) expansion', () => {
     ['$(A))', 'a)'],
     ['$($(A))', '$($(A))'],
   ])('%s → %s', (text, expected) => {
-    expect(expand(text, (name) => values[name])).toBe(expected);
+    expect(expandReferences(text, (name) => values[name])).toBe(expected);
   });
 
   test('returns a text without a dollar sign unchanged, and doubled dollar signs restore any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const plain = text.replaceAll('$', '');
-        expect(expand(plain, () => 'never')).toBe(plain);
-        expect(expand(text.replaceAll('$', '$$$$'), () => 'never')).toBe(text);
+        expect(expandReferences(plain, () => 'never')).toBe(plain);
+        expect(expandReferences(text.replaceAll('$', '$$$$'), () => 'never')).toBe(text);
       }),
     );
   });
@@ -47,7 +47,7 @@ describe('C21: $(VAR) expansion', () => {
   test('inserts a value without expanding it again', () => {
     fc.assert(
       fc.property(fc.string(), (value) => {
-        expect(expand('<$(A)>', () => value)).toBe(`<${value}>`);
+        expect(expandReferences('<$(A)>', () => value)).toBe(`<${value}>`);
       }),
     );
   });

@@ -6,7 +6,7 @@ import {
   normalizeFiles,
   objectFiles,
   projectionsOf,
-  refuseUnlessOptional,
+  throwUnlessOptional,
 } from '../../../kubernetes/environment/projection.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
@@ -119,7 +119,7 @@ test('detects volumes that depend on objects', () => {
 describe('a source of an API server, on a node without one', () => {
   const sources = (volume: Omit<Volume, 'name'>) => projectionsOf({ name: 'info', ...volume });
   const refuse = (volume: Omit<Volume, 'name'>) => {
-    for (const source of sources(volume)) refuseUnlessOptional({ name: 'info', ...volume }, source);
+    for (const source of sources(volume)) throwUnlessOptional({ name: 'info', ...volume }, source);
   };
 
   test('is left out if it is optional', () => {
@@ -150,7 +150,7 @@ describe('a source of an API server, on a node without one', () => {
 
 test('C37: rejects a pod certificate in a cluster as well, with a message that does not mention an API server', () => {
   const podCertificate = { signerName: 'x/y', keyType: 'ED25519' };
-  expect(() => refuseUnlessOptional({ name: 'info' }, { podCertificate })).toThrow(
+  expect(() => throwUnlessOptional({ name: 'info' }, { podCertificate })).toThrow(
     expect.objectContaining({
       reason: 'FailedMount',
       message:

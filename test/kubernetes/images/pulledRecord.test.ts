@@ -44,7 +44,7 @@ describe("records of image pulls in the kubelet's format", () => {
   test('contain the credentials of a pull', () => {
     const record = {
       imageRef: 'sha256:1',
-      pulledWith: {
+      credentialsByImage: {
         'r.example/app': pullCredentialsOf(ofSecret('pull')),
         busybox: pullCredentialsOf(undefined),
         'r.example/account': pullCredentialsOf(ofAccount('default')),
@@ -54,13 +54,13 @@ describe("records of image pulls in the kubelet's format", () => {
     const text = `{"kind":"ImagePulledRecord","apiVersion":"kubelet.config.k8s.io/v1beta1","lastUpdatedTime":"2026-11-22T09:41:56Z","imageRef":"sha256:1","credentialMapping":{"busybox":{"nodePodsAccessible":true},"r.example/account":{"kubernetesServiceAccounts":[{"uid":"uid-default","namespace":"shop","name":"default"}]},"r.example/app":{"kubernetesSecrets":[{"uid":"uid-pull","namespace":"shop","name":"pull","credentialHash":"${hash}"}]}}}\n`;
     expect(formatRecord(record, Date.parse('2026-11-22T09:41:56.789Z'))).toBe(text);
     expect(readRecord(text)).toEqual(record);
-    const bare = formatRecord({ imageRef: 'sha256:1', pulledWith: {} }, 0);
+    const bare = formatRecord({ imageRef: 'sha256:1', credentialsByImage: {} }, 0);
     expect(bare).not.toContain('credentialMapping');
-    expect(readRecord(bare)).toEqual({ imageRef: 'sha256:1', pulledWith: {} });
+    expect(readRecord(bare)).toEqual({ imageRef: 'sha256:1', credentialsByImage: {} });
   });
 
   test('are ignored if they have unknown fields, which could be restrictions', () => {
-    const text = formatRecord({ imageRef: 'sha256:1', pulledWith: { a: { nodePodsAccessible: true } } }, 0);
+    const text = formatRecord({ imageRef: 'sha256:1', credentialsByImage: { a: { nodePodsAccessible: true } } }, 0);
     expect(readRecord(text.replace('"nodePodsAccessible":true', '"onlyOnSundays":true'))).toBeUndefined();
     expect(readRecord(text.slice(0, -5))).toBeUndefined();
   });
@@ -115,7 +115,7 @@ describe('the proof of access to an image', () => {
 });
 
 describe('a record after several pulls', () => {
-  const before = { imageRef: 'sha256:1', pulledWith: {} };
+  const before = { imageRef: 'sha256:1', credentialsByImage: {} };
   const pulledBy = (...pulls: readonly (Credential | undefined)[]) =>
     pulls.reduce(
       (known, credential) => withProof(known, 'app', pullCredentialsOf(credential)),
@@ -124,28 +124,30 @@ describe('a record after several pulls', () => {
 
   test('contains each Secret once, sorted, with its last credential', () => {
     const { kubernetesSecrets = [] } =
-      pulledBy(ofSecret('b'), ofSecret('a'), ofSecret('b', 'new')).pulledWith.app ?? {};
+      pulledBy(ofSecret('b'), ofSecret('a'), ofSecret('b', 'new')).credentialsByImage.app ?? {};
     expect(kubernetesSecrets.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(kubernetesSecrets[1]?.credentialHash).toBe(credentialHash(ofSecret('b', 'new')));
   });
 
   test('contains at most 100 Secrets, including that of the last pull', () => {
-    const record = { imageRef: 'sha256:1', pulledWith: { app: full } };
+    const record = { imageRef: 'sha256:1', credentialsByImage: { app: full } };
     const { kubernetesSecrets = [] } =
-      withProof(record, 'app', pullCredentialsOf(ofSecret('new'))).pulledWith.app ?? {};
+      withProof(record, 'app', pullCredentialsOf(ofSecret('new'))).credentialsByImage.app ?? {};
     expect(kubernetesSecrets).toHaveLength(MAX_SECRETS);
     expect(kubernetesSecrets.map(({ name }) => name)).toContain('new');
   });
 
   test('contains Secrets and service accounts', () => {
-    expect(Object.keys(pulledBy(ofAccount('x'), ofSecret('a')).pulledWith.app ?? {})).toEqual([
+    expect(Object.keys(pulledBy(ofAccount('x'), ofSecret('a')).credentialsByImage.app ?? {})).toEqual([
       'kubernetesSecrets',
       'kubernetesServiceAccounts',
     ]);
   });
 
   test('allows access to all pods for ever after a pull without credentials', () => {
-    expect(pulledBy(ofSecret('a'), undefined, ofSecret('b')).pulledWith).toEqual({ app: { nodePodsAccessible: true } });
+    expect(pulledBy(ofSecret('a'), undefined, ofSecret('b')).credentialsByImage).toEqual({
+      app: { nodePodsAccessible: true },
+    });
   });
 
   test('is unchanged if the pull adds nothing', () => {
@@ -154,7 +156,7 @@ describe('a record after several pulls', () => {
   });
 
   test('handles an image with the name of an object property', () => {
-    expect(Object.keys(withProof(before, 'constructor', pullCredentialsOf(undefined)).pulledWith)).toEqual([
+    expect(Object.keys(withProof(before, 'constructor', pullCredentialsOf(undefined)).credentialsByImage)).toEqual([
       'constructor',
     ]);
   });

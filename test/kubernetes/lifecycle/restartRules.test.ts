@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
-import { restartsAll, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
+import { restartsAllContainers, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import { podConditions } from '../../../kubernetes/status/conditions.ts';
 import type { PodView } from '../../../kubernetes/status/view.ts';
 import { aContainer, aPod, problemsIn } from '../fixtures.ts';
@@ -27,7 +27,7 @@ describe('C5: restart rules', () => {
   ])('apply the first rule that matches exit code %i: restart: %s, restart all: %s', (exitCode, restarts, all) => {
     const pod = aPod({ containers: [container], restartPolicy: 'Never' });
     expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(restarts);
-    expect(restartsAll(container, exitCode)).toBe(all);
+    expect(restartsAllContainers(container, exitCode)).toBe(all);
   });
 
   test.each<[string, Container, string[]]>([
@@ -80,7 +80,7 @@ describe('C15: AllContainersRestarting', () => {
   const rule = on('RestartAllContainers', 'In', [1]);
   const pod = aPod({ containers: [ruled([rule], 'Never')] });
   const told = (view: PodView, phase: 'Running' | 'Succeeded' | 'Failed' = 'Running') =>
-    podConditions({ view, phase, comingPhase: phase, statuses: [], now: 0 }).find(
+    podConditions({ view, phase, conditionPhase: phase, statuses: [], now: 0 }).find(
       ({ type }) => type === 'AllContainersRestarting',
     );
 
@@ -94,7 +94,7 @@ describe('C15: AllContainersRestarting', () => {
     const input = {
       view,
       phase: 'Running',
-      comingPhase: 'Running',
+      conditionPhase: 'Running',
       statuses: [],
       now: 0,
       observedGeneration: 3,
@@ -107,7 +107,7 @@ describe('C15: AllContainersRestarting', () => {
   test('is true during the restart', () => {
     const message = 'container exited with restart policy rule';
     const during = { status: 'True', reason: 'RestartAllContainersStarted', message };
-    expect(told({ ...podView({}), pod, restartsAll: true })).toMatchObject(during);
+    expect(told({ ...podView({}), pod, isRestartingAll: true })).toMatchObject(during);
   });
 
   test('shows how the pod terminated', () => {

@@ -36,14 +36,14 @@ function decide({
   sandboxes,
   containers = [],
   hasContainersToStart = true,
-  restartsAll = false,
+  restartsAll: mustRestartAll = false,
 }: Given) {
   const { pod } = podView({ main: { a: null }, spec: { restartPolicy: policy, hostNetwork } });
   return sandboxDecision({
     pod,
     observed: { sandboxes, containers },
-    hasContainersToStart: hasContainersToStart,
-    restartsAll,
+    hasContainersToStart,
+    restartsAll: mustRestartAll,
   });
 }
 

@@ -5,8 +5,8 @@ import { aNode } from '../nodes.ts';
 
 const PROVIDED = 'alpha.kubernetes.io/provided-node-ip';
 const HOSTNAME = { type: 'Hostname', address: 'host' };
-const told = { providedIps: ['192.0.2.1', '2001:db8::1'], saysAddress: true };
-const untold = { providedIps: [], saysAddress: false };
+const told = { providedIps: ['192.0.2.1', '2001:db8::1'], reportsAddress: true };
+const untold = { providedIps: [], reportsAddress: false };
 
 describe('C34: a node of a cloud provider', () => {
   test('reports only configured addresses, also in an annotation for the controller', () => {

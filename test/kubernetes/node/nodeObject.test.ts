@@ -56,7 +56,7 @@ describe('the Node object', () => {
     const waiting = healthy({ isInitialized: false });
     const readyOf = (health: NodeState['health']) => aNode({ health }).status.conditions.at(-1);
     expect(readyOf(waiting)).toMatchObject({ reason: 'KubeletNotReady', message: 'CSINode is not yet initialized' });
-    expect(readyOf({ ...waiting, drains: true })).toMatchObject({
+    expect(readyOf({ ...waiting, isDraining: true })).toMatchObject({
       status: 'False',
       message: '[CSINode is not yet initialized, node is shutting down]',
     });

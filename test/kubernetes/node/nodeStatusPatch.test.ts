@@ -77,8 +77,8 @@ describe("the patch of a node's status", () => {
   });
 
   test('preserves the transition time of an unchanged condition across restarts, and sets it for a changed one', () => {
-    const before = aNode({ health: healthy({ drains: true }), readySince: STARTED - 60_000 });
-    const again = aNode({ health: healthy({ drains: true }), readySince: STARTED, startedAt: STARTED + 5_000 });
+    const before = aNode({ health: healthy({ isDraining: true }), readySince: STARTED - 60_000 });
+    const again = aNode({ health: healthy({ isDraining: true }), readySince: STARTED, startedAt: STARTED + 5_000 });
     expect(nodeStatusPatch(served(before), again)).toBeUndefined();
     expect(nodeStatusChange(served(before), later)).toEqual({
       ...TOLD,
@@ -101,7 +101,7 @@ describe("an urgent change of a node's status", () => {
   });
 
   test.each<[string, Partial<NodeState>]>([
-    ['a condition', { health: healthy({ drains: true }) }],
+    ['a condition', { health: healthy({ isDraining: true }) }],
     ['an address', { addresses: ['192.0.2.9'] }],
     ['a resource', { allocatable: { cpuMillis: 1, memoryBytes: 1, pods: 1 } }],
     ['an image', { images: [{ names: ['box:1'], sizeBytes: 1 }] }],

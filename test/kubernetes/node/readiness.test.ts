@@ -9,7 +9,7 @@ const RUNTIME = 'container runtime not ready: RuntimeReady=false reason:Busy mes
 /** Returns the health of a ready node, with the changes that a test needs. */
 const reasonsOf = (health: Partial<NodeHealth>): string[] =>
   notReadyReasons(
-    { runtime: { ready: true }, pleg: { hasListed: true }, isInitialized: true, drains: false, ...health },
+    { runtime: { ready: true }, pleg: { hasListed: true }, isInitialized: true, isDraining: false, ...health },
     NOW,
   );
 
@@ -33,10 +33,10 @@ test('C34: tolerates a silent runtime for less than thirty seconds', () => {
 });
 
 test('reports at once that the runtime is not ready, and later also that it is down', () => {
-  const since = (ms: number) => reasonsOf({ runtime: { ready: false, notReady: RUNTIME, seenAt: NOW - ms } });
+  const since = (ms: number) => reasonsOf({ runtime: { ready: false, notReadyMessage: RUNTIME, seenAt: NOW - ms } });
   expect(since(SECOND)).toEqual([RUNTIME]);
   expect(since(40 * SECOND)).toEqual(['container runtime is down', RUNTIME]);
-  expect(reasonsOf({ runtime: { ready: false, notReady: RUNTIME } })).toEqual([
+  expect(reasonsOf({ runtime: { ready: false, notReadyMessage: RUNTIME } })).toEqual([
     'container runtime status check may not have completed yet',
     RUNTIME,
   ]);
@@ -55,7 +55,7 @@ test('C34: tolerates a stale list of the runtime for three minutes', () => {
 });
 
 test('reports the shutdown as the last reason', () => {
-  expect(reasonsOf({ drains: true, isInitialized: false })).toEqual([
+  expect(reasonsOf({ isDraining: true, isInitialized: false })).toEqual([
     'CSINode is not yet initialized',
     'node is shutting down',
   ]);

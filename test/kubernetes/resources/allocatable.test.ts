@@ -1,5 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { allocatable, subtractReserved, thresholdOf } from '../../../kubernetes/resources/allocatable.ts';
+import {
+  allocatableResources,
+  evictionThreshold,
+  subtractReserved,
+} from '../../../kubernetes/resources/allocatable.ts';
 
 const MI = 2 ** 20;
 const capacity = { cpuMillis: 4_000, memoryBytes: 1_000 * MI, pods: 110 };
@@ -19,7 +23,7 @@ describe('the allocatable resources of a node', () => {
     ],
     ['more than there is', { kubeReserved: { cpu: '5', memory: '2Gi' }, systemReserved: {} }, 0, 0],
   ])('%s', (_, reserved, cpuMillis, mebibytes) => {
-    expect(allocatable(capacity, reserved)).toEqual({ cpuMillis, memoryBytes: mebibytes * MI, pods: 110 });
+    expect(allocatableResources(capacity, reserved)).toEqual({ cpuMillis, memoryBytes: mebibytes * MI, pods: 110 });
   });
 
   test('exclude the memory below the eviction threshold, which the cgroup of all pods includes', () => {
@@ -30,7 +34,7 @@ describe('the allocatable resources of a node', () => {
   test('include other resources with their reservations, and a separate threshold for the disk', () => {
     const extra = { 'ephemeral-storage': 1_000, 'hugepages-2Mi': 100, 'example.com/gpu': 2 };
     const reserved = { kubeReserved: { 'ephemeral-storage': '150' }, systemReserved: { 'hugepages-2Mi': '40' } };
-    expect(allocatable({ ...capacity, extra }, { ...reserved, evictionHardDisk: '10%' }).extra).toEqual({
+    expect(allocatableResources({ ...capacity, extra }, { ...reserved, evictionHardDisk: '10%' }).extra).toEqual({
       'ephemeral-storage': 750,
       'hugepages-2Mi': 60,
       'example.com/gpu': 2,
@@ -40,7 +44,7 @@ describe('the allocatable resources of a node', () => {
   test('exclude the memory of huge pages, even if it is reserved', () => {
     const extra = { 'hugepages-2Mi': 100 * MI, 'hugepages-1Gi': 300 * MI, 'ephemeral-storage': 7 * MI };
     const reserved = { kubeReserved: { memory: '50Mi' }, systemReserved: { 'hugepages-2Mi': '40Mi' } };
-    const own = allocatable({ ...capacity, extra }, { ...reserved, evictionHardMemory: '100Mi' });
+    const own = allocatableResources({ ...capacity, extra }, { ...reserved, evictionHardMemory: '100Mi' });
     expect(own.memoryBytes).toBe(450 * MI);
     expect(own.extra).toEqual({ ...extra, 'hugepages-2Mi': 60 * MI });
     // The cgroup of all pods limits huge pages with a separate controller.
@@ -50,8 +54,8 @@ describe('the allocatable resources of a node', () => {
   test('are never negative if huge pages exceed the remaining memory', () => {
     const extra = { 'hugepages-1Gi': 990 * MI };
     const reserved = { ...none, kubeReserved: { memory: '100Mi' } };
-    expect(allocatable({ ...capacity, extra }, reserved).memoryBytes).toBe(0);
+    expect(allocatableResources({ ...capacity, extra }, reserved).memoryBytes).toBe(0);
   });
 
-  test('have no threshold by default', () => expect(thresholdOf(undefined, 100)).toBe(0));
+  test('have no threshold by default', () => expect(evictionThreshold(undefined, 100)).toBe(0));
 });

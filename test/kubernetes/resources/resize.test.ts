@@ -77,7 +77,7 @@ describe('C25: resizing in place', () => {
       expect(pendingResize({ reason, message: 'no room' })).toEqual({
         reason: 'Deferred',
         message: 'no room',
-        lack: reason,
+        shortageReason: reason,
       });
     }
     const ports = { reason: 'NodePorts', message: 'taken' } as const;

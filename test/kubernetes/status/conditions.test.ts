@@ -47,7 +47,7 @@ describe('C15: the conditions of', () => {
     const view = podView({
       init: { i: exited(0) },
       main: { a: exited(0) },
-      view: { ended: true, initialized: true },
+      view: { hasEnded: true, isInitialized: true },
     });
     expect(lines(view)).toEqual([
       'PodReadyToStartContainers False - -',
@@ -59,7 +59,7 @@ describe('C15: the conditions of', () => {
   });
 
   test('a pod that failed', () => {
-    expect(lines(podView({ main: { a: exited(1) }, view: { ended: true } })).slice(1, 4)).toEqual([
+    expect(lines(podView({ main: { a: exited(1) }, view: { hasEnded: true } })).slice(1, 4)).toEqual([
       'Initialized True - -',
       'Ready False PodFailed -',
       'ContainersReady False PodFailed -',
@@ -79,7 +79,7 @@ test('C2, C15: show the end of a pod before its phase does', () => {
 });
 
 test('C15: show only unready containers for a pod that never ran', () => {
-  const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), ended: true } });
+  const view = podView({ main: { a: waiting() }, view: { ...ending({ reason: 'Deleted' }), hasEnded: true } });
   expect(podStatus(view, options)).toMatchObject({ phase: 'Failed' });
   expect(condition(view, 'Ready')).toMatchObject({ reason: 'ContainersNotReady' });
 });
@@ -94,7 +94,7 @@ describe('C15: the conditions reflect', () => {
     (reason) => {
       const cause = ending({ reason, phase: 'Failed' });
       expect(following(podView({ main: { a: running() }, view: cause }))).toEqual(byFailure);
-      const ended = podView({ main: { a: exited(0) }, view: { ...cause, ended: true } });
+      const ended = podView({ main: { a: exited(0) }, view: { ...cause, hasEnded: true } });
       expect(podStatus(ended, { ...options, previous: { phase: 'Running' } }).phase).toBe('Failed');
       expect(following(ended)).toEqual(byFailure);
     },
@@ -103,7 +103,7 @@ describe('C15: the conditions reflect', () => {
   test('the exits of a preempted pod, which succeeds if all codes are 0', () => {
     const preempted = ending({ reason: 'Preempting', message: 'm', phase: 'Failed', disruption: 'preempted' });
     expect(following(podView({ main: { a: running() }, view: preempted }))).toEqual(healthy);
-    const succeeded = podView({ main: { a: exited(0) }, view: { ...preempted, ended: true } });
+    const succeeded = podView({ main: { a: exited(0) }, view: { ...preempted, hasEnded: true } });
     const status = podStatus(succeeded, { ...options, previous: { phase: 'Running' } });
     expect([status.phase, status.reason, status.message]).toEqual(['Succeeded', undefined, undefined]);
     expect(following(succeeded)).toEqual([
@@ -112,7 +112,7 @@ describe('C15: the conditions reflect', () => {
       'ContainersReady False PodCompleted -',
     ]);
     expect(condition(succeeded, 'DisruptionTarget', { phase: 'Running' })).toMatchObject({ status: 'True' });
-    const failed = podView({ main: { a: exited(143) }, view: { ...preempted, ended: true } });
+    const failed = podView({ main: { a: exited(143) }, view: { ...preempted, hasEnded: true } });
     expect(podStatus(failed, options)).toMatchObject({ phase: 'Failed', reason: 'Preempting', message: 'm' });
     expect(following(failed)).toEqual(byFailure);
   });
@@ -166,7 +166,7 @@ describe('C15: ContainersReady and Ready', () => {
       init: { i: exited(1) },
       sidecars: { s: running({ ready: false }) },
       main: { a: running() },
-      view: { initialized: true },
+      view: { isInitialized: true },
     });
     expect(condition(view, 'ContainersReady')?.message).toBe('containers with unready status: [s]');
   });
@@ -237,7 +237,7 @@ describe('C15: DisruptionTarget', () => {
   const type = 'DisruptionTarget';
   const message = 'The node was low on resource: memory.';
   const evicted = ending({ reason: 'Evicted', phase: 'Failed', message, disruption: message });
-  const ended = podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } });
+  const ended = podView({ main: { a: exited(137) }, view: { ...evicted, hasEnded: true } });
   const theirs: PodCondition = {
     type,
     status: 'True',
@@ -276,7 +276,7 @@ describe('C15: DisruptionTarget', () => {
 
   test('is not set for other causes', () => {
     for (const more of [{}, { reason: 'DeadlineExceeded', phase: 'Failed' }] as const) {
-      const view = podView({ main: { a: exited(137) }, view: { ...ending(more), ended: true } });
+      const view = podView({ main: { a: exited(137) }, view: { ...ending(more), hasEnded: true } });
       expect(condition(view, type, { phase: 'Running' })).toBeUndefined();
     }
   });

@@ -14,14 +14,18 @@ function main(view: PodView, previous?: PodStatus): ContainerStatus {
   return status;
 }
 
-const atEnd = { ...ending(), ended: true };
+const atEnd = { ...ending(), hasEnded: true };
 const unknownEnd = expect.objectContaining({ exitCode: 137, reason: 'ContainerStatusUnknown' });
 
 describe('a container that', () => {
   test('runs has a start time, IDs, ready and started', () => {
     expect(
       main(
-        podView({ main: { a: running({ made: { image: 'docker.io/a:1', imageRef: 'sha256:ab' }, restartCount: 2 }) } }),
+        podView({
+          main: {
+            a: running({ createdContainer: { image: 'docker.io/a:1', imageRef: 'sha256:ab' }, restartCount: 2 }),
+          },
+        }),
       ),
     ).toEqual({
       name: 'a',
@@ -44,7 +48,7 @@ describe('a container that', () => {
 
   test('exited has its result and its times in whole seconds', () => {
     const end = run(137, { reason: 'OOMKilled', signal: 9, message: 'too big', finishedAt: NOW - 29_001 });
-    const state = exited(137, { now: { kind: 'terminated', run: end }, last: run(1, { containerId: 'c0' }) });
+    const state = exited(137, { now: { kind: 'terminated', run: end }, lastRun: run(1, { containerId: 'c0' }) });
     expect(main(podView({ main: { a: state } }))).toMatchObject({
       state: {
         terminated: {
@@ -77,7 +81,7 @@ describe('a container that', () => {
     const ids = (state: Parameters<typeof podView>[0]['main']) => main(podView({ main: state ?? {} })).containerID;
     expect(ids({ a: backOff(1, { containerId: 'next' }) })).toBe('containerd://run');
     // An earlier agent created the next container, which this agent has only observed at the runtime.
-    expect(ids({ a: backOff(1, { containerId: 'next', atHand: true }) })).toBe('containerd://next');
+    expect(ids({ a: backOff(1, { containerId: 'next', isAwaitingRun: true }) })).toBe('containerd://next');
     expect(ids({ a: waiting('ContainerCreating', { containerId: 'first' }) })).toBe('containerd://first');
     expect(ids({ a: exited(1, { containerId: 'next' }) })).toBe('containerd://run');
   });
@@ -122,8 +126,8 @@ describe('C22: the termination messages of a pod', () => {
   });
 
   test('include those of previous runs', () => {
-    const last = run(1, { message: 'y'.repeat(20_000) });
-    const { lastState } = main(podView({ main: { a: running({ last }) } }));
+    const lastRun = run(1, { message: 'y'.repeat(20_000) });
+    const { lastState } = main(podView({ main: { a: running({ lastRun }) } }));
     expect(lastState?.terminated?.message).toHaveLength(12_288);
   });
 });
@@ -239,7 +243,7 @@ describe('the status lists', () => {
     const view = podView({
       init: { i: null },
       main: { a: waiting() },
-      view: { refused: { reason: 'NodePorts', message: '' } },
+      view: { refusal: { reason: 'NodePorts', message: '' } },
     });
     expect(of(view)).toEqual({ init: [], regular: [], ephemeral: [] });
   });
@@ -247,7 +251,7 @@ describe('the status lists', () => {
   test('show containers of a refused pod that ran before', () => {
     const view = podView({
       main: { a: exited(0), b: waiting() },
-      view: { refused: { reason: 'NodePorts', message: '' } },
+      view: { refusal: { reason: 'NodePorts', message: '' } },
     });
     expect(of(view).regular.map(({ name }) => name)).toEqual(['a']);
   });
@@ -331,15 +335,15 @@ describe('C13: a container that the runtime has lost', () => {
     const ended = reported({ state: end });
     expect(main(podView({ main: { a: waiting() } }), reportedAs(ended))).toBe(ended);
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
-    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 2 });
+    const fromLogs = waiting('ContainerCreating', { lastRun: inferred, restartCount: 2 });
     expect(main(podView({ main: { a: fromLogs } }), reportedAs(ended))).toBe(ended);
-    const later = waiting('ContainerCreating', { last: inferred, restartCount: 3 });
+    const later = waiting('ContainerCreating', { lastRun: inferred, restartCount: 3 });
     expect(main(podView({ main: { a: later } }), reportedAs(ended))).toMatchObject({
       lastState: { terminated: unknownEnd },
       restartCount: 3,
     });
     const removed = run(137, { containerId: '', reason: 'RestartingAllContainers' });
-    const restarted = waiting('ContainerCreating', { last: removed, restartCount: 3 });
+    const restarted = waiting('ContainerCreating', { lastRun: removed, restartCount: 3 });
     expect(main(podView({ main: { a: restarted } }), reportedAs(ended))).toMatchObject({
       lastState: { terminated: { reason: 'RestartingAllContainers' } },
       restartCount: 3,
@@ -357,7 +361,7 @@ describe('C13: a container that the runtime has lost', () => {
 
   test('prefers the reported last state to one inferred from its log', () => {
     const inferred = run(137, { containerId: '', reason: 'ContainerStatusUnknown' });
-    const fromLogs = waiting('ContainerCreating', { last: inferred, restartCount: 1 });
+    const fromLogs = waiting('ContainerCreating', { lastRun: inferred, restartCount: 1 });
     const view = podView({ main: { a: fromLogs } });
     expect(main(view, reportedAs(reported({ lastState: end })))).toMatchObject({ lastState: end, restartCount: 2 });
     expect(main(view)).toMatchObject({ lastState: { terminated: unknownEnd }, restartCount: 1 });
@@ -397,7 +401,7 @@ describe('C13: a container that the runtime has lost', () => {
     }
     const ran = reported({ containerID: 'containerd://c0', state: {}, lastState: end });
     expect(lastStateOf(running({ restartCount: 3 }), ran)).toEqual({});
-    const atHand = waiting('ContainerCreating', { containerId: 'c1', atHand: true, restartCount: 2 });
+    const atHand = waiting('ContainerCreating', { containerId: 'c1', isAwaitingRun: true, restartCount: 2 });
     const created = reported({ containerID: 'containerd://c0', state: { waiting: {} }, lastState: end });
     expect(lastStateOf(atHand, created)).toEqual(end);
     expect(lastStateOf(running({ restartCount: 2 }), created)).toEqual(end);
@@ -426,14 +430,14 @@ describe('C13: a container that the runtime has lost', () => {
     const init = { i: waiting('PodInitializing') };
     const stateOf = (view: PodView) => of(view).init[0]?.state;
     const completed = { terminated: expect.objectContaining({ exitCode: 0, reason: 'Completed' }) };
-    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: true } }))).toEqual(completed);
+    expect(stateOf(podView({ init, main: { a: running() }, view: { isInitialized: true } }))).toEqual(completed);
     const waits = { waiting: { reason: 'PodInitializing' } };
-    expect(stateOf(podView({ init, main: { a: waiting() }, view: { initialized: true } }))).toEqual(waits);
-    expect(stateOf(podView({ init, main: { a: running() }, view: { initialized: false } }))).toEqual(waits);
+    expect(stateOf(podView({ init, main: { a: waiting() }, view: { isInitialized: true } }))).toEqual(waits);
+    expect(stateOf(podView({ init, main: { a: running() }, view: { isInitialized: false } }))).toEqual(waits);
     const sidecar = {
       sidecars: { i: waiting('PodInitializing') },
       main: { a: running() },
-      view: { initialized: true },
+      view: { isInitialized: true },
     };
     expect(stateOf(podView(sidecar))).toEqual(waits);
   });
@@ -488,18 +492,18 @@ describe('C16: a volume whose image is not available', () => {
   });
 });
 
-describe('a container without an actor', () => {
+describe('the reported end of a container without an actor', () => {
   const view = (restarts?: PodView['restarts']) =>
     podView({ spec: { containers: [{ name: 'a', image: 'x' }] }, view: restarts === undefined ? {} : { restarts } });
   const reported = main(podView({ main: { a: exited(0) } }));
   const previous: PodStatus = { containerStatuses: [reported] };
 
-  test('retains the reported end', () => {
+  test('is retained', () => {
     expect(main(view(), previous)).toBe(reported);
     expect(main(view({ a: 1 }), previous)).toBe(reported);
   });
 
-  test('waits with a higher restart count if it ran again since the reported end and the runtime has lost that run', () => {
+  test('gives way to a wait with a higher restart count if the runtime has lost a later run', () => {
     expect(main(view({ a: 2 }), previous)).toMatchObject({
       state: { waiting: { reason: 'ContainerCreating' } },
       lastState: {},

@@ -218,5 +218,5 @@ test('C1: has complete tables', () => {
 test('C1: has not succeeded if no container is known', () => {
   const orphan = { ...podView({}), ...ending({ reason: 'Orphaned' }) };
   expect(podPhase(orphan)).toBe('Pending');
-  expect(podPhase({ ...orphan, ended: true })).toBe('Failed');
+  expect(podPhase({ ...orphan, hasEnded: true })).toBe('Failed');
 });

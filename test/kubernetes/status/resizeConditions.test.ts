@@ -6,11 +6,11 @@ import type { PodView } from '../../../kubernetes/status/view.ts';
 import { podView, running } from '../views.ts';
 
 const pending = (reason: 'Deferred' | 'Infeasible', message: string, pendingGeneration: number): Partial<PodView> => ({
-  unadmitted: { reason, message },
+  updateRefusal: { reason, message },
   pendingGeneration,
 });
 const inProgress = (resizeGeneration: number, resizeFailure?: string): Partial<PodView> => ({
-  resizing: true,
+  isResizing: true,
   resizeGeneration,
   resizeFailure,
 });
@@ -51,7 +51,7 @@ describe('C25: the conditions of a resize', () => {
         lastTransitionTime: at(0),
       },
     ]);
-    expect(story({ resizing: true })).toMatchObject([{ observedGeneration: 9 }]);
+    expect(story({ isResizing: true })).toMatchObject([{ observedGeneration: 9 }]);
   });
 
   test.each<[string, Partial<PodView>[], { probe: number; transition: number }]>([

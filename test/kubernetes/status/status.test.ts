@@ -98,11 +98,14 @@ describe("C15: the resources in a pod's status", () => {
   test('are both the admitted ones and those of the cgroup during a resize', () => {
     const of = (cpu: string) => ({ containers: [container('a', sized({ cpu }, { cpu }))] });
     const [one, two] = [{ cpu: '1' }, { cpu: '2' }];
-    expect(resourcesOf(of('2'), { applied: of('1') })).toEqual({
+    expect(resourcesOf(of('2'), { appliedSpec: of('1') })).toEqual({
       allocatedResources: two,
       resources: { requests: one, limits: one },
     });
-    expect(resourcesOf(of('2'), { applied: of('1'), ended: true }).resources).toEqual({ requests: two, limits: two });
+    expect(resourcesOf(of('2'), { appliedSpec: of('1'), hasEnded: true }).resources).toEqual({
+      requests: two,
+      limits: two,
+    });
   });
 
   test('handle resources with names that every object inherits', () => {
@@ -111,7 +114,7 @@ describe("C15: the resources in a pod's status", () => {
   });
 
   test('are missing for a refused pod', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: '' }, ended: true } as const;
+    const refused = { refusal: { reason: 'OutOfcpu', message: '' }, hasEnded: true } as const;
     for (const view of [podView({ main: { a: null }, view: refused }), healthy(refused)]) {
       expect(status(view)).not.toHaveProperty('resources');
       expect(status(view)).not.toHaveProperty('allocatedResources');
@@ -120,8 +123,8 @@ describe("C15: the resources in a pod's status", () => {
 });
 
 test('C2: reports the terminal status from before a restart of the agent unchanged', () => {
-  const restored: PodStatus = { phase: 'Succeeded', reason: 'Told' };
-  expect(status(podView({ main: { a: null }, view: { restored, ...ending() } }))).toBe(restored);
+  const restoredStatus: PodStatus = { phase: 'Succeeded', reason: 'Told' };
+  expect(status(podView({ main: { a: null }, view: { restoredStatus, ...ending() } }))).toBe(restoredStatus);
 });
 
 describe("C27: the addresses in a pod's status", () => {
@@ -175,8 +178,8 @@ describe("the reason in a pod's status", () => {
 
   test('is that of the refusal', () => {
     const refused = {
-      refused: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
-      ended: true,
+      refusal: { reason: 'OutOfcpu', message: "Node didn't have enough resource: cpu" },
+      hasEnded: true,
     } as const;
     expect(reason(status(podView({ main: { a: null }, view: refused })))).toEqual([
       'Failed',
@@ -186,7 +189,7 @@ describe("the reason in a pod's status", () => {
   });
 
   test('is reported alone for a refused pod, apart from conditions of other components', () => {
-    const refused = { refused: { reason: 'OutOfcpu', message: 'no cpu left' }, ended: true } as const;
+    const refused = { refusal: { reason: 'OutOfcpu', message: 'no cpu left' }, hasEnded: true } as const;
     const view = podView({ init: { i: null }, main: { a: null }, view: refused });
     const first = status(podView({ init: { i: null }, main: { a: null } }));
     expect(status(view, first)).toEqual({
@@ -208,7 +211,7 @@ describe("the reason in a pod's status", () => {
   const evicted = ending({ reason: 'Evicted', message: 'The node was low on resource: memory.', phase: 'Failed' });
 
   test('is the eviction once the pod has terminated', () => {
-    expect(reason(status(podView({ main: { a: exited(137) }, view: { ...evicted, ended: true } })))).toEqual([
+    expect(reason(status(podView({ main: { a: exited(137) }, view: { ...evicted, hasEnded: true } })))).toEqual([
       'Failed',
       'Evicted',
       'The node was low on resource: memory.',
@@ -229,7 +232,7 @@ describe("the reason in a pod's status", () => {
   });
 
   test('is not set for a removed pod, whose exits determine the phase', () => {
-    const view = podView({ main: { a: exited(0) }, view: { ...ending(), ended: true } });
+    const view = podView({ main: { a: exited(0) }, view: { ...ending(), hasEnded: true } });
     expect(reason(status(view, { phase: 'Running' }))).toEqual(['Succeeded', undefined, undefined]);
   });
 });

@@ -73,19 +73,19 @@ describe('C3: a successful init container that runs again', () => {
   const spec = { restartPolicy: 'OnFailure' } as const;
 
   test('is recognized by its last run', () => {
-    expect(isRepeatingInit(podView({ init: { a: running({ last: run(0) }) }, main: { b: waiting() }, spec }))).toBe(
+    expect(isRepeatingInit(podView({ init: { a: running({ lastRun: run(0) }) }, main: { b: waiting() }, spec }))).toBe(
       true,
     );
-    expect(isRepeatingInit(podView({ init: { a: waiting('ErrImagePull', { last: run(0) }) }, spec }))).toBe(true);
+    expect(isRepeatingInit(podView({ init: { a: waiting('ErrImagePull', { lastRun: run(0) }) }, spec }))).toBe(true);
   });
 
   test('is ignored if it has terminated again, had failed, runs first, may always run, or is a sidecar', () => {
     const others = [
-      podView({ init: { a: exited(0, { last: run(0) }) }, spec }),
-      podView({ init: { a: running({ last: run(1) }) }, spec }),
+      podView({ init: { a: exited(0, { lastRun: run(0) }) }, spec }),
+      podView({ init: { a: running({ lastRun: run(1) }) }, spec }),
       podView({ init: { a: running() }, spec }),
-      podView({ init: { a: running({ last: run(0) }) } }),
-      podView({ sidecars: { a: running({ last: run(0) }) }, spec }),
+      podView({ init: { a: running({ lastRun: run(0) }) } }),
+      podView({ sidecars: { a: running({ lastRun: run(0) }) }, spec }),
       podView({ init: { a: null }, spec }),
     ];
     expect(others.map(isRepeatingInit)).toEqual(others.map(() => false));

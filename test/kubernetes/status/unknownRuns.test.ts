@@ -7,13 +7,13 @@ import { exited, NOW, podView, running, waiting } from '../views.ts';
 const status = (view: PodView, previous?: PodStatus): PodStatus =>
   podStatus(view, { now: NOW, hostIps: [], runtimeName: 'containerd', ...(previous ? { previous } : {}) });
 
-const unknown = (view: { readonly restartsAll?: boolean } = {}, containerId = 'c1') =>
+const unknown = (view: { readonly isRestartingAll?: boolean } = {}, containerId = 'c1') =>
   podView({
     main: {
       a: waiting('ContainerCreating', {
         containerId,
-        atHand: true,
-        stateUnknown: true,
+        isAwaitingRun: true,
+        isStateUnknown: true,
         restartCount: 2,
         willRestart: true,
       }),
@@ -45,7 +45,7 @@ describe('a container whose state the runtime does not know', () => {
   });
 
   test('has the reason of the restart while the whole pod restarts', () => {
-    const [container] = status(unknown({ restartsAll: true }), wasRunning).containerStatuses ?? [];
+    const [container] = status(unknown({ isRestartingAll: true }), wasRunning).containerStatuses ?? [];
     expect(container?.state?.terminated).toMatchObject({ exitCode: 137, reason: 'RestartingAllContainers' });
   });
 

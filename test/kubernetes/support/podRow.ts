@@ -90,12 +90,12 @@ function viewOf(parts: readonly Part[], restartPolicy: Pod['spec']['restartPolic
   return {
     ...pod,
     containers,
-    initialized: !facts.includes('reset') && parts.every(hasDoneItsPart),
-    ended: facts.includes('ended'),
+    isInitialized: !facts.includes('reset') && parts.every(hasDoneItsPart),
+    hasEnded: facts.includes('ended'),
     ...(facts.includes('told to end') ? ending() : {}),
     ...(facts.includes('evicted') ? ending({ reason: 'Evicted', phase: 'Failed' }) : {}),
     ...(facts.includes('overdue') ? ending({ reason: 'DeadlineExceeded', phase: 'Failed' }) : {}),
-    ...(facts.includes('refused') ? { refused: { reason: 'OutOfcpu' as const, message: '' } } : {}),
+    ...(facts.includes('refused') ? { refusal: { reason: 'OutOfcpu' as const, message: '' } } : {}),
   };
 }
 
@@ -151,5 +151,7 @@ function restarts({ pod, container, role, state, podEnding }: RestartOf): boolea
 
 function hasDoneItsPart({ role, state }: Part): boolean {
   if (role === 'init') return state?.now.kind === 'terminated' && state.now.run.exitCode === 0;
-  return role !== 'sidecar' || (state?.now.kind === 'running' && state.started === true) || state?.last !== undefined;
+  return (
+    role !== 'sidecar' || (state?.now.kind === 'running' && state.started === true) || state?.lastRun !== undefined
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
+import type { AdmissionResult } from '../../../machines/shared/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 
@@ -19,16 +19,16 @@ interface Asking {
 
 /** Asks for a pod and tells the answers that it got. */
 function ask(of: ReturnType<typeof admission>, uid: string, asking: Asking = {}) {
-  const { holder, heard } = asker<AdmissionAnswer>(of);
+  const { holder, heard } = asker<AdmissionResult>(of);
   const fullName = asking.fullName ?? `default/${uid}`;
-  const send = ({ requests: wanted = requests(), adopted = false, allocated }: Asking) =>
+  const send = ({ requests: wanted = requests(), adopted: isAdopted = false, allocated }: Asking) =>
     of.send({
       type: 'admission.request',
       uid,
       fullName,
       pod: asking.pod ?? aPod(),
       requests: wanted,
-      adopted,
+      isAdopted,
       holder,
       ...(allocated ? { allocated } : {}),
     });
@@ -141,7 +141,7 @@ describe('reports requested and admitted resources of a pod', () => {
     other.again({ requests: requests({ cpuMillis: 400 }) });
     of.send({ type: 'admission.release', uid: 'a' });
     expect(other.answers()).toEqual(['admitted', 'admitted', 'admitted', 'Deferred', 'admitted']);
-    expect(of.getSnapshot().context.refused).toEqual([]);
+    expect(of.getSnapshot().context.refusedUpdates).toEqual([]);
   });
 });
 
@@ -188,7 +188,7 @@ describe('pods with the same full name (C24)', () => {
     of.send({ type: 'admission.release', uid: 'b' });
     of.send({ type: 'admission.release', uid: 'a' });
     expect(waiting.answers()).toEqual([]);
-    expect(of.getSnapshot().context).toMatchObject({ entries: [], waiting: [] });
+    expect(of.getSnapshot().context).toMatchObject({ entries: [], waitingRequests: [] });
   });
 
   test('replace a waiting request by a later one', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { drop, find, named, put } from '../../../machines/admission/indexed.ts';
+import { drop, findByName, findByUid, put } from '../../../machines/admission/indexed.ts';
 
 interface Item {
   readonly uid: string;
@@ -36,9 +36,9 @@ test('finds exactly the items of the list by UID and name after any changes', ()
         list = isDropped ? drop(list, item.uid) : put(list, item);
         expect(before).toEqual(copy);
         for (const { uid, fullName } of [...copy, item]) {
-          expect(find(list, uid)).toBe(list.find((each) => each.uid === uid));
+          expect(findByUid(list, uid)).toBe(list.find((each) => each.uid === uid));
           const those = list.filter((each) => each.fullName === fullName);
-          expect(new Set(named(list, fullName))).toEqual(new Set(those));
+          expect(new Set(findByName(list, fullName))).toEqual(new Set(those));
         }
       }
     }),
@@ -48,7 +48,7 @@ test('finds exactly the items of the list by UID and name after any changes', ()
 test('finds items in earlier and deserialized lists as well', () => {
   const one = put<Item>([], { uid: 'a', fullName: 'x' });
   put(one, { uid: 'b', fullName: 'x' });
-  expect([find(one, 'b'), named(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);
+  expect([findByUid(one, 'b'), findByName(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);
   const revived: readonly Item[] = JSON.parse(JSON.stringify(one));
-  expect(find(revived, 'a')).toBe(revived[0]);
+  expect(findByUid(revived, 'a')).toBe(revived[0]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
+import type { AdmissionResult } from '../../../machines/shared/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 
@@ -10,11 +10,11 @@ const http = { port: 80, protocol: 'TCP', hostIp: '' } as const;
 function twoCores() {
   const of = admission({ cpuMillis: 2_000, memoryBytes: 2 ** 30, pods: 3 });
   const ask = (uid: string, cpuMillis: number, more: Partial<PodRequests> & { readonly isOver?: boolean } = {}) => {
-    const { isOver = false, ...requested } = more;
-    const { holder, heard } = asker<AdmissionAnswer>(of);
+    const { isOver: isFinished = false, ...requested } = more;
+    const { holder, heard } = asker<AdmissionResult>(of);
     const requests = requestsWith({ cpuMillis, ...requested });
     const names = { uid, fullName: `default/${uid}`, pod: aPod() };
-    of.send({ type: 'admission.request', ...names, requests, adopted: isOver, isOver, holder });
+    of.send({ type: 'admission.request', ...names, requests, isAdopted: isFinished, isFinished, holder });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
   return { of, ask };

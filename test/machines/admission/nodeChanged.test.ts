@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionAnswer, AdmissionEvent, AdmissionFact } from '../../../machines/shared/events.ts';
+import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../../../machines/shared/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker, ear } from '../support/stand.ts';
 
@@ -13,10 +13,10 @@ function stand() {
   const told = ear<AdmissionFact>();
   const of = admission(small, told.ref, { labels: { zone: 'a' } });
   const ask = (uid: string, cpuMillis: number, over: Partial<PodRequests> = {}, spec: Partial<PodSpec> = {}) => {
-    const { holder, heard } = asker<AdmissionAnswer>(of);
+    const { holder, heard } = asker<AdmissionResult>(of);
     const requests = requestsWith({ cpuMillis, ...over });
     const fullName = `default/${uid.split('-')[0]}`;
-    of.send({ type: 'admission.request', uid, fullName, pod: aPod(spec), requests, adopted: false, holder });
+    of.send({ type: 'admission.request', uid, fullName, pod: aPod(spec), requests, isAdopted: false, holder });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
   return {
@@ -74,7 +74,7 @@ describe('a node whose properties change', () => {
     const less = ask('less', 100);
     expect([more(), less()]).toEqual([['Deferred'], ['Deferred']]);
     change({ capacity: { ...small, cpuMillis: 300 } });
-    expect(context().refused.map(({ uid }) => uid)).toEqual(['less', 'more']);
+    expect(context().refusedUpdates.map(({ uid }) => uid)).toEqual(['less', 'more']);
   });
 
   test('C24: admits a critical pod that waits for preempted pods as soon as there is room beside them', () => {

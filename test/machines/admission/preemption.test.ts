@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionAnswer, AdmissionFact } from '../../../machines/shared/events.ts';
+import type { AdmissionFact, AdmissionResult } from '../../../machines/shared/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker, ear } from '../support/stand.ts';
 
@@ -17,10 +17,18 @@ function stand(node: Partial<AdmissionNode> = {}) {
     cpuMillis: number,
     over: Partial<PodRequests> & { adopted?: boolean; spec?: Partial<PodSpec> } = {},
   ) => {
-    const { adopted = false, spec = {}, ...more } = over;
-    const { holder, heard } = asker<AdmissionAnswer>(of);
+    const { adopted: isAdopted = false, spec = {}, ...more } = over;
+    const { holder, heard } = asker<AdmissionResult>(of);
     const requests = requestsWith({ cpuMillis, ...more });
-    of.send({ type: 'admission.request', uid, fullName: `default/${uid}`, pod: aPod(spec), requests, adopted, holder });
+    of.send({
+      type: 'admission.request',
+      uid,
+      fullName: `default/${uid}`,
+      pod: aPod(spec),
+      requests,
+      isAdopted,
+      holder,
+    });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
   return {
@@ -47,7 +55,7 @@ describe('C24: preemption for a critical pod', () => {
     expect(important()).toEqual([]);
     settle('b');
     expect(important()).toEqual(['admitted']);
-    expect(context().entries.find(({ uid }) => uid === 'b')).toMatchObject({ allocated: null, preempted: false });
+    expect(context().entries.find(({ uid }) => uid === 'b')).toMatchObject({ allocated: null, isPreempted: false });
   });
 
   test('preempts no pod twice, and other pods for a second critical pod', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
-import { waitOf } from '../../../machines/admission/context.ts';
+import { waitDescription } from '../../../machines/admission/context.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
-import type { AdmissionAnswer } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import type { AdmissionResult } from '../../../machines/shared/events.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
@@ -17,16 +17,16 @@ function admissionStory({ hasCluster = true } = {}) {
   const node = { ...admissionNode({ nodeName: 'node' }), labels: { zone: 'a' } };
   const input = { capacity, node, hasCluster };
   const id = 'admission';
-  const of = childOf(ear().ref, provided(admissionMachine, ports), { id, systemId: id, input }).start();
+  const of = childOf(ear().ref, provideActors(admissionMachine, ports), { id, systemId: id, input }).start();
   const ask = (uid: string, zone: string, cpuMillis = 0) => {
-    const { holder, heard } = asker<AdmissionAnswer>(of);
+    const { holder, heard } = asker<AdmissionResult>(of);
     const pod = aPod({ nodeSelector: { zone } });
     const requests = requestsWith({ cpuMillis });
-    const request = { uid, fullName: `default/${uid}`, pod, requests, adopted: false, holder };
+    const request = { uid, fullName: `default/${uid}`, pod, requests, isAdopted: false, holder };
     of.send({ type: 'admission.request', ...request });
     return () => heard().map((answer) => ('reason' in answer ? answer.reason : 'admitted'));
   };
-  const seen = (zone: string) => ({ uid: 'u', labels: { zone }, taints: [], isDoubted: false });
+  const seen = (zone: string) => ({ uid: 'u', labels: { zone }, taints: [], isUnreachable: false });
   return {
     ports,
     ask,
@@ -34,7 +34,7 @@ function admissionStory({ hasCluster = true } = {}) {
     answer: (zone: string) => ports.answer('readNode', seen(zone)),
     asks: () => ports.asked('readNode').length,
     state: () => statePath(of.getSnapshot().value),
-    waitOf: (uid: string) => waitOf(of.getSnapshot().context, uid),
+    waitOf: (uid: string) => waitDescription(of.getSnapshot().context, uid),
   };
 }
 

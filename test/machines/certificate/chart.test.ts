@@ -3,7 +3,7 @@ import type { FailureReason } from '../../../base/failure.ts';
 import type { CertificateName, PersistedCertificate } from '../../../machines/certificate/certificate.ts';
 import { certificateMachine } from '../../../machines/certificate/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
@@ -19,7 +19,7 @@ function certificateStory(name: CertificateName = 'client', rotates = true) {
   const ports = new FakePorts(START);
   const { ref } = ear();
   const input = { nodeName: 'node-1', name, rotates };
-  const actor = childOf(ref, provided(certificateMachine, ports), { id: `certificate/${name}`, input });
+  const actor = childOf(ref, provideActors(certificateMachine, ports), { id: `certificate/${name}`, input });
   const told: string[] = [];
   actor.on('event.recorded', ({ reason, message }) => void told.push(`${reason}: ${message}`));
   actor.start();

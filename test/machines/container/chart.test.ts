@@ -29,7 +29,13 @@ describe('start', () => {
 
   test('is created only while it holds a start slot', () => {
     const story = containerStory();
-    story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
+    story.startLimiter.send({
+      type: 'slot.request',
+      purpose: 'a start',
+      key: 'other',
+      arrivalOrder: 0,
+      holder: ['other'],
+    });
     story.begin();
     expect(story.state()).toBe('launching.creatingContainer.queued');
     expect(story.ports.asked('createContainer')).toEqual([]);
@@ -170,7 +176,7 @@ describe('start', () => {
       expect(story.context()).toMatchObject({ attempt: 1, id: undefined, ...ran });
       // It was told with the refused start, and with how that and the run before have ended.
       const now = { kind: 'terminated', run: { reason: 'StartError' } };
-      expect(story.view()).toMatchObject({ restartCount: 1, now, last: { exitCode: 1 } });
+      expect(story.view()).toMatchObject({ restartCount: 1, now, lastRun: { exitCode: 1 } });
       story.begin(1);
       expect(story.state()).toBe('running.steady');
       expect(story.context()).toMatchObject({ attempt: 1, id: 'main-1-1' });
@@ -219,7 +225,7 @@ describe('start', () => {
     story.begin();
     story.ports.answer('startContainer', story.world.change('main-0-0', { state: 'unknown' }));
     expect(story.state()).toBe('stopping.killing.graceful');
-    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, atHand: true, stateUnknown: true });
+    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, isAwaitingRun: true, isStateUnknown: true });
     expect(story.ports.asked('createContainer')).toHaveLength(1);
     story.ports.answer('stopContainer');
     story.ports.answer('startContainer');
@@ -231,7 +237,13 @@ describe('start', () => {
     const story = containerStory();
     story.ports.failNext('startContainer', 'RuntimeUnavailable');
     story.begin();
-    story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
+    story.startLimiter.send({
+      type: 'slot.request',
+      purpose: 'a start',
+      key: 'other',
+      arrivalOrder: 0,
+      holder: ['other'],
+    });
     story.ports.advance(1_000);
     expect(story.state()).toBe('launching.creatingContainer.queued');
     story.send({ type: 'container.stop', deadline: 30_000 });

@@ -116,16 +116,16 @@ describe('adoption', () => {
       expect(story.state()).toBe('stopping.killing.graceful');
       expect(story.view()).toMatchObject({
         now: { kind: 'waiting', reason: 'ContainerCreating' },
-        last: { containerId: 'ended' },
+        lastRun: { containerId: 'ended' },
         containerId: 'unclear',
-        atHand: true,
-        stateUnknown: true,
+        isAwaitingRun: true,
+        isStateUnknown: true,
         restartCount: 2,
         ready: false,
       });
       story.die(137);
       expect(story.view()).toMatchObject({ now: { run: { containerId: 'unclear' } }, restartCount: 2 });
-      expect(story.view()).not.toHaveProperty('atHand');
+      expect(story.view()).not.toHaveProperty('isAwaitingRun');
     },
   );
 
@@ -168,7 +168,7 @@ describe('adoption', () => {
     expect(story.view()).toMatchObject({
       restartCount: 2,
       now: { kind: 'waiting' },
-      last: { reason: 'ContainerStatusUnknown' },
+      lastRun: { reason: 'ContainerStatusUnknown' },
     });
   });
 
@@ -189,7 +189,7 @@ describe('adoption', () => {
       story.ports.answer('countRestarts', { restarts: { main: 4 } });
       story.begin();
       expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 4 }]);
-      expect(story.view()).toMatchObject({ restartCount: 3, last: { reason: 'ContainerStatusUnknown' } });
+      expect(story.view()).toMatchObject({ restartCount: 3, lastRun: { reason: 'ContainerStatusUnknown' } });
     });
 
     test('and keeps the attempt of one that was created and has no log of a start', () => {
@@ -199,7 +199,7 @@ describe('adoption', () => {
       expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 2 }]);
       expect(story.ports.asked('countRestarts')).toHaveLength(1);
       expect(story.view()).toMatchObject({ restartCount: 2 });
-      expect(story.view()).not.toHaveProperty('last');
+      expect(story.view()).not.toHaveProperty('lastRun');
     });
 
     test('and does not let unreadable logs prevent it from running', () => {
@@ -225,7 +225,7 @@ describe('adoption', () => {
     story.die(0);
     story.ports.answer('inspectContainer', null);
     expect(story.view()).toMatchObject({ now: { run: { exitCode: 0 } }, restartCount: 2 });
-    expect(story.view()).not.toHaveProperty('last');
+    expect(story.view()).not.toHaveProperty('lastRun');
     story.begin();
     expect(story.ports.asked('createContainer')).toMatchObject([{ attempt: 3 }]);
   });
@@ -324,14 +324,14 @@ describe('a container of which the runtime has nothing', () => {
     const story = remade(1, 'regular', 'Always');
     expect(story.view()).toMatchObject({
       now: { kind: 'waiting', reason: 'ContainerCreating' },
-      last: { containerId: 'ended' },
+      lastRun: { containerId: 'ended' },
       containerId: 'made',
-      atHand: true,
+      isAwaitingRun: true,
       restartCount: 2,
     });
     story.ports.answer('createContainer');
-    expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { containerId: 'ended' } });
-    expect(story.view()).not.toHaveProperty('atHand');
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, lastRun: { containerId: 'ended' } });
+    expect(story.view()).not.toHaveProperty('isAwaitingRun');
   });
 
   test('C23: reports the previous run if no other state may follow it', () => {

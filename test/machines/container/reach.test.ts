@@ -69,7 +69,7 @@ const events: ContainerEvent[] = [
   update(podOf('Always', 'busybox:2')),
   { type: 'sandbox.ready', sandbox },
   { type: 'sandbox.lost' },
-  { type: 'sandbox.lost', still: sandbox },
+  { type: 'sandbox.lost', readySandbox: sandbox },
   { type: 'runtime.containerObserved', id: runs.id, container: runs },
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
   { type: 'runtime.containerObserved', id: runs.id, container: null },
@@ -77,8 +77,8 @@ const events: ContainerEvent[] = [
   { type: 'runtime.returned' },
   { type: 'container.objectsChanged' },
   { type: 'probe.succeeded', kind: 'startup', id: runs.id, at: 1 },
-  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, said: 'no' },
-  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, said: 'no' },
+  { type: 'probe.failed', kind: 'startup', id: runs.id, at: 1, output: 'no' },
+  { type: 'probe.failed', kind: 'readiness', id: runs.id, at: 1, output: 'no' },
   { type: 'image.changed', isDelayed: false, delayMs: 0, failure: undefined, waitingReason: undefined },
   { type: 'slot.granted', key: 'key' },
   { type: 'timer.elapsed' },
@@ -90,8 +90,8 @@ const endings: ContainerEvent[] = [
   { type: 'container.start' },
   { type: 'container.launch' },
   { type: 'sandbox.ready', sandbox },
-  { type: 'container.stop', deadline: 30_000, waits: true },
-  { type: 'container.stop', deadline: 5_000, waits: true },
+  { type: 'container.stop', deadline: 30_000, awaitsOtherContainers: true },
+  { type: 'container.stop', deadline: 5_000, awaitsOtherContainers: true },
   { type: 'container.stop', deadline: 30_000 },
   { type: 'container.stop', removesContainer: true },
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
@@ -137,7 +137,7 @@ const resizes: ContainerEvent[] = [
   { type: 'runtime.containerObserved', id: runs.id, container: ended },
   { type: 'runtime.containerObserved', id: runs.id, container: null },
   { type: 'runtime.returned' },
-  { type: 'probe.failed', kind: 'liveness', id: runs.id, at: 1, said: 'no' },
+  { type: 'probe.failed', kind: 'liveness', id: runs.id, at: 1, output: 'no' },
   { type: 'timer.elapsed' },
 ];
 
@@ -189,13 +189,13 @@ function distinguish(snapshot: AnyMachineSnapshot) {
     id,
     createdIdentity,
     run,
-    afterExit,
+    exitReaction: afterExit,
     stopBy,
     startupPassedId,
     crashDelayMs,
     failure,
   } = context;
-  const { awaitsOthers, removesContainer } = context;
+  const { awaitsOtherContainers: awaitsOthers, removesContainer } = context;
   const wasExitObserved = id !== undefined && id === run?.containerId;
   const isAway = failure?.reason === 'RuntimeUnavailable';
   const ending = [id !== undefined, afterExit, stopBy, awaitsOthers, removesContainer, wasExitObserved, isAway];
@@ -228,7 +228,7 @@ function reachOf(
     input: {
       role,
       name: 'main',
-      ticket: 1,
+      arrivalOrder: 1,
       volumes: {},
       sandbox: undefined,
       pod,
@@ -300,7 +300,7 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
     const rests = ['running.steady', 'ended.succeeded', 'ended.failed'];
     const next = obliging(true);
     const stuck = states.flatMap((state) => {
-      if (state.context.afterExit === 'stop') return [];
+      if (state.context.exitReaction === 'stop') return [];
       const turned = [{ type: 'sandbox.ready', sandbox }, { type: 'container.start' }] as const;
       const begun = turned.reduce<AnyMachineSnapshot>(ask, state);
       const path = leadTo(ask, begun, { goals: rests, next });
@@ -312,13 +312,13 @@ describe.each(walks)('%s, in any order of events', (_, steps) => {
   test('C10: never starts after a stop, and its deadline never moves later', () => {
     const wrong = steps.filter(({ state, nextState }) => {
       const [before, after] = [state.context, nextState.context];
-      if (before.afterExit !== 'stop') return false;
+      if (before.exitReaction !== 'stop') return false;
       const begins = invokedBy(nextState).some(({ id, src }) => {
         return MAKES.includes(src) && !invokedBy(state).some((earlier) => earlier.id === id);
       });
       const hasEnded = after.run?.containerId === after.id;
       const isLater = before.stopBy !== undefined && (after.stopBy ?? Infinity) > before.stopBy;
-      return begins || after.afterExit !== 'stop' || (isLater && !hasEnded);
+      return begins || after.exitReaction !== 'stop' || (isLater && !hasEnded);
     });
     expect(wrong.map(({ state, event, nextState }) => [state.value, event.type, nextState.value])).toEqual([]);
   });

@@ -34,7 +34,7 @@ describe('a restart rule with RestartAllContainers', () => {
     story.ports.hold('stopContainer');
     story.die('watcher-0-0', 42);
     expect(story.state()).toBe('active.restartingAll');
-    expect(story.view().restartsAll).toBe(true);
+    expect(story.view().isRestartingAll).toBe(true);
     expect(story.containers()).toMatchObject({
       setup: 'pending.waiting',
       main: 'stopping.killing.graceful',
@@ -57,7 +57,7 @@ describe('a restart rule with RestartAllContainers', () => {
     });
     expect(restarts(story)).toEqual({ setup: 1, proxy: 1, main: 1, watcher: 1, debug: 0 });
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
-    expect(story.view().restartsAll).toBeUndefined();
+    expect(story.view().isRestartingAll).toBeUndefined();
   });
 
   test('C5: runs no preStop hook, grants no grace period, and has no back-off, also the next time', () => {
@@ -118,7 +118,7 @@ describe('a restart rule with RestartAllContainers', () => {
       aContainer({ name: 'watcher', livenessProbe: hook, ...onExit(137) }),
     ];
     const story = podStory({ pod: aPod({ containers }), held: ['runProbe'] });
-    const failed = { result: 'failure', message: 'no', beganAt: story.ports.now, at: story.ports.now } as const;
+    const failed = { result: 'failure', message: 'no', startedAt: story.ports.now, at: story.ports.now } as const;
     for (let tries = 0; tries < 3; tries++) {
       if (story.ports.pending('runProbe').length === 0) story.ports.advance(10_000);
       story.ports.answer('runProbe', failed);
@@ -193,9 +193,9 @@ describe('a restart rule with RestartAllContainers', () => {
       story.die('watcher-0-0', 42);
       const asked = story.ports.asked('stopContainer').length;
       doubt(story);
-      expect([story.state(), story.view().restartsAll]).toEqual(['resetting.verifying', true]);
+      expect([story.state(), story.view().isRestartingAll]).toEqual(['resetting.verifying', true]);
       story.ports.answer('inspectSandbox');
-      expect([story.state(), story.view().restartsAll]).toEqual(['active.restartingAll', true]);
+      expect([story.state(), story.view().isRestartingAll]).toEqual(['active.restartingAll', true]);
       expect(story.containers()).toMatchObject({ main: 'stopping.killing.graceful', watcher: 'pending.waiting' });
       expect(story.ports.asked('stopContainer')).toHaveLength(asked);
       while (story.ports.pending('stopContainer').length > 0) story.ports.answer('stopContainer');
@@ -223,7 +223,7 @@ describe('a restart rule with RestartAllContainers', () => {
       story.ports.hold('stopContainer');
       story.die('watcher-0-0', 42);
       story.terminate();
-      expect(story.view().restartsAll).toBeUndefined();
+      expect(story.view().isRestartingAll).toBeUndefined();
     });
   });
 

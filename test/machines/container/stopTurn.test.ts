@@ -25,7 +25,7 @@ test('C11: a container that waits runs its hook at once, and is signalled at its
     story.begin();
     story.ports.hold('runHook', 'stopContainer');
     const deadline = story.ports.now + 30_000;
-    story.send({ type: 'container.stop', deadline, waits: true });
+    story.send({ type: 'container.stop', deadline, awaitsOtherContainers: true });
     expect(story.ports.pending()).toEqual(['runHook']);
     story.ports.answer('runHook');
     expect(story.state()).toBe('stopping.awaitingOthers');
@@ -34,10 +34,10 @@ test('C11: a container that waits runs its hook at once, and is signalled at its
   const told = waiting();
   told.story.send({ type: 'container.stop', deadline: told.deadline });
   expect(told.story.ports.asked('stopContainer')).toMatchObject([{ deadline: told.deadline }]);
-  told.story.send({ type: 'container.stop', deadline: told.deadline, waits: true });
+  told.story.send({ type: 'container.stop', deadline: told.deadline, awaitsOtherContainers: true });
   expect(told.story.state()).toBe('stopping.killing.graceful');
   const late = waiting();
-  late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, waits: true });
+  late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, awaitsOtherContainers: true });
   late.story.ports.advance(9_999);
   expect(late.story.state()).toBe('stopping.awaitingOthers');
   late.story.ports.advance(1);
@@ -49,7 +49,7 @@ test('C11: a container waits no longer than its grace period, although the clock
   story.begin();
   story.ports.hold('runHook', 'stopContainer');
   const deadline = story.ports.now + 30_000;
-  story.send({ type: 'container.stop', deadline, graceSeconds: 30, waits: true });
+  story.send({ type: 'container.stop', deadline, graceSeconds: 30, awaitsOtherContainers: true });
   story.ports.advance(10_000);
   story.ports.setClock(-3_600_000);
   story.ports.answer('runHook', { deadline, graceSeconds: 20, failure: null });

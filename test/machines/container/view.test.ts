@@ -35,9 +35,9 @@ test('shows the previous run beside the last one, also while the next one is due
   };
   run(3);
   expect(story.view()).toMatchObject({ now: { kind: 'terminated', run: { exitCode: 3 } } });
-  expect(story.view().last).toBeUndefined();
+  expect(story.view().lastRun).toBeUndefined();
   run(4);
-  expect(story.view()).toMatchObject({ now: { run: { exitCode: 4 } }, last: { exitCode: 3 } });
+  expect(story.view()).toMatchObject({ now: { run: { exitCode: 4 } }, lastRun: { exitCode: 3 } });
 });
 
 test('shows no readiness for an init container', () => {
@@ -49,7 +49,7 @@ test('is not ready before its readiness probe has passed, and the probe shows it
   expect(story.node().facts).toEqual(['not ready']);
   story.ports.advance(story.ports.untilNext ?? 0);
   const { now } = story.ports;
-  story.ports.answer('runProbe', { result: 'failure', message: 'no', beganAt: now, at: now });
+  story.ports.answer('runProbe', { result: 'failure', message: 'no', startedAt: now, at: now });
   expect(story.node().children).toMatchObject([
     { machine: 'probe', kind: 'probe', name: 'readiness', facts: ['1 of 3 failures'], lastFailure: { message: /no/ } },
   ]);
@@ -81,7 +81,7 @@ describe('C5: a container that runs again although its pod runs each container o
     story.send({ type: 'container.update', pod, volumes: {} });
     story.die(143);
     expect(story.state()).toBe('launching.creatingContainer.creating');
-    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, last: { exitCode: 143 }, willRestart: true });
+    expect(story.view()).toMatchObject({ now: { kind: 'waiting' }, lastRun: { exitCode: 143 }, willRestart: true });
   });
 
   test('is shown as terminated until it runs, as an init container in a new sandbox', () => {
@@ -113,7 +113,7 @@ test('shows the previous run once it can be read', () => {
       world.run(pod, 'main', { id: 'alive', attempt: 1, createdAt: 2 });
     },
   });
-  const last = () => story.view().containers[0]?.last;
+  const last = () => story.view().containers[0]?.lastRun;
   story.observe();
   expect([story.state(), last()]).toEqual(['active.running.steady', undefined]);
   story.world.change('dead', { exitCode: 3, finishedAt: 2 });
@@ -167,7 +167,7 @@ describe('while it is stopped in order to restart', () => {
       if (forgets) story.observe();
       else story.send({ type: 'container.update', pod: next, volumes: {} });
       expect(story.state()).toBe('stopping.killing.graceful');
-      expect(story.view()).toMatchObject({ now: { kind: 'running' }, last: { exitCode: 3 }, restartCount: 1 });
+      expect(story.view()).toMatchObject({ now: { kind: 'running' }, lastRun: { exitCode: 3 }, restartCount: 1 });
     }
   });
 });

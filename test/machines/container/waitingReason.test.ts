@@ -103,7 +103,7 @@ test('C16: an exit observed before the start has returned is reported afterwards
     { kind: 'waiting', reason: 'ContainerCreating' },
   ]);
   expect(story.view()).toMatchObject({ restartCount: 0 });
-  expect(story.view().last).toBeUndefined();
+  expect(story.view().lastRun).toBeUndefined();
   story.ports.answer('startContainer');
   expect(now(story)).toMatchObject({ kind: 'terminated', run: { exitCode: 3 } });
 });
@@ -114,7 +114,7 @@ describe('C16: a start refused by the runtime', () => {
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     const refused = { kind: 'waiting', reason: 'RunContainerError', message: 'no such file' };
     expect([story.state(), now(story)]).toEqual(['launching.creatingContainer.starting', refused]);
-    expect(story.view().last).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'no such file' });
+    expect(story.view().lastRun).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'no such file' });
     story.ports.fail('startContainer', 'RunContainerError', 'no such file');
     expect([story.state(), now(story)]).toEqual(['ended.startFailed', refused]);
     story.ports.advance(3_000);
@@ -122,7 +122,7 @@ describe('C16: a start refused by the runtime', () => {
       reason: 'CrashLoopBackOff',
       message: 'back-off 10s restarting failed container=main pod=web_default(uid-1)',
     });
-    expect(story.view()).toMatchObject({ restartCount: 1, last: { reason: 'StartError' } });
+    expect(story.view()).toMatchObject({ restartCount: 1, lastRun: { reason: 'StartError' } });
   });
 
   test('is final under restartPolicy Never', () => {
@@ -147,7 +147,7 @@ describe('C16: a postStart hook', () => {
     expect([story.state(), now(story)]).toEqual(['stopping.killing.graceful', failed]);
     story.ports.answer('stopContainer');
     expect([story.state(), now(story)]).toEqual(['launching.runningPostStart', failed]);
-    expect(story.view().last).toMatchObject({ exitCode: 137 });
+    expect(story.view().lastRun).toMatchObject({ exitCode: 137 });
     story.ports.fail('runHook', 'PostStartHookError', 'the hook said no');
     story.ports.answer('stopContainer');
     expect([story.state(), now(story)]).toEqual(['ended.startFailed', failed]);
@@ -179,14 +179,18 @@ describe('C16: a crash loop', () => {
     story.ports.answer('createContainer');
     expect(story.view()).toMatchObject({ now: { kind: 'terminated' }, restartCount: 0 });
     story.ports.answer('startContainer');
-    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 1, last: { exitCode: 1 } });
+    expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 1, lastRun: { exitCode: 1 } });
     story.die(2);
     expect([story.state(), reason(story)]).toEqual(['ended.backingOff', 'CrashLoopBackOff']);
     story.ports.advance(10_000);
     expect([story.state(), reason(story)]).toEqual(['launching.creatingContainer.creating', 'CrashLoopBackOff']);
-    expect(story.view()).toMatchObject({ restartCount: 1, last: { exitCode: 2 } });
+    expect(story.view()).toMatchObject({ restartCount: 1, lastRun: { exitCode: 2 } });
     story.ports.answer('createContainer');
-    expect(story.view()).toMatchObject({ now: { reason: 'CrashLoopBackOff' }, restartCount: 1, last: { exitCode: 2 } });
+    expect(story.view()).toMatchObject({
+      now: { reason: 'CrashLoopBackOff' },
+      restartCount: 1,
+      lastRun: { exitCode: 2 },
+    });
     story.ports.answer('startContainer');
     expect(story.view()).toMatchObject({ now: { kind: 'running' }, restartCount: 2 });
     expect(reason(story)).toBe('running');

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { definitionOf } from '../../../machines/drawing/definition.ts';
-import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
+import { describeTransitions, dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 
 /** What an importer sees of a state. */
 const stateSummaries = (machine: AnyStateMachine) =>
   nodesOf(machine.root).map((node) => ({
-    path: dotted(node),
+    path: dottedPath(node),
     type: node.type,
     history: node.history,
     initial: node.initial.target?.map(({ id }) => id),
@@ -31,7 +31,7 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the de
       nodesOf(each.root).map(({ transitions }) =>
         [...transitions.values()].flat().map(({ actions, reenter }) => [actions.length, reenter]),
       );
-    expect(waysOf(imported)).toEqual(waysOf(machine));
+    expect(describeTransitions(imported)).toEqual(describeTransitions(machine));
     expect(actionCounts(imported)).toEqual(actionCounts(machine));
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, type StateValue, setup } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { nextWays } from '../../../machines/drawing/next.ts';
-import { transitionsOf, wayId } from '../../../machines/drawing/ways.ts';
+import { listNextTransitions } from '../../../machines/drawing/next.ts';
+import { transitionId, transitionsOf } from '../../../machines/drawing/ways.ts';
 import { atomicStates } from '../support/reach.ts';
 
 /** What the guards of an inner state leave to it and those of its own state exclude: no names of guards tell that. */
@@ -25,7 +25,7 @@ function told(machine: AnyStateMachine) {
   return (state: StateValue, event: string, answer: (guard: string) => boolean) => {
     hold = answer;
     const snapshot = provided.resolveState({ value: state, context: {} as never });
-    return provided.getTransitionData(snapshot, { type: event }).map(wayId);
+    return provided.getTransitionData(snapshot, { type: event }).map(transitionId);
   };
 }
 
@@ -51,10 +51,10 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the ne
   test.each(states)(
     '%s: lists every possible transition, and none that an inner state handles first',
     (_name, node) => {
-      const shown = nextWays(machine, stateValueOf(node)).map(({ way }) => way);
+      const shown = listNextTransitions(machine, stateValueOf(node)).map(({ way }) => way);
       const all = around(node).flatMap((each) => transitionsOf(each).flat());
       const isSilent = ({ target, actions }: AnyTransitionDefinition) => !target && actions.length === 0;
-      const silent = all.filter(isSilent).map(wayId);
+      const silent = all.filter(isSilent).map(transitionId);
       const taken = new Set<string | undefined>();
       for (const event of new Set(all.map(({ eventType }) => eventType).filter(isOfEvent))) {
         const names = all.filter(({ eventType }) => eventType === event).flatMap(({ guard }) => namesIn(guard));
@@ -75,7 +75,7 @@ const container = machines.find(({ id }) => id === 'container');
 
 test('lists a timer first with its deadline, then the transitions of inner states', () => {
   if (container === undefined) throw new Error('there is no container');
-  const ways = nextWays(container, { ended: 'backingOff' }, 1_000);
+  const ways = listNextTransitions(container, { ended: 'backingOff' }, 1_000);
   expect(ways[0]).toEqual({
     way: 'ended.backingOff timer.elapsed 0',
     on: 'timer.elapsed',
@@ -103,7 +103,7 @@ test('omits events that an inner state always handles or discards', () => {
       other: {},
     },
   });
-  expect(nextWays(machine, { outer: 'inner' }).map(({ on, to }) => [on, to])).toEqual([
+  expect(listNextTransitions(machine, { outer: 'inner' }).map(({ on, to }) => [on, to])).toEqual([
     ['taken', 'outer.next'],
     ['asked [isRight]', 'outer.next'],
     ['asked', 'other'],

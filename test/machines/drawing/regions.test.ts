@@ -1,7 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { columnsIn, hasNoBox, isInside, mainPathOf, regionOf, regionsOf } from '../../../machines/drawing/regions.ts';
-import { dotted, nodesOf } from '../../../machines/drawing/ways.ts';
+import {
+  hasNoBox,
+  isInside,
+  mainPathOf,
+  regionColumns,
+  regionOf,
+  regionsOf,
+} from '../../../machines/drawing/regions.ts';
+import { dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 
 /** More are not seen at a glance. */
@@ -9,7 +16,7 @@ const MOST_AT_A_GLANCE = 20;
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the regions of %s', (_, machine) => {
   const nodes = nodesOf(machine.root).slice(1);
-  const states = nodes.map(dotted);
+  const states = nodes.map(dottedPath);
   const regions = regionsOf(machine);
 
   test('exist if it has many states', () => {
@@ -26,13 +33,13 @@ describe.each(machines.map((machine) => [machine.id, machine] as const))('the re
 
   test('have columns of exactly their own states', () => {
     for (const region of [undefined, ...regions]) {
-      const columns = columnsIn(machine, region)?.flat();
+      const columns = regionColumns(machine, region)?.flat();
       if (columns === undefined) continue;
       expect(new Set(columns).size).toBe(columns.length);
-      const own = nodes.filter((node) => region === undefined || regionOf(machine, dotted(node)) === region);
+      const own = nodes.filter((node) => region === undefined || regionOf(machine, dottedPath(node)) === region);
       const isPlaced = (state: string) => columns.some((each) => isInside(state, each));
       // A collapsed state has its place with its parent. Of a state without a box, only the substates have one.
-      expect(own.filter((node) => !isPlaced(dotted(node)) && !hasNoBox(node)).map(dotted)).toEqual([]);
+      expect(own.filter((node) => !isPlaced(dottedPath(node)) && !hasNoBox(node)).map(dottedPath)).toEqual([]);
     }
   });
 });

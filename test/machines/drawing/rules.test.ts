@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { rulesOf } from '../../../machines/drawing/regions.ts';
-import { dotted, nodesOf } from '../../../machines/drawing/ways.ts';
+import { dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
 import { root } from '../../support/root.ts';
 
@@ -13,7 +13,7 @@ const declared = machines.flatMap((machine) =>
   nodesOf(machine.root).flatMap((node) => {
     // Every machine here declares StateMeta as its meta type.
     const { rules } = (node.meta ?? {}) as StateMeta;
-    return rules === undefined ? [] : { machine: machine.id, state: dotted(node), rules };
+    return rules === undefined ? [] : { machine: machine.id, state: dottedPath(node), rules };
   }),
 );
 

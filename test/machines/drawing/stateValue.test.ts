@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { machineAt, tagOf } from '../../../machines/drawing/stateTags.ts';
+import { machineAt, stateCategory } from '../../../machines/drawing/stateTags.ts';
 import { stateValueOf } from '../../../machines/drawing/stateValue.ts';
 import { STATE_TAGS, statePath } from '../../../machines/shared/stateMeta.ts';
 
@@ -22,21 +22,21 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
   (id, machine) => {
     for (const text of leaves(machine.root).filter((each) => each !== '')) {
       expect(statePath(stateValueOf(text))).toBe(text);
-      expect([text, STATE_TAGS]).toEqual([text, expect.arrayContaining([tagOf(id, text)])]);
+      expect([text, STATE_TAGS]).toEqual([text, expect.arrayContaining([stateCategory(id, text)])]);
     }
   },
 );
 
 test('parallel regions have their worst category, and an unknown state has none', () => {
   expect(stateValueOf('active.a paused.b.c idle')).toEqual({ active: 'a', paused: { b: 'c' }, idle: {} });
-  expect(tagOf('container', 'ended.backingOff')).toBe('retrying');
+  expect(stateCategory('container', 'ended.backingOff')).toBe('retrying');
   for (const [machine, state] of [
     ['container', 'constructor'],
     ['container', ''],
     ['__proto__', 'running'],
     [undefined, 'running'],
   ] as const)
-    expect(tagOf(machine, state)).toBeUndefined();
+    expect(stateCategory(machine, state)).toBeUndefined();
 });
 
 test.each([

@@ -1,32 +1,39 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AnyTransitionDefinition, createActor, type InspectionEvent } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { dotted, nodesOf, transitionsOf, wayId, wayIdsOf, waysOf } from '../../../machines/drawing/ways.ts';
+import {
+  describeTransitions,
+  dottedPath,
+  nodesOf,
+  transitionId,
+  transitionIds,
+  transitionsOf,
+} from '../../../machines/drawing/ways.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 
 describe.each(machines.map((machine) => [machine.id, machine] as const))('the transitions of %s', (_, machine) => {
   const transitions = nodesOf(machine.root).flatMap((node) => transitionsOf(node).flat());
 
   test('have unique names', () => {
-    const ids = transitions.map(wayId);
+    const ids = transitions.map(transitionId);
     expect(ids).not.toContain(undefined);
     expect(new Set(ids).size).toBe(transitions.length);
-    expect(waysOf(machine).map(({ id }) => id)).toEqual(ids);
+    expect(describeTransitions(machine).map(({ id }) => id)).toEqual(ids);
   });
 
   test('have the same names if other guards and ports are provided', () => {
-    expect(waysOf(machine.provide({}))).toEqual(waysOf(machine));
+    expect(describeTransitions(machine.provide({}))).toEqual(describeTransitions(machine));
   });
 
   test('connect existing states', () => {
-    const states = nodesOf(machine.root).map(dotted);
-    const ends = waysOf(machine).flatMap(({ from, to }) => [from, ...(to === undefined ? [] : [to])]);
+    const states = nodesOf(machine.root).map(dottedPath);
+    const ends = describeTransitions(machine).flatMap(({ from, to }) => [from, ...(to === undefined ? [] : [to])]);
     expect(ends.filter((state) => !states.includes(state))).toEqual([]);
   });
 });
 
 test('a name contains the state, the event and the index of the transition', () => {
-  const ways = new Map(machines.flatMap((machine) => waysOf(machine).map((way) => [way.id, way])));
+  const ways = new Map(machines.flatMap((machine) => describeTransitions(machine).map((way) => [way.id, way])));
   expect(ways.get('ended.choosing always 4')).toEqual({
     id: 'ended.choosing always 4',
     from: 'ended.choosing',
@@ -45,12 +52,12 @@ test('a name contains the state, the event and the index of the transition', () 
 test('a microstep reports transitions by the names in the chart', () => {
   const taken: string[] = [];
   const inspect = (event: InspectionEvent) => {
-    if (event.type === '@xstate.microstep') taken.push(...wayIdsOf(event._transitions));
+    if (event.type === '@xstate.microstep') taken.push(...transitionIds(event._transitions));
   };
   const limiter = createActor(limiterMachine, { input: { capacity: 1 }, inspect });
   limiter.start();
-  limiter.send({ type: 'slot.request', key: 'pod/1/start', holder: [], ticket: 1, purpose: 'a start' });
-  const known = waysOf(limiterMachine).map(({ id }) => id);
+  limiter.send({ type: 'slot.request', key: 'pod/1/start', holder: [], arrivalOrder: 1, purpose: 'a start' });
+  const known = describeTransitions(limiterMachine).map(({ id }) => id);
   expect(taken.length).toBeGreaterThan(0);
   expect(taken.filter((id) => !known.includes(id))).toEqual([]);
 });
@@ -60,5 +67,5 @@ test('the initial step of a machine is not a transition of its chart', () => {
   if (machine === undefined) throw new Error('there are no machines');
   // As xstate tells of it.
   const first = { source: machine.root, target: [], eventType: null } as unknown as AnyTransitionDefinition;
-  expect(wayIdsOf([first])).toEqual([]);
+  expect(transitionIds([first])).toEqual([]);
 });

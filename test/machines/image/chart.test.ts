@@ -3,7 +3,7 @@ import { involvedPod, warning } from '../../../kubernetes/events/recordedEvent.t
 import { imageMachine } from '../../../machines/image/chart.ts';
 import type { ImageInput } from '../../../machines/image/setup.ts';
 import type { ImageEvent, ImageFact } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -29,12 +29,12 @@ const inputOf = (over: Partial<ImageInput>): ImageInput => ({
   image: 'registry.example.com/app:1',
   policy: 'IfNotPresent',
   key: 'uid-1/a/pull',
-  ticket: 3,
+  arrivalOrder: 3,
   delayMs: 0,
-  involved: involvedPod(pod),
-  heldUp: [a, b].flatMap((each) => each ?? []),
+  involvedObject: involvedPod(pod),
+  blockedObjects: [a, b].flatMap((each) => each ?? []),
   waitingReason: undefined,
-  followsSameImage: false,
+  sharesEarlierImage: false,
   ...over,
 });
 
@@ -44,7 +44,7 @@ function imageStory(over: Partial<ImageInput> = {}) {
   const parent = ear<ImageFact>();
   const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, toldOf } = eventEar();
-  const actor = childOf(parent.ref, provided(imageMachine, ports), {
+  const actor = childOf(parent.ref, provideActors(imageMachine, ports), {
     id: 'image',
     inspect,
     input: inputOf(over),
@@ -80,9 +80,9 @@ describe('C17: an image', () => {
     });
     expect(delays).toEqual([10_000, 20_000, 40_000]);
     expect(story.requests()).toMatchObject([
-      { ticket: 3, origin: 'registry.example.com', key: 'uid-1/a/pull' },
-      { ticket: Number.MAX_SAFE_INTEGER },
-      { ticket: Number.MAX_SAFE_INTEGER },
+      { arrivalOrder: 3, origin: 'registry.example.com', key: 'uid-1/a/pull' },
+      { arrivalOrder: Number.MAX_SAFE_INTEGER },
+      { arrivalOrder: Number.MAX_SAFE_INTEGER },
     ]);
   });
 
@@ -151,12 +151,12 @@ describe('C17: an image that waits for its pull slot', () => {
     const story = imageStory(over);
     story.ports.answer('findImage', absent);
     expect(story.state()).toBe('queued');
-    story.send({ type: 'slot.granted', key: '', waited: true });
+    story.send({ type: 'slot.granted', key: '', hasWaited: true });
     return story;
   }
 
   test('is checked again, and not pulled if another container has pulled it meanwhile', () => {
-    const story = waited({ followsSameImage: true });
+    const story = waited({ sharesEarlierImage: true });
     expect(story.state()).toBe('checkingAgain');
     story.ports.answer('findImage', { imageRef: 'sha256:1', at: 0 });
     expect([story.state(), story.output()]).toEqual(['found', { imageRef: 'sha256:1' }]);
@@ -168,12 +168,12 @@ describe('C17: an image that waits for its pull slot', () => {
 
   test.each([true, false])(
     'is pulled if it is still absent, with one event (followsSameImage: %s)',
-    (followsSameImage) => {
-      const story = waited({ followsSameImage });
-      expect(story.toldOf()).toHaveLength(followsSameImage ? 0 : 1);
+    (sharesEarlierImage) => {
+      const story = waited({ sharesEarlierImage });
+      expect(story.toldOf()).toHaveLength(sharesEarlierImage ? 0 : 1);
       story.ports.answer('findImage', absent);
       expect([story.state(), story.releases()]).toEqual(['pulling', 0]);
-      expect(story.toldOf()).toHaveLength(followsSameImage ? 1 : 0);
+      expect(story.toldOf()).toHaveLength(sharesEarlierImage ? 1 : 0);
     },
   );
 
@@ -195,7 +195,7 @@ describe('C17: a present image to which the pod has not proved its access', () =
     const story = imageStory();
     story.ports.answer('findImage', unproven);
     expect(story.state()).toBe('queued');
-    story.send({ type: 'slot.granted', key: '', waited: true });
+    story.send({ type: 'slot.granted', key: '', hasWaited: true });
     story.ports.answer('findImage', unproven);
     expect([story.state(), story.releases()]).toEqual(['pulling', 0]);
     story.ports.answer('pullImage', { imageRef: 'sha256:1', sizeBytes: 1, startedAt: 0, finishedAt: 1 });
@@ -227,7 +227,7 @@ describe('in any order of events', () => {
     { type: 'image.update', pod },
     { type: 'runtime.returned' },
     { type: 'slot.granted', key: '' },
-    { type: 'slot.granted', key: '', waited: true },
+    { type: 'slot.granted', key: '', hasWaited: true },
     { type: 'timer.elapsed' },
   ];
   const outputs = {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { leaseMachine } from '../../../machines/lease/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
 import type { RegistrationReport } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
@@ -16,7 +16,10 @@ const WAITS = [200, 400, 800, 1_600, 3_200, 6_400, 7_000, 7_000];
 function leaseStory() {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();
-  const actor = childOf(ref, provided(leaseMachine, ports), { id: 'lease', input: { everyMs: EVERY } }).start();
+  const actor = childOf(ref, provideActors(leaseMachine, ports), {
+    id: 'lease',
+    input: { renewalIntervalMs: EVERY },
+  }).start();
   return {
     ports,
     heard,

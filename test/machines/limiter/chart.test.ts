@@ -5,12 +5,12 @@ import { limiterView } from '../../../machines/shared/views.ts';
 import { asker, limiter, queueOf } from '../support/stand.ts';
 
 /** Asks for a slot under a key and tells how often it was granted. */
-function asks(of: ReturnType<typeof limiter>, key: string, ticket: number) {
+function asks(of: ReturnType<typeof limiter>, key: string, arrivalOrder: number) {
   const { holder, heard } = asker<SlotGranted>(of);
-  of.send({ type: 'slot.request', purpose: 'a start', key, ticket, holder });
+  of.send({ type: 'slot.request', purpose: 'a start', key, arrivalOrder, holder });
   return {
     granted: () => heard().length,
-    ask: () => of.send({ type: 'slot.request', purpose: 'a start', key, ticket, holder }),
+    ask: () => of.send({ type: 'slot.request', purpose: 'a start', key, arrivalOrder, holder }),
   };
 }
 
@@ -62,7 +62,7 @@ test('serves one request per subject at a time while others pass, and reports wh
   const of = limiter(3);
   const { holder, heard } = asker<SlotGranted>(of);
   const ask = (key: string, subject: { readonly subject?: string } = {}) =>
-    of.send({ type: 'slot.request', key, ticket: 1, holder, purpose: `the pull for ${key}`, ...subject });
+    of.send({ type: 'slot.request', key, arrivalOrder: 1, holder, purpose: `the pull for ${key}`, ...subject });
   for (const key of ['a/x', 'a/y', 'a/z']) ask(key, { subject: 'app:1' });
   ask('b/x', { subject: 'app:2' });
   ask('b/y');
@@ -74,7 +74,7 @@ test('serves one request per subject at a time while others pass, and reports wh
   });
   of.send({ type: 'slot.release', key: 'a/x' });
   expect(queueOf(of)).toEqual({ held: ['b/x', 'b/y', 'a/y'], queue: ['a/z'] });
-  expect(heard().filter(({ waited }) => waited)).toEqual([{ type: 'slot.granted', key: 'a/y', waited: true }]);
+  expect(heard().filter(({ hasWaited }) => hasWaited)).toEqual([{ type: 'slot.granted', key: 'a/y', hasWaited: true }]);
 });
 
 test('releases all slots and requests of a pod that is gone, and of no other', () => {
@@ -105,11 +105,11 @@ test('never exceeds its capacity, leaves no slot free while a request waits, and
         key: [uid, part],
       } of steps) {
         const name = `${uid}/${part}`;
-        const ticket = uid.charCodeAt(0);
+        const arrivalOrder = uid.charCodeAt(0);
         if (type === 'request') asking.add(name);
         else
           for (const each of asking) if (type === 'release' ? each === name : each.startsWith(uid)) asking.delete(each);
-        if (type === 'request') of.send({ type: 'slot.request', purpose: 'a start', key: name, ticket, holder });
+        if (type === 'request') of.send({ type: 'slot.request', purpose: 'a start', key: name, arrivalOrder, holder });
         else of.send(type === 'release' ? { type: 'slot.release', key: name } : { type: 'slot.forget', uid });
         const { held, queue } = queueOf(of);
         expect([...held, ...queue].sort()).toEqual([...asking].sort());

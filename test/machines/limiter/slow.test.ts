@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import type { SlotGranted } from '../../../machines/shared/slots.ts';
 import { limiterView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -10,7 +10,7 @@ import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
 /** A limiter whose holders are slow after ten seconds. */
 function impatientLimiter(capacity: number) {
   const ports = new FakePorts(START);
-  const of = childOf(ear().ref, provided(limiterMachine, ports), {
+  const of = childOf(ear().ref, provideActors(limiterMachine, ports), {
     id: 'limiter',
     input: { capacity, slowAfterMs: 10_000 },
   }).start();
@@ -20,7 +20,7 @@ function impatientLimiter(capacity: number) {
     ports,
     heard,
     ask: (key: string, origin: string) =>
-      of.send({ type: 'slot.request', key, ticket: 1, holder, origin, purpose: `the work of ${key}` }),
+      of.send({ type: 'slot.request', key, arrivalOrder: 1, holder, origin, purpose: `the work of ${key}` }),
     release: (key: string) => of.send({ type: 'slot.release', key }),
     view: () => limiterView(of),
   };
@@ -80,7 +80,7 @@ test('has no slow holders without a time limit', () => {
   const of = limiter(1);
   const { holder } = asker<SlotGranted>(of);
   for (const key of ['a', 'b'])
-    of.send({ type: 'slot.request', purpose: 'a start', key, ticket: 1, holder, origin: key });
+    of.send({ type: 'slot.request', purpose: 'a start', key, arrivalOrder: 1, holder, origin: key });
   of.send({ type: 'timer.elapsed' });
   expect([of.getSnapshot().value, limiterView(of)]).toMatchObject(['full', { held: ['a'], queue: ['b'] }]);
 });
@@ -100,11 +100,11 @@ test('never exceeds its capacity in regular holders or per origin, and grants ev
         if (type === 'ask') ask(name, asked.origin);
         else if (type === 'release') release(name);
         else ports.advance(10_000);
-        const { held, queue } = of.getSnapshot().context;
-        const inTime = held.filter(({ slow }) => !slow).length;
-        const ofOrigin = (origin: string | undefined) => held.filter((each) => each.origin === origin).length;
+        const { heldSlots, queue } = of.getSnapshot().context;
+        const inTime = heldSlots.filter(({ isSlow }) => !isSlow).length;
+        const ofOrigin = (origin: string | undefined) => heldSlots.filter((each) => each.origin === origin).length;
         expect(inTime).toBeLessThanOrEqual(capacity);
-        for (const { origin } of held) expect(ofOrigin(origin)).toBeLessThanOrEqual(capacity);
+        for (const { origin } of heldSlots) expect(ofOrigin(origin)).toBeLessThanOrEqual(capacity);
         for (const { origin } of queue) expect(inTime === capacity || ofOrigin(origin) === capacity).toBe(true);
       }
     }),

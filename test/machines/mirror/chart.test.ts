@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { type MirrorFacts, mirrorMachine } from '../../../machines/mirror/chart.ts';
 import { actorView } from '../../../machines/shared/actorTree.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
@@ -18,14 +18,14 @@ const podWith = (hash: string) => ({
   metadata: { ...NAME, uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
 });
 const pod = podWith('one');
-const seen: ObservedMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
-const nothing: MirrorFacts = { pod: null, seen: null, isHeld: false, nodeUid: 'node-1-uid' };
+const observedMirror: ObservedMirror = { ...NAME, uid: 'mirror-1', hash: 'one', isDeleting: false };
+const nothing: MirrorFacts = { pod: null, observedMirror: null, isUpdateDeferred: false, nodeUid: 'node-1-uid' };
 
 /** A mirror whose every call the test answers. */
 function mirrorStory(before: Partial<MirrorFacts>) {
   const ports = new FakePorts(START);
   let facts: MirrorFacts = { ...nothing, ...before };
-  const actor = createActor(provided(mirrorMachine, ports), { input: { ...NAME, facts } }).start();
+  const actor = createActor(provideActors(mirrorMachine, ports), { input: { ...NAME, facts } }).start();
   return {
     ports,
     tell: (changes: Partial<MirrorFacts>) => {
@@ -42,14 +42,18 @@ describe('its first step', () => {
   const cases: readonly (readonly [string, Partial<MirrorFacts>, string])[] = [
     ['a static pod without a mirror gets one', { pod }, 'creating'],
     ['before the node is registered nobody may make one', { pod, nodeUid: '' }, 'awaitingNode'],
-    ['one that is as it should be stays', { pod, seen }, 'current'],
-    ['also before the node is registered', { pod, seen, nodeUid: '' }, 'current'],
-    ['one of another version of the pod goes', { pod: podWith('two'), seen }, 'removing'],
-    ['one that is being deleted goes at once', { pod, seen: { ...seen, isDeleting: true } }, 'removing'],
-    ['one that no static pod has goes', { seen }, 'removing'],
+    ['one that is as it should be stays', { pod, observedMirror }, 'current'],
+    ['also before the node is registered', { pod, observedMirror, nodeUid: '' }, 'current'],
+    ['one of another version of the pod goes', { pod: podWith('two'), observedMirror }, 'removing'],
+    [
+      'one that is being deleted goes at once',
+      { pod, observedMirror: { ...observedMirror, isDeleting: true } },
+      'removing',
+    ],
+    ['one that no static pod has goes', { observedMirror }, 'removing'],
     [
       'nothing is made or removed while the pod that ran before still ends',
-      { pod: podWith('two'), seen, isHeld: true },
+      { pod: podWith('two'), observedMirror, isUpdateDeferred: true },
       'held',
     ],
     ['where there is neither there is nothing to do', {}, 'removed'],
@@ -64,7 +68,7 @@ test('C31: creates a mirror pod owned by the Node, which exists once the watch s
   expect(ports.asked('createMirror')).toEqual([{ pod, nodeUid: 'node-1-uid' }]);
   ports.answer('createMirror', null);
   expect([state(), view().until]).toEqual(['awaitingWatch', START + 60_000]);
-  tell({ seen });
+  tell({ observedMirror });
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
@@ -82,37 +86,37 @@ test('C31: does not create it twice for other changes before the watch shows it'
   ports.answer('createMirror', null);
   tell({ pod: podWith('two') });
   expect([state(), ports.asked('createMirror').length]).toEqual(['awaitingWatch', 1]);
-  tell({ seen });
+  tell({ observedMirror });
   expect([state(), ports.asked('removeMirror').length]).toEqual(['removing', 1]);
 });
 
 test('C31: does not create it twice if the watch shows it before the response', () => {
   const { ports, state, tell } = mirrorStory({ pod });
-  tell({ seen });
+  tell({ observedMirror });
   expect(state()).toBe('creating');
   ports.answer('createMirror', null);
   expect([state(), ports.asked('createMirror').length]).toEqual(['current', 1]);
 });
 
 test('C31: replaces a wrong one at once, whatever the watch still shows', () => {
-  const { ports, state, tell } = mirrorStory({ pod: podWith('two'), seen });
+  const { ports, state, tell } = mirrorStory({ pod: podWith('two'), observedMirror });
   expect(ports.asked('removeMirror')).toEqual([{ ...NAME, uid: 'mirror-1' }]);
   ports.answer('removeMirror', null);
   expect(state()).toBe('creating');
   tell({ pod: podWith('three') });
   ports.answer('createMirror', null);
   expect(state()).toBe('awaitingWatch');
-  tell({ seen: { ...seen, uid: 'mirror-2', hash: 'two' } });
+  tell({ observedMirror: { ...observedMirror, uid: 'mirror-2', hash: 'two' } });
   expect(ports.asked('removeMirror').at(-1)).toEqual({ ...NAME, uid: 'mirror-2' });
 });
 
 test('C31: tolerates that it disappears, or is replaced, during its removal', () => {
-  const { ports, state, tell } = mirrorStory({ seen });
-  tell({ seen: { ...seen, uid: 'mirror-2' } });
+  const { ports, state, tell } = mirrorStory({ observedMirror });
+  tell({ observedMirror: { ...observedMirror, uid: 'mirror-2' } });
   expect(state()).toBe('removing');
   ports.answer('removeMirror', null);
   expect(ports.asked('removeMirror').map(({ uid }) => uid)).toEqual(['mirror-1', 'mirror-2']);
-  tell({ seen: null });
+  tell({ observedMirror: null });
   ports.answer('removeMirror', null);
   expect(state()).toBe('removed');
 });
@@ -124,8 +128,8 @@ test('C31: creates it once the node is registered', () => {
 });
 
 test('C31: removes a wrong one once the earlier pod has terminated', () => {
-  const { state, tell } = mirrorStory({ pod: podWith('two'), seen, isHeld: true });
-  tell({ isHeld: false });
+  const { state, tell } = mirrorStory({ pod: podWith('two'), observedMirror, isUpdateDeferred: true });
+  tell({ isUpdateDeferred: false });
   expect(state()).toBe('removing');
 });
 
@@ -145,7 +149,7 @@ test('C31: retries a refusal after a wait that doubles from 5 s to 60 s', () => 
 });
 
 test('C31: retries a failed removal, and at once after a change', () => {
-  const { ports, state, tell } = mirrorStory({ seen });
+  const { ports, state, tell } = mirrorStory({ observedMirror });
   ports.fail('removeMirror', 'InternalError', 'connection refused');
   expect(state()).toBe('awaitingRetry');
   tell({ pod });

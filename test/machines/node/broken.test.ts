@@ -147,7 +147,11 @@ describe('C25: a rebuilt pod', () => {
       story.want([sized('100')]);
       breakings[why](story);
       const pod = story.rebuilt();
-      expect(pod).toMatchObject({ allocated: sized('2'), desired: sized('100'), unadmitted: { reason: 'Deferred' } });
+      expect(pod).toMatchObject({
+        allocated: sized('2'),
+        desired: sized('100'),
+        updateRefusal: { reason: 'Deferred' },
+      });
       expect(story.ports.asked('resizeContainer')).toHaveLength(1);
     },
   );
@@ -161,7 +165,7 @@ describe('C25: a rebuilt pod', () => {
     story.ports.answer('resizeContainer');
     expect(story.podRef('web-uid')?.getSnapshot().context).toMatchObject({
       sizes: { main: { cpuLimit: 3_000 } },
-      fitted: sized('3'),
+      appliedPod: sized('3'),
     });
   });
 

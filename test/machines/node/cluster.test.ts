@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { newPleg, nextPleg } from '../../../machines/node/pleg.ts';
+import { initialPleg, nextPlegState } from '../../../machines/node/pleg.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
 import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
@@ -85,7 +85,7 @@ test('changes of the node, of its runtime, and its drain are reported to the clu
       tell({ type: 'runtime.healthChanged', health });
     },
     () => {
-      const pleg = nextPleg(newPleg, { type: 'streamOpened' }, ports.now);
+      const pleg = nextPlegState(initialPleg, { type: 'streamOpened' }, ports.now);
       tell({ type: 'runtime.plegChanged', pleg });
     },
     () => send({ type: 'node.leaseRegained' }),
@@ -136,7 +136,7 @@ const seen = (node: Partial<OwnNodeState> = {}): OwnNodeState => ({
   uid: 'node-1-uid',
   labels: { zone: 'a' },
   taints: [],
-  isDoubted: false,
+  isUnreachable: false,
   ...node,
 });
 
@@ -162,13 +162,13 @@ test('extended resources that others have added to the Node count for its pods, 
   const { tell, admission, ports, context } = clusterStory();
   const room = () => admission()?.context.capacity;
   const own = context().allocatable;
-  tell({ type: 'cluster.nodeSeen', node: seen({ extended: { 'example.com/gpu': 2 } }), at: ports.now });
+  tell({ type: 'cluster.nodeSeen', node: seen({ extendedResources: { 'example.com/gpu': 2 } }), at: ports.now });
   expect(room()).toEqual({ ...own, extra: { 'example.com/gpu': 2 } });
   const allocatable = { ...own, extra: { 'ephemeral-storage': 7 } };
   tell({ type: 'node.factsChanged', allocatable, at: ports.now });
   expect(room()).toEqual({ ...own, extra: { 'ephemeral-storage': 7, 'example.com/gpu': 2 } });
   // What is the host's own is in its hands.
-  tell({ type: 'cluster.nodeSeen', node: seen({ extended: { 'ephemeral-storage': 9 } }), at: ports.now });
+  tell({ type: 'cluster.nodeSeen', node: seen({ extendedResources: { 'ephemeral-storage': 9 } }), at: ports.now });
   expect(room()).toEqual(allocatable);
   tell({ type: 'cluster.nodeSeen', node: seen(), at: ports.now });
   expect(room()).toEqual(allocatable);
@@ -180,6 +180,6 @@ test('the status is reported at once if the cluster considers the node unreachab
   const before = asks('putNodeStatus');
   tell({ type: 'cluster.nodeSeen', node: seen({ labels: {} }), at: ports.now });
   expect(asks('putNodeStatus')).toBe(before);
-  tell({ type: 'cluster.nodeSeen', node: seen({ isDoubted: true }), at: ports.now });
+  tell({ type: 'cluster.nodeSeen', node: seen({ isUnreachable: true }), at: ports.now });
   expect(asks('putNodeStatus')).toBe(before + 1);
 });

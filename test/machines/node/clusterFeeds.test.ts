@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { nextQueue, quietQueue } from '../../../machines/node/eventQueue.ts';
+import { idleQueue, nextQueueState } from '../../../machines/node/eventQueue.ts';
 import { nextSourceState } from '../../../machines/node/source.ts';
 import { explainNode } from '../../../show/explain/explainNode.ts';
 import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
@@ -10,7 +10,7 @@ const access = {
   kubeconfig: '/etc/kubeconfig',
   context: 'prod',
   user: 'node',
-  means: 'client certificate',
+  credentialKind: 'client certificate',
 };
 const story = () => nodeStory({ cluster: { leaseMs: 40_000, statusCheckMs: 10_000, access } });
 const shown = ({ view }: ReturnType<typeof nodeStory>) =>
@@ -30,7 +30,13 @@ test('shows the credentials, watches and event queue of a node in a cluster', ()
   expect(shown(node)).toEqual([credentials, ['event queue', 'api', 'idle']]);
   const state = nextSourceState(undefined, { state: 'watching' }, { place: 'the Node node', now: 1_000 });
   node.tell({ type: 'cluster.watchChanged', watch: 'Node', state });
-  const queue = nextQueue(quietQueue(0), { now: 1_000, waiting: 2, dropped: 0, until: 6_000, failure: 'away' });
+  const queue = nextQueueState(idleQueue(0), {
+    now: 1_000,
+    waitingCount: 2,
+    droppedCount: 0,
+    until: 6_000,
+    failure: 'away',
+  });
   node.tell({ type: 'cluster.eventsChanged', state: queue });
   expect(shown(node)).toEqual([
     credentials,
@@ -42,8 +48,8 @@ test('shows the credentials, watches and event queue of a node in a cluster', ()
 test('shows the number of objects that pods refer to and how many are missing, whatever their names', () => {
   const node = story();
   const names = ['default/a', String.raw`"default/b\x1b[2J\nnode: all is well"`];
-  const lacking = [{ why: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
-  const counts = { strategy: 'Watch', total: 3, lacking } as const;
+  const lacking = [{ cause: 'forbidden', count: 2, names, since: Date.UTC(2026, 10, 27, 13, 5, 6) }];
+  const counts = { strategy: 'Watch', objectCount: 3, unavailableObjects: lacking } as const;
   const told = { place: 'the Secrets that its pods name', now: 1_000 };
   const failure = `${names[0]}: forbidden`;
   const state = nextSourceState(undefined, { state: 'failing', until: 9_000, failure, counts }, told);
@@ -57,10 +63,10 @@ test('shows the number of objects that pods refer to and how many are missing, w
   // A count that changes is news, and makes the failure no younger.
   const more = nextSourceState(
     state,
-    { state: 'failing', until: 9_000, failure, counts: { ...counts, total: 4 } },
+    { state: 'failing', until: 9_000, failure, counts: { ...counts, objectCount: 4 } },
     { ...told, now: 5_000 },
   );
-  expect(more).toMatchObject({ counts: { total: 4 }, since: 1_000, failure: { at: 1_000 } });
+  expect(more).toMatchObject({ counts: { objectCount: 4 }, since: 1_000, failure: { at: 1_000 } });
 });
 
 test('shows nothing for a node without a cluster', () => {

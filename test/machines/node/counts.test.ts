@@ -25,12 +25,12 @@ test('counts actors by top-level state, pods by lifecycle, and objects of the ru
   expect(of('web')).toMatchObject({
     isStatic: false,
     lifecycle: 'sync',
-    isWanted: true,
+    isDesired: true,
     volumes: new Map([['scratch', true]]),
   });
   expect(of('static')).toMatchObject({ isStatic: true, lifecycle: 'sync' });
-  expect(of('job')).toMatchObject({ lifecycle: 'terminated', isWanted: true });
-  expect(of('slow')).toMatchObject({ lifecycle: 'terminating', isWanted: false });
+  expect(of('job')).toMatchObject({ lifecycle: 'terminated', isDesired: true });
+  expect(of('slow')).toMatchObject({ lifecycle: 'terminating', isDesired: false });
   expect(rest).toMatchObject({ runningPods: 3, mirrors: 0, certificates: new Map() });
   expect(rest.containers).toEqual(
     new Map([

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { eventQueueView, nextQueue, quietQueue, whileTrying } from '../../../machines/node/eventQueue.ts';
+import { eventQueueView, idleQueue, nextQueueState, sendingState } from '../../../machines/node/eventQueue.ts';
 
-const waiting = nextQueue(quietQueue(500), {
+const waiting = nextQueueState(idleQueue(500), {
   now: 1_000,
-  waiting: 3,
-  dropped: 0,
+  waitingCount: 3,
+  droppedCount: 0,
   until: 6_000,
   failure: 'ECONNREFUSED',
 });
 
 test('is empty without a report', () => {
-  expect(eventQueueView(quietQueue(500))).toEqual({
+  expect(eventQueueView(idleQueue(500))).toEqual({
     kind: 'event queue',
     name: 'api',
     path: 'watches/events',
@@ -34,7 +34,7 @@ test('shows how many events wait, until when and why, if the server does not res
 });
 
 test('remains failing after its wait until the event is accepted', () => {
-  const view = eventQueueView(whileTrying(waiting));
+  const view = eventQueueView(sendingState(waiting));
   expect(view).toMatchObject({
     state: 'failing',
     tags: ['retrying'],
@@ -45,7 +45,7 @@ test('remains failing after its wait until the event is accepted', () => {
 });
 
 test('shows how many events yield to pods, and until when at the latest', () => {
-  const yielding = nextQueue(quietQueue(500), { now: 1_000, waiting: 2, dropped: 0, until: 31_000 });
+  const yielding = nextQueueState(idleQueue(500), { now: 1_000, waitingCount: 2, droppedCount: 0, until: 31_000 });
   expect(eventQueueView(yielding)).toMatchObject({
     state: 'yielding',
     tags: ['waiting'],
@@ -54,15 +54,25 @@ test('shows how many events yield to pods, and until when at the latest', () => 
     facts: ['2 events to send'],
     waitingFor: 'pods that are waiting to start, which go first',
   });
-  expect(nextQueue(yielding, { now: 1_500, waiting: 3, dropped: 0, until: 31_000 }).since).toBe(1_000);
-  expect(nextQueue(yielding, { now: 2_000, waiting: 1, dropped: 0 })).toEqual({ since: 2_000, waiting: 1, dropped: 0 });
+  expect(nextQueueState(yielding, { now: 1_500, waitingCount: 3, droppedCount: 0, until: 31_000 }).since).toBe(1_000);
+  expect(nextQueueState(yielding, { now: 2_000, waitingCount: 1, droppedCount: 0 })).toEqual({
+    since: 2_000,
+    waitingCount: 1,
+    droppedCount: 0,
+  });
 });
 
 test('keeps the start of its state and the number of dropped events', () => {
-  const longer = nextQueue(waiting, { now: 6_000, waiting: 1_000, dropped: 7, until: 16_000, failure: 'ECONNRESET' });
+  const longer = nextQueueState(waiting, {
+    now: 6_000,
+    waitingCount: 1_000,
+    droppedCount: 7,
+    until: 16_000,
+    failure: 'ECONNRESET',
+  });
   expect(longer).toMatchObject({ since: 1_000, failure: { message: 'ECONNRESET', at: 6_000 } });
   expect(eventQueueView(longer).facts).toEqual(['1000 events to send', '7 dropped']);
-  const again = nextQueue(longer, { now: 16_000, waiting: 1, dropped: 7 });
-  expect(again).toEqual({ since: 16_000, waiting: 1, dropped: 7 });
+  const again = nextQueueState(longer, { now: 16_000, waitingCount: 1, droppedCount: 7 });
+  expect(again).toEqual({ since: 16_000, waitingCount: 1, droppedCount: 7 });
   expect(eventQueueView(again)).toMatchObject({ state: 'sending', facts: ['1 event to send', '7 dropped'] });
 });

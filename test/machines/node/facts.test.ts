@@ -6,7 +6,7 @@ test('a runtime that has not responded yet is awaited since the start of the nod
   const story = nodeStory();
   const runtime = () => {
     const snapshot = { context: story.context(), children: {}, hasTag: () => false };
-    return facts({ id: 'nodeAgent', since: 500, snapshot, sinceOf: () => 0 }).feeds?.runtimeHealth;
+    return facts({ id: 'nodeAgent', since: 500, snapshot, getStateSince: () => 0 }).feedViews?.runtimeHealth;
   };
   expect(runtime()).toMatchObject([
     {

@@ -33,7 +33,7 @@ describe('the garbage collection of a node', () => {
     expect(removed(story)).toEqual([['dead-1', 'dead-0']]);
     expect(story.ports.asked('surveyDisk')).toHaveLength(1);
     story.ports.answer('removeGarbage', null);
-    expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ known: ['web-uid'], foreign: [] }]);
+    expect(story.ports.asked('surveyDisk').slice(1)).toEqual([{ activePodUids: ['web-uid'], foreign: [] }]);
     story.ports.answer('surveyDisk', { foreign: [], left: [] });
     story.ports.advance(MINUTE);
     expect(removed(story)).toHaveLength(2);
@@ -72,10 +72,10 @@ describe('the garbage collection of a node', () => {
     const story = nodeStory({ held: ['removeGarbage', 'surveyDisk'] });
     story.list();
     story.want([web]);
-    const kept = () => story.garbage()?.context.found;
-    expect(kept()).toMatchObject({ known: ['web-uid'] });
+    const kept = () => story.garbage()?.context.garbage;
+    expect(kept()).toMatchObject({ activePodUids: ['web-uid'] });
     story.ports.answer('surveyDisk', { foreign: [], left: [] });
-    expect(kept()).toEqual({ containers: [], sandboxes: [], known: [], foreign: [] });
+    expect(kept()).toEqual({ containers: [], sandboxes: [], activePodUids: [], foreign: [] });
   });
 
   test('reports a failure, scans the disk nevertheless, and retries after a minute', () => {
@@ -130,7 +130,7 @@ describe('the garbage collection of a node', () => {
     story.want([]);
     story.ports.advance(3 * MINUTE);
     expect(removed(story)).toEqual([]);
-    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ known: [], foreign: [] });
+    expect(story.ports.asked('surveyDisk').at(-1)).toEqual({ activePodUids: [], foreign: [] });
   });
 
   test('does not run before every source has listed its pods', () => {

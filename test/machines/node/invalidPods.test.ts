@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { invalidPods } from '../../../machines/node/invalidPods.ts';
+import { invalidPodEvents } from '../../../machines/node/invalidPods.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 
 const problem = (uid: string, message: string): SourceProblem => ({
@@ -14,7 +14,7 @@ const listed = (...problems: readonly SourceProblem[]) =>
 const nothing = { problems: {} };
 
 test('all problems of a pod are one event about the object at the server', () => {
-  const told = invalidPods(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
+  const told = invalidPodEvents(nothing, listed(problem('1', 'odd'), problem('1', 'odder'), problem('2', 'odd')));
   expect(told.map(({ involved: { uid } }) => uid)).toEqual(['1', '2']);
   expect(told[0]).toMatchObject({
     eventType: 'Warning',
@@ -26,15 +26,15 @@ test('all problems of a pod are one event about the object at the server', () =>
 
 test('the same problems are not recorded again, different ones are', () => {
   const known = { problems: { api: [problem('1', 'odd')] } };
-  expect(invalidPods(known, listed(problem('1', 'odd')))).toEqual([]);
-  expect(invalidPods(known, listed(problem('1', 'odder')))).toHaveLength(1);
+  expect(invalidPodEvents(known, listed(problem('1', 'odd')))).toEqual([]);
+  expect(invalidPodEvents(known, listed(problem('1', 'odder')))).toHaveLength(1);
 });
 
 test('a file has no object for an event', () => {
-  expect(invalidPods(nothing, listed({ file: '/etc/web.yaml', path: '', message: 'odd' }))).toEqual([]);
+  expect(invalidPodEvents(nothing, listed({ file: '/etc/web.yaml', path: '', message: 'odd' }))).toEqual([]);
 });
 
 test('a long list of reasons is truncated', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => problem('1', `odd ${index}`));
-  expect(invalidPods(nothing, listed(...many))[0]?.message.length).toBeLessThan(1_200);
+  expect(invalidPodEvents(nothing, listed(...many))[0]?.message.length).toBeLessThan(1_200);
 });

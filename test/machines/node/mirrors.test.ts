@@ -47,7 +47,7 @@ test('C31: static pods get mirror pods once the node is registered, even if the 
 
 test('C31: no mirror is created while the Node is being deleted; a new Node has mirrors again', () => {
   const { list, want, unreadable, asks, ports, mirror, tell } = mirrorStory();
-  const node = { uid: 'node-uid', labels: {}, taints: [], isDoubted: false };
+  const node = { uid: 'node-uid', labels: {}, taints: [], isUnreachable: false };
   list();
   want([staticPod('web')]);
   unreadable('api');

@@ -65,7 +65,10 @@ test('is recorded once on disk, however often it is found while another agent ha
 });
 
 test('that was taken over keeps the sandbox with the mark of its former agent, also after a restart', () => {
-  const story = nodeStory({ before: sandboxOf('/other@node'), left: [{ ...identity, isMarked: true, isTaken: true }] });
+  const story = nodeStory({
+    before: sandboxOf('/other@node'),
+    left: [{ ...identity, isMarked: true, isTakenOver: true }],
+  });
   story.list(story.world.observed(db));
   story.want([db]);
   expect(story.world.sandboxes.size).toBe(1);
@@ -142,7 +145,7 @@ describe('pods of others', () => {
     story.ports.advance(60_000);
     expect(story.ports.asked('surveyDisk').at(-1)).toMatchObject({ foreign: [directory, other] });
     const third = { ...directory, uid: 'third-uid' };
-    story.ports.answer('surveyDisk', { left: [], foreign: [third], gone: ['other-uid'] });
+    story.ports.answer('surveyDisk', { left: [], foreign: [third], removedUids: ['other-uid'] });
     expect(foreignPods(story.context())).toEqual([third]);
   });
 });

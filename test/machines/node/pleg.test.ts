@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Failure } from '../../../base/failure.ts';
-import { newPleg, nextPleg, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
+import { initialPleg, nextPlegState, type PlegChange, plegView } from '../../../machines/node/pleg.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 
 const failure = (message: string, at = 0): Failure => ({ reason: 'RuntimeUnavailable', message, at });
@@ -9,7 +9,7 @@ const failed = (message: string): PlegChange => ({ type: 'listFailed', failure: 
 
 /** What it comes to by these changes, one each second. */
 const comeTo = (...changes: readonly PlegChange[]) =>
-  changes.reduce((state, change, index) => nextPleg(state, change, (index + 1) * 1_000), newPleg);
+  changes.reduce((state, change, index) => nextPlegState(state, change, (index + 1) * 1_000), initialPleg);
 const shown = (...changes: readonly PlegChange[]) => plegView(comeTo(...changes), 500);
 
 describe('the PLEG in the actor tree', () => {
@@ -70,7 +70,7 @@ describe('the PLEG in the actor tree', () => {
     ['a stream that is open', [{ type: 'streamOpened' }], { type: 'streamOpened' }],
   ])('does not change by %s', (_, changes, same) => {
     const state = comeTo(...changes);
-    expect(nextPleg(state, same, 99_000)).toBe(state);
+    expect(nextPlegState(state, same, 99_000)).toBe(state);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { toFailure } from '../../../base/failure.ts';
-import { newPleg, nextPleg } from '../../../machines/node/pleg.ts';
-import { healthOf } from '../../../machines/node/readiness.ts';
+import { initialPleg, nextPlegState } from '../../../machines/node/pleg.ts';
+import { nodeHealth } from '../../../machines/node/readiness.ts';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
@@ -31,7 +31,7 @@ describe('a node without a cluster', () => {
     const { told, context, ports } = readyStory();
     expect(told()).toEqual(['Normal Starting: Starting kubelet.', NODE_READY]);
     expect(context().readiness).toEqual({ isReady: true, since: ports.now });
-    expect(healthOf(context(), false)).toMatchObject({ pleg: { hasListed: true }, isInitialized: true });
+    expect(nodeHealth(context(), false)).toMatchObject({ pleg: { hasListed: true }, isInitialized: true });
   });
 
   test('stays ready while its runtime is not available for less than thirty seconds', () => {
@@ -60,7 +60,7 @@ describe('a node without a cluster', () => {
   test('is not ready as soon as the runtime reports it, or has no network', () => {
     const { told, health } = readyStory();
     told();
-    health({ ready: false, notReady: 'later' });
+    health({ ready: false, notReadyMessage: 'later' });
     expect(told()).toEqual([NOT_READY]);
     health({ ready: false, networkNotReady: 'no plugin', lacksOnlyNetwork: true });
     expect(told()).toEqual([]);
@@ -72,7 +72,7 @@ describe('a node without a cluster', () => {
     const { told, tell, tickAfter, ports } = readyStory();
     told();
     const failure = toFailure(new Error('no answer'), ports.now);
-    const pleg = nextPleg(newPleg, { type: 'listFailed', failure, staleSince: ports.now }, ports.now);
+    const pleg = nextPlegState(initialPleg, { type: 'listFailed', failure, staleSince: ports.now }, ports.now);
     tell({ type: 'runtime.plegChanged', pleg });
     tickAfter(180_000);
     expect(told()).toEqual([]);
@@ -85,12 +85,14 @@ test('leaves the event to the node status in a cluster, once its CSINode exists'
   const { told, context, away, tickAfter } = readyStory(CLUSTER);
   // The world of the test answers at once.
   expect(context().registration?.isInitialized).toBe(true);
-  expect(healthOf({ ...context(), registration: { uid: 'u', isInitialized: false } }, false).isInitialized).toBe(false);
+  expect(nodeHealth({ ...context(), registration: { uid: 'u', isInitialized: false } }, false).isInitialized).toBe(
+    false,
+  );
   away();
   tickAfter(40_000);
   expect(told()).toEqual(['Normal Starting: Starting kubelet.']);
 });
 
 test('drains in its state', () => {
-  expect(healthOf(readyStory().context(), true).drains).toBe(true);
+  expect(nodeHealth(readyStory().context(), true).isDraining).toBe(true);
 });

@@ -1,35 +1,35 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   nextSourceState,
+  readingState,
+  type SourceChange,
   type SourceState,
-  type SourceStep,
   sourceView,
   watchView,
-  whileLooking,
 } from '../../../machines/node/source.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { nodeStory } from '../support/nodeStory.ts';
 
 const own = { place: '/pods', everyMs: 20_000 };
 /** What it comes to by these steps, one each second. */
-const after = (...steps: readonly SourceStep[]): SourceState | undefined =>
+const after = (...steps: readonly SourceChange[]): SourceState | undefined =>
   steps.reduce<SourceState | undefined>(
     (state, step, index) => nextSourceState(state, step, { ...own, now: (index + 1) * 1_000 }),
     undefined,
   );
-const shown = (...steps: readonly SourceStep[]) =>
-  sourceView('file', after(...steps), { begun: 500, hasListed: false });
+const shown = (...steps: readonly SourceChange[]) =>
+  sourceView('file', after(...steps), { startedAt: 500, hasListed: false });
 
 describe('a source in the actor tree', () => {
   test('is reading until it has listed its pods', () => {
     const told = { name: 'file source', path: 'sources/file', since: 500 };
     const waitingFor = 'its pods to be read';
     expect(shown()).toEqual({ ...told, state: 'reading', tags: ['working'], waitingFor });
-    const listed = sourceView('file', undefined, { begun: 500, hasListed: true });
+    const listed = sourceView('file', undefined, { startedAt: 500, hasListed: true });
     expect(listed).toEqual({ ...told, state: 'watching', tags: ['steady'] });
   });
 
-  test.each<[SourceStep, object]>([
+  test.each<[SourceChange, object]>([
     [{ state: 'watching' }, {}],
     [{ state: 'polling' }, {}],
     [
@@ -75,8 +75,8 @@ describe('a source in the actor tree', () => {
 
   test('has no deadline during a read', () => {
     const step = { state: 'failing', until: 2_000, failure: 'EACCES' } as const;
-    const looking = whileLooking(nextSourceState(undefined, step, { ...own, now: 1_000 }));
-    const view = sourceView('file', looking, { begun: 500, hasListed: false });
+    const looking = readingState(nextSourceState(undefined, step, { ...own, now: 1_000 }));
+    const view = sourceView('file', looking, { startedAt: 500, hasListed: false });
     expect(view).toMatchObject({ state: 'failing', since: 1_000, waitingFor: 'its pods to be read' });
     expect(view).toMatchObject({ lastFailure: { message: 'EACCES', at: 1_000 } });
     expect(view).not.toHaveProperty('until');
@@ -104,7 +104,7 @@ test('always has exactly one category', () => {
   const states = ['reading', 'watching', 'polling', 'settling', 'absent', 'failing', 'broken'] as const;
   const tags = states.map((state) => {
     const told = nextSourceState(undefined, { state }, { place: '/manifests', everyMs: 20_000, now: 0 });
-    return sourceView('file', told, { begun: 0, hasListed: true }).tags;
+    return sourceView('file', told, { startedAt: 0, hasListed: true }).tags;
   });
   const allowed: readonly string[] = STATE_TAGS;
   expect(tags.map((each) => each.filter((tag) => allowed.includes(tag)).length)).toEqual(states.map(() => 1));
@@ -132,7 +132,7 @@ test('is like a watch of the cluster, which has its own wording', () => {
     until: 2_800,
     lastFailure: { message: 'ECONNREFUSED', at: 2_000 },
   });
-  expect(watchView('Service', whileLooking(failing))).toMatchObject({ waitingFor: 'its objects to be read' });
+  expect(watchView('Service', readingState(failing))).toMatchObject({ waitingFor: 'its objects to be read' });
   const watching = nextSourceState(failing, { state: 'watching' }, { ...watched, now: 3_000 });
   expect(watchView('Service', watching)).not.toHaveProperty('waitingFor');
 });

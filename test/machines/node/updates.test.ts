@@ -114,7 +114,10 @@ describe('the deletion of a pod', () => {
     const node = nodeWith(pod, { held: ['stopContainer'] });
     node.update(deleted(pod, 7));
     expect(node.state()).toBe('terminating.containers.graceful');
-    expect(node.snapshot()?.context).toMatchObject({ desired: pod, termination: { graceSeconds: 7, stays: true } });
+    expect(node.snapshot()?.context).toMatchObject({
+      desired: pod,
+      termination: { graceSeconds: 7, staysUntilUnlisted: true },
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { nodeStatusMachine } from '../../../machines/nodeStatus/chart.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { eventEar, START } from '../support/stand.ts';
@@ -13,7 +13,7 @@ const CHECK = 10_000;
 function statusStory() {
   const ports = new FakePorts(START);
   const { inspect, told: events } = eventEar();
-  const actor = createActor(provided(nodeStatusMachine, ports), {
+  const actor = createActor(provideActors(nodeStatusMachine, ports), {
     input: { nodeName: 'node', checkMs: CHECK },
     inspect,
   }).start();

@@ -197,7 +197,7 @@ describe('activeDeadlineSeconds', () => {
     });
     completing.die('main-0-0', 0);
     completing.ports.advance(60_000);
-    expect(completing.view()).toMatchObject({ completes: true, exceedsDeadline: true });
+    expect(completing.view()).toMatchObject({ isCompleting: true, exceedsDeadline: true });
     completing.terminate(5);
     expect(completing.view()).toMatchObject({ exceedsDeadline: true, termination: { reason: 'Removed' } });
     const creating = podStory({ pod: pod(60), held: ['runSandbox'] });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { censusOf, inOrderOf, withLifecycles } from '../../../machines/pod/census.ts';
+import { censusOf, sortInSpecOrder, withLifecycles } from '../../../machines/pod/census.ts';
 import type { ContainerLifecycle } from '../../../machines/shared/events.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 
@@ -43,14 +43,14 @@ function scanned(containers: Readonly<Record<string, ContainerLifecycle>>) {
 
 function counted(containers: Readonly<Record<string, ContainerLifecycle>>) {
   const census = censusOf({ containers, allocated: pod });
-  const { withoutActor, failedInits, unfinishedRegulars, activeRegulars, active } = census;
+  const { missingActorCount, failedInitCount, unfinishedRegularCount, activeRegularCount, activeCount } = census;
   return {
-    withoutActor,
-    failedInits,
-    unfinishedRegulars,
-    activeRegulars,
-    active,
-    names: LIFECYCLES.map((each) => [...census.of(each)].toSorted()),
+    withoutActor: missingActorCount,
+    failedInits: failedInitCount,
+    unfinishedRegulars: unfinishedRegularCount,
+    activeRegulars: activeRegularCount,
+    active: activeCount,
+    names: LIFECYCLES.map((each) => [...census.namesIn(each)].toSorted()),
   };
 }
 
@@ -80,7 +80,7 @@ describe('the census of a pod', () => {
         for (const step of steps) {
           containers = withLifecycles({ containers, allocated: pod }, new Map(step));
           const isOnItsWay = (name: string) => ['coming', 'readyToCreate'].includes(containers[name] ?? '');
-          const rest = [...censusOf({ containers, allocated: pod }).fromFirstOnItsWay(list)];
+          const rest = [...censusOf({ containers, allocated: pod }).fromFirstStarting(list)];
           expect(rest.find(isOnItsWay)).toBe(list.find(isOnItsWay));
         }
       }),
@@ -102,7 +102,7 @@ describe('the census of a pod', () => {
     );
     for (const name of many) {
       containers = withLifecycles({ containers, allocated: large }, new Map([[name, 'delayed' as const]]));
-      const [next] = censusOf({ containers, allocated: large }).fromFirstOnItsWay(list);
+      const [next] = censusOf({ containers, allocated: large }).fromFirstStarting(list);
       expect(next).toBe(many[many.indexOf(name) + 1]);
     }
     expect(reads).toBeLessThanOrEqual(4 * many.length);
@@ -111,11 +111,11 @@ describe('the census of a pod', () => {
   test('is counted again when the spec has changed', () => {
     const containers = withLifecycles({ containers: {}, allocated: pod }, new Map([['main0', 'running' as const]]));
     const smaller = aPod({ containers: named('main').slice(0, 1) });
-    expect(censusOf({ containers, allocated: pod }).withoutActor).toBe(11);
-    expect(censusOf({ containers, allocated: smaller }).withoutActor).toBe(0);
+    expect(censusOf({ containers, allocated: pod }).missingActorCount).toBe(11);
+    expect(censusOf({ containers, allocated: smaller }).missingActorCount).toBe(0);
   });
 
   test('sorts names in the order of the spec, and drops unknown ones', () => {
-    expect(inOrderOf(pod.spec, ['main1', 'old', 'init2', 'main0'])).toEqual(['init2', 'main0', 'main1']);
+    expect(sortInSpecOrder(pod.spec, ['main1', 'old', 'init2', 'main0'])).toEqual(['init2', 'main0', 'main1']);
   });
 });

@@ -54,7 +54,7 @@ describe('starting a pod', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
     expect(story.state()).toBe('refused');
-    expect(story.view().refused).toMatchObject({ reason: 'OutOfcpu' });
+    expect(story.view().refusal).toMatchObject({ reason: 'OutOfcpu' });
     expect(story.ports.calls).toEqual([]);
     story.terminate();
     expect(story.state()).toBe('terminated');
@@ -84,11 +84,11 @@ describe('init containers', () => {
     expect(story.containers()).toEqual({ first: 'running.steady', second: 'pending.waiting', main: 'pending.waiting' });
     story.die('first-0-0', 0);
     expect(story.containers()).toEqual({ first: 'ended.succeeded', second: 'running.steady', main: 'pending.waiting' });
-    expect(story.view().initialized).toBe(false);
+    expect(story.view().isInitialized).toBe(false);
     story.die('second-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
-    expect(story.view().initialized).toBe(true);
+    expect(story.view().isInitialized).toBe(true);
   });
 
   test('C3: a failed one runs again with a back-off; with policy Never it fails the pod', () => {
@@ -275,7 +275,7 @@ describe('completion', () => {
     expect(story.state()).toBe('finished');
     expect(story.ports.asked('stopSandboxes')).toHaveLength(1);
     expect(story.ports.asked('removeSandboxes')).toEqual([]);
-    expect(story.view()).toMatchObject({ ended: true });
+    expect(story.view()).toMatchObject({ hasEnded: true });
     expect(story.allocated()).toBeNull();
     story.terminate();
     expect(story.state()).toBe('terminated');

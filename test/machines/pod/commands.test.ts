@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { BATCH } from '../../../machines/pod/commands.ts';
+import { BATCH_SIZE } from '../../../machines/pod/commands.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 
-const COUNT = 2 * BATCH + 20;
+const COUNT = 2 * BATCH_SIZE + 20;
 const names = Array.from({ length: COUNT }, (_, index) => `c${index}`);
 const large = aPod({ containers: names.map((name) => aContainer({ name })) });
 
@@ -39,7 +39,7 @@ describe('a pod with many containers', () => {
     const started = () => story.ports.asked('findImage').length;
     const counts = countsAfterPauses(story, () => spawned() + started());
     expect([spawned(), started()]).toEqual([COUNT, COUNT]);
-    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH_SIZE);
     expect(Object.keys(story.containers())).toEqual(names);
   });
 
@@ -49,7 +49,7 @@ describe('a pod with many containers', () => {
     story.terminate();
     const counts = countsAfterPauses(story, () => story.ports.asked('stopContainer').length);
     expect(counts.at(-1)).toBe(COUNT);
-    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH_SIZE);
     for (const _ of names) story.ports.answer('stopContainer');
     story.ports.advance(0);
     expect(story.state()).toBe('terminated');
@@ -66,7 +66,7 @@ describe('a pod with many containers', () => {
     story.ports.answer('removePodData');
     const counts = countsAfterPauses(story, () => COUNT - left());
     expect(counts.at(-1)).toBe(COUNT);
-    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH);
+    expect(largestStep(counts)).toBeLessThanOrEqual(BATCH_SIZE);
     expect(story.state()).toBe('terminated');
   });
 
@@ -107,7 +107,7 @@ describe('a pod with many containers', () => {
     const story = runningPod();
     story.observe();
     const queued = () => story.context().queued?.flatMap((each) => each.names) ?? [];
-    expect(queued()).toEqual(names.slice(BATCH));
+    expect(queued()).toEqual(names.slice(BATCH_SIZE));
     // Further lists do not make the queue longer.
     for (let count = 0; count < 5; count += 1) story.observe();
     expect(queued()).toHaveLength(COUNT);
@@ -132,9 +132,9 @@ describe('a pod with many containers', () => {
       },
     });
     expect(story.context().queued?.[0]?.event.type).toBe('spawn');
-    expect(story.view().unsettled).toBe(true);
+    expect(story.view().isUnsettled).toBe(true);
     story.ports.advance(0);
-    expect(story.view().unsettled ?? false).toBe(false);
+    expect(story.view().isUnsettled ?? false).toBe(false);
     expect(story.state()).toBe('active.running.steady');
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
@@ -156,7 +156,7 @@ describe('a pod with many volumes', () => {
     const story = podStory({ pod, held: ['mountVolume', 'unmountVolume'] });
     const mounts = countsAfterPauses(story, () => story.ports.asked('mountVolume').length);
     expect(mounts.at(-1)).toBe(COUNT);
-    expect(largestStep(mounts)).toBeLessThanOrEqual(BATCH);
+    expect(largestStep(mounts)).toBeLessThanOrEqual(BATCH_SIZE);
     expect(story.state()).toBe('preparing.volumes');
     for (const _ of names) story.ports.answer('mountVolume');
     story.ports.advance(0);
@@ -164,7 +164,7 @@ describe('a pod with many volumes', () => {
     story.terminate();
     const unmounts = countsAfterPauses(story, () => story.ports.asked('unmountVolume').length);
     expect(unmounts.at(-1)).toBe(COUNT);
-    expect(largestStep(unmounts)).toBeLessThanOrEqual(BATCH);
+    expect(largestStep(unmounts)).toBeLessThanOrEqual(BATCH_SIZE);
     for (const _ of names) story.ports.answer('unmountVolume');
     story.ports.advance(0);
     expect(story.state()).toBe('terminated');

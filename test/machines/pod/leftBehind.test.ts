@@ -54,9 +54,9 @@ describe('a completed pod', () => {
     expect(story.state()).toMatch(/^terminating\./);
     expect(story.allocated()).toBeNull();
     expect(statusOf(story).phase).toBe('Succeeded');
-    expect(story.view()).toMatchObject({ ended: true, reclaimed: false });
+    expect(story.view()).toMatchObject({ hasEnded: true, isReclaimed: false });
     story.ports.answer(port);
-    expect(story.view()).toMatchObject({ state: 'finished', reclaimed: true });
+    expect(story.view()).toMatchObject({ state: 'finished', isReclaimed: true });
   });
 
   test.each([

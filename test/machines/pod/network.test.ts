@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
-import { runtimeNotReadyOf } from '../../../machines/shared/views.ts';
+import { runtimeNotReadyReason } from '../../../machines/shared/views.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';
@@ -84,9 +84,9 @@ test('the node informs its pods about the network, including later ones', () => 
 
 test('the runtime itself counts as available', () => {
   const health = { since: 1, ready: false, name: 'fake', version: '1', message: WORDS, networkNotReady: WORDS };
-  expect(runtimeNotReadyOf({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
-  expect(runtimeNotReadyOf(health)).toBe(WORDS);
-  expect(runtimeNotReadyOf({ ...health, since: 0 })).toBeUndefined();
-  expect(runtimeNotReadyOf({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('no reason given');
-  expect(runtimeNotReadyOf({ ...health, ready: true })).toBeUndefined();
+  expect(runtimeNotReadyReason({ ...health, lacksOnlyNetwork: true })).toBeUndefined();
+  expect(runtimeNotReadyReason(health)).toBe(WORDS);
+  expect(runtimeNotReadyReason({ ...health, since: 0 })).toBeUndefined();
+  expect(runtimeNotReadyReason({ since: 1, ready: false, name: 'fake', version: '1' })).toBe('no reason given');
+  expect(runtimeNotReadyReason({ ...health, ready: true })).toBeUndefined();
 });

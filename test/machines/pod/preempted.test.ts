@@ -21,7 +21,7 @@ describe('C24: a pod that makes room for a critical one', () => {
     expect(story.state()).toBe('finished');
     expect(story.allocated()).toBeNull();
     expect(story.view()).toMatchObject({
-      ended: true,
+      hasEnded: true,
       termination: { reason: 'Preempting', phase: 'Failed', message: 'Preempted in order to admit critical pod' },
     });
     story.terminate();
@@ -33,10 +33,10 @@ describe('C24: a pod that makes room for a critical one', () => {
     const story = podStory({ pod, held: ['stopContainer'] });
     const at = story.ports.now;
     story.send({ type: 'pod.terminate', termination: preemptionOf(pod, at) });
-    expect(story.context().termination).toMatchObject({ graceSeconds: 7, at, stays: true });
+    expect(story.context().termination).toMatchObject({ graceSeconds: 7, at, staysUntilUnlisted: true });
     story.terminate(2);
     expect(story.context().termination).toMatchObject({ reason: 'Preempting', graceSeconds: 2 });
-    expect(story.context().termination?.stays).toBeUndefined();
+    expect(story.context().termination?.staysUntilUnlisted).toBeUndefined();
   });
 
   test('reports that it takes longer than one and a half grace periods, at least 10 s; any other pod does not', () => {

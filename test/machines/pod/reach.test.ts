@@ -129,7 +129,7 @@ const eventsOf =
         type: 'volume.changed' as const,
         name,
         lifecycle,
-        mounted: { kind: 'path' as const, hostPath: '/data' },
+        mountedVolume: { kind: 'path' as const, hostPath: '/data' },
       };
     });
     const removal = invokedBy(snapshot).filter(({ src }) => src === 'removeSandboxes');
@@ -141,17 +141,17 @@ const eventsOf =
 const distinguisherOf =
   ({ edits }: Walked) =>
   ({ context, status, value }: AnyMachineSnapshot) => {
-    const { volumes: mounts, containers, round, sandbox: present, termination: end, failure, observed } = context;
+    const { volumes: mounts, containers, launchRound, sandbox: present, termination: end, failure, observed } = context;
     if (status !== 'active') return [];
     const isAway = statePath(value).includes('awaiting') && failure?.reason === 'RuntimeUnavailable';
-    if (typeof value.terminating === 'string') return [isAway, present !== undefined, context.lostTasks === 1];
+    if (typeof value.terminating === 'string') return [isAway, present !== undefined, context.lostTaskCount === 1];
     const editOf = ({ spec }: Pod) => edits.findIndex((each) => each.spec === spec);
     const pods = [editOf(context.desired), editOf(context.allocated)];
     const isEarly = !value.active && !value.resetting && !value.terminating;
     const early = isEarly
       ? [observed.sandboxes[0]?.state, mounts.data?.lifecycle, context.networkNotReady?.message]
       : [];
-    return [...early, isAway, containers, present !== undefined, round, end?.graceSeconds, pods];
+    return [...early, isAway, containers, present !== undefined, launchRound, end?.graceSeconds, pods];
   };
 
 /** The pod alone: its children are told of only. */
@@ -162,7 +162,7 @@ const walkedMachine = podMachine.provide({ actors: { container: silent as never,
 function reachOf(walked: Walked, observed: ObservedPod, hasLogs = false): Reach {
   return {
     machine: walkedMachine,
-    input: { pod: walked.pod, observed, ticket: 1, bornAt: 0, hasLogs, crashLoop: { baseMs: 1, maxMs: 1 } },
+    input: { pod: walked.pod, observed, arrivalOrder: 1, spawnedAt: 0, hasLogs, crashLoop: { baseMs: 1, maxMs: 1 } },
     events: eventsOf(walked),
     outputs,
     distinguish: distinguisherOf(walked),
@@ -191,7 +191,7 @@ function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   if (where.endsWith('queued')) return { type: 'slot.granted', key: 'key' };
   const lifecycle = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
   if (where.endsWith('volumes'))
-    return { type: 'volume.changed', name: 'data', mounted: { kind: 'path', hostPath: '/data' }, lifecycle };
+    return { type: 'volume.changed', name: 'data', mountedVolume: { kind: 'path', hostPath: '/data' }, lifecycle };
   const told = {
     'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
@@ -212,7 +212,10 @@ const kinds = {
   'a pod whose network comes and goes': reachOf(online, nothing),
   'a pod that had ended': reachOf(once, { ...lost, containers: [{ ...main, state: 'exited', exitCode: 0 }] }),
   'a pod of which only logs are left': reachOf(once, nothing, true),
-  'a pod that another agent runs': reachOf(once, { ...nothing, others: [{ ...sandbox, owner: '/other@node' }] }),
+  'a pod that another agent runs': reachOf(once, {
+    ...nothing,
+    foreignSandboxes: [{ ...sandbox, owner: '/other@node' }],
+  }),
 };
 const walks = Object.entries(kinds).map(([kind, reach]) => [kind, stepsOf(reach)] as const);
 const { ask } = asking(walkedMachine, kinds['a pod with an init container'].input);

@@ -15,7 +15,7 @@ describe('the events of a pod', () => {
   test('is refused by the node', () => {
     const greedy = aPod({ containers: [aContainer({ resources: { requests: { cpu: '5' } } })] });
     const story = podStory({ pod: greedy });
-    const { reason, message } = story.view().refused ?? {};
+    const { reason, message } = story.view().refusal ?? {};
     expect(story.told()).toEqual([`Warning ${reason}: ${message}`]);
   });
 

@@ -4,7 +4,7 @@ import type { Probe } from '../../../kubernetes/api/schema/container.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
 import type { ProbeFact } from '../../../machines/shared/events.ts';
-import { type ProbeResult, provided } from '../../../machines/shared/ports.ts';
+import { type ProbeResult, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -32,7 +32,7 @@ function probeStory(over: Over = {}) {
   ports.hold('runProbe');
   if (over.holds) ports.hold('pickTime');
   const parent = ear<ProbeFact>();
-  const actor = childOf(parent.ref, provided(probeMachine, ports), { id: 'probe', input: inputOf(over) });
+  const actor = childOf(parent.ref, provideActors(probeMachine, ports), { id: 'probe', input: inputOf(over) });
   const told: string[] = [];
   actor.on('event.recorded', ({ eventType, reason, message }) => void told.push(`${eventType} ${reason} ${message}`));
   actor.start();
@@ -43,9 +43,9 @@ function probeStory(over: Over = {}) {
     /** The next try comes when it is due, takes so long, and is answered. */
     tries: (result: ProbeResult['result'], tookMs = 0) => {
       ports.advance(ports.untilNext ?? 0);
-      const beganAt = ports.now;
+      const startedAt = ports.now;
       ports.advance(tookMs);
-      ports.answer('runProbe', { result, message: 'it says', beganAt, at: ports.now });
+      ports.answer('runProbe', { result, message: 'it says', startedAt, at: ports.now });
     },
     facts: () => parent.heard().map(({ type, kind, at }) => `${kind} ${type} ${at - START}`),
   };
@@ -71,9 +71,9 @@ describe('its attempts', () => {
     const story = probeStory({ probe: { initialDelaySeconds: 5 }, startedAt: START + HOUR });
     expect(story.ports.untilNext).toBe(5_000);
     story.ports.advance(5_000);
-    const beganAt = story.ports.now;
+    const startedAt = story.ports.now;
     story.ports.setClock(-HOUR);
-    story.ports.answer('runProbe', { result: 'failure', message: 'it says', beganAt, at: story.ports.now });
+    story.ports.answer('runProbe', { result: 'failure', message: 'it says', startedAt, at: story.ports.now });
     expect(story.ports.untilNext).toBe(10_000);
     story.ports.advance(10_000);
     story.ports.setClock(-HOUR);
@@ -162,7 +162,7 @@ describe('its result', () => {
 });
 
 describe('in any order of events', () => {
-  const answer = (result: ProbeResult['result']): ProbeResult => ({ result, message: '', beganAt: 1, at: 1 });
+  const answer = (result: ProbeResult['result']): ProbeResult => ({ result, message: '', startedAt: 1, at: 1 });
   const walks = (['startup', 'liveness', 'readiness'] as const).flatMap((kind) =>
     [{}, { adopted: true }, { adopted: true, passed: true }].flatMap((over) =>
       stepsOf({
@@ -173,7 +173,7 @@ describe('in any order of events', () => {
           runProbe: () => (['success', 'warning', 'failure', 'error'] as const).map(answer),
           pickTime: () => [{ at: 1 }],
         },
-        distinguish: ({ context }: AnyMachineSnapshot) => [context.last, Math.min(context.inARow, 4)],
+        distinguish: ({ context }: AnyMachineSnapshot) => [context.lastResult, Math.min(context.consecutiveCount, 4)],
       }),
     ),
   );

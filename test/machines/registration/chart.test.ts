@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { registrationMachine } from '../../../machines/registration/chart.ts';
 import type { RegistrationReport } from '../../../machines/shared/events.ts';
-import { type PortName, provided } from '../../../machines/shared/ports.ts';
+import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, eventEar, START } from '../support/stand.ts';
@@ -15,7 +15,7 @@ function registrationStory({ isSilent = false } = {}) {
   const ports = new FakePorts(START);
   const { ref, heard } = ear<RegistrationReport>();
   const { inspect, told: events } = eventEar();
-  const actor = childOf(ref, provided(registrationMachine, ports), {
+  const actor = childOf(ref, provideActors(registrationMachine, ports), {
     id: 'registration',
     input: { nodeName: 'node' },
     inspect,

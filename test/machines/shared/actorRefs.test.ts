@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { actorAt, pathOf } from '../../../machines/shared/actorRefs.ts';
+import { actorAt, actorPath } from '../../../machines/shared/actorRefs.ts';
 import { asker, ear } from '../support/stand.ts';
 
 test('finds an actor by its path from any actor of its system', () => {
   const root = ear().ref;
   const [pod, limiter] = [ear(root, 'pod/uid').ref, ear(root, 'startLimiter').ref];
   const container = ear(pod, 'container/main').ref;
-  expect(pathOf(root)).toEqual([]);
-  expect(pathOf(container)).toEqual(['pod/uid', 'container/main']);
-  expect(actorAt(limiter, pathOf(container))).toBe(container);
-  expect(actorAt(container, pathOf(limiter))).toBe(limiter);
+  expect(actorPath(root)).toEqual([]);
+  expect(actorPath(container)).toEqual(['pod/uid', 'container/main']);
+  expect(actorAt(limiter, actorPath(container))).toBe(container);
+  expect(actorAt(container, actorPath(limiter))).toBe(limiter);
 });
 
 test('finds no actor at an incomplete path or at a name that every object has', () => {

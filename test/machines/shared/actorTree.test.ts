@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback, fromPromise, setup } from 'xstate';
 import { actorTree } from '../../../machines/shared/actorTree.ts';
-import type { Seen, StateMeta, StateTag } from '../../../machines/shared/stateMeta.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../../../machines/shared/stateMeta.ts';
 import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
 import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 
@@ -20,7 +20,7 @@ const disk = setup({
   id: 'disk',
   context: { retryAt: 14_000, failure: { reason: 'EIO', message: 'it is worn out', at: 4_000 } },
   meta: {
-    facts: ({ snapshot }: Seen<DiskContext>) => ({
+    facts: ({ snapshot }: ActorInfo<DiskContext>) => ({
       facts: [`next at ${snapshot.context.retryAt}`],
       lists: { of: ['web'] },
     }),
@@ -69,7 +69,7 @@ const parts = setup({
     facts: () => ({
       kind: 'node',
       name: 'host',
-      feeds: { sources: [{ name: 'file', path: 'file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
+      feedViews: { sources: [{ name: 'file', path: 'file', state: 'absent', tags: ['waiting'], since: 2_000 }] },
     }),
   },
   initial: 'running',
@@ -89,7 +89,7 @@ const parts = setup({
 
 function shownTree() {
   const actor = createActor(parts).start();
-  const tree = () => actorTree(actor, { sinceOf: () => 1_000 });
+  const tree = () => actorTree(actor, { getStateSince: () => 1_000 });
   const child = (name: string) => tree().children.find((each) => each.name === name);
   return { actor, tree, child };
 }

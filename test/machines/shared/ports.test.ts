@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type AnyStateMachine, StateMachine } from 'xstate';
 import { nodeAgentMachine } from '../../../machines/node/chart.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 
 /** What a machine and all below it declare that is no machine, by the machine's id and the name there. */
@@ -16,7 +16,7 @@ test('every port, feed and timer of every machine is provided under its own name
   const ports = new FakePorts(0);
   const asked = new Set<string>();
   const feed = ports.feed();
-  const machine = provided(nodeAgentMachine, {
+  const machine = provideActors(nodeAgentMachine, {
     port: (name) => {
       asked.add(name);
       return ports.port(name);
@@ -37,6 +37,6 @@ test('every port, feed and timer of every machine is provided under its own name
 
 test('providing ports leaves the original machine unchanged', () => {
   const { actors } = nodeAgentMachine.implementations;
-  provided(nodeAgentMachine, new FakePorts(0));
+  provideActors(nodeAgentMachine, new FakePorts(0));
   expect(nodeAgentMachine.implementations.actors).toBe(actors);
 });

@@ -19,7 +19,7 @@ describe('a timer', () => {
 
 describe('a state that waits for another attempt', () => {
   test('shows its wait and its end', () => {
-    expect(waits.awaitingAttempt(wait)).toMatchObject({
+    expect(waits.retryWaitState(wait)).toMatchObject({
       description: 'The call has failed.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to call', until: 'retryAt' },
@@ -27,20 +27,20 @@ describe('a state that waits for another attempt', () => {
   });
 
   test('waits until the attempt is due, at most for its maximum time', () => {
-    expect(waits.awaitingAttempt(wait).invoke.input({ context })).toEqual({ until: 5_000 });
-    expect(waits.awaitingAttempt({ ...wait, withinMs: 7_000 }).invoke.input({ context })).toEqual({
+    expect(waits.retryWaitState(wait).invoke.input({ context })).toEqual({ until: 5_000 });
+    expect(waits.retryWaitState({ ...wait, withinMs: 7_000 }).invoke.input({ context })).toEqual({
       until: 5_000,
       within: 7_000,
     });
   });
 
   test('tries again when the time is over, and on the return of the runtime if it says so', () => {
-    expect(waits.retrying('calling', wait).on).toEqual({ 'timer.elapsed': 'calling' });
-    expect(waits.retryingOnReturn('calling', wait).on).toEqual({
+    expect(waits.retryState('calling', wait).on).toEqual({ 'timer.elapsed': 'calling' });
+    expect(waits.retryStateOnReturn('calling', wait).on).toEqual({
       'timer.elapsed': 'calling',
       'runtime.returned': 'calling',
     });
-    expect(waits.retryingCall('calling', wait).on['runtime.returned']).toEqual({
+    expect(waits.retryCallState('calling', wait).on['runtime.returned']).toEqual({
       guard: 'failedForRuntime',
       target: 'calling',
     });

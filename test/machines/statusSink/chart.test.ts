@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
-import { type DueStatus, statusSinkMachine } from '../../../machines/statusSink/chart.ts';
+import { type PendingStatus, statusSinkMachine } from '../../../machines/statusSink/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 
@@ -10,13 +10,13 @@ const RETRY = 10_000;
 const FIRST_OF_MANY = 10_000;
 
 /** A sink whose every try the test answers. */
-function sinkStory(due: readonly DueStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
+function sinkStory(due: readonly PendingStatus[] = [], patience: { readonly patienceMs?: number } = {}) {
   const ports = new FakePorts(START);
-  const actor = createActor(provided(statusSinkMachine, ports), { input: { name: 'api', due, ...patience } });
+  const actor = createActor(provideActors(statusSinkMachine, ports), { input: { name: 'api', due, ...patience } });
   actor.start();
   return {
     ports,
-    change: (uid: string, version: number, more: Pick<DueStatus, 'mayWait' | 'isFirst'> = {}) =>
+    change: (uid: string, version: number, more: Pick<PendingStatus, 'mayWait' | 'isFirst'> = {}) =>
       actor.send({ type: 'status.changed', uid, version, ...more }),
     took: (version: number) => ports.answer('putStatus', { version }),
     failed: () => ports.fail('putStatus', 'StatusNotSent', 'connection refused'),

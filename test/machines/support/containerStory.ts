@@ -7,7 +7,7 @@ import { containerView } from '../../../machines/container/view.ts';
 import type { imageMachine } from '../../../machines/image/chart.ts';
 import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
-import { type PortName, provided } from '../../../machines/shared/ports.ts';
+import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -45,14 +45,14 @@ export function containerStory(options: Options = {}) {
   const startLimiter = limiter(1, parent.ref, 'startLimiter');
   const pullLimiter = limiter(1, parent.ref, 'pullLimiter');
   const { inspect, told } = eventEar();
-  const actor = childOf(parent.ref, provided(containerMachine, ports), {
+  const actor = childOf(parent.ref, provideActors(containerMachine, ports), {
     id: `container/${name}`,
     inspect,
     input: {
       pod,
       name,
       role,
-      ticket: 1,
+      arrivalOrder: 1,
       volumes: {},
       sandbox: undefined,
       crashLoop: crashLoop ?? { baseMs: 10_000, maxMs: 300_000 },
@@ -77,9 +77,9 @@ export function containerStory(options: Options = {}) {
     state: () => shownState(actor),
     status: () => actor.getSnapshot().status,
     /** What its pod's status is computed from. */
-    view: () => containerView(actor.getSnapshot(), { ends: false }),
+    view: () => containerView(actor.getSnapshot(), { isPodTerminating: false }),
     /** What the tree of actors shows of it. */
-    node: () => actorTree(actor, { sinceOf: () => 0 }),
+    node: () => actorTree(actor, { getStateSince: () => 0 }),
     /** What it emitted since it was last asked, as `Normal Started: Container started`. */
     told,
     /** The lifecycles that the pod was told, without repetitions. */

@@ -6,7 +6,7 @@ import { nodeAgentMachine } from '../../../machines/node/chart.ts';
 import type { NodeInput } from '../../../machines/node/context.ts';
 import { nodeView } from '../../../machines/node/view.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
-import { type PortName, provided } from '../../../machines/shared/ports.ts';
+import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import type { PodRef } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -37,7 +37,7 @@ export function nodeStory({ before, held = [], ...input }: Options = {}) {
   ports.hold(...held);
   before?.(world);
   const { inspect, told } = eventEar();
-  const actor = createActor(provided(nodeAgentMachine, ports), {
+  const actor = createActor(provideActors(nodeAgentMachine, ports), {
     inspect,
     input: {
       nodeName: 'node',

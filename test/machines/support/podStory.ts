@@ -3,12 +3,12 @@
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
 import type { Termination } from '../../../kubernetes/status/view.ts';
-import { entryOf } from '../../../machines/admission/context.ts';
+import { findEntry } from '../../../machines/admission/context.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import type { PodInput } from '../../../machines/pod/context.ts';
 import { actorTree } from '../../../machines/shared/actorTree.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
-import { type PortName, provided } from '../../../machines/shared/ports.ts';
+import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { podView } from '../../../machines/shared/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -44,17 +44,17 @@ export function podStory(options: Options = {}) {
   };
   const book = admission(undefined, node);
   if (taken) {
-    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, adopted: true, holder: ['other'] };
+    const other = { uid: 'other', fullName: 'default/other', pod, requests: taken, isAdopted: true, holder: ['other'] };
     book.send({ type: 'admission.request', ...other });
   }
   const { inspect, told } = eventEar();
-  const actor = childOf(node, provided(podMachine, ports), {
+  const actor = childOf(node, provideActors(podMachine, ports), {
     id: `pod/${pod.metadata.uid}`,
     inspect,
     input: {
       pod,
-      ticket: 1,
-      bornAt: ports.now,
+      arrivalOrder: 1,
+      spawnedAt: ports.now,
       crashLoop: { baseMs: 10_000, maxMs: 300_000 },
       ...input,
       observed: world.observed(pod),
@@ -62,7 +62,7 @@ export function podStory(options: Options = {}) {
   });
   actor.start();
   const send = (event: PodEvent) => actor.send(event);
-  const tree = () => actorTree(actor, { sinceOf: () => START });
+  const tree = () => actorTree(actor, { getStateSince: () => START });
   const view = () => shownPod(podView(actor), tree());
   return {
     world,
@@ -79,7 +79,7 @@ export function podStory(options: Options = {}) {
     told,
     /** The state of each container's actor. */
     containers: () => Object.fromEntries(view().containers.map(({ name, state }) => [name, state])),
-    allocated: () => entryOf(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
+    allocated: () => findEntry(book.getSnapshot().context, pod.metadata.uid)?.allocated ?? null,
     /** The runtime's list shows all that it has of the pod now. */
     observe: () => send({ type: 'runtime.podObserved', pod: world.observed(pod) }),
     /** A container's process ends, and the runtime shows it. */

@@ -19,7 +19,7 @@ import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
-import { pathOf } from '../../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../../machines/shared/actorRefs.ts';
 import type { Ref } from '../../../machines/shared/events.ts';
 import type { ActorPath } from '../../../machines/shared/slots.ts';
 
@@ -61,7 +61,7 @@ export function asker<E extends EventObject>(
   if (parent === undefined) throw new Error('nobody is beside the root of a system');
   const { children }: EarSnapshot = parent.getSnapshot();
   const { ref, heard } = ear<E>(parent, `asker/${Object.keys(children).length}`);
-  return { holder: pathOf(ref), heard };
+  return { holder: actorPath(ref), heard };
 }
 
 /** Makes an actor as the child of an ear: it reports to that one, and is found by its path. */
@@ -118,6 +118,6 @@ export function admission(
 
 /** Who holds a slot of a limiter, and who waits for one. */
 export function queueOf(ref: ActorRefFrom<typeof limiterMachine>): { held: string[]; queue: string[] } {
-  const { held, queue } = ref.getSnapshot().context;
-  return { held: held.map(({ key }) => key), queue: queue.map(({ key }) => key) };
+  const { heldSlots, queue } = ref.getSnapshot().context;
+  return { held: heldSlots.map(({ key }) => key), queue: queue.map(({ key }) => key) };
 }

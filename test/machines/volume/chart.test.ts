@@ -3,7 +3,7 @@ import type { FailureReason } from '../../../base/failure.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import type { LimiterEvent } from '../../../machines/shared/slots.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';
@@ -24,13 +24,13 @@ function volumeStory(volume: Volume = { name: 'data', emptyDir: {} }, over: Part
   const limiter = ear<LimiterEvent>(parent.ref, 'pullLimiter');
   const { inspect, told, toldOf } = eventEar();
   const pod = podOf(volume, '1');
-  const actor = childOf(parent.ref, provided(volumeMachine, ports), {
+  const actor = childOf(parent.ref, provideActors(volumeMachine, ports), {
     id: 'volume/data',
     inspect,
     input: {
       pod: { ...pod, spec: { ...pod.spec, ...over } },
       name: 'data',
-      ticket: 7,
+      arrivalOrder: 7,
     },
   });
   return {
@@ -61,7 +61,7 @@ test('is mounted, and reports its path to its pod', () => {
       type: 'volume.changed',
       name: 'data',
       lifecycle: 'mounted',
-      mounted: { kind: 'path', hostPath: '/volumes/data' },
+      mountedVolume: { kind: 'path', hostPath: '/volumes/data' },
     },
   ]);
 });
@@ -212,7 +212,7 @@ describe('C17: an image', () => {
     type: 'volume.changed',
     name: 'data',
     lifecycle: 'mounted',
-    mounted: { kind: 'image', imageRef: 'sha256:1' },
+    mountedVolume: { kind: 'image', imageRef: 'sha256:1' },
   };
 
   test('that is present is not pulled', () => {
@@ -310,7 +310,7 @@ describe('C17: an image', () => {
     const story = imageStory('IfNotPresent');
     story.ports.fail('findImage', failure);
     expect(story.state()).toBe('gettingImage.awaitingRetry');
-    expect(story.waitingReason()).toEqual({ with: 'image', reason, message });
+    expect(story.waitingReason()).toEqual({ failedStep: 'image', reason, message });
     expect(story.toldOf()[1]).toBe(`spec.containers{main} Warning Failed: Error: ${reason}`);
     story.returned();
     expect(story.state()).toBe('gettingImage.awaitingRetry');

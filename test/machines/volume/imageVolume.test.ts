@@ -70,7 +70,7 @@ describe('C16: a pod whose image volume cannot be pulled', () => {
     expect(story.containers()).toEqual({ main: 'running.steady' });
     story.die('main-0-0', 1);
     expect(story.containers()).toEqual({ main: 'pending.awaitingVolumes' });
-    expect(story.view().containers).toMatchObject([{ now: { reason: 'ErrImagePull' }, last: { exitCode: 1 } }]);
+    expect(story.view().containers).toMatchObject([{ now: { reason: 'ErrImagePull' }, lastRun: { exitCode: 1 } }]);
     mend(story);
     expect(story.containers()).toEqual({ main: 'running.steady' });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -17,10 +17,10 @@ function volumeStory(volume: Volume = shown, labels: Record<string, string> = {}
   const parent = ear<PodEvent>();
   const { inspect, told } = eventEar();
   const podOf = (version: Record<string, string>) => aPod({ volumes: [volume] }, { labels: version });
-  const actor = childOf(parent.ref, provided(volumeMachine, ports), {
+  const actor = childOf(parent.ref, provideActors(volumeMachine, ports), {
     id: 'volume/data',
     inspect,
-    input: { pod: podOf(labels), name: 'data', ticket: 7 },
+    input: { pod: podOf(labels), name: 'data', arrivalOrder: 7 },
   });
   return {
     ports,
@@ -30,7 +30,7 @@ function volumeStory(volume: Volume = shown, labels: Record<string, string> = {}
     update: (version: string) => actor.send({ type: 'volume.update', pod: podOf({ version }) }),
     state: () => shownState(actor),
     attempts: () => ports.asked('mountVolume').length,
-    mounted: () => actor.getSnapshot().context.mounted,
+    mounted: () => actor.getSnapshot().context.mountedVolume,
     reports: () => parent.heard().length,
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { PodEvent } from '../../../machines/shared/events.ts';
-import { provided } from '../../../machines/shared/ports.ts';
+import { provideActors } from '../../../machines/shared/ports.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { FakeWorld } from '../../fakes/world.ts';
@@ -26,10 +26,10 @@ function tokenStory() {
   ports.hold('mountVolume');
   const parent = ear<PodEvent>();
   const { inspect, told } = eventEar();
-  const actor = childOf(parent.ref, provided(volumeMachine, ports), {
+  const actor = childOf(parent.ref, provideActors(volumeMachine, ports), {
     id: 'volume/data',
     inspect,
-    input: { pod: podOf('1'), name: 'data', ticket: 7 },
+    input: { pod: podOf('1'), name: 'data', arrivalOrder: 7 },
   });
   actor.start();
   const answer = (ms: number | undefined) =>

@@ -22,6 +22,6 @@ test.each<[string, Kubeconfig['user']]>([
     kubeconfig: '/etc/kubeconfig',
     context: 'prod',
     user: 'node',
-    means,
+    credentialKind: means,
   });
 });

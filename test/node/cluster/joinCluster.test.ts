@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { findProcess, isRunning } from '../../../host/runningProcess.ts';
-import { LEASE, listTypeOf } from '../../../kubeclient/paths.ts';
+import { LEASE_TYPE, toListType } from '../../../kubeclient/paths.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import type { ApiRequest } from '../../../testing/apiserver/request.ts';
@@ -36,7 +36,7 @@ const config = {
   statusReportMs: 2,
   hasTrustBundles: true,
   objects: { strategy: 'Watch' as const, syncMs: 60_000 },
-  rate: { qps: 50, burst: 100 },
+  rateLimit: { qps: 50, burst: 100 },
   eventRate: { qps: 50, burst: 100 },
 };
 const asked: ApiRequest[] = [];
@@ -82,10 +82,10 @@ async function kubeconfig(): Promise<string> {
 
 test('a node asks by its certificate, and says who it is', async () => {
   const joined = await joinCluster({ ...config, kubeconfig: await kubeconfig() }, host);
-  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toMatchObject({ code: 404 });
   await expect(
     joined.client.get('/api/v1/namespaces/default/secrets', {
-      type: listTypeOf({ apiVersion: 'v1', kind: 'Secret' }),
+      type: toListType({ apiVersion: 'v1', kind: 'Secret' }),
       signal,
     }),
   ).rejects.toMatchObject({
@@ -96,11 +96,13 @@ test('a node asks by its certificate, and says who it is', async () => {
     Array.from({ length: 2 }, () => expect.stringMatching(/^statelet\/v\S+ \(linux\/amd64\)$/)),
   );
   const [server, kubeconfigFile] = [`https://127.0.0.1:${serving.port}`, join(folder, 'node.conf')];
-  const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', means: 'client certificate' };
+  const access = { server, kubeconfig: kubeconfigFile, context: 'c', user: 'u', credentialKind: 'client certificate' };
   expect(joined).toMatchObject({ access, hasTrustBundles: true });
   joined.close();
-  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow('the connection was closed');
-  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow(
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toThrow(
+    'the connection was closed',
+  );
+  await expect(joined.leaseClient.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toThrow(
     'the connection was closed',
   );
 });
@@ -118,13 +120,13 @@ test('a program gives the certificate, is run for the first request, and the req
   const found = JSON.parse(await readFile(await kubeconfig(), 'utf8'));
   await writeFile(file, JSON.stringify({ ...found, users: [{ name: 'u', user }] }));
   const joined = await joinCluster({ ...config, kubeconfig: file }, host);
-  expect(joined.access?.means).toBe('program cat, for somebody');
-  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toThrow(
+  expect(joined.access?.credentialKind).toBe('program cat, for somebody');
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toThrow(
     'exec: cat returned no credentials: exit code 1',
   );
   await writeFile(credential, JSON.stringify(answer));
   asked.length = 0;
-  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toMatchObject({ code: 404 });
   const [request] = asked;
   expect(request?.user?.name).toBe('system:node:n1');
   expect(request?.headers.get('impersonate-user')).toBe('somebody');
@@ -141,7 +143,7 @@ test('a program that still runs when the node leaves ends with it, and nobody is
   const problems: string[] = [];
   const onProblem = (problem: string) => void problems.push(problem);
   const joined = await joinCluster({ ...config, kubeconfig: file }, host, { onProblem });
-  const request = joined.client.get(LEASE_PATH, { type: LEASE, signal }).catch(messageOf);
+  const request = joined.client.get(LEASE_PATH, { type: LEASE_TYPE, signal }).catch(messageOf);
   const program = await eventually('it has begun', async () => findProcess(Number(await readFile(pidFile, 'utf8'))));
   joined.close();
   expect(await request).toMatch(/the node leaves its cluster$/);
@@ -184,7 +186,7 @@ test('what is wrong with the files that it names is told before anything is aske
   const said = `${place}: expected a private key in PEM, got text without a PEM block`;
   await expect(joinCluster({ ...config, kubeconfig: file }, host)).rejects.toThrow(said);
   expect(asked).toHaveLength(before);
-  await expect(joined.client.get(LEASE_PATH, { type: LEASE, signal })).rejects.toMatchObject({ code: 404 });
+  await expect(joined.client.get(LEASE_PATH, { type: LEASE_TYPE, signal })).rejects.toMatchObject({ code: 404 });
   expect(problems).toEqual([`${said}; the previous version is used until this is fixed`]);
   joined.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { clusterOf as compiled } from '../../../node/config/cluster.ts';
+import { compileCluster as compiled } from '../../../node/config/cluster.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
@@ -27,7 +27,7 @@ test("what nobody says is as a kubelet's", () => {
     statusCheckMs: 10_000,
     statusReportMs: 300_000,
     statusImages: 50,
-    rate: { qps: 50, burst: 100 },
+    rateLimit: { qps: 50, burst: 100 },
     objects: { strategy: 'Watch', syncMs: 60_000 },
     eventRate: { qps: 50, burst: 100 },
     hasTrustBundles: false,
@@ -56,7 +56,7 @@ test('the file says it otherwise', () => {
     attachesByController: false,
     providerId: 'cloud://a',
     leaseSeconds: 20,
-    rate: { qps: 7, burst: 9 },
+    rateLimit: { qps: 7, burst: 9 },
     eventRate: { qps: 3, burst: 4 },
     objects: { strategy: 'Cache', syncMs: 20_000 },
     statusCheckMs: 4_000,
@@ -69,9 +69,9 @@ test('the file says it otherwise', () => {
 test('the controller of a cloud hears which addresses the node was told', () => {
   const ofCloud = (more: Record<string, string>) =>
     clusterOf(flags({ '--cloud-provider': 'external', ...more }), undefined)?.cloud;
-  expect(ofCloud({})).toEqual({ providedIps: [], saysAddress: false });
-  expect(ofCloud({ '--node-ip': '192.0.2.1' })).toEqual({ providedIps: ['192.0.2.1'], saysAddress: true });
-  expect(ofCloud({ '--node-ip': '0.0.0.0' })).toEqual({ providedIps: [], saysAddress: true });
+  expect(ofCloud({})).toEqual({ providedIps: [], reportsAddress: false });
+  expect(ofCloud({ '--node-ip': '192.0.2.1' })).toEqual({ providedIps: ['192.0.2.1'], reportsAddress: true });
+  expect(ofCloud({ '--node-ip': '0.0.0.0' })).toEqual({ providedIps: [], reportsAddress: true });
   expect(ofCloud({ '--cloud-provider': '' })).toBeUndefined();
 });
 
@@ -83,7 +83,9 @@ test('whoever says only how often the status is looked at says how often it is w
 });
 
 test('a rate of 0 is that of client-go, and a burst of 0 the default, as in a kubelet', () => {
-  expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({ rate: { qps: 5, burst: 100 } });
+  expect(clusterOf(flags(), file('kubeAPIQPS: 0\nkubeAPIBurst: 0'))).toMatchObject({
+    rateLimit: { qps: 5, burst: 100 },
+  });
 });
 
 test('flags win over the file', () => {

@@ -1,6 +1,6 @@
 /** The configuration at `/configz`. */
 import { expect, test } from '@jest/globals';
-import { kubeletConfigurationOf } from '../../../node/config/configz.ts';
+import { createKubeletConfiguration } from '../../../node/config/configz.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
@@ -8,7 +8,7 @@ import { parseConfigFile } from '../../../node/config/readFile.ts';
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const defaults = { hostname: 'h', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: '/var/log/pods' };
 const shown = (flags: Record<string, string | boolean> = {}, yaml = '') =>
-  kubeletConfigurationOf(
+  createKubeletConfiguration(
     compileConfig({ flags: readFlags(flags), file: parseConfigFile('/etc/k.yaml', head + yaml), defaults }),
   );
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gatesIgnored, hasTrustBundles, lacksTrustBundles } from '../../../node/config/featureGates.ts';
+import { gatesIgnored, hasTrustBundles, isTrustBundleGateMissing } from '../../../node/config/featureGates.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 
 const [base, projection] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
@@ -17,7 +17,7 @@ test.each<[Record<string, boolean> | undefined, boolean, boolean]>([
   [{ AllAlpha: true }, false, false],
 ])('%j', (featureGates, isOn, isLacking) => {
   const config = featureGates === undefined ? {} : { featureGates };
-  expect([hasTrustBundles(config), lacksTrustBundles(config)]).toEqual([isOn, isLacking]);
+  expect([hasTrustBundles(config), isTrustBundleGateMissing(config)]).toEqual([isOn, isLacking]);
 });
 
 const file = (gates: string) => {

@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
-import { housekeepingOf } from '../../../node/config/housekeeping.ts';
+import { compileHousekeeping } from '../../../node/config/housekeeping.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const read = (yaml: string) => parseConfigFile('k.yaml', head + yaml);
 const compiled = (yaml: string, flags: Record<string, string> = {}) =>
-  housekeepingOf(settingValues({ flags: readFlags(flags), file: read(yaml).config }));
+  compileHousekeeping(settingValues({ flags: readFlags(flags), file: read(yaml).config }));
 
 test('log sizes are quantities, a negative one is no limit', () => {
   const fields =
     'containerLogMaxSize: 1.5Mi\ncontainerLogMaxFiles: 3\ncontainerLogMaxWorkers: 2\ncontainerLogMonitorInterval: 5s\n';
-  expect(compiled(fields).logs).toEqual({ maxBytes: 1.5 * 2 ** 20, maxFiles: 3, workers: 2, checkMs: 5_000 });
-  expect(compiled('containerLogMaxSize: "-1"').logs.maxBytes).toBe(Infinity);
-  expect(compiled('containerLogMaxSize: 5000').logs.maxBytes).toBe(5_000);
+  expect(compiled(fields).logRotation).toEqual({ maxBytes: 1.5 * 2 ** 20, maxFiles: 3, workers: 2, checkMs: 5_000 });
+  expect(compiled('containerLogMaxSize: "-1"').logRotation.maxBytes).toBe(Infinity);
+  expect(compiled('containerLogMaxSize: 5000').logRotation.maxBytes).toBe(5_000);
   expect(read(fields).ignored).toEqual([]);
 });
 
@@ -32,8 +32,10 @@ test.each([
 
 test('how many dead containers are kept is for flags to say', () => {
   const flags = { '--maximum-dead-containers-per-container': '2', '--maximum-dead-containers': '40' };
-  expect(compiled('', flags).garbage).toEqual({ perContainer: 2, total: 40 });
-  expect(compiled('', { '--maximum-dead-containers-per-container': '-1' }).garbage.perContainer).toBe(Infinity);
+  expect(compiled('', flags).deadContainerLimits).toEqual({ perContainer: 2, total: 40 });
+  expect(compiled('', { '--maximum-dead-containers-per-container': '-1' }).deadContainerLimits.perContainer).toBe(
+    Infinity,
+  );
   expect(() => readFlags({ '--maximum-dead-containers': 'many' })).toThrow(
     '--maximum-dead-containers: expected a whole',
   );

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { readFlags } from '../../../node/config/flags.ts';
-import { inspectOf } from '../../../node/config/inspectAddress.ts';
+import { compileInspect } from '../../../node/config/inspectAddress.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
 const inspect = (address?: string, yaml = '') =>
-  inspectOf(
+  compileInspect(
     settingValues({
       flags: readFlags(address === undefined ? {} : { '--inspect-address': address }),
       file: parseConfigFile('/etc/statelet/k.yaml', head + yaml).config,

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
-import { manifestUrlOf } from '../../../node/config/manifestUrl.ts';
+import { compileManifestUrl } from '../../../node/config/manifestUrl.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const compiled = (flags: Record<string, string>, yaml = '') =>
-  manifestUrlOf(settingValues({ flags: readFlags(flags), file: parseConfigFile('k.yaml', head + yaml).config }));
+  compileManifestUrl(settingValues({ flags: readFlags(flags), file: parseConfigFile('k.yaml', head + yaml).config }));
 
 test('a URL, its headers and how often it is asked come from the file, and flags win', () => {
   const file =

@@ -19,7 +19,7 @@ describe('defaults', () => {
   test("are the kubelet's, but for cgroup v1 and swap, which do not stop the node", () => {
     expect(compileConfig({ flags: {}, defaults })).toEqual({
       nodeName: 'host-a',
-      gates: [
+      featureGates: [
         { name: 'ClusterTrustBundle', stage: 'BETA', isEnabled: false },
         { name: 'ClusterTrustBundleProjection', stage: 'BETA', isEnabled: false },
         { name: 'ContainerCheckpoint', stage: 'BETA', isEnabled: true },
@@ -37,7 +37,12 @@ describe('defaults', () => {
       runtimeRequestTimeoutMs: 120_000,
       cgroupDriver: 'cgroupfs',
       resources: {
-        reserved: { kubeReserved: {}, systemReserved: {}, evictionHardMemory: '100Mi', evictionHardDisk: '10%' },
+        reservedResources: {
+          kubeReserved: {},
+          systemReserved: {},
+          evictionHardMemory: '100Mi',
+          evictionHardDisk: '10%',
+        },
         enforcesAllocatable: true,
         cgroupsPerQos: true,
         podPidsLimit: -1,
@@ -53,13 +58,13 @@ describe('defaults', () => {
       maxParallelImagePulls: 1,
       imageVerification: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
       imagePullTimeoutMs: 3_600_000,
-      slowImagePullAfterMs: 120_000,
+      slowImagePullThresholdMs: 120_000,
       fileCheckFrequencyMs: 20_000,
       syncFrequencyMs: 60_000,
       volumeStatsMs: 60_000,
       runOnce: false,
-      logs: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
-      garbage: { perContainer: 1, total: Infinity },
+      logRotation: { maxBytes: 10 * 2 ** 20, maxFiles: 5, workers: 1, checkMs: 10_000 },
+      deadContainerLimits: { perContainer: 1, total: Infinity },
       maxPods: 110,
       podsPerCore: 0,
       clusterDns: [],
@@ -294,15 +299,18 @@ describe('flags are checked too', () => {
 describe('what is kept from the pods', () => {
   test('is read from the file; a file that names eviction lines and not that of memory has none', () => {
     const text = 'kubeReserved: {cpu: 100m, memory: 1Gi}\nsystemReserved: {memory: 512Mi}\n';
-    expect(compile({}, `${text}evictionHard: {memory.available: 5%}`).resources.reserved).toEqual({
+    expect(compile({}, `${text}evictionHard: {memory.available: 5%}`).resources.reservedResources).toEqual({
       kubeReserved: { cpu: '100m', memory: '1Gi' },
       systemReserved: { memory: '512Mi' },
       evictionHardMemory: '5%',
     });
-    expect(compile({}, 'evictionHard: {nodefs.available: 5%}').resources.reserved.evictionHardMemory).toBeUndefined();
+    expect(
+      compile({}, 'evictionHard: {nodefs.available: 5%}').resources.reservedResources.evictionHardMemory,
+    ).toBeUndefined();
     const merged = 'evictionHard: {nodefs.available: 5%}\nmergeDefaultEvictionSettings: true';
-    expect(compile({}, merged).resources.reserved.evictionHardMemory).toBe('100Mi');
-    const disk = compile({}, 'evictionHard: {nodefs.available: 1.5%, imagefs.available: 0%}').resources.reserved;
+    expect(compile({}, merged).resources.reservedResources.evictionHardMemory).toBe('100Mi');
+    const disk = compile({}, 'evictionHard: {nodefs.available: 1.5%, imagefs.available: 0%}').resources
+      .reservedResources;
     expect(disk.evictionHardDisk).toBe('1.5%');
   });
 

@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { servedOf } from '../../../node/config/serving.ts';
+import { compileServed } from '../../../node/config/serving.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 type Given = Readonly<Record<string, string | boolean>>;
 const served = (flags: Given = {}, yaml = '', hasCluster = true) =>
-  servedOf(
+  compileServed(
     settingValues({
       flags: readFlags({ ...flags, ...(hasCluster ? { '--kubeconfig': '/etc/node.conf' } : {}) }),
       file: parseConfigFile('/etc/kubelet/k.yaml', head + yaml).config,
@@ -22,15 +22,15 @@ test("of a cluster it is a kubelet's, closed", () => {
     serving: {
       host: '0.0.0.0',
       port: 10_250,
-      isIssued: false,
+      isIssuedByCluster: false,
       certificateDirectory: '/var/lib/node/pki',
       tls: { minVersion: '', cipherSuites: [], curves: [] },
       authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
       authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
-      switches: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
+      enabledFeatures: { debugging: true, systemLogs: true, profiling: true, debugFlags: true },
       hasLogQuery: false,
       splitsLogs: false,
-      takesCheckpoints: true,
+      supportsCheckpoints: true,
     },
   });
 });
@@ -43,7 +43,7 @@ test('without one it is on loopback, for who has its token', () => {
   });
   expect(served({ '--address': '::1' }, 'serverTLSBootstrap: true', false).serving).toMatchObject({
     host: '::1',
-    isIssued: false,
+    isIssuedByCluster: false,
   });
 });
 
@@ -74,17 +74,17 @@ featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
     host: '192.0.2.1',
     port: 10_350,
     readOnlyPort: 10_255,
-    isIssued: true,
+    isIssuedByCluster: true,
     certificateDirectory: '/var/lib/node/pki',
     clientCaFile: '/etc/kubelet/ca.crt',
     hasLogQuery: true,
     splitsLogs: true,
-    takesCheckpoints: false,
+    supportsCheckpoints: false,
     pair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
     tls: { minVersion: 'VersionTLS13', cipherSuites: ['TLS_AES_128_GCM_SHA256'], curves: [29] },
     authentication: { isAnonymousAllowed: true },
     authorization: { mode: 'Webhook', allowedMs: 60_000, deniedMs: 1_000 },
-    switches: { debugging: false, systemLogs: true, profiling: false, debugFlags: false },
+    enabledFeatures: { debugging: false, systemLogs: true, profiling: false, debugFlags: false },
   });
 });
 

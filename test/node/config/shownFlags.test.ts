@@ -3,13 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { type Commands, createProgram } from '../../../cli/program.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { ownCommand, shownFlags } from '../../../node/config/shownFlags.ts';
+import { displayedFlags, ownCommand } from '../../../node/config/shownFlags.ts';
 
 const URL = 'https://user:password@example.com/pods';
 const defaults = { hostname: 'h', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: '/var/log/pods' };
 const compiled = (flags: Readonly<Record<string, string | boolean>> = {}) =>
   compileConfig({ flags: readFlags(flags), defaults });
-const shown = (flags: Readonly<Record<string, string | boolean>> = {}) => shownFlags(compiled(flags));
+const shown = (flags: Readonly<Record<string, string | boolean>> = {}) => displayedFlags(compiled(flags));
 
 test('a command line is shown without the values of flags that may hold a secret', () => {
   const words = ['node', 'bin.mjs', 'run', '--manifest-url', URL, `--manifest-url=${URL}`, '--v=2', '--node-ip', '::1'];

@@ -14,8 +14,8 @@ function tokenFile(first: string | Error) {
     if (file.text instanceof Error) throw file.text;
     return file.text;
   };
-  const good = new LastGood<Secret>((problem) => problems.push(problem));
-  const source = tokenFileSource({ file: { read, place: PLACE }, good, monotonic: () => file.now });
+  const lastGoodToken = new LastGood<Secret>((problem) => problems.push(problem));
+  const source = tokenFileSource({ file: { read, place: PLACE }, lastGoodToken, monotonic: () => file.now });
   return { file, problems, ...source };
 }
 

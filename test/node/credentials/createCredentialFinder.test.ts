@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Registry } from '../../../kubelet-api/metrics/registry.ts';
-import { providerMetrics } from '../../../kubelet-api/metrics/requests/providerMetrics.ts';
+import { registerProviderMetrics } from '../../../kubelet-api/metrics/requests/providerMetrics.ts';
 import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { samplesOf } from '../../kubelet-api/metrics/support/scraped.ts';
@@ -29,7 +29,11 @@ async function withPlugin(script: string, over: object = {}) {
   const credentialProviders = { config: join(root, 'plugins.json'), binDir: join(root, 'bin') };
   const find = await createCredentialFinder(
     { rootDirectory: root, credentialProviders },
-    { warn: (message) => void told.push(message), signal: ending.signal, observer: providerMetrics(registry) },
+    {
+      logWarning: (message) => void told.push(message),
+      signal: ending.signal,
+      observer: registerProviderMetrics(registry),
+    },
   );
   const asked = { repository: 'r.example/app', pod: aPod(), signal: new AbortController().signal };
   return { told, ending, registry, users: async () => (await find(asked)).map(({ username }) => username) };

@@ -16,7 +16,7 @@ function stand() {
     runPlugin: async () => {
       given.runs += 1;
       if (given.next instanceof Error) throw given.next;
-      return { token: undefined, pair: undefined, expiresAt: undefined, ...given.next };
+      return { token: undefined, certificatePair: undefined, expiresAt: undefined, ...given.next };
     },
     clock,
     onProblem: (problem) => void problems.push(problem),
@@ -58,17 +58,21 @@ test('another certificate opens connections anew, another token does not', async
     time.now += 1_000;
     await token();
   };
-  await another({ pair: { cert: 'one', key: 'k' } });
-  await another({ token: 'new', pair: { cert: 'one', key: 'k' } });
+  await another({ certificatePair: { cert: 'one', key: 'k' } });
+  await another({ token: 'new', certificatePair: { cert: 'one', key: 'k' } });
   expect(renewals).toEqual([]);
-  await another({ pair: { cert: 'two', key: 'k' } });
+  await another({ certificatePair: { cert: 'two', key: 'k' } });
   expect(renewals).toHaveLength(1);
 });
 
 test('the validity of a certificate is reported when it is new, and that there is none any more', async () => {
   const { time, given, certificates, credentials, token } = stand();
   const { validFromDate, validToDate } = new X509Certificate(certificate);
-  for (const next of [{ pair: { cert: certificate, key } }, { pair: { cert: certificate, key } }, { token: 'a' }]) {
+  for (const next of [
+    { certificatePair: { cert: certificate, key } },
+    { certificatePair: { cert: certificate, key } },
+    { token: 'a' },
+  ]) {
     given.next = next;
     credentials.markRejected();
     time.now += 1_000;

@@ -18,10 +18,10 @@ function createCredentials({
   });
   const files = { exists: false };
   const credentials = new ManagedCredentials({
-    managed: source('managed'),
-    initial: source('initial'),
+    managedSource: source('managed'),
+    initialSource: source('initial'),
     hasInitialCertificate,
-    exists: async () => files.exists,
+    managedExists: async () => files.exists,
   });
   return { contexts, refusals, files, credentials };
 }

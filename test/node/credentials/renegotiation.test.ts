@@ -41,7 +41,7 @@ test('a client without any setting renegotiates, so this test can fail', async (
 });
 
 test('the client of an API server refuses', async () => {
-  const secureContext = tlsContext({}).context;
+  const secureContext = tlsContext({}).secureContext;
   clients.push(connect({ port, host: '127.0.0.1', rejectUnauthorized: false, secureContext }).on('error', () => {}));
   expect(await outcome).toMatch(/no renegotiation/);
 });

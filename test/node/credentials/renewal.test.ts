@@ -23,7 +23,7 @@ const host = {
   architecture: 'amd64',
   kubeletVersion: 'v1.36.0+statelet.test',
 };
-const rates = { rate: { qps: 50, burst: 100 }, eventRate: { qps: 50, burst: 100 } };
+const rates = { rateLimit: { qps: 50, burst: 100 }, eventRate: { qps: 50, burst: 100 } };
 const cleanUps: (() => unknown)[] = [];
 let folder = '';
 let server: ApiServer;

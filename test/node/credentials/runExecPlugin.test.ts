@@ -28,7 +28,7 @@ const ask = async (script: string, more: Partial<ExecFields> = {}, limitMs?: num
   runExecPlugin({
     exec: { apiVersion: V1, command: await program(script), interactiveMode: 'Never', ...more },
     cluster: { server: 'https://192.0.2.1', 'certificate-authority-data': 'PEM', 'tls-server-name': 'api' },
-    place: 'users: "u": exec',
+    errorPrefix: 'users: "u": exec',
     ...(limitMs === undefined ? {} : { limitMs }),
   });
 const answer = (status: object, apiVersion = V1) =>
@@ -37,12 +37,12 @@ const answer = (status: object, apiVersion = V1) =>
 test('a program gives a token, a certificate with its key, and until when they are good', async () => {
   expect(await ask(answer({ token: 'secret', expirationTimestamp: '2026-01-01T00:00:00Z' }))).toEqual({
     token: 'secret',
-    pair: undefined,
+    certificatePair: undefined,
     expiresAt: Date.UTC(2026, 0, 1),
   });
   expect(await ask(answer({ clientCertificateData: 'cert', clientKeyData: 'key' }))).toEqual({
     token: undefined,
-    pair: { cert: 'cert', key: 'key' },
+    certificatePair: { cert: 'cert', key: 'key' },
     expiresAt: undefined,
   });
   const old = 'client.authentication.k8s.io/v1beta1';
@@ -110,9 +110,13 @@ test('every run counts by its exit code, and one that cannot be started as not f
   const observer = { called: (call: ExecPluginCall) => void calls.push(call) };
   const run = async (command: string, limitMs = 60_000) => {
     const exec = { apiVersion: V1, command, interactiveMode: 'Never' } as const;
-    await runExecPlugin({ exec, cluster: { server: 'https://192.0.2.1' }, place: 'exec', limitMs, observer }).catch(
-      () => {},
-    );
+    await runExecPlugin({
+      exec,
+      cluster: { server: 'https://192.0.2.1' },
+      errorPrefix: 'exec',
+      limitMs,
+      observer,
+    }).catch(() => {});
     return calls.at(-1);
   };
   expect(await run(await program(answer({ token: 'a' })))).toEqual({ status: 'no_error', code: 0 });

@@ -12,8 +12,8 @@ function placed(kubeletCgroups?: string) {
     resources: { oomScoreAdj: -999, ...(kubeletCgroups ? { kubeletCgroups } : {}) },
     logger: { info: (text: string) => void done.push(text), warn: (text: string) => void done.push(text) },
     clock,
-    isIn: (name) => host.cgroup === name,
-    move: async (name) => {
+    isInCgroup: (name) => host.cgroup === name,
+    moveToCgroup: async (name) => {
       if (host.problem instanceof Error) throw host.problem;
       if (host.problem !== undefined) return host.problem;
       done.push(`moved to ${name}`);

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
 import { nodeResources } from '../../../node/config/nodeResources.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
-import { canPodsSwap, cgroupFacts, machineCapacity, swapCapacity } from '../../../node/host/cgroups.ts';
+import { canPodsSwap, machineCapacity, readCgroupFacts, swapCapacity } from '../../../node/host/cgroups.ts';
 
 test.each([
   [110, 0, 110],
@@ -22,8 +22,8 @@ afterAll(() => rm(root, { recursive: true }));
 describe('C25: what a node knows of cgroups', () => {
   const parts = { root: '/nowhere', controllers: ['memory'] };
   const [v1, v2] = [[{ ...parts, version: 'v1' }], [{ ...parts, version: 'v2' }]] as const;
-  const factsOf = (file: Partial<KubeletConfiguration> = {}, hierarchies: Parameters<typeof cgroupFacts>[1] = v2) =>
-    cgroupFacts(nodeResources(settingValues({ flags: {}, file })), hierarchies);
+  const factsOf = (file: Partial<KubeletConfiguration> = {}, hierarchies: Parameters<typeof readCgroupFacts>[1] = v2) =>
+    readCgroupFacts(nodeResources(settingValues({ flags: {}, file })), hierarchies);
 
   test('by default a container is killed whole on v2, has its quota, and no share of the swap', async () => {
     const facts = { perQos: true, cfsQuota: true, cfsPeriod: 100_000, podPids: -1, countsSwap: false };

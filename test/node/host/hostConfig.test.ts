@@ -31,7 +31,7 @@ test('the capacity of the node is that of the machine, not that of this process'
     flags: readFlags({ '--root-dir': root }),
     defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
   });
-  const host = { cri: inProcessCri(node.runtime), hierarchies: [], simulated: true, root };
+  const host = { cri: inProcessCri(node.runtime), hierarchies: [], isSimulated: true, root };
   const { capacity, startSlots } = await hostConfig(config, host);
   expect(capacity).toMatchObject({ cpuMillis: CPU_COUNT * 1_000, memoryBytes: 3 * 2 ** 30 });
   expect(startSlots).toBe(2 * CPU_COUNT);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { candidateSockets, defaultStateDirectory, isDirectorySet } from '../../../node/host/paths.ts';
+import { candidateSockets, defaultStateDirectory, isAgentDirectorySet } from '../../../node/host/paths.ts';
 
 afterEach(() => {
   delete process.env.STATELET_STATE_DIR;
@@ -13,9 +13,9 @@ test('an agent is looked for at the default places of run, of a kubelet and of u
 });
 
 test('STATELET_STATE_DIR is where up runs and where an agent is looked for, unless a flag names another place', () => {
-  expect(isDirectorySet({})).toBe(false);
+  expect(isAgentDirectorySet({})).toBe(false);
   process.env.STATELET_STATE_DIR = '/state';
-  expect(isDirectorySet({})).toBe(true);
+  expect(isAgentDirectorySet({})).toBe(true);
   expect(defaultStateDirectory()).toBe('/state');
   expect(candidateSockets({})).toEqual(['/state/kubelet/statelet.sock']);
   expect(candidateSockets({ stateDir: '/other' })).toEqual(['/other/kubelet/statelet.sock']);

@@ -45,7 +45,7 @@ describe('what goes wrong beside the pods', () => {
       },
     };
     const logging = { format: 'json' as const, verbosity: 0 };
-    const { logger } = await createLogger({ logging, simulated: false, destination });
+    const { logger } = await createLogger({ logging, isSimulated: false, destination });
     const { onError } = createErrorLog(logger);
     const cause = new Error('connect ENOENT /run/containerd.sock');
     onError('relist', new NodeFailure('RuntimeUnavailable', 'the runtime does not answer', { cause }));
@@ -64,7 +64,7 @@ describe('what goes wrong beside the pods', () => {
   });
 
   test('what is tried again is told once until it changes or all is well again', async () => {
-    const { lines, onError, forgetLogged: settled } = log();
+    const { lines, onError, clearLogged: settled } = log();
     const fail = (message: string) => onError('relist', new Error(message));
     fail('refused');
     fail('refused');
@@ -80,10 +80,10 @@ describe('what goes wrong beside the pods', () => {
   });
 
   test('only the failure of the agent itself is the end', async () => {
-    const { onError, failed } = log();
+    const { onError, rootFailure } = log();
     onError('store', new Error('full'));
     onError('nodeAgent', new Error('no such pod'));
-    await expect(failed).rejects.toMatchObject({
+    await expect(rootFailure).rejects.toMatchObject({
       reason: 'AgentFailed',
       message: 'the node agent failed and is exiting; its pods keep running: no such pod',
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { isPrintable } from '../../../base/printable.ts';
-import { createLogger, levelOf } from '../../../node/log/logger.ts';
+import { createLogger, toPinoLevel } from '../../../node/log/logger.ts';
 
 test.each([
   [0, 'info'],
@@ -10,11 +10,15 @@ test.each([
   [5, 'trace'],
   [10, 'trace'],
 ])('-v %i is the level %s', (verbosity, level) => {
-  expect(levelOf(verbosity)).toBe(level);
+  expect(toPinoLevel(verbosity)).toBe(level);
 });
 
 describe('the form', () => {
-  const lineOf = async (format: 'text' | 'json', isShort: boolean, { simulated = false, message = 'shown' } = {}) => {
+  const lineOf = async (
+    format: 'text' | 'json',
+    usesShortFormat: boolean,
+    { simulated: isSimulated = false, message = 'shown' } = {},
+  ) => {
     let text = '';
     const destination = {
       write: (line: string) => {
@@ -23,8 +27,8 @@ describe('the form', () => {
     };
     const { logger } = await createLogger({
       logging: { format, verbosity: 0 },
-      isShort,
-      simulated,
+      usesShortFormat,
+      isSimulated,
       destination,
     });
     logger.debug('hidden');
@@ -44,7 +48,7 @@ describe('the form', () => {
     const lines: unknown[] = [];
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
     const logging = { format: 'json', verbosity: 5 } as const;
-    const { logger } = await createLogger({ logging, simulated: false, destination });
+    const { logger } = await createLogger({ logging, isSimulated: false, destination });
     logger.error({ err: new Error('no room'), file: '/x' }, 'failed');
     logger.warn('careful');
     logger.debug('detail');

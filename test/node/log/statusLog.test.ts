@@ -24,7 +24,7 @@ function linesWhile(happens: (agent: FakeAgent) => void): Record<string, unknown
 
 test('a refused pod is logged with why, and with its namespace', () => {
   const refused = { reason: 'OutOfcpu', message: 'too few cores' } as const;
-  const view = { state: 'terminated', ended: true, refused };
+  const view = { state: 'terminated', hasEnded: true, refusal: refused };
   expect(logOf(podView({ main: {}, meta: { name: 'web-host', namespace: 'shop' }, view }))).toEqual([
     expect.stringMatching(/^pod shop\/web-host: Failed \(OutOfcpu: .*too few cores\)$/),
   ]);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { isPrintable } from '../../../base/printable.ts';
-import { textLine } from '../../../node/log/textLog.ts';
+import { formatTextLine } from '../../../node/log/textLog.ts';
 
 const at = new Date('2026-11-29T03:15:00.042Z');
 const lineOf = (record: object): string =>
-  textLine(`${JSON.stringify({ level: 'info', time: at.toISOString(), caller: 'statusLog.ts:40', ...record })}\n`);
+  formatTextLine(
+    `${JSON.stringify({ level: 'info', time: at.toISOString(), caller: 'statusLog.ts:40', ...record })}\n`,
+  );
 
 /** The format as collectors of a kubelet's log parse it. */
 const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6}) +(\d+) ([^ \]]+):(\d+)\] (.*)\n$/s;
@@ -40,6 +42,6 @@ describe("a line of the log has klog's format", () => {
   test('no character that a terminal would obey remains', () => {
     const line = lineOf({ msg: 'said \x1b[2J\n\u202eback', pod: '\x9bweb', more: { deep: '\x7f' }, many: 'a\n\x1bb' });
     expect(isPrintable(line)).toBe(true);
-    expect(isPrintable(textLine('no JSON \x1b[2J\n'))).toBe(true);
+    expect(isPrintable(formatTextLine('no JSON \x1b[2J\n'))).toBe(true);
   });
 });

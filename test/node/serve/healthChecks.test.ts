@@ -10,9 +10,9 @@ type Parts = Parameters<typeof healthChecks>[0];
 
 /** The first check that fails, with its reason. */
 function failureOf(parts: Parts): string | undefined {
-  for (const { name, check } of healthChecks(parts)) {
+  for (const { name, runCheck } of healthChecks(parts)) {
     try {
-      check();
+      runCheck();
     } catch (error) {
       return `${name}: ${messageOf(error)}`;
     }
@@ -26,7 +26,7 @@ const config = { syncFrequencyMs: 60_000 };
 function failureAfter(ms: number, runtime: Partial<RuntimeHealth>, staleSince?: number): string | undefined {
   const clock = new SimulatedClock();
   const health = { since: clock.now() - ms, ready: false, name: '', version: '', ...runtime };
-  const node = { runtime: health, pleg: { hasListed: false, staleSince }, isInitialized: true, drains: false };
+  const node = { runtime: health, pleg: { hasListed: false, staleSince }, isInitialized: true, isDraining: false };
   return failureOf({ agent: { health: () => ({ ...node, since: undefined }) }, config, clock });
 }
 
@@ -64,7 +64,7 @@ test('a longer sync frequency allows for twice as much', () => {
   const clock = new SimulatedClock();
   const runtime = { since: clock.now() - 300_001, ready: false, name: '', version: '', seenAt: 1 };
   const pleg = { hasListed: false, staleSince: undefined };
-  const agent = { health: () => ({ runtime, pleg, isInitialized: true, drains: false, since: undefined }) };
+  const agent = { health: () => ({ runtime, pleg, isInitialized: true, isDraining: false, since: undefined }) };
   expect(failureOf({ agent, config: { syncFrequencyMs: 600_000 }, clock })).toBeUndefined();
   expect(failureOf({ agent, config, clock })).toMatch(/^syncloop: /);
 });

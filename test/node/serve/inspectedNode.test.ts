@@ -22,10 +22,11 @@ async function inspected(rootDirectory: string, flush?: () => Promise<void>) {
     defaults: { hostname: 'host', addresses: [], rootDirectory, podLogsDirectory: rootDirectory },
   });
   // Of a recorder it only asks that it writes what it has.
-  const flight = flush && ({ waitUntilWritten: flush } as Parameters<typeof createInspectedNode>[0]['flight']);
+  const flightRecorder =
+    flush && ({ waitUntilWritten: flush } as Parameters<typeof createInspectedNode>[0]['flightRecorder']);
   return {
     agent,
-    node: createInspectedNode({ agent, audience, flight, config, redaction, logger: { error: () => {} } }),
+    node: createInspectedNode({ agent, audience, flightRecorder, config, redaction, logger: { error: () => {} } }),
   };
 }
 

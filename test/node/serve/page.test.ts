@@ -40,7 +40,7 @@ function started(
       error: () => {},
       info: (...words: readonly unknown[]) => void told.push(String(words.at(-1))),
     },
-    inspected: async () => {
+    createInspected: async () => {
       made += 1;
       return fakeInspected();
     },

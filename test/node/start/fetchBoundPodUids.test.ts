@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterConfig, clusterOf } from '../../../node/config/cluster.ts';
+import { type ClusterConfig, compileCluster } from '../../../node/config/cluster.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { fetchBoundPodUids } from '../../../node/start/fetchBoundPodUids.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
   };
   await writeFile(file, JSON.stringify(kubeconfig));
-  cluster = clusterOf(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
+  cluster = compileCluster(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();

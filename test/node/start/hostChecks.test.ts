@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { hostWarnings, readHostFacts } from '../../../node/start/hostChecks.ts';
+import { hostWarnings, readHostLimits } from '../../../node/start/hostChecks.ts';
 
-const suitableHost = { isCgroupV1: false, canLowerOomScoreAdj: true, isSwapOn: false };
+const suitableHost = { isCgroupV1: false, canLowerOomScoreAdj: true, isSwapEnabled: false };
 const lenient = { failCgroupV1: false, failSwapOn: false };
 
 describe('host checks', () => {
@@ -10,7 +10,7 @@ describe('host checks', () => {
   });
 
   test('return one warning for each problem', () => {
-    const warnings = hostWarnings({ isCgroupV1: true, canLowerOomScoreAdj: false, isSwapOn: true }, lenient);
+    const warnings = hostWarnings({ isCgroupV1: true, canLowerOomScoreAdj: false, isSwapEnabled: true }, lenient);
     expect(warnings).toEqual([
       expect.stringContaining('cgroup v1'),
       expect.stringContaining('CAP_SYS_RESOURCE'),
@@ -23,18 +23,18 @@ describe('host checks', () => {
     expect(() => hostWarnings({ ...suitableHost, isCgroupV1: true }, { failCgroupV1: true, failSwapOn })).toThrow(
       'failCgroupV1 is true',
     );
-    expect(() => hostWarnings({ ...suitableHost, isSwapOn: true }, { failCgroupV1, failSwapOn: true })).toThrow(
+    expect(() => hostWarnings({ ...suitableHost, isSwapEnabled: true }, { failCgroupV1, failSwapOn: true })).toThrow(
       'failSwapOn is true',
     );
   });
 
   test('read the facts of this host', async () => {
-    const facts = await readHostFacts();
+    const facts = await readHostLimits();
     if (process.platform === 'linux') {
       expect(facts).toEqual({
         isCgroupV1: expect.any(Boolean),
         canLowerOomScoreAdj: expect.any(Boolean),
-        isSwapOn: expect.any(Boolean),
+        isSwapEnabled: expect.any(Boolean),
       });
     } else expect(facts).toBeUndefined();
   });

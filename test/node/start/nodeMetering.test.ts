@@ -34,10 +34,10 @@ async function servedAndCounted(flags: Readonly<Record<string, string>>) {
   const node = await startSimulatedNode({ parts });
   ends.push(() => node.stop());
   let served: NodeApiServer | undefined;
-  counted.start(node.agent, { flight: undefined, api: () => served });
+  counted.start(node.agent, { flightRecorder: undefined, api: () => served });
   const say = () => {};
   const logger = { info: say, warn: say, error: say };
-  const cri = counted.instrument(inProcessCri(node.runtime));
+  const cri = counted.withCallMetrics(inProcessCri(node.runtime));
   served = await serveNodeApi({ config, agent: node.agent, cri, clock: systemClock, logger, metrics: counted.metrics });
   ends.push(() => served?.close());
   await cri.version({ version: 'v1' }, { signal: new AbortController().signal });

@@ -7,7 +7,7 @@ function startFailing(problems: readonly string[]) {
   const remaining = [...problems];
   const log: string[] = [];
   const service = retryUntilStarted({
-    start: async () => {
+    startService: async () => {
       const problem = remaining.shift();
       if (problem !== undefined) throw new Error(problem);
       return { close: async () => void log.push('closed') };

@@ -70,10 +70,10 @@ test.each(['path', 'abstract'] as const)('a real datagram socket hears of its st
 test('C45: each half of its time the watchdog is fed, unless the agent is not well, and no more once it ends', async () => {
   const { name, words } = await listener('path');
   let trouble: string | undefined;
-  const check = () => {
+  const runCheck = () => {
     if (trouble !== undefined) throw new Error(trouble);
   };
-  const { systemd, clock, said } = told(name, [{ name: 'syncloop', check }]);
+  const { systemd, clock, said } = told(name, [{ name: 'syncloop', runCheck }]);
   await systemd.ready();
   const fed = (times: number) => eventually('it is fed', () => words().length === 1 + times || undefined);
   await fed(1);

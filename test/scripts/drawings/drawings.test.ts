@@ -5,9 +5,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
 import { isInside, regionsOf } from '../../../machines/drawing/regions.ts';
-import { dotted, nodesOf, waysOf } from '../../../machines/drawing/ways.ts';
+import { describeTransitions, dottedPath, nodesOf } from '../../../machines/drawing/ways.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
-import { overlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
+import { doOverlap, type Rectangle } from '../../../scripts/drawings/labels.ts';
 import { labelLines, transitionsFrom } from '../../../web/model/chart/text.ts';
 import { monoWidth, sansWidth } from '../../../web/model/chart/textWidth.ts';
 import { root } from '../../support/root.ts';
@@ -71,7 +71,7 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
     const odd = states.flatMap((one, index) =>
       states.slice(index + 1).flatMap((other) => {
         const [outer, inner] = isIn(one.state, other.state) ? [other, one] : [one, other];
-        const isRight = isIn(inner.state, outer.state) ? contains(outer, inner) : !overlap(one, other);
+        const isRight = isIn(inner.state, outer.state) ? contains(outer, inner) : !doOverlap(one, other);
         return isRight ? [] : [[one.state, other.state]];
       }),
     );
@@ -127,13 +127,17 @@ describe.each(byName)('the drawing %s', (_, drawing) => {
 
   test('has labels that cover no state and no other label', () => {
     const labels = labelBoxes(drawing);
-    expect(labels.filter((label) => states.some((state) => overlap(label, state)))).toEqual([]);
-    expect(labels.filter((label, index) => labels.slice(index + 1).some((other) => overlap(label, other)))).toEqual([]);
+    expect(labels.filter((label) => states.some((state) => doOverlap(label, state)))).toEqual([]);
+    expect(labels.filter((label, index) => labels.slice(index + 1).some((other) => doOverlap(label, other)))).toEqual(
+      [],
+    );
   });
 
   test('leaves out no way of its states but those within a fold', () => {
     const folded = new Set(states.flatMap(({ holds = [] }) => holds.map(({ state }) => state)));
-    const own = waysOf(machineOf(drawing)).filter(({ from, to }) => from !== '' && to !== undefined && box(from));
+    const own = describeTransitions(machineOf(drawing)).filter(
+      ({ from, to }) => from !== '' && to !== undefined && box(from),
+    );
     const shown = new Set([...ways.flatMap((way) => way.ways), ...exits.map(({ way }) => way)]);
     const missing = own.filter(({ id, from, to = '' }) => !shown.has(id) && from !== to && !folded.has(to));
     expect(missing.map(({ id }) => id)).toEqual([]);
@@ -151,7 +155,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
     const states = nodesOf(machine.root)
       .slice(1)
       .filter(({ type }) => type !== 'history')
-      .map(dotted);
+      .map(dottedPath);
     const [whole, ...regions] = own;
     expect(whole?.states.map(({ state }) => state).toSorted()).toEqual(states.toSorted());
     expect(whole?.statesOfAll).toBe(states.length);
@@ -162,7 +166,7 @@ test.each(machines.map((machine) => [machine.id, machine] as const))(
     );
     const atoms = nodesOf(machine.root)
       .filter(({ type }) => type === 'atomic' || type === 'final')
-      .map(dotted);
+      .map(dottedPath);
     expect(shown.filter((state) => atoms.includes(state)).toSorted()).toEqual(atoms.toSorted());
   },
 );
@@ -193,7 +197,7 @@ test('a state shows its description and the rule behind it', () => {
 
 test.each(machines.map(({ id, root }) => [id, root] as const))('every state of %s describes itself', (_, rootNode) => {
   const unclear = nodesOf(rootNode).filter(({ description = '' }) => !/^[A-Z].{10,240}\.$/.test(description));
-  expect(unclear.map(dotted)).toEqual([]);
+  expect(unclear.map(dottedPath)).toEqual([]);
 });
 
 test('docs/charts-page holds the drawings as they are: `npm run docs` writes them', () => {

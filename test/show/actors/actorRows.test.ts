@@ -65,7 +65,7 @@ const pulling = pod(
 );
 const done = pod('once', {
   main: { app: exited(0, { ...at('once', 'app'), tags: ['done'] }) },
-  view: { state: 'finished', tags: ['done'], ended: true },
+  view: { state: 'finished', tags: ['done'], hasEnded: true },
 });
 const pull: LimiterView = { capacity: 1, held: ['x/y/pull'], queue: ['pulling/app/pull', 'z/y/pull'] };
 
@@ -80,9 +80,9 @@ const seen = (...pods: readonly ShownPod[]): NodeActors => ({
 function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
   const rows = actorRows(actors, { isOpen: () => false, ...view });
   const lines = rows.map((row) => {
-    const { depth, category, kind, name, isOpen, isMatch } = row;
+    const { depth, category, kind, name, isExpanded, isMatch } = row;
     const { detail, time } = rowText(row, NOW);
-    const mark = isOpen === undefined ? ' ' : isOpen ? '-' : '+';
+    const mark = isExpanded === undefined ? ' ' : isExpanded ? '-' : '+';
     const text = `${mark} ${category} ${kind} ${name}`;
     return `${'  '.repeat(depth)}${[isMatch ? text : `(${text})`, detail, time].filter((each) => each !== '').join(' | ')}`;
   });
@@ -159,7 +159,7 @@ describe('the order', () => {
 
   test('sorts by name, by age or by the latest change, in either direction', () => {
     expect(names({ order: 'name' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
-    expect(names({ order: 'name', reversed: true })).toEqual(['web', 'shop/pulling', 'once', 'crash']);
+    expect(names({ order: 'name', isReversed: true })).toEqual(['web', 'shop/pulling', 'once', 'crash']);
     expect(names({ order: 'age' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
     expect(names({ order: 'changed' })).toEqual(['crash', 'once', 'shop/pulling', 'web']);
   });

@@ -56,7 +56,7 @@ test('a container is paired with its status, or has none if the status of the po
 test('no container restarts in a pod that is terminating or has ended', () => {
   const restarts = (view = {}) =>
     podActors(seenPod(podView({ main: { app: backOff(1) }, view }))).containers[0]?.willRestart;
-  expect([restarts(), restarts(ending()), restarts({ ended: true })]).toEqual([true, false, false]);
+  expect([restarts(), restarts(ending()), restarts({ hasEnded: true })]).toEqual([true, false, false]);
 });
 
 test('a pod has a network while its sandbox is ready and has an address', () => {

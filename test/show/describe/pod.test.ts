@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type CoreEvent, coreEvent } from '../../../kubernetes/events/event.ts';
 import { type EventMessage, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import { describePod } from '../../../show/describe/pod.ts';
-import { localTime } from '../../../show/describe/time.ts';
+import { formatLocalTime } from '../../../show/describe/time.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
 import { NOW } from '../../kubernetes/views.ts';
 import { everything } from './everything.ts';
@@ -78,7 +78,7 @@ describe('a pod is described as by kubectl', () => {
 });
 
 test('formats a time in the local time zone', () => {
-  const text = localTime('2026-05-04T12:02:56Z');
+  const text = formatLocalTime('2026-05-04T12:02:56Z');
   expect(text).toMatch(/^\w{3}, \d\d May 2026 \d\d:\d\d:56 [+-]\d{4}$/);
   expect(Date.parse(text)).toBe(NOW);
 });

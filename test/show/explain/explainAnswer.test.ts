@@ -22,7 +22,7 @@ describe('a headline', () => {
     podView({
       main: {
         app: backOff(3, {
-          last: run(3, { startedAt: NOW - 14_000, finishedAt: NOW - 12_000, message }),
+          lastRun: run(3, { startedAt: NOW - 14_000, finishedAt: NOW - 12_000, message }),
           until: NOW + 9_000,
         }),
       },
@@ -55,8 +55,8 @@ describe('a headline', () => {
   });
 
   test('has no duration if the runtime does not know when the container started', () => {
-    const last = run(3, { startedAt: 0 });
-    expect(answer(podView({ main: { app: backOff(3, { last, until: NOW + 9_000 }) } }))).toBe(
+    const lastRun = run(3, { startedAt: 0 });
+    expect(answer(podView({ main: { app: backOff(3, { lastRun, until: NOW + 9_000 }) } }))).toBe(
       'container app keeps failing: exit code 3; restarts at 12:03:05 (in 9s)',
     );
   });
@@ -64,8 +64,8 @@ describe('a headline', () => {
   test("omits the prefixes of the runtime's layers if a container cannot be started", () => {
     const message =
       'failed to create task: runc create failed: unable to start container process: exec: "/no": no such file: unknown';
-    const last = run(128, { reason: 'StartError', message });
-    expect(answer(podView({ main: { app: backOff(128, { last, until: NOW + 9_000 }) } }))).toBe(
+    const lastRun = run(128, { reason: 'StartError', message });
+    expect(answer(podView({ main: { app: backOff(128, { lastRun, until: NOW + 9_000 }) } }))).toBe(
       'container app keeps failing: could not be started: exec: "/no": no such file; restarts at 12:03:05 (in 9s)',
     );
   });
@@ -76,7 +76,7 @@ describe('a headline', () => {
     [
       'that the node killed has the reason',
       137,
-      { because: 'Liveness probe failed: no' },
+      { stopCause: 'Liveness probe failed: no' },
       'keeps failing: killed (SIGKILL) after 2s: Liveness probe failed: no',
     ],
     [
@@ -89,8 +89,8 @@ describe('a headline', () => {
     ['that handled SIGTERM names no other', 15, { signal: 15 }, 'keeps failing: signal 15 (SIGTERM) after 2s: bye'],
   ])('of a container %s', (_, exitCode, more, expected) => {
     const times = { startedAt: NOW - 14_000, finishedAt: NOW - 12_000 };
-    const last = run(exitCode, { ...times, message: 'working\nbye', ...more });
-    expect(answer(podView({ main: { app: backOff(exitCode, { last, until: NOW + 9_000 }) } }))).toBe(
+    const lastRun = run(exitCode, { ...times, message: 'working\nbye', ...more });
+    expect(answer(podView({ main: { app: backOff(exitCode, { lastRun, until: NOW + 9_000 }) } }))).toBe(
       `container app ${expected}; restarts at 12:03:05 (in 9s)`,
     );
   });
@@ -107,7 +107,7 @@ describe('a headline', () => {
 
   test('names the resource that a rejected pod requests, or the pod that occupies it', () => {
     const refused = (cause: string) =>
-      answer(podView({ main: {}, view: { ended: true, refused: { reason: 'OutOfcpu', message: 'no', cause } } }));
+      answer(podView({ main: {}, view: { hasEnded: true, refusal: { reason: 'OutOfcpu', message: 'no', cause } } }));
     expect(refused('requests 100 CPUs, but the node has 2 CPUs')).toBe(
       'pod web was rejected: it requests 100 CPUs, but the node has 2 CPUs (OutOfcpu); this is final until its manifest changes or the agent restarts',
     );

@@ -135,7 +135,7 @@ test('foreign pods are listed with their leftovers and the reason why they are l
 
 test('state files that cannot be written are shown with their count, the reason and the next attempt', () => {
   const failure = { reason: 'StoreFailed', message: 'ENOSPC: no space left on device', at: NOW - 2_000 } as const;
-  const trouble = { facts: 2, failure, since: NOW - 60_000, retryAt: NOW + 3_000 };
+  const trouble = { factCount: 2, lastFailure: failure, failingSince: NOW - 60_000, nextRetryAt: NOW + 3_000 };
   const explanation = explainNode(nodeView('host'), NOW);
   expect(withUnwrittenFiles(explanation, undefined)).toBe(explanation);
   const lines = formatNodeExplanation(withUnwrittenFiles(explanation, trouble)).trimEnd().split('\n');

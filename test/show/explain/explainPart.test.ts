@@ -26,7 +26,7 @@ const crash = backOff(1, {
   since: NOW - 26_000,
   waitingFor: 'its back-off',
   until,
-  last: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
+  lastRun: run(1, { startedAt: NOW - 28_000, finishedAt: NOW - 26_000, message: 'panic: no database' }),
 });
 const failed = { reason: 'FailedMount', message: 'no such disk', at: NOW - 3_000 } as const;
 const mount = (more: object) =>
@@ -38,7 +38,7 @@ const pull: LimiterView = { capacity: 1, held: ['x/y/pull'], queue: ['u-1/pulls/
 
 describe('the answer is about this part, even if another one has a worse problem', () => {
   const both = podView({ main: { app: running(), crash }, view: network });
-  const gone = podView({ main: { app: exited(0) }, view: { ...network, ended: true } });
+  const gone = podView({ main: { app: exited(0) }, view: { ...network, hasEnded: true } });
   const ends = podView({ main: { app: running({ until }), crash }, view: { ...network, ...ending() } });
   const queued = podView({
     main: { pulls: waiting('ContainerCreating', { waitingFor: 'a pull slot' }) },
@@ -112,7 +112,7 @@ describe('the answer is about this part, even if another one has a worse problem
     ],
     [
       'volume data is unmounted',
-      podView({ view: { volumes: [mount({ tags: ['done', 'leaving'], state: 'unmounted' })], ended: true } }),
+      podView({ view: { volumes: [mount({ tags: ['done', 'leaving'], state: 'unmounted' })], hasEnded: true } }),
       data,
     ],
   ])('%s', (answer, view, part) => {
@@ -130,7 +130,7 @@ test('the text has the state, the probes, the last run and the last log lines', 
     until,
     lastFailure: { reason: 'Unhealthy', message: 'no answer', at: NOW },
   });
-  const app = running({ restartCount: 3, ready: false, last: run(2), children: [readiness] });
+  const app = running({ restartCount: 3, ready: false, lastRun: run(2), children: [readiness] });
   const seen = seenPod(podView({ main: { app, crash }, view: network }));
   const latestLog = { file: '/var/log/pods/x/app/3.log', lines: ['listening', 'one\x1b[2J'] };
   const found = explainPart(seen, container('app'), NOW, { latestLog });

@@ -77,7 +77,7 @@ describe('the text', () => {
     ['whole after its last line if it has several', 'panic:\nno database', ['message: panic: no database']],
   ])('shows the message of the last run %s', (_, message, more) => {
     const text = formatExplanation(
-      explainPod(seenPod(podView({ main: { app: backOff(1, { last: run(1, { message }) }) }, view: network })), NOW),
+      explainPod(seenPod(podView({ main: { app: backOff(1, { lastRun: run(1, { message }) }) }, view: network })), NOW),
     );
     const lines = text.split('\n').map((line) => line.replace(/^[ │├└─]*/, ''));
     const last = lines.findIndex((line) => line.startsWith('last run: '));

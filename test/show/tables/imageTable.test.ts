@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { decimalSize, imageTable, type ShownImage } from '../../../show/tables/imageTable.ts';
+import { decimalSize, type ImageRow, imageTable } from '../../../show/tables/imageTable.ts';
 
 const hex = (digit: string) => `sha256:${digit.repeat(64)}`;
 
-const images: readonly ShownImage[] = [
+const images: readonly ImageRow[] = [
   {
     id: hex('a'),
     repoTags: ['registry.local:5000/web:2', 'docker.io/library/web:1'],

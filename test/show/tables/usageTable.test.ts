@@ -14,7 +14,7 @@ const pods: readonly PodUsage[] = [
   { namespace: 'default', name: 'db', containers: [container('main', 1, 30)] },
 ];
 
-const plain = { namespaces: false, containers: false, sortBy: undefined };
+const plain = { showsNamespaces: false, containers: false, sortBy: undefined };
 
 test('a pod has the sum of its containers in millicores, rounded up, and whole mebibytes', () => {
   expect(podUsageTable(pods, plain)).toEqual([
@@ -26,7 +26,7 @@ test('a pod has the sum of its containers in millicores, rounded up, and whole m
 });
 
 test('each container has a row, and the namespace is the first column', () => {
-  expect(podUsageTable(pods, { ...plain, namespaces: true, containers: true })).toEqual([
+  expect(podUsageTable(pods, { ...plain, showsNamespaces: true, containers: true })).toEqual([
     ['NAMESPACE', 'POD', 'NAME', 'CPU(cores)', 'MEMORY(bytes)'],
     ['default', 'db', 'main', '1m', '30Mi'],
     ['default', 'web', 'main', '2m', '64Mi'],

@@ -24,7 +24,7 @@ test('of the node, of all pods and their class, of pods with sandbox and contain
     kind: 'everything',
     root: { path: '/', usage: { cpu: { usageNs: 99_000_000_000 } } },
     allPods: { path: '/kubepods' },
-    tiers: [{ path: '/kubepods/burstable' }],
+    qosCgroups: [{ path: '/kubepods/burstable' }],
     network: { interfaces: [{ name: 'eth0', rxBytes: 9_000 }] },
     pods: [
       {
@@ -125,7 +125,7 @@ test('while the runtime is away or hangs it is of what ran before, as far as the
   runtime.faults.add({ call: 'listContainers', hang: true });
   world.remove('kubepods/burstable/poduid-of-b');
   const asked = collector.sample('everything', signal, 0);
-  const { pods, failure } = await clock.drive(asked);
+  const { pods, failure } = await clock.advanceUntilSettled(asked);
   expect(pods.map(({ name }) => name)).toEqual(['a']);
   expect(pods[0]?.containers).toHaveLength(1);
   expect(failure).toBeInstanceOf(NodeFailure);

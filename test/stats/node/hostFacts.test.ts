@@ -10,12 +10,12 @@ afterAll(() => rmSync(procfs, { recursive: true }));
 test('without a boot time no start time is made up', () => {
   const facts = createHostFacts([], procfs);
   expect(facts.bootTime).toBeUndefined();
-  expect(facts.madeAt('/kubepods')).toBeUndefined();
+  expect(facts.cgroupCreationTime('/kubepods')).toBeUndefined();
 });
 
 test('a cgroup of unknown age has existed since the boot', () => {
   writeFileSync(join(procfs, 'stat'), 'btime 1700000000\n');
   const facts = createHostFacts([], procfs);
   expect(facts.bootTime).toBe(1_700_000_000_000);
-  expect(facts.madeAt('/kubepods')).toBe(1_700_000_000_000);
+  expect(facts.cgroupCreationTime('/kubepods')).toBe(1_700_000_000_000);
 });

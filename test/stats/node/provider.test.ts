@@ -17,7 +17,7 @@ afterEach(() => world.close());
 const BOOT = Date.UTC(2025, 11, 31);
 const MIB = 2 ** 20;
 const TOTAL = 100 * MIB;
-const NONE: PodVolumes = { all: [], local: [] };
+const NONE: PodVolumes = { allVolumes: [], localVolumes: [] };
 
 async function given(
   version: 'v1' | 'v2' = 'v2',
@@ -27,19 +27,19 @@ async function given(
   world = new StatsWorld(version);
   await world.node();
   const { clock, cri } = world.simulation;
-  const facts = { ...createHostFacts(world.hierarchies), bootTime: BOOT, totals: { memory: TOTAL, swap: 0 } };
+  const hostFacts = { ...createHostFacts(world.hierarchies), bootTime: BOOT, memoryTotals: { memory: TOTAL, swap: 0 } };
   const layout = createLayout({ rootDir: join(world.root, 'kubelet'), podLogsDir: join(world.root, 'logs') });
   const provider = new StatsProvider({
     nodeName: 'node-1',
     collector: world.collector(collects),
     cri,
-    facts,
+    hostFacts,
     layout,
     rootDirectory: '/',
     volumes: { volumesOf: () => NONE, refresh: async () => {} },
     clock,
     signal: world.end.signal,
-    pause: (ms) => clock.advance(ms),
+    waitMs: (ms) => clock.advance(ms),
     ...more,
   });
   return { provider, layout };
@@ -116,7 +116,7 @@ test('C43: a limit that there is not leaves out what is available of it', async 
 
 test('C43: what a pod takes on disk: layers, logs, its hosts file, and those of its volumes that are on the disk', async () => {
   const local = { name: 'data', time: statsTime(0), usedBytes: 1_000_000, inodesUsed: 10 };
-  const volumes = { all: [local, { ...local, name: 'memory' }], local: [local] };
+  const volumes = { allVolumes: [local, { ...local, name: 'memory' }], localVolumes: [local] };
   const { provider, layout } = await given('v2', { volumes: { volumesOf: () => volumes, refresh: async () => {} } });
   await world.pod('a');
   const pod = { uid: 'uid-of-a', name: 'a', namespace: 'default' };
@@ -162,11 +162,11 @@ test('C43: of cpu and memory alone nothing else is told, and neither disk nor ru
 
 test('the usage for top pods has a CPU rate also on the first request', async () => {
   let path = '';
-  const pause = async (ms: number) => {
+  const waitMs = async (ms: number) => {
     await world.simulation.clock.advance(ms);
     await world.cgroup(path, { 'cpu.stat': `usage_usec ${1_234_567 + ms * 500}\nuser_usec 0\nsystem_usec 0\n` });
   };
-  const { provider } = await given('v2', { pause });
+  const { provider } = await given('v2', { waitMs });
   const { container } = await world.pod('a');
   path = `kubepods/burstable/poduid-of-a/${container}`;
   const [pod] = read(await provider.usage(signal)).pods;
@@ -207,7 +207,7 @@ test('a runtime that hangs leaves what cgroups say', async () => {
   await clock.advance(20_000);
   for (const call of ['listContainers', 'listContainerStats', 'imageFsInfo'] as const)
     runtime.faults.add({ call, hang: true });
-  const { node, pods } = read(await clock.drive(provider.fullSummary(signal)));
+  const { node, pods } = read(await clock.advanceUntilSettled(provider.fullSummary(signal)));
   expect(pods[0].containers[0]).toMatchObject({ name: 'main', cpu: {}, memory: { workingSetBytes: 7 * MIB } });
   expect(pods[0].containers[0]).not.toHaveProperty('rootfs');
   expect(node).not.toHaveProperty('runtime');

@@ -35,7 +35,7 @@ const VOLUMES: readonly Volume[] = [
   { name: 'token', projected: { sources: [] } },
   { name: 'host', hostPath: { path: '/' } },
 ];
-const pluginOf = (volume: Volume) => volumePlugins.find(({ supports }) => supports(volume))?.name;
+const pluginOf = (volume: Volume) => volumePlugins.find(({ supportsVolume }) => supportsVolume(volume))?.name;
 
 /** A pod whose volumes are there, each with a file of 64 KiB. */
 function podOnDisk(name: string): Pod {
@@ -66,7 +66,16 @@ function usage(pods: () => readonly Pod[], more: Partial<VolumeUsageOptions> = {
         resolve(paths.map(() => ({ ...counted, ms: 250 })));
       asked.push({ names: paths.map((path) => path.split('/').at(-1) ?? ''), signal, answer });
     });
-  const parts = { pods, layout, pluginOf, periodMs: 60_000, measure, clock, jitter: () => 0.5, signal: end.signal };
+  const parts = {
+    pods,
+    layout,
+    findPlugin: pluginOf,
+    periodMs: 60_000,
+    measure,
+    clock,
+    jitter: () => 0.5,
+    signal: end.signal,
+  };
   const volumes = new VolumeUsage({ ...parts, ...more });
   const refresh = async (counted?: UsageResult) => {
     const before = asked.length;
@@ -81,11 +90,11 @@ test('C43: a process of its own counts what a pod has in volumes of its own, and
   const pod = podOnDisk('a');
   const volumes = usage(() => [pod], { measure: countTrees }).volumes;
   await volumes.refresh();
-  const { all, local } = volumes.volumesOf(pod.metadata.uid);
-  expect(all.map(({ name }) => name)).toEqual(['data', 'memory', 'map', 'token']);
+  const { allVolumes, localVolumes } = volumes.volumesOf(pod.metadata.uid);
+  expect(allVolumes.map(({ name }) => name)).toEqual(['data', 'memory', 'map', 'token']);
   // What is in memory, and what is secret, takes nothing of the node's disk.
-  expect(local.map(({ name }) => name)).toEqual(['data', 'map']);
-  expect(Object.keys(JSON.parse(JSON.stringify(all[0])))).toEqual([
+  expect(localVolumes.map(({ name }) => name)).toEqual(['data', 'map']);
+  expect(Object.keys(JSON.parse(JSON.stringify(allVolumes[0])))).toEqual([
     'time',
     'availableBytes',
     'capacityBytes',
@@ -95,14 +104,14 @@ test('C43: a process of its own counts what a pod has in volumes of its own, and
     'inodesUsed',
     'name',
   ]);
-  expect(all[0]?.inodesUsed).toBe(2);
-  expect(all[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);
+  expect(allVolumes[0]?.inodesUsed).toBe(2);
+  expect(allVolumes[0]?.usedBytes).toBeGreaterThanOrEqual(65_536);
 });
 
 test('C43: nothing is counted until somebody asks; then again only what changes, once its time is over', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked, refresh } = usage(() => [pod]);
-  expect([volumes.volumesOf(pod.metadata.uid).all, asked]).toEqual([[], []]);
+  expect([volumes.volumesOf(pod.metadata.uid).allVolumes, asked]).toEqual([[], []]);
   await refresh();
   await clock.advance(89_999);
   await refresh();
@@ -113,7 +122,9 @@ test('C43: nothing is counted until somebody asks; then again only what changes,
     ['data', 'memory', 'map', 'token'],
     ['data', 'memory'],
   ]);
-  expect(volumes.volumesOf(pod.metadata.uid).all.map(({ usedBytes }) => usedBytes)).toEqual([300, 300, 100, 100]);
+  expect(volumes.volumesOf(pod.metadata.uid).allVolumes.map(({ usedBytes }) => usedBytes)).toEqual([
+    300, 300, 100, 100,
+  ]);
 });
 
 test('C42: the time that each volume takes is reported, also of one that cannot be counted', async () => {
@@ -132,7 +143,7 @@ test('one count is underway at a time, and whoever asks meanwhile waits for it',
   expect(asked).toHaveLength(1);
   asked[0]?.answer();
   await Promise.all(refreshed);
-  expect(volumes.volumesOf(pods[0]?.metadata.uid ?? '').all).toHaveLength(4);
+  expect(volumes.volumesOf(pods[0]?.metadata.uid ?? '').allVolumes).toHaveLength(4);
   void volumes.refresh();
   expect(asked[1]?.names).toEqual(['data', 'memory', 'map', 'token']);
 });
@@ -141,7 +152,7 @@ test('what could not be counted is absent, and is tried again in its time', asyn
   const pod = podOnDisk('a');
   const { volumes, refresh, asked } = usage(() => [pod]);
   await refresh({ failure: 'ENOENT' });
-  expect(volumes.volumesOf(pod.metadata.uid).all).toEqual([]);
+  expect(volumes.volumesOf(pod.metadata.uid).allVolumes).toEqual([]);
   await clock.advance(90_000);
   await refresh();
   expect(asked[1]?.names).toHaveLength(4);
@@ -151,7 +162,7 @@ test('a count that takes long is not waited for', async () => {
   const pod = podOnDisk('a');
   const { volumes, asked } = usage(() => [pod]);
   await volumes.refresh();
-  expect(volumes.volumesOf(pod.metadata.uid).all).toEqual([]);
+  expect(volumes.volumesOf(pod.metadata.uid).allVolumes).toEqual([]);
   asked[0]?.answer();
 }, 10_000);
 
@@ -167,10 +178,10 @@ test('the end of a pod ends the count that is in its volumes, and nothing is kep
   expect(asked[0]?.signal.aborted).toBe(true);
   pods.shift();
   await refresh();
-  expect(volumes.volumesOf(b).all).toHaveLength(4);
+  expect(volumes.volumesOf(b).allVolumes).toHaveLength(4);
   const [gone] = pods.splice(0);
   await refresh();
-  expect([gone?.metadata.uid, volumes.volumesOf(b).all]).toEqual([b, []]);
+  expect([gone?.metadata.uid, volumes.volumesOf(b).allVolumes]).toEqual([b, []]);
 });
 
 test('pods that end or have ended are let be, and where the period is negative, all are', async () => {

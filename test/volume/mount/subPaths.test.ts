@@ -3,8 +3,8 @@ import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, jest } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
-import { readInside } from '../../../host/files/safeOpen.ts';
+import { findMountAt, listMountsUnder } from '../../../host/files/mountinfo.ts';
+import { readFileWithin } from '../../../host/files/safeOpen.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { bindSubPath } from '../../../volume/mount/bindSubPath.ts';
@@ -48,7 +48,7 @@ function withVolume(name: string, story: (place: Place) => Promise<void>): void 
           return target;
         },
         remove: () => removeSubPaths({ layout, mounter, signal }, { podUid: 'u1', volume: 'data' }),
-        mounted: async () => (await mountsUnder(layout.podsDir, signal)).map(({ path }) => path),
+        mounted: async () => (await listMountsUnder(layout.podsDir, signal)).map(({ path }) => path),
       });
     }),
   );
@@ -196,7 +196,7 @@ withVolume('C26: what somebody mounts within one is left alone, and in the way u
   await bind('inside', 0);
   await tmpfs(inner);
   await expect(remove()).rejects.toMatchObject({ reason: 'FailedUnmount' });
-  expect((await mountAt(inner, signal))?.type).toBe('tmpfs');
+  expect((await findMountAt(inner, signal))?.type).toBe('tmpfs');
   await unmount(inner, signal);
   await remove();
   expect(await mounted()).toEqual([]);
@@ -208,7 +208,7 @@ withVolume(
     await writeFile(join(volume, 'inside', 'kept'), '');
     await claimPodDirectory({ layout, maker: makerIn(layout), pod: { uid: 'u1', namespace: 'default', name: 'web' } });
     await bind('inside');
-    await removePodFiles({ uid: 'u1', layout, mounter, maker: makerIn(layout), plugins: volumePlugins, signal });
+    await removePodFiles({ uid: 'u1', layout, mounter, ownMark: makerIn(layout), plugins: volumePlugins, signal });
     expect(await mounted()).toEqual([]);
     expect(await readdir(join(volume, 'inside'))).toEqual(['kept']);
   },
@@ -220,15 +220,15 @@ withVolume(
     const { volume, outside } = place;
     await symlink('file', join(volume, 'link'));
     await symlink(join(outside, 'secret'), join(volume, 'out'));
-    expect([await readInside(volume, 'link', 4), await readInside(volume, 'none/file', 4)]).toEqual([
+    expect([await readFileWithin(volume, 'link', 4), await readFileWithin(volume, 'none/file', 4)]).toEqual([
       'mine',
       undefined,
     ]);
-    await expect(readInside(volume, 'out', 100)).rejects.toThrow('leads outside the volume');
-    await expect(readInside(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
-    await expect(readInside(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
+    await expect(readFileWithin(volume, 'out', 100)).rejects.toThrow('leads outside the volume');
+    await expect(readFileWithin(volume, 'inside', 100)).rejects.toThrow('inside is not a file');
+    await expect(readFileWithin(volume, 'file', 3)).rejects.toThrow('file is larger than 3 bytes');
     // Its size says nothing, as that of a file that somebody makes grow just now.
-    await expect(readInside('/proc', 'meminfo', 100)).rejects.toThrow('meminfo is larger than 100 bytes');
+    await expect(readFileWithin('/proc', 'meminfo', 100)).rejects.toThrow('meminfo is larger than 100 bytes');
     expect(await readdir(volume)).not.toContain('none');
   },
 );

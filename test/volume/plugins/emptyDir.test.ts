@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, stat, statfs, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
+import { findMountAt, listMountsUnder } from '../../../host/files/mountinfo.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { EmptyDirVolumeSource } from '../../../kubernetes/api/schema/volume.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
@@ -104,7 +104,7 @@ describe('as root', () => {
       const { hostPath } = await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
       await writeFile(path.join(hostPath, 'file'), 'kept');
       await mount(layout, { medium: 'Memory', sizeLimit: '1Mi' });
-      expect(await mountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'tmpfs' }]);
+      expect(await listMountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'tmpfs' }]);
       expect(await readFile(path.join(hostPath, 'file'), 'utf8')).toBe('kept');
       expect((await stat(hostPath)).mode & 0o7777).toBe(0o1777);
       const { blocks, bsize } = await statfs(hostPath);
@@ -142,7 +142,7 @@ describe('as root', () => {
       for (const medium of ['HugePages', 'HugePages-2Mi']) {
         const { hostPath } = await mount(layout, { medium }, { containers });
         await mount(layout, { medium }, { containers });
-        expect(await mountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'hugetlbfs' }]);
+        expect(await listMountsUnder(hostPath, signal)).toEqual([{ path: hostPath, type: 'hugetlbfs' }]);
         expect((await statfs(hostPath)).bsize).toBe(2 * 1024 * 1024);
         await take(layout);
       }
@@ -197,7 +197,7 @@ describe('as root', () => {
       user.kill('SIGKILL');
       await ended;
       await take(layout);
-      expect(await mountAt(hostPath, signal)).toBeUndefined();
+      expect(await findMountAt(hostPath, signal)).toBeUndefined();
     });
   });
 
@@ -207,7 +207,7 @@ describe('as root', () => {
       await expect(emptyDirPlugin.mount({ ...given, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
         'gone',
       );
-      expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+      expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
     });
   });
 });

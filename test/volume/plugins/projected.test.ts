@@ -1,11 +1,11 @@
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { mountAt, mountsUnder } from '../../../host/files/mountinfo.ts';
+import { findMountAt, listMountsUnder } from '../../../host/files/mountinfo.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
-import { pluginFor, type VolumeMount } from '../../../volume/plugins/plugin.ts';
+import { findPlugin, type VolumeMount } from '../../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
 import { inFolder, podWith, requestOf, signal, withRoot } from '../onDisk.ts';
 
@@ -21,7 +21,7 @@ function labelled(labels: Record<string, string>, spec: object = {}) {
   return { ...pod, metadata: { ...pod.metadata, labels } };
 }
 
-const plugin = (volume: Volume) => pluginFor(volumePlugins, volume);
+const plugin = (volume: Volume) => findPlugin(volumePlugins, volume);
 const mountedAt = async (request: VolumeMount) => {
   const mounted = await plugin(request.volume).mount(request);
   if (mounted.kind !== 'path') throw new Error('it is not mounted');
@@ -38,7 +38,7 @@ for (const [kind, folder, volume] of [
     await inFolder(async (_folder, layout) => {
       const hostPath = await mountedAt(requestOf(layout, volume, labelled({ a: '1' })));
       expect(hostPath).toBe(layout.volumeDir('u1', folder, 'info'));
-      expect(await mountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
+      expect(await findMountAt(hostPath, signal)).toMatchObject({ type: 'tmpfs' });
       expect((await statfs(hostPath)).blocks).toBeGreaterThan(0);
       const read = (file: string) => readFile(join(hostPath, file), 'utf8');
       const mode = async (file: string) => (await stat(join(hostPath, file))).mode & 0o7777;
@@ -46,7 +46,7 @@ for (const [kind, folder, volume] of [
       expect([await mode('labels'), await mode('secret/name')]).toEqual([0o604, 0o400]);
       await plugin(volume).mount(requestOf(layout, volume, labelled({ a: '2' })));
       expect(await read('labels')).toBe('a="2"');
-      expect(await mountsUnder(hostPath, signal)).toHaveLength(1);
+      expect(await listMountsUnder(hostPath, signal)).toHaveLength(1);
       await take(layout, volume);
       await take(layout, volume);
       await expect(stat(hostPath)).rejects.toMatchObject({ code: 'ENOENT' });
@@ -73,7 +73,7 @@ test('a missing API server fails the mount before anything is mounted', async ()
       reason: 'FailedMount',
       message: 'volume "info": configMap "settings" is not available: this node has no API server',
     });
-    expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+    expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
   });
 });
 
@@ -91,7 +91,7 @@ for (const [kind, folder, source] of [
       }
       await take(layout, volume);
       await take(layout, volume);
-      expect(await mountsUnder(layout.podsDir, signal)).toEqual([]);
+      expect(await listMountsUnder(layout.podsDir, signal)).toEqual([]);
       await expect(stat(layout.volumeDir('u1', folder, 'extra'))).rejects.toThrow('ENOENT');
     });
   });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Detail, Frame } from '../../../inspect/protocol.ts';
+import type { ActorDetail, Frame } from '../../../inspect/protocol.ts';
 import { goToTime, select } from '../../../web/model/actions.ts';
 import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
 import { followSelection } from '../../../web/model/selection.ts';
@@ -7,7 +7,7 @@ import { withFrame } from '../../../web/model/server/world.ts';
 import { API, actor, apiDetail, apiHistory, NOW } from '../support/nodeOnPage.ts';
 import { pageModel, until } from '../support/pageModel.ts';
 
-function follows(answer?: (path: string) => Promise<Detail>, isSeen = false) {
+function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false) {
   const asked: string[] = [];
   const rests: (() => void)[] = [];
   const detail = async (path: string, at?: number) => {

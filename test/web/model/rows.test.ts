@@ -21,9 +21,9 @@ function treeOf(given: Parameters<typeof pageModel>[0] = {}) {
   const lines = () =>
     tree.rows.value.map((row) => {
       const { kind, name, suffix, detail, time } = rowTexts(row, page.world.value, page.now.value);
-      const isOpen = row.row.isOpen === undefined ? ' ' : row.row.isOpen ? '-' : '+';
+      const isOpen = row.row.isExpanded === undefined ? ' ' : row.row.isExpanded ? '-' : '+';
       const words = [kind, name, suffix, detail, time].filter((each) => each !== '').join(' ');
-      return `${'  '.repeat(row.row.depth)}${isOpen} ${words}${row.isGone ? ' (gone)' : ''}`;
+      return `${'  '.repeat(row.row.depth)}${isOpen} ${words}${row.isDeleted ? ' (gone)' : ''}`;
     });
   const change = (frame: Partial<Frame>) => {
     const empty = { at: NOW, pods: [], podsGone: [], actors: [], actorsGone: [], lines: [] };

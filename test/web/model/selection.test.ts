@@ -77,7 +77,7 @@ describe('the selection', () => {
   test('without a path is the container with the most severe state, and does not change afterwards', () => {
     const { page } = pageModel();
     followSelection(page, worstPath);
-    expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
+    expect(page.selectedPath.value).toBe('pod/uid-thumbs/container/main');
     const well = { id: 'container/a', state: 'running.steady' };
     const ill = { id: 'container/b', tags: ['failed'] };
     const probed = { id: 'container/b/probe/readiness', tags: ['failing'] };
@@ -95,15 +95,15 @@ describe('the selection', () => {
     const frame = { at: NOW + 1, pods: [], podsGone: [], actorsGone: [], lines: [], actors: broken.actors };
     page.live.value = withFrame(page.live.value, frame);
     expect(worstPath(page.world.value)).toBe('pod/uid-auth');
-    expect(page.selected.value).toBe('pod/uid-thumbs/container/main');
+    expect(page.selectedPath.value).toBe('pod/uid-thumbs/container/main');
   });
 
   test('is empty on a node without pods', () => {
     const { page } = pageModel({ first: snapshotWith([]) });
     followSelection(page, worstPath);
-    expect(page.selected.value).toBeUndefined();
+    expect(page.selectedPath.value).toBeUndefined();
     page.live.value = worldOf(snapshotWith([wellPod('web')]));
-    expect(page.selected.value).toBe('pod/uid-web/container/main');
+    expect(page.selectedPath.value).toBe('pod/uid-web/container/main');
   });
 
   test('adds a history entry, and Back returns to the previous one', () => {
@@ -112,9 +112,9 @@ describe('the selection', () => {
     select(page, API);
     select(page, API);
     expect(written).toEqual(['push /pod/shop/checkout-api/container/api']);
-    expect(page.selected.value).toBe(API);
+    expect(page.selectedPath.value).toBe(API);
     applyLocation(page, parseLocation(new URL('/pod/shop/auth', 'http://page')));
-    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(page.selectedPath.value).toBe('pod/uid-auth');
   });
 
   test('stays with its last known state after its actor is gone', () => {
@@ -125,7 +125,7 @@ describe('the selection', () => {
       ...frame,
       actorsGone: ['pod/uid-auth', 'pod/uid-auth/container/main'],
     });
-    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(page.selectedPath.value).toBe('pod/uid-auth');
     expect(page.lastKnown.value).toMatchObject({
       at: NOW,
       pod: { name: 'auth-node-1' },
@@ -138,7 +138,7 @@ describe('the selection', () => {
     followSelection(page, worstPath);
     const made = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });
     page.live.value = worldOf(snapshotWith([made]));
-    expect(page.selected.value).toBe('pod/uid-auth2');
+    expect(page.selectedPath.value).toBe('pod/uid-auth2');
   });
 
   test('reached with Back stays on a deleted actor', () => {
@@ -147,10 +147,10 @@ describe('the selection', () => {
     select(page, API);
     page.live.value = withFrame(page.live.value, goneOf('auth'));
     applyLocation(page, placeAt('/pod/shop/auth'));
-    expect(page.selected.value).toBe('pod/uid-auth');
-    expect(subjectOf(page)).toMatchObject({ isGone: true, actor: { path: 'pod/uid-auth' }, at: NOW });
+    expect(page.selectedPath.value).toBe('pod/uid-auth');
+    expect(subjectOf(page)).toMatchObject({ isDeleted: true, actor: { path: 'pod/uid-auth' }, at: NOW });
     applyLocation(page, placeAt('/pod/shop/never-there'));
-    expect(page.selected.value).toBeUndefined();
+    expect(page.selectedPath.value).toBeUndefined();
     expect(subjectOf(page)).toBeUndefined();
   });
 
@@ -160,13 +160,13 @@ describe('the selection', () => {
     const edited = podOnPage({ name: 'auth2', pod: { name: 'auth-node-1' } });
     const frame = { at: NOW + 1, podsGone: [], actorsGone: [], lines: [] };
     page.live.value = withFrame(page.live.value, { ...frame, pods: [edited.pod], actors: edited.actors });
-    expect(page.selected.value).toBe('pod/uid-auth');
+    expect(page.selectedPath.value).toBe('pod/uid-auth');
     expect(written).toEqual(['replace /pod/shop/auth-node-1?uid=uid-auth']);
     select(page, 'pod/uid-auth2');
-    expect(page.selected.value).toBe('pod/uid-auth2');
+    expect(page.selectedPath.value).toBe('pod/uid-auth2');
     expect(written.at(-1)).toBe('push /pod/shop/auth-node-1?uid=uid-auth2');
     page.live.value = withFrame(page.live.value, goneOf('auth'));
-    expect(page.selected.value).toBe('pod/uid-auth2');
+    expect(page.selectedPath.value).toBe('pod/uid-auth2');
   });
 });
 

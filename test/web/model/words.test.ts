@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Frame } from '../../../inspect/protocol.ts';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { waysOf } from '../../../machines/drawing/ways.ts';
+import { describeTransitions } from '../../../machines/drawing/ways.ts';
 import { STATE_TAGS } from '../../../machines/shared/stateMeta.ts';
 import { CATEGORIES } from '../../../show/category.ts';
 import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../../web/model/bar.ts';
@@ -120,7 +120,7 @@ describe('the headline', () => {
     const { subject } = subjectAt('/pod/shop/checkout-api');
     expect([subject.category, chipText(subject)]).toEqual(['retrying', 'CrashLoopBackOff']);
     expect(fallbackAnswer(subject)).toBe('pod checkout-api-node-1 is waiting for the end of its back-off');
-    expect(computeCountdown(subject.worst, NOW)).toEqual({
+    expect(computeCountdown(subject.worstActor, NOW)).toEqual({
       amount: '48s',
       caption: 'of 2m40s left',
       remainingFraction: 0.3,
@@ -133,8 +133,8 @@ describe('the headline', () => {
     (category) => {
       const { subject } = subjectAt('/pod/shop/checkout-api');
       const { waitingFor: _, ...rest } = { ...subject.actor, state: 'odd.inner', tags: [category] };
-      const plain = { ...subject, actor: rest, worst: rest };
-      const answers = [fallbackAnswer(plain), fallbackAnswer({ ...plain, isGone: true })];
+      const plain = { ...subject, actor: rest, worstActor: rest };
+      const answers = [fallbackAnswer(plain), fallbackAnswer({ ...plain, isDeleted: true })];
       expect(answers.join()).not.toMatch(/odd|inner|undefined/);
       expect(answers[0]).toMatch(/^pod checkout-api-node-1 (?:is|has) \w+/);
       expect(answers[1]).toMatch(/^pod checkout-api-node-1 is gone; it (?:was|had) \w+/);
@@ -224,7 +224,7 @@ describe('what comes next', () => {
   });
 
   test('contains no names of guards or events from the code', () => {
-    const labels = machines.flatMap((machine) => waysOf(machine).map(({ label }) => label));
+    const labels = machines.flatMap((machine) => describeTransitions(machine).map(({ label }) => label));
     expect(labels.filter((label) => label.includes('['))).not.toEqual([]);
     const said = labels.flatMap((label) => conditionText(label) ?? []);
     // "ConfigMap" is a Kubernetes kind.

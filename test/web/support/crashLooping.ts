@@ -1,5 +1,5 @@
 /** The chart data of a container that has run six times and waits for its seventh run. */
-import type { Taken } from '../../../inspect/protocol.ts';
+import type { TakenTransitions } from '../../../inspect/protocol.ts';
 import type { ChartActor } from '../../../web/model/chart/view.ts';
 
 /** The displayed time. */
@@ -9,7 +9,7 @@ const way = (name: string, count: number, beforeMs: number) => ({ way: name, cou
 const stay = (state: string, lastMs: number) => ({ state, lastMs });
 
 /** Transitions that the container has taken. */
-const taken: Taken = {
+const taken: TakenTransitions = {
   from: NOW - 300_000,
   ways: [
     way('pending.restarting always 0', 6, 114_000),

@@ -1,5 +1,5 @@
 /** A node whose names, reasons, keys and texts have the maximum length that Kubernetes allows. */
-import type { ActorHistory, Detail, Drawing, ShownObject, Story, StoryLine } from '../../../inspect/protocol.ts';
+import type { ActorDetail, ActorHistory, Drawing, ShownObject, Story, StoryLine } from '../../../inspect/protocol.ts';
 import { apiDetail, apiHistory, NOW, podOnPage, snapshotWith, wellPod } from './nodeOnPage.ts';
 
 /** A name of 63 characters, the maximum length of a label. */
@@ -80,7 +80,7 @@ const REASONS = [
 /** Lines of a log with and without spaces. */
 export const longLines: readonly string[] = [MESSAGE, 'short', MESSAGE.replaceAll(' ', '')];
 
-export const longDetail = (path: string): Detail => ({
+export const longDetail = (path: string): ActorDetail => ({
   ...apiDetail,
   path,
   answer: `container ${CONTAINER} keeps failing: exit code 137 after 1s: ${MESSAGE.slice(0, 200)}; restarts at 07:44:40 (in 48s)`,

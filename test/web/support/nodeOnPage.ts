@@ -1,5 +1,12 @@
 /** The page's data of a node with a container in back-off. */
-import type { ActorHistory, Detail, ShownActor, ShownObject, ShownPod, Snapshot } from '../../../inspect/protocol.ts';
+import type {
+  ActorDetail,
+  ActorHistory,
+  ShownActor,
+  ShownObject,
+  ShownPod,
+  Snapshot,
+} from '../../../inspect/protocol.ts';
 
 export const NOW = Date.parse('2026-05-04T07:43:52.000Z');
 const H3 = 3 * 3_600_000;
@@ -250,7 +257,7 @@ const run = (run: number, startedAt: string, waitedMs?: number) => ({
 });
 
 /** The server's details of the container in back-off. */
-export const apiDetail: Detail = {
+export const apiDetail: ActorDetail = {
   path: API,
   at: NOW,
   problems: [],

@@ -1,5 +1,5 @@
 /** The model of the page with a scripted node, without a browser. */
-import type { ActorHistory, Detail, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
+import type { ActorDetail, ActorHistory, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
 import { createPage } from '../../../web/model/page.ts';
 import { parseLocation } from '../../../web/model/pageLocation.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
@@ -8,21 +8,28 @@ interface Given {
   readonly first?: Snapshot;
   readonly url?: string;
   readonly snapshot?: (at: number) => Promise<Snapshot>;
-  readonly detail?: (path: string, at?: number) => Promise<Detail>;
+  readonly detail?: (path: string, at?: number) => Promise<ActorDetail>;
   readonly log?: (path: string) => Promise<ShownLog>;
   readonly actorHistory?: (path: string, at?: number) => Promise<ActorHistory>;
 }
 
 /** Creates a page and records its history entries. */
-export function pageModel({ first = designSnapshot, url = '/', snapshot, detail, actorHistory, log }: Given = {}) {
+export function pageModel({
+  first: initialSnapshot = designSnapshot,
+  url = '/',
+  snapshot,
+  detail,
+  actorHistory,
+  log,
+}: Given = {}) {
   const written: string[] = [];
   const page = createPage({
-    first,
+    initialSnapshot,
     location: parseLocation(new URL(url, 'http://page')),
     now: () => NOW,
     history: { push: (to) => written.push(`push ${to}`), replace: (to) => written.push(`replace ${to}`) },
     client: {
-      snapshot: snapshot ?? (async (at) => ({ ...first, at, mode: 'past' })),
+      snapshot: snapshot ?? (async (at) => ({ ...initialSnapshot, at, mode: 'past' })),
       detail: detail ?? (async (path) => ({ ...apiDetail, path })),
       actorHistory: actorHistory ?? (async (path) => ({ ...apiHistory, path })),
       log: log ?? (async () => ({ run: 1, isRunning: true, lines: [] })),

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import type { Inspected } from '../../../inspect/inspected.ts';
+import type { InspectedNode } from '../../../inspect/inspected.ts';
 import type {
+  ActorDetail,
   ActorHistory,
-  Detail,
   Drawing,
   Frame,
   ShownLog,
@@ -26,7 +26,7 @@ import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnP
 const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
 /** A node whose changes are scripted by a test. */
-export class NodeOnPage implements Inspected {
+export class NodeOnPage implements InspectedNode {
   #snapshot: Snapshot;
   readonly #viewers = new Set<(frame: Frame) => void>();
   /** Error for requests of details. Undefined if they succeed. */
@@ -60,7 +60,7 @@ export class NodeOnPage implements Inspected {
     const counts = Array.from({ length: 60 }, (_, index) => index % 7);
     return { from: at - 1_800_000, to: at, bucketMs: 30_000, counts, failures: [], restarts: [] };
   };
-  detail = async (path: string): Promise<Detail> => {
+  detail = async (path: string): Promise<ActorDetail> => {
     if (this.trouble !== undefined) throw new Error(this.trouble);
     if (path === apiDetail.path) return apiDetail;
     return { ...apiDetail, path, answer: `asked of ${path}`, next: [], events: [] };
@@ -117,7 +117,7 @@ export async function lookAt(node: NodeOnPage): Promise<Looking> {
   const server: PageServer = await servePage({
     address: { host: '127.0.0.1', port: 0 },
     token: undefined,
-    inspected: async () => node,
+    openInspectedNode: async () => node,
     directory: join(root, 'dist/web'),
   });
   const browser = await startBrowser();

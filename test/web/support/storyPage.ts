@@ -76,12 +76,12 @@ interface Options {
 }
 
 /** Creates a page that follows the story, with `api` selected. */
-export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = {}) {
+export function storyPage({ first: initialSnapshot = snapshotAt(NOW, 'live'), story }: Options = {}) {
   const asked: { readonly uid: string; readonly from: number; readonly to: number }[] = [];
   const moments: number[] = [];
   let clock = NOW;
   const page = createPage({
-    first,
+    initialSnapshot,
     location: { steps: [], view: 'region', story: 'time', isPodPage: false },
     now: () => clock,
     client: {
@@ -102,7 +102,7 @@ export function storyPage({ first = snapshotAt(NOW, 'live'), story }: Options = 
       drawing: unasked,
     },
   });
-  page.selected.value = API;
+  page.selectedPath.value = API;
   const storyState = createStoryState(page);
   const stop = followStory(page, storyState);
   return {

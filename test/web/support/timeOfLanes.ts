@@ -13,7 +13,7 @@ const steps = storySteps(story);
 
 function tookMs(): number {
   const began = performance.now();
-  for (const { bars } of storyLanes({ story, steps, now: NOW, selected: API }))
+  for (const { bars } of storyLanes({ story, steps, now: NOW, selectedPath: API }))
     positionBars(bars, { from: BEGAN, to: NOW, left: 140, right: 716 });
   return performance.now() - began;
 }

@@ -1,6 +1,6 @@
 /** Restricts the writes of a node to its own objects (`plugin/pkg/admission/noderestriction`). */
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { Failure, forbidden } from '../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
@@ -67,7 +67,7 @@ function podSubresourceProblem(node: string, asked: AdmissionRequest, part: stri
   if (nodeNameOf(before) !== node)
     return `node ${quoted} can only update pod status for pods with spec.nodeName set to itself`;
   const [own, had] = [object, before].map((pod) => objectAt(objectAt(pod, 'metadata'), 'labels'));
-  return sameValue(own, had) ? undefined : `node ${quoted} cannot update labels through pod status`;
+  return isJsonEqual(own, had) ? undefined : `node ${quoted} cannot update labels through pod status`;
 }
 
 function evictionProblem(node: string, { target: { namespace, name = '' }, registry }: AdmissionRequest): Problem {
@@ -92,9 +92,9 @@ function nodeProblem(node: string, { target, object, before }: AdmissionRequest)
     return labels.length > 0
       ? `node ${quoted} is not allowed to set the following labels: ${labels.join(', ')}`
       : undefined;
-  if (!sameValue(lookUp(specOf(object), 'taints'), lookUp(specOf(before), 'taints')))
+  if (!isJsonEqual(lookUp(specOf(object), 'taints'), lookUp(specOf(before), 'taints')))
     return `node ${quoted} is not allowed to modify taints`;
-  if (!sameValue(lookUp(own, 'ownerReferences'), lookUp(had, 'ownerReferences')))
+  if (!isJsonEqual(lookUp(own, 'ownerReferences'), lookUp(had, 'ownerReferences')))
     return `node ${quoted} is not allowed to modify ownerReferences`;
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 }

@@ -1,7 +1,7 @@
 /** Sets a pod's overhead and scheduling constraints from its RuntimeClass (`plugin/pkg/admission/runtimeclass`). */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { forbidden } from '../failures.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -19,7 +19,7 @@ export const runtimeClass: Plugin = (asked) => {
   const given = lookUp(spec, 'overhead');
   if (given !== undefined && name === '')
     throw forbid('Pod Overhead set without corresponding RuntimeClass defined Overhead');
-  if (given !== undefined && !sameValue(given, fixed))
+  if (given !== undefined && !isJsonEqual(given, fixed))
     throw forbid("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   return {
     ...object,

@@ -1,6 +1,6 @@
 /** Taints nodes according to their conditions (`pkg/controller/nodelifecycle` of kubernetes). Does not check leases. */
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { type JsonObject, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';
@@ -14,7 +14,7 @@ export const taintController: Controller = {
       const had = objectsAt(specOf(node), 'taints');
       const taints = [...had.filter((taint) => !isManaged(taint)), ...wantedTaints(node)];
       const name = metadataOf(node).name ?? '';
-      if (!sameValue(sortedKeys(had), sortedKeys(taints)))
+      if (!isJsonEqual(sortedKeys(had), sortedKeys(taints)))
         await write('PATCH', `/api/v1/nodes/${name}`, { spec: { taints } });
     }
   },

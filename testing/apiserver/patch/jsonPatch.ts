@@ -3,7 +3,7 @@
  * negative indexes count from the end.
  */
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 
@@ -104,7 +104,7 @@ function testAt(value: Json, tokens: readonly string[], expected: Json): Json {
   const [last = ''] = tokens.slice(-1);
   const within = valueAt(value, tokens.slice(0, -1));
   const found = isObject(within) ? (lookUp(within, last) ?? null) : valueAt(within, [last]);
-  if (!sameValue(found, expected)) throw rejected();
+  if (!isJsonEqual(found, expected)) throw rejected();
   return value;
 }
 

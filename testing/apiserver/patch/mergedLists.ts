@@ -1,6 +1,6 @@
 /** The identity and order of list entries in strategic merge patches. */
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
 import { PatchError } from './patchError.ts';
@@ -15,7 +15,7 @@ export function keyOf(entry: Json, mergeKey: string | undefined): Json {
 
 /** The index of the entry with a key, or -1. */
 export const indexOf = (list: JsonList, key: Json, mergeKey: string | undefined): number =>
-  list.findIndex((each) => sameValue(keyOf(each, mergeKey), key));
+  list.findIndex((each) => isJsonEqual(keyOf(each, mergeKey), key));
 
 interface Order {
   /** The order in the patch. */
@@ -50,7 +50,7 @@ export function checkOrder(patch: JsonList, asked: JsonList, mergeKey: string | 
   let next = 0;
   for (const each of asked) {
     const entry = entries[next];
-    if (entry !== undefined && sameValue(keyOf(entry, mergeKey), keyOf(each, mergeKey))) next += 1;
+    if (entry !== undefined && isJsonEqual(keyOf(entry, mergeKey), keyOf(each, mergeKey))) next += 1;
   }
   if (next >= entries.length) return;
   const [given, order] = [patch, asked].map(goText);

@@ -3,7 +3,7 @@
  * (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery).
  */
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';
@@ -98,7 +98,7 @@ function applyListDirectives(original: JsonList, patch: JsonList, mergeKey: stri
 }
 
 const isSameEntry = (one: Json, other: Json, mergeKey: string): boolean =>
-  sameValue(keyOf(one, mergeKey), keyOf(other, mergeKey));
+  isJsonEqual(keyOf(one, mergeKey), keyOf(other, mergeKey));
 
 function mergeEntries(known: JsonList, asked: JsonList, mergeKey: string, { type }: Field): JsonList {
   const entries = [...known];

@@ -1,6 +1,6 @@
 /** Deletes objects (`Delete` of `registry/generic/registry/store.go` of apiserver). */
 
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { gracefulDeletion } from '../deletion/grace.ts';
 import { deletionFinalizers, type PropagationPolicy } from '../deletion/propagation.ts';
@@ -32,7 +32,7 @@ export function deleteObject(registry: Registry, place: ObjectLocation, how: Del
   const step = nextStep(before, how, registry.clock.now());
   if (step === undefined) return { object: before, isGone: false };
   const { object, remains } = step;
-  const isChanged = !sameValue(object, before);
+  const isChanged = !isJsonEqual(object, before);
   const marked = how.isDryRun || !isChanged ? object : registry.store.put(storedAs(place.resource), object);
   if (remains) return { object: marked, isGone: false };
   return { object: how.isDryRun ? marked : registry.store.remove(storedAs(place.resource), marked), isGone: true };

@@ -2,7 +2,7 @@
 
 import type { TimerClock } from '../../../base/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
-import { dnsSubdomain } from '../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../../../kubernetes/api/validation/nameRules.ts';
 import type { NameRule } from '../../../kubernetes/api/validation/objectMeta.ts';
 import type { Cause } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
@@ -61,7 +61,7 @@ const metadataFields: SelectableFields<JsonObject> = new Map([
 
 /** The strategy of a kind without specific rules. */
 export const plainStrategy: Strategy = {
-  nameRule: dnsSubdomain,
+  nameRule: dnsSubdomainProblems,
   defaulted: unchanged,
   toVersion: unchanged,
   created: unchanged,

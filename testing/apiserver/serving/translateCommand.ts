@@ -23,6 +23,6 @@ export async function translateForNode(
     const { response, socket, head } = await askNode(node, { method: 'POST', path, headers, signal });
     if (socket === undefined) throw new Error(`unable to upgrade connection: ${(await text(response)).trim()}`);
     if (head.length > 0) socket.unshift(head);
-    return new SpdyConnection(socket, { side: 'client' });
+    return new SpdyConnection(socket, { role: 'client' });
   });
 }

@@ -1,5 +1,5 @@
 /** The objects in memory. Each write has a revision of the whole store, as in etcd. */
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, withMetadata } from './metadata.ts';
 
@@ -70,7 +70,7 @@ export class Store {
     const key = keyOfObject(object);
     const before = objects.get(key);
     const { resourceVersion } = metadataOf(before ?? {});
-    if (before && resourceVersion && sameValue(before, withMetadata(object, { resourceVersion }))) return before;
+    if (before && resourceVersion && isJsonEqual(before, withMetadata(object, { resourceVersion }))) return before;
     const written = this.#write(resource, before ? 'MODIFIED' : 'ADDED', object, before);
     objects.set(key, written);
     return written;

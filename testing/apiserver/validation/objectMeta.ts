@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { manifestMetaSchema } from '../../../kubernetes/api/schema/meta.ts';
 import {
   type NameRule,
@@ -43,7 +43,7 @@ const IMMUTABLE = [
 export function updatedMetaCauses(metadata: JsonObject, before: JsonObject): Cause[] {
   const isDeleted = lookUp(before, 'deletionTimestamp') !== undefined;
   const generation = numberAt(metadata, 'generation') ?? 0;
-  const changed = IMMUTABLE.filter((name) => !sameValue(lookUp(metadata, name), lookUp(before, name)));
+  const changed = IMMUTABLE.filter((name) => !isJsonEqual(lookUp(metadata, name), lookUp(before, name)));
   return [
     ...(isDeleted ? newFinalizerCauses(metadata, before) : []),
     ...(textAt(metadata, 'resourceVersion') === ''

@@ -1,6 +1,6 @@
 /** Rejects values that JSON cannot represent before they are serialized. */
 
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { fieldPath } from '../../../kubernetes/api/problem.ts';
 
 /** Far deeper than any value that a node accepts, and shallow enough for recursive functions. */
@@ -21,6 +21,6 @@ export function checkPlain(value: unknown, taker: string): void {
 
   function refuse(path: readonly PropertyKey[], message: string): never {
     const place = path.length === 0 ? '' : `${fieldPath(path)}: `;
-    throw new TypeError(printable(`${taker}: ${place}${message}`));
+    throw new TypeError(printableText(`${taker}: ${place}${message}`));
   }
 }

@@ -95,7 +95,7 @@ export class TemporaryPods {
       this.#settled.add(uid);
       return;
     }
-    const shown = [...this.#runtime.sandboxes()].filter(({ id }) => this.#runtime.lists.showsSandbox(id));
+    const shown = [...this.#runtime.sandboxes()].filter(({ id }) => this.#runtime.listResults.showsSandbox(id));
     if (shown.some(isOf(uid))) this.#wasShown.add(uid);
     host.clock.setTimeout(() => this.#settle(pod, uid, host), SETTLE_MS);
   }

@@ -1,12 +1,12 @@
 /** Sends the events of one agent to the API server. */
 
 import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
-import { EventSender, type EventSenderParts } from '../../../actors/events/eventSender.ts';
+import { EventSender, type EventSenderDependencies } from '../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { NODE_NAME } from '../host/host.ts';
 
-interface NodeEventsParts extends Pick<EventSenderParts, 'client' | 'jitter' | 'hasQueuedStarts' | 'onState'> {
+interface NodeEventsParts extends Pick<EventSenderDependencies, 'client' | 'jitter' | 'hasQueuedStarts' | 'onState'> {
   readonly clock: Clock;
 }
 

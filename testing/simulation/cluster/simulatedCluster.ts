@@ -4,7 +4,7 @@ import type { ClusterParts } from '../../../actors/node/nodeParts.ts';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { podPath } from '../../../kubeclient/paths.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
@@ -72,7 +72,7 @@ const SETTINGS = {
   statusCheckMs: 10_000,
   statusReportMs: 300_000,
   providerId: '',
-  registers: true,
+  createsNode: true,
   attachesByController: true,
   statusImages: 50,
   hasTrustBundles: true,
@@ -111,8 +111,8 @@ export class SimulatedCluster {
     return {
       ...SETTINGS,
       objects: { strategy: this.#input.strategy ?? 'Watch', syncMs: SYNC_MS },
-      client: new KubeClient({ ...parts, rate: RATE }),
-      eventClient: new KubeClient({ ...parts, rate: RATE }),
+      client: new KubeClient({ ...parts, rateLimit: RATE }),
+      eventClient: new KubeClient({ ...parts, rateLimit: RATE }),
       leaseClient: new KubeClient(parts),
       pods: new PodCache(),
       onNodeUid,
@@ -162,7 +162,7 @@ export class SimulatedCluster {
     this.watchPods(({ type, before, now }) => {
       const { uid, namespace, name, status, mirroredUid = uid } = now;
       const isOfNode = this.#network.isInProgress('PATCH', `${podPath(now)}/status`);
-      if (type !== 'MODIFIED' || !isOfNode || sameValue(before?.status, status)) return;
+      if (type !== 'MODIFIED' || !isOfNode || isJsonEqual(before?.status, status)) return;
       // The node has written the status, so it has this type.
       const told = JSON.parse(JSON.stringify(status)) as PodStatus;
       tell({ uid: mirroredUid, isStatic: mirroredUid !== uid, namespace, name, ended: false, status: told });

@@ -1,7 +1,7 @@
 /** The states and transitions of a machine, with keys that are stable over runs. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
-import type { Unreached } from '../../../machines/shared/unreached.ts';
+import type { CoverageGap } from '../../../machines/shared/unreached.ts';
 
 /** A transition of a chart. */
 export interface KnownTransition {
@@ -15,7 +15,7 @@ export interface KnownTransition {
   /** The target states. Empty for a transition without target. */
   readonly to: readonly string[];
   /** Why no simulation takes the transition. Undefined if one does. */
-  readonly unreached?: Unreached | undefined;
+  readonly unreached?: CoverageGap | undefined;
 }
 
 const statePath = (node: AnyStateNode): string => node.path.join('.');
@@ -33,12 +33,12 @@ export function takenKey(source: AnyStateNode, eventType: string, transition: un
 }
 
 /** Returns the reason in the `meta` of a transition or state. */
-const unreachedIn = (meta: unknown): Unreached | undefined =>
+const unreachedIn = (meta: unknown): CoverageGap | undefined =>
   // Every machine here declares StateMeta as its meta type.
   (meta as StateMeta | undefined)?.unreached;
 
 /** Returns the reason that a state or the innermost state around it declares for all of its transitions. */
-const unreachedOf = (node: AnyStateNode): Unreached | undefined =>
+const unreachedOf = (node: AnyStateNode): CoverageGap | undefined =>
   unreachedIn(node.meta) ?? (node.parent && unreachedOf(node.parent));
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];

@@ -1,7 +1,7 @@
 /** Validates faults, because programs that are not type-checked may return anything. */
 
 import { lookUp } from '../../../base/lookUp.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import type { CallFault } from '../run/gate.ts';
 import { ALL_CODES } from './failures.ts';
@@ -21,5 +21,6 @@ const isValid: { readonly [K in CallFault['kind']]: (fault: CallFault & { readon
 export function checkCallFault(fault: CallFault | null | undefined, place = ''): void {
   // The rule of a kind accepts the faults of that kind.
   const rule = fault && (lookUp(isValid, fault.kind) as ((fault: CallFault) => boolean) | undefined);
-  if (!fault || !rule?.(fault)) throw new TypeError(printable(`${place}there is no such fault: ${formatValue(fault)}`));
+  if (!fault || !rule?.(fault))
+    throw new TypeError(printableText(`${place}there is no such fault: ${formatValue(fault)}`));
 }

@@ -1,5 +1,5 @@
 /** Faults of the runtime that last for a while. */
-import type { EventDelivery } from '../../../cri/simulated/objects/events.ts';
+import type { EventDeliveryMode } from '../../../cri/simulated/objects/events.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { Random } from '../random.ts';
@@ -70,7 +70,8 @@ export class RuntimeFaults {
 
   /** Called when an agent starts, which cannot know the containers that no list shows yet. */
   noteAgentStart(): void {
-    for (const { id } of this.#runtime.containers()) if (!this.#runtime.lists.showsContainer(id)) this.#hidden.add(id);
+    for (const { id } of this.#runtime.containers())
+      if (!this.#runtime.listResults.showsContainer(id)) this.#hidden.add(id);
   }
 
   /** Whether the runtime could not determine the state of this container after a restart. */
@@ -123,10 +124,10 @@ export class RuntimeFaults {
   }
 
   showLists(show: 'stale' | 'shuffled', forMs: number): void {
-    const { lists } = this.#runtime;
-    if (show === 'stale') lists.freeze();
-    else lists.shuffle(this.#random.fraction);
-    this.#spells.start(`${show} lists`, forMs, () => (show === 'stale' ? lists.thaw() : lists.shuffle()));
+    const { listResults } = this.#runtime;
+    if (show === 'stale') listResults.freeze();
+    else listResults.shuffle(this.#random.fraction);
+    this.#spells.start(`${show} lists`, forMs, () => (show === 'stale' ? listResults.thaw() : listResults.shuffle()));
   }
 
   breakNetwork(forMs: number): void {
@@ -160,7 +161,7 @@ export class RuntimeFaults {
     };
   }
 
-  #delivery(fault: EventFault): EventDelivery {
+  #delivery(fault: EventFault): EventDeliveryMode {
     if (fault === 'late') return () => [LATEST_EVENT_MS];
     if (fault === 'reordered') return () => [this.#random.between(0, LATEST_EVENT_MS)];
     if (fault === 'some') return () => (this.#random.chance(0.5) ? [] : [0, this.#random.between(0, LATEST_EVENT_MS)]);

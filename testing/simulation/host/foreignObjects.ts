@@ -99,7 +99,7 @@ export class ForeignObjects {
       this.#disk.link(target, path);
     }
     for (const path of this.#mounts) this.#disk.makeDirectories(path);
-    syncAll(this.#disk, this.#disk.root);
+    syncAll(this.#disk, this.#disk.rootDirectory);
     for (const each of this.#pods)
       for (const id of await runForeignPod(this.#runtime, each, image)) this.#runs.set(id, true);
   }

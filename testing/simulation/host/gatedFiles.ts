@@ -48,7 +48,7 @@ export function gatedFiles(files: FileSystem, gate: Gate, watches: DirectoryWatc
   const gated = Object.fromEntries(methods) as FileSystem;
   return {
     ...gated,
-    threads: files.threads,
+    threadCount: files.threadCount,
     open: async (path, flags, mode) => {
       const isRead = flags === 'r' || (typeof flags === 'number' && (flags & 0o3) === 0);
       const call = { target: 'disk', name: 'open', about: path, writes: !isRead } as const;

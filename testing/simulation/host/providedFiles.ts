@@ -34,5 +34,5 @@ export function writeProvidedFiles(
   const auth = Buffer.from(`${CREDENTIALS.username}:${CREDENTIALS.password}`).toString('base64');
   writeFile(disk, `${root}/config.json`, JSON.stringify({ auths: { [PRIVATE_REPOSITORY]: { auth } } }));
   writeFile(disk, `${classes}/${RUNTIME_CLASS}.json`, JSON.stringify(ROOMY));
-  syncAll(disk, disk.root);
+  syncAll(disk, disk.rootDirectory);
 }

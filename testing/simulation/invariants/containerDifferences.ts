@@ -1,6 +1,6 @@
 /** Compares a running container with the manifest of its pod. */
 
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { containerNamed } from '../../../kubernetes/api/containers.ts';
@@ -36,7 +36,7 @@ function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, conta
   const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
   const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
   // A container without its own resources may have those of its pod.
-  return spec.resources !== undefined || sameValue(size, sizeOf(container));
+  return spec.resources !== undefined || isJsonEqual(size, sizeOf(container));
 }
 
 /** A rejected resize leaves the size that was admitted last. */
@@ -63,7 +63,7 @@ function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContex
 const hasVariables = (words: readonly string[]): boolean => words.some((each) => each.includes('$('));
 
 const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }: Container): boolean =>
-  hasVariables([...command, ...args]) || (sameValue(config.command, command) && sameValue(config.args, args));
+  hasVariables([...command, ...args]) || (isJsonEqual(config.command, command) && isJsonEqual(config.args, args));
 
 /**
  * Describes the differences between a running container and the manifest. Only a change of the image recreates a

@@ -1,5 +1,5 @@
 /** The work of the agent, measured in transitions and in parts of pods whose status is computed, never in time. */
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Invariant, Watched } from './invariant.ts';
@@ -28,7 +28,7 @@ const STRETCH = 100;
 const partsOf = ({ spec }: Pod): number => containersOf(spec).length + (spec.volumes ?? []).length;
 
 /** Whether an entry concerns one container or volume, and no other part of the pod. */
-const isOfPart = ({ actor }: Entry): boolean => /^pod\/[^/]*\/(container|volume)\//.test(actor);
+const isOfPart = ({ actor }: RecordedInput): boolean => /^pod\/[^/]*\/(container|volume)\//.test(actor);
 
 interface Work {
   entries: number;

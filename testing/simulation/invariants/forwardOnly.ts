@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
@@ -234,7 +234,7 @@ class ServerModel {
     }
     // A saved end may be deleted after it has been sent to the API server.
     const wasTold = wasSaved && before?.agentNumber === this.#watched.agentNumber;
-    if (wasTold && sameValue(before.status, withQosClass(status, before.status))) return [];
+    if (wasTold && isJsonEqual(before.status, withQosClass(status, before.status))) return [];
     // A pod that ends because it is not wanted starts over if it is wanted again.
     const { actionLog, podOf } = this.#watched;
     const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
@@ -253,7 +253,7 @@ class ServerModel {
     // list of the runtime.
     const isEnd =
       isTerminalPhase(now.phase) && (agentNumber === this.#watched.agentNumber || now.phase === before.phase);
-    const isAnew = this.#startedOver.get(uid)?.some((status) => sameValue(status, now)) === true;
+    const isAnew = this.#startedOver.get(uid)?.some((status) => isJsonEqual(status, now)) === true;
     // A later agent may get the start of the removed pod from a list that still shows its sandbox.
     const isNext = this.#removedByFormer.has(uid) && !isUnsentEnd && !isTerminalPhase(now.phase);
     const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);

@@ -93,7 +93,8 @@ function holds({ pod, tree }: PodChange): boolean {
   if (isRefused(pod) || isTerminalPhase(pod.status?.phase)) return false;
   const { termination } = tree;
   if (termination === undefined) return true;
-  const isObjectGone = sourceOf(pod) === 'api' && !termination.stays && termination.reason !== 'NodeShutdown';
+  const isObjectGone =
+    sourceOf(pod) === 'api' && !termination.staysUntilUnlisted && termination.reason !== 'NodeShutdown';
   return !isObjectGone && !hasStopped(tree);
 }
 

@@ -1,6 +1,6 @@
 /** Conditions that must hold after every step of a simulation, and the data that they can access. */
 import type { AnyActorRef } from 'xstate';
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
@@ -45,7 +45,7 @@ export interface Hooks {
   readonly onReport?: (report: StatusReport) => void;
   readonly onEvent?: EventSink;
   /** An entry has entered the agent's actors. */
-  readonly onEntry?: (entry: Entry) => void;
+  readonly onEntry?: (entry: RecordedInput) => void;
   /** An actor of the agent has processed an event. */
   readonly onTransition?: () => void;
   readonly onAgentStarted?: () => void;

@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../../machines/admission/context.ts';
 import type { NodeContext } from '../../../machines/node/context.ts';
-import { isWanted } from '../../../machines/node/wanted.ts';
+import { isDesired } from '../../../machines/node/wanted.ts';
 import { fullName } from '../host/host.ts';
 import type { Invariant, Watched } from './invariant.ts';
 
@@ -44,8 +44,8 @@ function remains({ agent, root, host }: Watched): string[] {
 function waiting(root: AnyActorRef | undefined): readonly string[] {
   // The machine of the root has this context.
   const node = root?.getSnapshot().context as NodeContext;
-  const requests = admission(root)?.waiting ?? [];
-  return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isWanted(node, uid) ? [uid] : []));
+  const requests = admission(root)?.waitingRequests ?? [];
+  return requests.flatMap(({ uid, awaitsName }) => (awaitsName && isDesired(node, uid) ? [uid] : []));
 }
 
 const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
@@ -53,7 +53,7 @@ const idOf = ({ id }: SimulatedSandbox): string => id.slice(0, 8);
 /** The pods that admission knows. */
 function admitted(root: AnyActorRef | undefined): readonly Pick<AdmissionEntry, 'uid' | 'fullName'>[] {
   const context = admission(root);
-  return context === undefined ? [] : [...context.entries, ...context.waiting, ...context.refused];
+  return context === undefined ? [] : [...context.entries, ...context.waitingRequests, ...context.refusedUpdates];
 }
 
 function admission(root: AnyActorRef | undefined): AdmissionContext | undefined {

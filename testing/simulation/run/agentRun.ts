@@ -1,7 +1,7 @@
 /** One agent on the simulated host, from its start until it stops or is killed, which may happen at any time. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { waitOnce } from '../../../actors/alarm.ts';
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
 import { createNode } from '../../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
@@ -10,7 +10,7 @@ import { createRedaction, type Redaction } from '../../../actors/replay/redactio
 import { nodeCredentials } from '../../../actors/services/images/nodeCredentials.ts';
 import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
 import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
-import { readInPlace } from '../../../actors/simulated/readInPlace.ts';
+import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
@@ -19,7 +19,7 @@ import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { pathOf } from '../../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../../machines/shared/actorRefs.ts';
 import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
 import type { ActivityLimit } from '../checks/activityLimit.ts';
 import { NodeEvents } from '../cluster/nodeEvents.ts';
@@ -39,7 +39,7 @@ import type { StoppableClock } from './schedule.ts';
 
 interface AgentListener {
   /** An entry has entered the actors. */
-  entryRecorded(entry: Entry): void;
+  entryRecorded(entry: RecordedInput): void;
   /** The status or the actors of a pod have changed. */
   podChanged(change: PodChange): void;
   /** The API server has accepted a status. */
@@ -95,7 +95,7 @@ export class AgentRun {
   readonly #parts: AgentRunParts;
   readonly #clock: StoppableClock;
   readonly #gate: Gate;
-  readonly #entries: Entry[] = [];
+  readonly #entries: RecordedInput[] = [];
   readonly #redaction: Redaction;
   readonly #cluster: ReturnType<SimulatedCluster['partsFor']> | undefined;
   /** Undefined without a cluster. */
@@ -219,7 +219,7 @@ export class AgentRun {
   #watchSteps(root: AnyActorRef): void {
     root.system.inspect((event) => {
       if (event.type !== '@xstate.microstep') return;
-      const path = () => pathOf(event.actorRef as AnyActorRef).join('/') || 'the node';
+      const path = () => actorPath(event.actorRef as AnyActorRef).join('/') || 'the node';
       if (!this.#noteActivity(() => `${path()} on ${event.event.type}`)) throw new Error('it does not come to rest');
     });
   }
@@ -255,7 +255,7 @@ export class AgentRun {
       mounter: new SimulatedMounter(host.disk, targetGate('mounts', this.#gate)),
       network: new SimulatedNetwork({
         clock,
-        serverAt: (address, port) => host.serverAt(address, port),
+        findServer: (address, port) => host.serverAt(address, port),
         gate: targetGate('network', this.#gate),
       }),
       readClasses: () => readRuntimeClasses(PATHS.classes, () => {}, files),
@@ -265,7 +265,7 @@ export class AgentRun {
           act: () => host.restartRuntime(),
           failure: (code) => callError(RESTART_RUNTIME, code),
         }),
-      startThread: readInPlace,
+      startThread: startInlineReader,
       nextTurn: async () => {},
       cgroups: host.cgroupAccess === 'unused' ? undefined : this.#cgroups(files),
     };
@@ -273,10 +273,10 @@ export class AgentRun {
 
   #cgroups(files: FileSystem): Cgroups {
     return simulatedCgroups(this.#parts.host.cgroups, targetGate('cgroups', this.#gate), {
-      place: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
+      parentCgroup: { cgroupRoot: '', cgroupDriver: 'cgroupfs' },
       rules: CGROUP_FACTS,
-      enforced: NODE_DEFAULTS.capacity,
-      ownPods: () => podsOfAgent(NODE_PATHS, files),
+      enforcedLimits: NODE_DEFAULTS.capacity,
+      listOwnPods: () => podsOfAgent(NODE_PATHS, files),
       wait: (ms, signal) => waitOnce(this.#clock.now() + ms, this.#clock, signal),
       onWarning: () => {},
     });
@@ -291,7 +291,7 @@ export class AgentRun {
         listener.event(event);
         this.#events?.record(event);
       },
-      record: (entry: Entry) => {
+      record: (entry: RecordedInput) => {
         if (records) this.#entries.push(entry);
         if (!gate.isClosed) listener.entryRecorded(entry);
       },

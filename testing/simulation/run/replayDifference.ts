@@ -30,7 +30,7 @@ export async function replayDifference(
   // The recording as it is read from a file.
   const { input, entries }: Recording = JSON.parse(JSON.stringify(recording));
   const replay = createReplay(input, entries, { nextTurn: nextTask });
-  const unexpected = await replay.play();
+  const unexpected = await replay.playEntries();
   // A replay waits for no disk, so pods whose statuses are still being written are omitted. Values recorded in clear
   // may have turned out to be secret since, so both sides are redacted.
   const [live, replayed] = [agent, replay.agent].map((each) =>

@@ -1,6 +1,6 @@
 /** The clock of a simulation. Its time advances only from timer to timer. */
 
-import { Timers } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timers.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 /** A clock whose timers never fire after `end`. */
@@ -11,7 +11,7 @@ export interface StoppableClock extends Clock {
 
 /** All timers of a simulation, in the order in which they are due. */
 export class Schedule {
-  readonly #timers = new Timers();
+  readonly #timers = new TimerHeap();
   #elapsed = 0;
   #offset: number;
   #isPassing = false;

@@ -1,7 +1,7 @@
 /** Shrinks stories that break an invariant, prints them and writes them to files. */
 
 import { messageOf } from '../../../base/failure.ts';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { type Finding, findViolation, formatFinding } from '../stories/finding.ts';
@@ -37,7 +37,7 @@ export class Findings {
   async show(broken: BrokenStory): Promise<void> {
     const found = await this.#shortestOf(broken);
     if (found === undefined) return console.log('told once more, it breaks nothing');
-    console.log(`${printable(formatFinding(found))}\n`);
+    console.log(`${printableText(formatFinding(found))}\n`);
     const recorded =
       found.recording === undefined
         ? ', without a recording'
@@ -49,7 +49,7 @@ export class Findings {
   async showError(title: string, story: Story, error: unknown): Promise<void> {
     const message = messageOf(error);
     const stack = (error instanceof Error && error.stack) || message;
-    console.log(printable(`${title}: the simulation cannot go on: ${this.#files.has(message) ? message : stack}`));
+    console.log(printableText(`${title}: the simulation cannot go on: ${this.#files.has(message) ? message : stack}`));
     console.log(await this.#write({ story, error: stack }, message, ''));
   }
 

@@ -1,6 +1,6 @@
 /** Plays drawn stories on simulated nodes until a time limit or the first broken invariant. */
 import { randomInt } from 'node:crypto';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { type ClusterFactory, simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
 import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
@@ -85,7 +85,7 @@ export async function soak(given: SoakOptions): Promise<boolean> {
     return false;
   }
   console.log(
-    printable(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
+    printableText(`seed ${seed}: ${new InvariantViolated(broken.violation).message}\nmaking the story shorter …\n`),
   );
   await finds.show(broken);
   report(`, an invariant was broken with seed ${seed}${stopped()}`);

@@ -3,7 +3,7 @@
  * simpler stories, with faults at each pair of their calls.
  */
 import { randomInt } from 'node:crypto';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { type Invariant, invariantTitle } from '../invariants/invariant.ts';
 import { invariants as all, shortRunInvariants } from '../invariants/invariants.ts';
 import { Random } from '../random.ts';
@@ -98,7 +98,7 @@ async function breaks(
     const { violation, steps } = await play(variant, options);
     told.steps += steps;
     if (violation === undefined) return false;
-    console.log(printable(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(telling)}`));
+    console.log(printableText(`${invariantTitle(violation)}: ${violation.message}: ${titleOf(telling)}`));
     await finds.show({ story: variant, options, violation });
   } catch (error) {
     await finds.showError(titleOf(telling), variant, error);

@@ -1,7 +1,7 @@
 /** Validates an action before it is performed, because programs that are not type-checked may pass anything. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { printable } from '../../../base/printable.ts';
+import { printableText } from '../../../base/printable.ts';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';
@@ -109,6 +109,7 @@ const schemas = new Map(
 /** Throws a `TypeError` that names the first invalid field. `place` is the path of the action in a larger value. */
 export function checkAction(action: Action, place = ''): void {
   const schema = schemas.get(action?.kind);
-  if (schema === undefined) throw new TypeError(printable(`${place}there is no such action: ${formatValue(action)}`));
+  if (schema === undefined)
+    throw new TypeError(printableText(`${place}there is no such action: ${formatValue(action)}`));
   checkShape(schema, action, `${place}there is no such action of the kind ${action.kind}`, 'it');
 }

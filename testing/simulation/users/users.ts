@@ -1,5 +1,5 @@
 /** The users who write manifests. */
-import type { Entry } from '../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import type { SimulatedHost } from '../host/host.ts';
@@ -153,7 +153,7 @@ export class Users {
   }
 
   /** Records that a source has reported to the agent, which may react to a change long after it was made. */
-  noteEntry({ kind, source, value }: Entry): void {
+  noteEntry({ kind, source, value }: RecordedInput): void {
     if (this.#unreported.size === 0 || kind !== 'fact' || source !== 'sources') return;
     // Facts of a feed have the type that the feed sends.
     const fact = value as NodeFact;

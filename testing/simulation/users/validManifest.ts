@@ -2,8 +2,8 @@
 
 import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
 import { parseAllManifests } from '../../../actors/sources/manifest/manifestText.ts';
-import { printable } from '../../../base/printable.ts';
-import { sameValue } from '../../../base/sameValue.ts';
+import { printableText } from '../../../base/printable.ts';
+import { isJsonEqual } from '../../../base/sameValue.ts';
 import { readApiPod } from '../../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -16,14 +16,14 @@ const ORIGIN = {
   source: 'file',
   origin: '',
   nodeName: NODE_NAME,
-  seenAt: 0,
+  firstSeenAt: 0,
   classes: CLASSES,
-  admitted: new Map(),
+  admittedPods: new Map(),
 } as const;
 
 /** Reads the manifests in a file as the node does. */
 const readAs = (text: string, isLenient: boolean): ManifestFile[] =>
-  [...parseAllManifests({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ read }) => read);
+  [...parseAllManifests({ text, kind: 'file', origin: { ...ORIGIN, isLenient } })].map(({ manifest }) => manifest);
 
 /** Whether a pod comes from an API server, where pods are bound to nodes. */
 const isOfApi = ({ spec }: Manifest): boolean => 'nodeName' in spec;
@@ -45,7 +45,7 @@ export function podOfManifest(manifest: Manifest): Pod {
 function problemsOf(read: ManifestFile): readonly Problem[] {
   if ('problems' in read) return read.problems;
   if (!('pod' in read)) return [{ path: 'kind', message: 'expected Pod' }];
-  return read.needs.map(({ path, kind, name }) => ({
+  return read.requiredObjects.map(({ path, kind, name }) => ({
     path,
     message: `names ${kind} "${name}", and a simulation has no manifests of such objects`,
   }));
@@ -63,7 +63,7 @@ function userFieldsOf({ metadata: { labels, annotations = {} }, spec: { tolerati
 /** Whether a pod that a source has reported is that of this manifest, and not of a former one. */
 export function isOfManifest(told: Pod, manifest: Manifest): boolean {
   const { uid = told.metadata.uid } = manifest.metadata;
-  return uid === told.metadata.uid && sameValue(userFieldsOf(told), userFieldsOf(podOfManifest(manifest)));
+  return uid === told.metadata.uid && isJsonEqual(userFieldsOf(told), userFieldsOf(podOfManifest(manifest)));
 }
 
 const REFUSED = 'the node takes no such manifest';
@@ -75,7 +75,7 @@ export function validManifest(pod: unknown, { isLenient = false }: { readonly is
   const wrong = readAs(text, isLenient)
     .flatMap(problemsOf)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  if (wrong.length > 0) throw new TypeError(printable(`${REFUSED}: ${wrong.join('; ')}`));
+  if (wrong.length > 0) throw new TypeError(printableText(`${REFUSED}: ${wrong.join('; ')}`));
   // The manifest has been validated. The copy does not change with the caller's object.
   return JSON.parse(text) as Manifest;
 }

@@ -23,17 +23,19 @@ const MAX_SCALE = 3;
  * Returns the default view of a drawing. It shows the whole drawing if that is large enough to read, otherwise the part
  * around a box.
  */
-export function cameraAt(size: Size, drawing: Size, around?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
-  const fitting = Math.min(size.width / drawing.width, size.height / drawing.height);
-  const scale = Math.min(1, Math.max(minScale, fitting));
-  const axis = (room: number, length: number, middle: number) =>
+export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
+  const fittingScale = Math.min(size.width / drawing.width, size.height / drawing.height);
+  const scale = Math.min(1, Math.max(minScale, fittingScale));
+  const alignAxis = (room: number, length: number, middle: number) =>
     length * scale <= room
       ? (room - length * scale) / 2
       : Math.min(0, Math.max(room - length * scale, room / 2 - middle * scale));
-  const middle = around ? { x: around.x + around.width / 2, y: around.y + around.height / 2 } : { x: 0, y: 0 };
+  const focusCenter = focusBox
+    ? { x: focusBox.x + focusBox.width / 2, y: focusBox.y + focusBox.height / 2 }
+    : { x: 0, y: 0 };
   return {
-    x: Math.round(axis(size.width, drawing.width, middle.x)),
-    y: Math.round(axis(size.height, drawing.height, middle.y)),
+    x: Math.round(alignAxis(size.width, drawing.width, focusCenter.x)),
+    y: Math.round(alignAxis(size.height, drawing.height, focusCenter.y)),
     scale,
   };
 }
@@ -43,18 +45,18 @@ export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, d
 
 /** Zooms around a point of the panel that stays in place. */
 export function zoomCamera({ x, y, scale }: Camera, factor: number, [atX, atY]: readonly [number, number]): Camera {
-  const next = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
-  const grown = next / scale;
-  return { x: atX - (atX - x) * grown, y: atY - (atY - y) * grown, scale: next };
+  const nextScale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
+  const growth = nextScale / scale;
+  return { x: atX - (atX - x) * growth, y: atY - (atY - y) * growth, scale: nextScale };
 }
 
 /** Moves the view. Some of the drawing always stays visible. */
 export function moveCamera(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
-  const clamp = (at: number, length: number, available: number) =>
+  const clampPosition = (at: number, length: number, available: number) =>
     Math.min(available - 48, Math.max(48 - length * camera.scale, at));
   return {
-    x: clamp(camera.x + byX, drawing.width, size.width),
-    y: clamp(camera.y + byY, drawing.height, size.height),
+    x: clampPosition(camera.x + byX, drawing.width, size.width),
+    y: clampPosition(camera.y + byY, drawing.height, size.height),
     scale: camera.scale,
   };
 }
@@ -73,21 +75,21 @@ const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
 export function boxInDirection({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
   const direction = DIRECTIONS.get(key);
   if (direction === undefined) return undefined;
-  const connected = new Set(
+  const connectedStates = new Set(
     ways.flatMap((way) => (way.from === from.state ? [way.to] : way.to === from.state ? [way.from] : [])),
   );
-  const offsetTo = (state: DrawnState) => along(from, state, direction);
-  const candidates = states.filter(
+  const offsetTo = (state: DrawnState) => offsetAlong(from, state, direction);
+  const candidateBoxes = states.filter(
     (state) => state !== from && offsetTo(state).ahead > 0 && offsetTo(state).aside <= offsetTo(state).ahead * 2,
   );
-  const nearest = (boxes: readonly DrawnState[]) =>
-    boxes.toSorted((a, b) => distance(offsetTo(a)) - distance(offsetTo(b)))[0];
-  return nearest(candidates.filter(({ state }) => connected.has(state))) ?? nearest(candidates);
+  const nearestBox = (boxes: readonly DrawnState[]) =>
+    boxes.toSorted((a, b) => directedDistance(offsetTo(a)) - directedDistance(offsetTo(b)))[0];
+  return nearestBox(candidateBoxes.filter(({ state }) => connectedStates.has(state))) ?? nearestBox(candidateBoxes);
 }
 
-const distance = ({ ahead, aside }: { ahead: number; aside: number }): number => ahead + 2 * aside;
+const directedDistance = ({ ahead, aside }: { ahead: number; aside: number }): number => ahead + 2 * aside;
 
-function along(from: DrawnState, to: DrawnState, [x, y]: readonly [number, number]) {
+function offsetAlong(from: DrawnState, to: DrawnState, [x, y]: readonly [number, number]) {
   const delta = [
     to.x + to.width / 2 - from.x - from.width / 2,
     to.y + to.height / 2 - from.y - from.height / 2,

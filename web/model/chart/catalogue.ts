@@ -11,18 +11,20 @@ export interface CatalogueEntry {
 
 /** Returns all machines, starting with the node. */
 export function buildCatalogue(drawings: readonly Drawing[]): CatalogueEntry[] {
-  const order = (machine: string) =>
+  const machineOrder = (machine: string) =>
     MACHINES_WITH_CHART.includes(machine) ? MACHINES_WITH_CHART.indexOf(machine) : MACHINES_WITH_CHART.length;
-  const machines = [...new Set(drawings.map(({ machine }) => machine))].toSorted((a, b) => order(a) - order(b));
+  const machines = [...new Set(drawings.map(({ machine }) => machine))].toSorted(
+    (a, b) => machineOrder(a) - machineOrder(b),
+  );
   return machines.map((machine) => {
     const machineDrawings = drawings.filter((drawing) => drawing.machine === machine);
-    const whole = machineDrawings.find(({ region }) => region === undefined);
+    const wholeDrawing = machineDrawings.find(({ region }) => region === undefined);
     const regions =
-      whole?.regions.flatMap(({ region }) => machineDrawings.find((each) => each.region === region) ?? []) ?? [];
-    const orderedDrawings = [...regions, ...(whole ? [whole] : [])];
+      wholeDrawing?.regions.flatMap(({ region }) => machineDrawings.find((each) => each.region === region) ?? []) ?? [];
+    const orderedDrawings = [...regions, ...(wholeDrawing ? [wholeDrawing] : [])];
     return {
       machine,
-      summary: whole?.summary ?? '',
+      summary: wholeDrawing?.summary ?? '',
       drawings: orderedDrawings.map((drawing) => ({
         key: drawingKey(machine, drawing.region),
         title: drawing.title,

@@ -18,11 +18,11 @@ export function createChart() {
     activeBox: signal<string | undefined>(undefined),
     /** The visible part chosen by the user. Undefined to follow the actor. */
     userCamera: signal<Camera | undefined>(undefined),
-    hovered: signal<HoveredElement>({}),
+    hoveredElement: signal<HoveredElement>({}),
     /** The state that is reachable with Tab. */
-    focused: signal<string | undefined>(undefined),
+    focusedState: signal<string | undefined>(undefined),
     /** The state whose description is open. */
-    described: signal<string | undefined>(undefined),
+    describedState: signal<string | undefined>(undefined),
   };
 }
 
@@ -36,14 +36,14 @@ export const cameraOf = (chart: Chart, drawing: Drawing, around: DrawnState | un
 export function resetChart(chart: Chart): void {
   batch(() => {
     chart.userCamera.value = undefined;
-    chart.hovered.value = {};
-    chart.focused.value = undefined;
-    chart.described.value = undefined;
+    chart.hoveredElement.value = {};
+    chart.focusedState.value = undefined;
+    chart.describedState.value = undefined;
   });
 }
 
 /** Toggles between the whole drawing and the default view. */
-export function toggleWhole(chart: Chart, drawing: Drawing): void {
+export function toggleWholeView(chart: Chart, drawing: Drawing): void {
   const wholeCamera = fitCamera(chart.size.peek(), drawing);
   chart.userCamera.value = chart.userCamera.peek()?.scale === wholeCamera.scale ? undefined : wholeCamera;
 }
@@ -60,16 +60,16 @@ export function pan(chart: Chart, camera: Camera, by: readonly [number, number],
 }
 
 /** Moves the visible part so that it contains the focused box. */
-export function reveal(chart: Chart, camera: Camera, box: DrawnState, drawing: Drawing): void {
+export function scrollIntoView(chart: Chart, camera: Camera, box: DrawnState, drawing: Drawing): void {
   const { width, height } = chart.size.peek();
-  const left = box.x * camera.scale + camera.x;
+  const boxLeft = box.x * camera.scale + camera.x;
   const top = box.y * camera.scale + camera.y;
   const isVisible = (at: number, length: number, room: number) => at >= 0 && at + length * camera.scale <= room;
-  if (isVisible(left, box.width, width) && isVisible(top, box.height, height)) return;
+  if (isVisible(boxLeft, box.width, width) && isVisible(top, box.height, height)) return;
   pan(
     chart,
     camera,
-    [width / 2 - left - (box.width * camera.scale) / 2, height / 2 - top - (box.height * camera.scale) / 2],
+    [width / 2 - boxLeft - (box.width * camera.scale) / 2, height / 2 - top - (box.height * camera.scale) / 2],
     drawing,
   );
 }

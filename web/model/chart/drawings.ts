@@ -36,20 +36,20 @@ export interface LoadedDrawing {
 
 /** Creates the cache of drawings. The whole chart of a machine is loaded first, because it lists the regions. */
 export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
-  const loaded = signal<ReadonlyMap<string, LoadedDrawing>>(new Map());
+  const loadedDrawings = signal<ReadonlyMap<string, LoadedDrawing>>(new Map());
   const setState = (key: string, state: LoadedDrawing) => {
-    loaded.value = new Map([...loaded.peek(), [key, state]]);
+    loadedDrawings.value = new Map([...loadedDrawings.peek(), [key, state]]);
   };
-  const load = (machine: string, region?: string): void => {
+  const loadDrawing = (machine: string, region?: string): void => {
     const key = drawingKey(machine, region);
-    if (loaded.peek().get(key)?.error === undefined && loaded.peek().has(key)) return;
+    if (loadedDrawings.peek().get(key)?.error === undefined && loadedDrawings.peek().has(key)) return;
     setState(key, {});
     drawing(machine, region).then(
       (loadedDrawing) => setState(key, { drawing: loadedDrawing }),
       (error: unknown) => setState(key, { error: errorMessage(error) }),
     );
   };
-  return { loaded, load: load };
+  return { loaded: loadedDrawings, load: loadDrawing };
 }
 
 /** Returns the cache key of a drawing. */
@@ -58,8 +58,8 @@ export const drawingKey = (machine: string, region?: string): string =>
 
 /** Returns the region that contains an actor's state. Undefined if the machine has no regions. */
 export function activeRegion({ regions }: Drawing, { state }: Pick<ShownActor, 'state'>): string | undefined {
-  const active = activeStates(state);
-  return (regions.find(({ states }) => active.some((each) => states.includes(each))) ?? regions[0])?.region;
+  const activeStateNames = activeStates(state);
+  return (regions.find(({ states }) => activeStateNames.some((each) => states.includes(each))) ?? regions[0])?.region;
 }
 
 /** The drawing that is displayed for an actor, or its loading state. */
@@ -72,14 +72,14 @@ export interface ShownDrawing extends LoadedDrawing {
 
 /** Returns the drawing for an actor, which is the region with its state or the whole chart. */
 export function shownDrawing(
-  loaded: ReadonlyMap<string, LoadedDrawing>,
+  loadedDrawings: ReadonlyMap<string, LoadedDrawing>,
   actor: Pick<ShownActor, 'machine' | 'state'>,
   view: 'region' | 'whole',
 ): ShownDrawing {
   const { machine } = actor;
-  const whole = loaded.get(machine) ?? {};
-  const region = whole.drawing && activeRegion(whole.drawing, actor);
+  const wholeDrawing = loadedDrawings.get(machine) ?? {};
+  const region = wholeDrawing.drawing && activeRegion(wholeDrawing.drawing, actor);
   const hasRegions = region !== undefined;
-  if (region === undefined || view === 'whole') return { machine, hasRegions, ...whole };
-  return { machine, region, hasRegions, ...loaded.get(drawingKey(machine, region)) };
+  if (region === undefined || view === 'whole') return { machine, hasRegions, ...wholeDrawing };
+  return { machine, region, hasRegions, ...loadedDrawings.get(drawingKey(machine, region)) };
 }

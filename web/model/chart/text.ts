@@ -1,5 +1,5 @@
 /** Formats the texts of a chart: its title, its labels and the descriptions of its states. */
-import type { Drawing, DrawnWay, NextWay } from '../../../inspect/protocol.ts';
+import type { Drawing, DrawnTransition, NextWay } from '../../../inspect/protocol.ts';
 import { formatClock } from '../rail/time.ts';
 import { sansWidth } from './textWidth.ts';
 import type { ChartActor, StateView } from './view.ts';
@@ -19,17 +19,17 @@ const MAX_LABEL_LINES = 4;
  * along the same arrow.
  */
 export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
-  const lines = label.map((line) => line || 'at once');
+  const allLines = label.map((line) => line || 'at once');
   const isTimed = (line: string) => timeLeft !== undefined && line.startsWith('timer.elapsed');
-  const sorted = [
-    ...lines.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
-    ...lines.filter((line) => !isTimed(line)),
+  const sortedLines = [
+    ...allLines.filter(isTimed).map((line) => `${line}, in ${timeLeft}`),
+    ...allLines.filter((line) => !isTimed(line)),
   ];
-  if (sorted.length <= maxLines) return sorted;
-  const visibleLines = sorted.slice(0, maxLines - 1);
+  if (sortedLines.length <= maxLines) return sortedLines;
+  const visibleLines = sortedLines.slice(0, maxLines - 1);
   return [
     ...visibleLines,
-    visibleLines.length === 0 ? `${sorted.length} ways` : `and ${sorted.length - visibleLines.length} more`,
+    visibleLines.length === 0 ? `${sortedLines.length} ways` : `and ${sortedLines.length - visibleLines.length} more`,
   ];
 }
 
@@ -43,7 +43,7 @@ export function countText(count: number): string {
 const TEXT_GAP = 6;
 
 /** Font sizes of a state's name, of the larger name of an active state, and of the bold duration. */
-const FONTS = { name: 12, big: 13.5, stay: 12.7 } as const;
+const FONT_SIZES = { name: 12, big: 13.5, stay: 12.7 } as const;
 
 /** Factor by which bold names are wider. */
 const BOLD_FACTOR = 1.1;
@@ -62,8 +62,8 @@ export interface StateLine {
  * duration.
  */
 export function stateLine(label: string, duration: string | undefined, maxWidth: number, isBig = false): StateLine {
-  const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONTS.big : FONTS.name));
-  const stayWidth = duration === undefined ? 0 : sansWidth(duration, FONTS.stay) + TEXT_GAP;
+  const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONT_SIZES.big : FONT_SIZES.name));
+  const stayWidth = duration === undefined ? 0 : sansWidth(duration, FONT_SIZES.stay) + TEXT_GAP;
   if (duration !== undefined && widthOf(label) + stayWidth <= maxWidth)
     return { label, labelWidth: maxWidth - stayWidth, duration };
   if (widthOf(label) <= maxWidth) return { label, labelWidth: maxWidth };
@@ -77,24 +77,27 @@ export function stateLine(label: string, duration: string | undefined, maxWidth:
  * restarting`.
  */
 export function stateSentence(
-  { drawn, active, duration, wasVisited }: StateView,
+  { drawnState, activeState, duration, wasVisited }: StateView,
   actor: ChartActor | undefined,
 ): string {
-  const { label, kind, waitsFor } = drawn;
-  if (kind === 'folded' && active === undefined)
-    return `${label}: ${(drawn.holds ?? []).map((folded) => folded.label).join(', ')}`;
-  if (active === undefined || actor === undefined) {
-    const waits = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
+  const { label, kind, waitsFor } = drawnState;
+  if (kind === 'folded' && activeState === undefined)
+    return `${label}: ${(drawnState.holds ?? []).map((folded) => folded.label).join(', ')}`;
+  if (activeState === undefined || actor === undefined) {
+    const waitTexts = waitsFor === undefined ? [] : [`waits for ${waitsFor}`];
     const was =
       actor === undefined ? [] : duration !== undefined ? [`last for ${duration}`] : wasVisited ? [] : ['not seen'];
-    return [label, ...was, ...waits].join(', ');
+    return [label, ...was, ...waitTexts].join(', ');
   }
-  const until = actor.until === undefined ? '' : ` until ${formatClock(actor.until)}`;
-  const waits = active.waitingFor === undefined ? [] : [`waits for ${active.waitingFor}${until}`];
+  const untilText = actor.until === undefined ? '' : ` until ${formatClock(actor.until)}`;
+  const waitTexts = activeState.waitingFor === undefined ? [] : [`waits for ${activeState.waitingFor}${untilText}`];
   const nextState = timerTarget(actor.next ?? []);
-  return [active.label, `active for ${duration ?? '0s'}`, ...waits, ...(nextState ? [`then ${nextState}`] : [])].join(
-    ', ',
-  );
+  return [
+    activeState.label,
+    `active for ${duration ?? '0s'}`,
+    ...waitTexts,
+    ...(nextState ? [`then ${nextState}`] : []),
+  ].join(', ');
 }
 
 /** Returns the target of the timer's transition. */
@@ -106,71 +109,72 @@ const timerTarget = (next: readonly NextWay[]): string | undefined =>
 
 /** Returns the transitions from the active states to states outside the drawing, e.g. `container.stop → stopped`. */
 export function exitLines({ exits }: Drawing, states: readonly string[]): string[] {
-  const leads = exits.filter(({ from }) =>
+  const reachableExits = exits.filter(({ from }) =>
     states.some((state) => from === '' || state === from || state.startsWith(`${from}.`)),
   );
-  return [...new Set(leads.map(({ label, to }) => `${label || 'at once'} → ${to}`))];
+  return [...new Set(reachableExits.map(({ label, to }) => `${label || 'at once'} → ${to}`))];
 }
 
 /**
- * Wraps text into at most `maxLines` lines of at most `letters` characters. The last line is truncated if necessary.
+ * Wraps text into at most `maxLines` lines of at most `maxLetters` characters. The last line is truncated if necessary.
  */
-export function wrapText(text: string, letters: number, maxLines: number): string[] {
-  const lines: string[] = [];
+export function wrapText(text: string, maxLetters: number, maxLines: number): string[] {
+  const wrappedLines: string[] = [];
   for (const word of text.split(' ')) {
-    const lastLine = lines.at(-1);
-    if (lastLine !== undefined && `${lastLine} ${word}`.length <= letters)
-      lines[lines.length - 1] = `${lastLine} ${word}`;
-    else lines.push(word);
+    const lastLine = wrappedLines.at(-1);
+    if (lastLine !== undefined && `${lastLine} ${word}`.length <= maxLetters)
+      wrappedLines[wrappedLines.length - 1] = `${lastLine} ${word}`;
+    else wrappedLines.push(word);
   }
-  if (lines.length <= maxLines) return lines;
+  if (wrappedLines.length <= maxLines) return wrappedLines;
   return [
-    ...lines.slice(0, maxLines - 1),
-    `${lines
+    ...wrappedLines.slice(0, maxLines - 1),
+    `${wrappedLines
       .slice(maxLines - 1)
       .join(' ')
-      .slice(0, letters - 1)
+      .slice(0, maxLetters - 1)
       .trimEnd()}…`,
   ];
 }
 
 /** Returns the SVG path of an arrow with rounded corners. */
-export function arrowPath({ points }: DrawnWay): string {
+export function arrowPath({ points }: DrawnTransition): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
   const segments = rest.map(([x, y], index) => {
-    const next = rest[index + 1];
-    const previous = points[index] ?? first;
-    return next ? corner(previous, [x, y], next) : `L${x} ${y}`;
+    const nextPoint = rest[index + 1];
+    const previousPoint = points[index] ?? first;
+    return nextPoint ? cornerPath(previousPoint, [x, y], nextPoint) : `L${x} ${y}`;
   });
   return `M${first[0]} ${first[1]}${segments.join('')}`;
 }
 
 type Point = readonly [number, number];
-const RADIUS = 5;
+const CORNER_RADIUS = 5;
 
-function corner(from: Point, at: Point, to: Point): string {
-  const [x1, y1] = towards(at, from);
-  const [x2, y2] = towards(at, to);
+function cornerPath(from: Point, at: Point, to: Point): string {
+  const [x1, y1] = pointTowards(at, from);
+  const [x2, y2] = pointTowards(at, to);
   return `L${x1} ${y1}Q${at[0]} ${at[1]} ${x2} ${y2}`;
 }
 
-function towards([x, y]: Point, [toX, toY]: Point): Point {
-  const length = Math.hypot(toX - x, toY - y);
-  const step = length === 0 ? 0 : Math.min(RADIUS, length / 2) / length;
-  const round = (value: number) => Math.round(value * 10) / 10;
-  return [round(x + (toX - x) * step), round(y + (toY - y) * step)];
+function pointTowards([x, y]: Point, [toX, toY]: Point): Point {
+  const distance = Math.hypot(toX - x, toY - y);
+  const stepFraction = distance === 0 ? 0 : Math.min(CORNER_RADIUS, distance / 2) / distance;
+  const roundToTenth = (value: number) => Math.round(value * 10) / 10;
+  return [roundToTenth(x + (toX - x) * stepFraction), roundToTenth(y + (toY - y) * stepFraction)];
 }
 
 /** Returns the middle of the longest segment of an arrow, where its count is drawn. */
-export function longestSegmentMiddle({ points }: DrawnWay): Point {
-  let best: { readonly length: number; readonly at: Point } = { length: -1, at: points[0] ?? [0, 0] };
+export function longestSegmentMiddle({ points }: DrawnTransition): Point {
+  let longestSegment: { readonly length: number; readonly at: Point } = { length: -1, at: points[0] ?? [0, 0] };
   for (const [index, [x, y]] of points.entries()) {
     const [fromX, fromY] = points[index - 1] ?? [x, y];
-    const length = Math.hypot(x - fromX, y - fromY);
-    if (length > best.length) best = { length, at: [(x + fromX) / 2, (y + fromY) / 2] };
+    const segmentLength = Math.hypot(x - fromX, y - fromY);
+    if (segmentLength > longestSegment.length)
+      longestSegment = { length: segmentLength, at: [(x + fromX) / 2, (y + fromY) / 2] };
   }
-  return best.at;
+  return longestSegment.at;
 }
 
 /**
@@ -181,10 +185,12 @@ export function transitionsFrom(
   { ways, exits }: Drawing,
   state: string,
 ): { readonly label: string; readonly to: string }[] {
-  const nameOf = (label: string) => label || 'at once';
-  const inner = ways
+  const labelOrDefault = (label: string) => label || 'at once';
+  const innerTransitions = ways
     .filter(({ from }) => from === state)
-    .flatMap(({ label, to }) => label.map((line) => ({ label: nameOf(line), to })));
-  const outer = exits.filter(({ from }) => from === state).map(({ label, to }) => ({ label: nameOf(label), to }));
-  return [...new Map([...inner, ...outer].map((way) => [`${way.label} ${way.to}`, way])).values()];
+    .flatMap(({ label, to }) => label.map((line) => ({ label: labelOrDefault(line), to })));
+  const exitTransitions = exits
+    .filter(({ from }) => from === state)
+    .map(({ label, to }) => ({ label: labelOrDefault(label), to }));
+  return [...new Map([...innerTransitions, ...exitTransitions].map((way) => [`${way.label} ${way.to}`, way])).values()];
 }

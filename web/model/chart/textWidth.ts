@@ -4,19 +4,19 @@
  */
 
 /** Widths at 1 px of characters that differ from the default. */
-const NARROW = new Map([
+const NARROW_WIDTHS = new Map([
   ...[..."iljI|.,:;' !()[]"].map((letter) => [letter, 0.31] as const),
   ...[...'frt-"'].map((letter) => [letter, 0.4] as const),
   ...[...'mw'].map((letter) => [letter, 0.86] as const),
   ...[...'MW'].map((letter) => [letter, 0.94] as const),
   ...[...'ABCDEFGHKLNOPQRSTUVXYZ'].map((letter) => [letter, 0.7] as const),
 ]);
-const MOST = 0.59;
-const MONOSPACE = 0.605;
+const DEFAULT_WIDTH = 0.59;
+const MONOSPACE_WIDTH = 0.605;
 
 /** Returns the width in the proportional font that is used for names. */
 export const sansWidth = (text: string, size: number): number =>
-  Math.ceil([...text].reduce((sum, letter) => sum + (NARROW.get(letter) ?? MOST), 0) * size);
+  Math.ceil([...text].reduce((sum, letter) => sum + (NARROW_WIDTHS.get(letter) ?? DEFAULT_WIDTH), 0) * size);
 
 /** Returns the width in the monospace font that is used for events and guards. */
-export const monoWidth = (text: string, size: number): number => Math.ceil([...text].length * MONOSPACE * size);
+export const monoWidth = (text: string, size: number): number => Math.ceil([...text].length * MONOSPACE_WIDTH * size);

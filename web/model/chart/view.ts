@@ -1,7 +1,14 @@
 /** Combines a drawing with the state of an actor: its active state, its past transitions and the next one. */
 
 import { humanDuration } from '../../../base/duration.ts';
-import type { Drawing, DrawnState, DrawnWay, FoldedState, NextWay, Taken } from '../../../inspect/protocol.ts';
+import type {
+  Drawing,
+  DrawnState,
+  DrawnTransition,
+  FoldedState,
+  NextWay,
+  TakenTransitions,
+} from '../../../inspect/protocol.ts';
 import { type Category, findCategory } from '../../../show/category.ts';
 import { formatShortDuration } from '../rail/time.ts';
 
@@ -13,16 +20,16 @@ export interface ChartActor {
   readonly since: number;
   readonly until?: number | undefined;
   readonly waitingFor?: string | undefined;
-  readonly taken?: Taken | undefined;
+  readonly taken?: TakenTransitions | undefined;
   readonly next?: readonly NextWay[] | undefined;
   readonly now: number;
 }
 
 /** A state as it is drawn. */
 export interface StateView {
-  readonly drawn: DrawnState;
-  /** The active state that the box represents, which is its own or one folded into it. */
-  readonly active?: ActiveStateView;
+  readonly drawnState: DrawnState;
+  /** The active state that the box shows: its own state or a descendant that is folded into it. */
+  readonly activeState?: ActiveStateView;
   /** Whether the box contains an active state. */
   readonly containsActive: boolean;
   /** Whether the actor is known to have been in this state. */
@@ -43,8 +50,8 @@ interface ActiveStateView {
 
 /** A transition as it is drawn. */
 export interface ArrowView {
-  readonly drawn: DrawnWay;
-  readonly look: 'idle' | 'taken' | 'last' | 'next';
+  readonly drawnWay: DrawnTransition;
+  readonly style: 'idle' | 'taken' | 'last' | 'next';
   /** Number of times that the transition was taken. */
   readonly count: number;
   readonly lastAt?: number;
@@ -72,32 +79,40 @@ export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefine
 /** Combines a drawing with an actor. Without an actor, it shows the plain machine. */
 export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView {
   const states = drawing.states.map((drawn) => stateView(drawn, actor));
-  const activeBoxes = states.filter((state) => state.active).map(({ drawn }) => drawn.state);
+  const activeBoxes = states.filter((state) => state.activeState).map(({ drawnState }) => drawnState.state);
   const sourceStates = new Set(
-    states.filter((state) => state.active || state.containsActive).map(({ drawn }) => drawn.state),
+    states.filter((state) => state.activeState || state.containsActive).map(({ drawnState }) => drawnState.state),
   );
-  const views = drawing.ways.map((drawn) => arrowView(drawn, actor, sourceStates.has(drawn.from)));
-  const lastTaken = actor && lastArrow(views, activeBoxes);
-  const arrows = views.map((way) =>
-    way === lastTaken && way.look !== 'next' ? { ...way, look: 'last' as const } : way,
+  const arrowViews = drawing.ways.map((drawn) => arrowView(drawn, actor, sourceStates.has(drawn.from)));
+  const lastTakenArrow = actor && lastArrow(arrowViews, activeBoxes);
+  const arrows = arrowViews.map((way) =>
+    way === lastTakenArrow && way.style !== 'next' ? { ...way, style: 'last' as const } : way,
   );
-  const order = ['idle', 'taken', 'last', 'next'];
-  return { states, arrows: arrows.toSorted((a, b) => order.indexOf(a.look) - order.indexOf(b.look)) };
+  const styleOrder = ['idle', 'taken', 'last', 'next'];
+  return { states, arrows: arrows.toSorted((a, b) => styleOrder.indexOf(a.style) - styleOrder.indexOf(b.style)) };
 }
 
-function stateView(drawn: DrawnState, actor: ChartActor | undefined): StateView {
-  const active = activeStates(actor?.state ?? '');
-  const state = active.find((each) => each === drawn.state || drawn.holds?.some((folded) => folded.state === each));
-  const containsActive = active.some((each) => isInside(each, drawn.state));
-  if (actor === undefined) return { drawn, containsActive: false, wasVisited: false };
+function stateView(drawnState: DrawnState, actor: ChartActor | undefined): StateView {
+  const activeStateNames = activeStates(actor?.state ?? '');
+  const state = activeStateNames.find(
+    (each) => each === drawnState.state || drawnState.holds?.some((folded) => folded.state === each),
+  );
+  const containsActive = activeStateNames.some((each) => isInside(each, drawnState.state));
+  if (actor === undefined) return { drawnState, containsActive: false, wasVisited: false };
   if (state !== undefined) {
     const duration = formatShortDuration(Math.max(0, actor.now - actor.since));
-    return { drawn, active: activeStateView(state, drawn, actor), containsActive, wasVisited: true, duration };
+    return {
+      drawnState,
+      activeState: activeStateView(state, drawnState, actor),
+      containsActive,
+      wasVisited: true,
+      duration,
+    };
   }
-  const lastMs = actor.taken?.stays.find((stay) => stay.state === drawn.state)?.lastMs;
-  const wasVisited = containsActive || (actor.taken?.stays.some((stay) => isPartOf(stay.state, drawn)) ?? false);
+  const lastMs = actor.taken?.stays.find((stay) => stay.state === drawnState.state)?.lastMs;
+  const wasVisited = containsActive || (actor.taken?.stays.some((stay) => isPartOf(stay.state, drawnState)) ?? false);
   return {
-    drawn,
+    drawnState,
     containsActive,
     wasVisited,
     ...(lastMs === undefined ? {} : { duration: formatShortDuration(lastMs) }),
@@ -108,13 +123,13 @@ const isPartOf = (state: string, { state: own, holds = [] }: DrawnState): boolea
   state === own || isInside(state, own) || holds.some((folded) => folded.state === state);
 
 function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): ActiveStateView {
-  const folded: FoldedState | undefined = drawn.holds?.find((candidate) => candidate.state === state);
+  const foldedState: FoldedState | undefined = drawn.holds?.find((candidate) => candidate.state === state);
   const { since, until, now, waitingFor } = actor;
   const progress =
     until !== undefined && until > since ? Math.min(1, Math.max(0, (now - since) / (until - since))) : undefined;
   return {
     state,
-    label: folded?.label ?? drawn.label,
+    label: foldedState?.label ?? drawn.label,
     category: findCategory(actor.tags) ?? 'broken',
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(progress === undefined ? {} : { progress }),
@@ -122,18 +137,25 @@ function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): A
 }
 
 /** Creates the view of an arrow. `isOpen` is true if the actor is in the source state of the transition. */
-function arrowView(drawn: DrawnWay, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
-  const taken = actor?.taken?.ways.filter(({ way }) => drawn.ways.includes(way)) ?? [];
-  const count = taken.reduce((sum, way) => sum + way.count, 0);
-  const timed = (isOpen ? actor?.next : undefined)?.find(({ way, at }) => at !== undefined && drawn.ways.includes(way));
-  const view = { drawn, count, ...(count > 0 ? { lastAt: Math.max(...taken.map(({ lastAt }) => lastAt)) } : {}) };
-  if (actor === undefined || timed?.at === undefined) return { ...view, look: count > 0 ? 'taken' : 'idle' };
-  return { ...view, look: 'next', timeLeft: humanDuration(Math.max(0, timed.at - actor.now)) };
+function arrowView(drawnWay: DrawnTransition, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
+  const takenTransitions = actor?.taken?.ways.filter(({ way }) => drawnWay.ways.includes(way)) ?? [];
+  const count = takenTransitions.reduce((sum, way) => sum + way.count, 0);
+  const timedTransition = (isOpen ? actor?.next : undefined)?.find(
+    ({ way, at }) => at !== undefined && drawnWay.ways.includes(way),
+  );
+  const arrow = {
+    drawnWay,
+    count,
+    ...(count > 0 ? { lastAt: Math.max(...takenTransitions.map(({ lastAt }) => lastAt)) } : {}),
+  };
+  if (actor === undefined || timedTransition?.at === undefined)
+    return { ...arrow, style: count > 0 ? 'taken' : 'idle' };
+  return { ...arrow, style: 'next', timeLeft: humanDuration(Math.max(0, timedTransition.at - actor.now)) };
 }
 
 /** Returns the transition that led to the current state. */
 function lastArrow(arrows: readonly ArrowView[], activeBoxes: readonly string[]): ArrowView | undefined {
-  const isTo = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
-  const candidates = arrows.filter(({ drawn, lastAt }) => lastAt !== undefined && isTo(drawn.to));
+  const leadsToActive = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
+  const candidates = arrows.filter(({ drawnWay, lastAt }) => lastAt !== undefined && leadsToActive(drawnWay.to));
   return candidates.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0))[0];
 }

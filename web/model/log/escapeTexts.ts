@@ -2,11 +2,11 @@
  * Makes texts safe for display. Output of a container or text of a manifest must neither hide nor reorder the text next
  * to it.
  */
-import { printable, printableLine } from '../../../base/printable.ts';
+import { printableLine, printableText } from '../../../base/printable.ts';
 
 /** Escapes all strings in a value, including property names. With `asLines`, line breaks are escaped as well. */
 export function escapeTexts<T>(value: T, asLines = true): T {
-  const escapeString = asLines ? printableLine : printable;
+  const escapeString = asLines ? printableLine : printableText;
   const escapeValue = (each: unknown): unknown => {
     if (typeof each === 'string') return escapeString(each);
     if (typeof each !== 'object' || each === null) return each;

@@ -52,14 +52,14 @@ export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: Fo
   requestOnChange<LogRequest>({
     setTimeout,
     currentRequest: () => (isVisible() ? currentRequest(page, tab) : undefined),
-    isSame: (a, b) => a.container === b.container && a.at === b.at && a.retries === b.retries,
+    isSameRequest: (a, b) => a.container === b.container && a.at === b.at && a.retries === b.retries,
     isUrgent: (a, b) => a.container !== b.container,
     send: ({ container }) => loadLog(page, tab, container),
   });
 
 /** Returns the current request. A live log is requested every second. Undefined while nothing new is expected. */
 function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined {
-  const container = containerPathOf(page.selected.value ?? '');
+  const container = containerPathOf(page.selectedPath.value ?? '');
   const isStatic = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
   if (container === undefined || isStatic || !page.live.value.actors.has(container)) return undefined;
   return { container, at: page.browserTime.value, retries: retries.value };
@@ -67,13 +67,13 @@ function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined
 
 /** Loads the log. The previous lines stay visible until the response arrives. */
 async function loadLog(page: Page, { log }: LogTab, container: string): Promise<void> {
-  const isWanted = () => containerPathOf(page.selected.peek() ?? '') === container;
+  const isStillSelected = () => containerPathOf(page.selectedPath.peek() ?? '') === container;
   try {
     const content = await page.client.log(container);
-    if (isWanted()) log.value = { container, content };
+    if (isStillSelected()) log.value = { container, content };
   } catch (error) {
-    const previous = log.peek()?.container === container ? log.peek() : undefined;
-    if (isWanted()) log.value = { ...previous, container, error: errorMessage(error) };
+    const previousLog = log.peek()?.container === container ? log.peek() : undefined;
+    if (isStillSelected()) log.value = { ...previousLog, container, error: errorMessage(error) };
   }
 }
 
@@ -86,16 +86,16 @@ interface LinePart {
 /** A line with its index in the whole log. */
 export interface MatchingLine {
   readonly index: number;
-  readonly parts: readonly LinePart[];
+  readonly lineParts: readonly LinePart[];
 }
 
 /** Returns the lines that contain the search text, ignoring case. Returns all lines if the text is empty. */
 export function matchingLines(lines: readonly string[], search: string): MatchingLine[] {
   const lowerCaseSearch = search.toLowerCase();
   return lines.flatMap((line, index) => {
-    if (lowerCaseSearch === '') return [{ index, parts: [{ text: line, isMatch: false }] }];
-    const parts = splitByMatch(line, lowerCaseSearch);
-    return parts.some(({ isMatch }) => isMatch) ? [{ index, parts }] : [];
+    if (lowerCaseSearch === '') return [{ index, lineParts: [{ text: line, isMatch: false }] }];
+    const lineParts = splitByMatch(line, lowerCaseSearch);
+    return lineParts.some(({ isMatch }) => isMatch) ? [{ index, lineParts }] : [];
   });
 }
 
@@ -103,13 +103,13 @@ function splitByMatch(line: string, lowerCaseSearch: string): LinePart[] {
   const lowerCaseLine = line.toLowerCase();
   // A letter whose lower case has a different length would shift the offsets of the matches.
   if (lowerCaseLine.length !== line.length) return [{ text: line, isMatch: lowerCaseLine.includes(lowerCaseSearch) }];
-  const parts: LinePart[] = [];
+  const lineParts: LinePart[] = [];
   let from = 0;
   for (let at = lowerCaseLine.indexOf(lowerCaseSearch); at >= 0; at = lowerCaseLine.indexOf(lowerCaseSearch, from)) {
-    if (at > from) parts.push({ text: line.slice(from, at), isMatch: false });
-    parts.push({ text: line.slice(at, at + lowerCaseSearch.length), isMatch: true });
+    if (at > from) lineParts.push({ text: line.slice(from, at), isMatch: false });
+    lineParts.push({ text: line.slice(at, at + lowerCaseSearch.length), isMatch: true });
     from = at + lowerCaseSearch.length;
   }
-  if (from < line.length) parts.push({ text: line.slice(from), isMatch: false });
-  return parts;
+  if (from < line.length) lineParts.push({ text: line.slice(from), isMatch: false });
+  return lineParts;
 }

@@ -33,12 +33,12 @@ const MIN_BAR_HEIGHT = 0.07;
 export function railView(rail: Rail, to: number, window: { readonly from: number; readonly to: number }): RailView {
   const { from } = rail;
   const end = Math.max(to, rail.to);
-  const span = Math.max(1, end - from);
-  const bucketsPerBar = Math.max(1, Math.ceil(span / rail.bucketMs / MAX_BARS));
+  const spanMs = Math.max(1, end - from);
+  const bucketsPerBar = Math.max(1, Math.ceil(spanMs / rail.bucketMs / MAX_BARS));
   const counts = sumGroups(rail.counts, bucketsPerBar);
   const maxCount = counts.reduce((a, b) => Math.max(a, b), 1);
-  const width = (bucketsPerBar * rail.bucketMs) / span;
-  const share = (at: number) => (at - from) / span;
+  const barWidth = (bucketsPerBar * rail.bucketMs) / spanMs;
+  const fractionAt = (at: number) => (at - from) / spanMs;
   return {
     from,
     to: end,
@@ -46,10 +46,10 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
       const at = from + index * bucketsPerBar * rail.bucketMs;
       if (count === 0) return [];
       const isInWindow = at + bucketsPerBar * rail.bucketMs > window.from && at < window.to;
-      return [{ x: share(at), width, height: barHeight(count, maxCount), isInWindow }];
+      return [{ x: fractionAt(at), width: barWidth, height: barHeight(count, maxCount), isInWindow }];
     }),
-    failures: rail.failures.map(share),
-    restarts: rail.restarts.filter((at) => at > from).map(share),
+    failures: rail.failures.map(fractionAt),
+    restarts: rail.restarts.filter((at) => at > from).map(fractionAt),
   };
 }
 
@@ -58,12 +58,12 @@ const barHeight = (count: number, maxCount: number): number =>
   MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
 
 function sumGroups(counts: readonly number[], size: number): number[] {
-  const groups = Array<number>(Math.ceil(counts.length / size)).fill(0);
+  const groupSums = Array<number>(Math.ceil(counts.length / size)).fill(0);
   counts.forEach((count, index) => {
-    const group = Math.floor(index / size);
-    groups[group] = (groups[group] ?? 0) + count;
+    const groupIndex = Math.floor(index / size);
+    groupSums[groupIndex] = (groupSums[groupIndex] ?? 0) + count;
   });
-  return groups;
+  return groupSums;
 }
 
 /** Returns the time labels below the rail, in pixels. */

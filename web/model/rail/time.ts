@@ -17,12 +17,12 @@ const MAX_DATE_MS = 8.64e15;
 /** Whether a number is a valid `Date` value. */
 export const isValidTime = (at: number): boolean => Math.abs(at) <= MAX_DATE_MS;
 
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/i;
+const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
+const TIME_PATTERN = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/i;
 
 /** Parses a date, or a date with a time. UTC is the default offset. Undefined if the text is neither. */
 export function parseUtcTime(text: string): number | undefined {
-  const [, date, time, offset = 'Z'] = TIME.exec(text) ?? [];
+  const [, date, time, offset = 'Z'] = TIME_PATTERN.exec(text) ?? [];
   const at = time === undefined ? parseDate(text) : Date.parse(`${date}T${time}${offset.toUpperCase()}`);
   return Number.isNaN(at) ? undefined : at;
 }
@@ -31,7 +31,7 @@ export function parseUtcTime(text: string): number | undefined {
  * Parses a date in one of the supported formats. Other formats are rejected, because browsers interpret them
  * differently.
  */
-const parseDate = (text: string): number => (DATE.test(text) ? Date.parse(text) : Number.NaN);
+const parseDate = (text: string): number => (DATE_PATTERN.test(text) ? Date.parse(text) : Number.NaN);
 
 /** Formats a duration with fractions of a second, e.g. `2ms`, `1.6s` or `12s`. */
 export function formatShortDuration(ms: number): string {

@@ -17,11 +17,11 @@ export function nearestTime(
   lines: readonly StoryLine[],
   { at, by, actor, isForward }: { at: number; by: StepUnit; actor: string; isForward: boolean },
 ): number | undefined {
-  const matches = (line: StoryLine) =>
+  const matchesSearch = (line: StoryLine) =>
     by === 'event' ? line.kind === 'entered' : line.kind === 'state' && line.actor === actor;
   const line = isForward
-    ? lines.find((each) => each.at > at && matches(each))
-    : lines.findLast((each) => each.at < at && matches(each));
+    ? lines.find((each) => each.at > at && matchesSearch(each))
+    : lines.findLast((each) => each.at < at && matchesSearch(each));
   return line?.at;
 }
 
@@ -34,15 +34,15 @@ interface StoryAccess {
 
 /** Goes to the next or previous step. Stepping beyond the last one returns to the live view. */
 export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isForward: boolean): Promise<void> {
-  const actor = page.selected.peek() ?? '';
+  const actor = page.selectedPath.peek() ?? '';
   const uid = podUidOf(actor) ?? '';
   // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
   const at = page.location.peek().at ?? latestTime(page);
   const search = { at, by, actor, isForward };
-  const lines = completeLines(story, uid, at);
-  const nearby = lines && nearestTime(lines, search);
-  const next = nearby ?? (await searchRecording(page, uid, search));
-  if (next !== undefined) goToTime(page, next);
+  const loadedLines = completeLines(story, uid, at);
+  const nearbyTime = loadedLines && nearestTime(loadedLines, search);
+  const targetTime = nearbyTime ?? (await searchRecording(page, uid, search));
+  if (targetTime !== undefined) goToTime(page, targetTime);
   else if (isForward) goLive(page);
 }
 
@@ -55,8 +55,8 @@ function latestTime({ now, frozen, live }: Page): number {
 function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
   const loadedStory = loaded.peek();
   if (loadedStory?.uid !== uid) return undefined;
-  const isGoingOn = loadedStory.isOpen && loadedStory.gaps === gaps.peek();
-  const isComplete = at >= completeFrom(loadedStory.story) && (isGoingOn || at <= loadedStory.story.to);
+  const isStillGrowing = loadedStory.isOpen && loadedStory.gaps === gaps.peek();
+  const isComplete = at >= completeFrom(loadedStory.story) && (isStillGrowing || at <= loadedStory.story.to);
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
@@ -70,9 +70,9 @@ async function searchRecording(
   uid: string,
   search: Parameters<typeof nearestTime>[1],
 ): Promise<number | undefined> {
-  const recorded = page.recorded.peek();
-  if (!recorded || (search.isForward && !page.past.peek())) return undefined;
-  const end = search.isForward ? recorded.to : recorded.from;
+  const recordedRange = page.recordedRange.peek();
+  if (!recordedRange || (search.isForward && !page.past.peek())) return undefined;
+  const end = search.isForward ? recordedRange.to : recordedRange.from;
   let [edge, span] = [search.at, INITIAL_SEARCH_MS];
   try {
     while (search.isForward ? edge < end : edge > end) {
@@ -98,21 +98,21 @@ export const SPEEDS = [1, 10, 60] as const;
 const UPDATE_INTERVAL_MS = 200;
 
 interface Timers {
-  readonly later: (after: () => void, ms: number) => unknown;
+  readonly scheduleTimeout: (after: () => void, ms: number) => unknown;
 }
 
 /** Creates the player, which plays the recording from the displayed time on. */
-export function createPlayer(page: Page, { later }: Timers) {
+export function createPlayer(page: Page, { scheduleTimeout }: Timers) {
   /** Factor of the current playback. Undefined while paused. */
   const speed = signal<(typeof SPEEDS)[number] | undefined>(undefined);
   let playbackId = 0;
   /** Pairs the browser's clock with the recorded time at the start of the playback. */
-  let start = { wall: 0, at: 0 };
-  const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recorded.peek()?.to ?? 0));
+  let playbackStart = { wall: 0, at: 0 };
+  const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recordedRange.peek()?.to ?? 0));
   const tick = (id: number) => {
-    const times = speed.peek();
-    if (id !== playbackId || times === undefined) return;
-    const at = start.at + (page.readNow() - start.wall) * times;
+    const speedFactor = speed.peek();
+    if (id !== playbackId || speedFactor === undefined) return;
+    const at = playbackStart.at + (page.readNow() - playbackStart.wall) * speedFactor;
     if (at >= end()) {
       stop();
       if (page.mode === 'live') goLive(page);
@@ -120,7 +120,7 @@ export function createPlayer(page: Page, { later }: Timers) {
       return;
     }
     goToTime(page, Math.round(at), { isMoving: true });
-    later(() => tick(id), UPDATE_INTERVAL_MS);
+    scheduleTimeout(() => tick(id), UPDATE_INTERVAL_MS);
   };
   const stop = () => {
     if (speed.peek() === undefined) return;
@@ -134,7 +134,7 @@ export function createPlayer(page: Page, { later }: Timers) {
     play(times: (typeof SPEEDS)[number]): void {
       playbackId += 1;
       speed.value = times;
-      start = { wall: page.readNow(), at: page.now.peek() };
+      playbackStart = { wall: page.readNow(), at: page.now.peek() };
       tick(playbackId);
     },
   };
@@ -147,15 +147,15 @@ export type Player = ReturnType<typeof createPlayer>;
  * time of day refers to its last occurrence before `now`. Undefined if the text is not a time.
  */
 export function parseTime(text: string, now: number): number | undefined {
-  const trimmed = text.trim();
-  const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmed);
-  if (ago && trimmed !== '') {
+  const trimmedText = text.trim();
+  const ago = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?: ago)?$/.exec(trimmedText);
+  if (ago && trimmedText !== '') {
     const [hours = 0, minutes = 0, seconds = 0] = ago.slice(1).map((part) => Number(part ?? 0));
     const at = now - ((hours * 60 + minutes) * 60 + seconds) * 1_000;
     return isValidTime(at) ? at : undefined;
   }
-  if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmed)) return timeOfDay(trimmed, now);
-  return parseUtcTime(trimmed);
+  if (/^\d{1,2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/.test(trimmedText)) return timeOfDay(trimmedText, now);
+  return parseUtcTime(trimmedText);
 }
 
 const DAY_MS = 86_400_000;

@@ -9,32 +9,37 @@ export interface AnswerPart {
 }
 
 /** The subject at the start of the sentence. */
-const SUBJECT = /^(?:(?:init |ephemeral )?container|sidecar|pod|volume|node) \S+(?=[\s:])/;
+const SUBJECT_PATTERN = /^(?:(?:init |ephemeral )?container|sidecar|pod|volume|node) \S+(?=[\s:])/;
 /** Failures: the outcome of a run, or a Kubernetes reason that denotes a failure. */
-const FAILURE =
+const FAILURE_PATTERN =
   /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\bkilled \(SIGKILL\)|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
-const TIME_OR_POSITION = /\b(?:image pull )?back-off\b|\b(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b|place \d+ of \d+/;
-const EMPHASIZED = new RegExp(`(?<bad>${FAILURE.source})|(?<strong>${TIME_OR_POSITION.source})`, 'g');
+const TIME_OR_POSITION_PATTERN =
+  /\b(?:image pull )?back-off\b|\b(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b|place \d+ of \d+/;
+const EMPHASIS_PATTERN = new RegExp(
+  `(?<bad>${FAILURE_PATTERN.source})|(?<strong>${TIME_OR_POSITION_PATTERN.source})`,
+  'g',
+);
 /** Durations relative to now. They are removed because the countdown beside the answer shows them and stays current. */
-const RELATIVE_TIMES = / \((?:in \w+|now|for \w+ so far)\)|, for (?:\d+[a-z]+)+$|(?<= has been running) for \w+/g;
+const RELATIVE_TIME_PATTERN =
+  / \((?:in \w+|now|for \w+ so far)\)|, for (?:\d+[a-z]+)+$|(?<= has been running) for \w+/g;
 
 /** Removes the durations that the countdown shows. */
-export const withoutRelativeTimes = (answer: string): string => answer.replaceAll(RELATIVE_TIMES, '');
+export const withoutRelativeTimes = (answer: string): string => answer.replaceAll(RELATIVE_TIME_PATTERN, '');
 
 /** Splits an answer into parts and capitalizes it. */
 export function answerParts(answer: string): AnswerPart[] {
-  const text = withoutRelativeTimes(answer);
-  const subject = SUBJECT.exec(text)?.[0] ?? '';
-  const predicate = text.slice(subject.length);
-  const parts: AnswerPart[] = subject === '' ? [] : [{ text: capitalize(subject), weight: 'strong' }];
+  const absoluteAnswer = withoutRelativeTimes(answer);
+  const subject = SUBJECT_PATTERN.exec(absoluteAnswer)?.[0] ?? '';
+  const predicate = absoluteAnswer.slice(subject.length);
+  const answerPartList: AnswerPart[] = subject === '' ? [] : [{ text: capitalize(subject), weight: 'strong' }];
   let from = 0;
-  for (const match of predicate.matchAll(EMPHASIZED)) {
-    parts.push({ text: predicate.slice(from, match.index), weight: 'plain' });
-    parts.push({ text: match[0], weight: match.groups?.bad === undefined ? 'strong' : 'bad' });
+  for (const match of predicate.matchAll(EMPHASIS_PATTERN)) {
+    answerPartList.push({ text: predicate.slice(from, match.index), weight: 'plain' });
+    answerPartList.push({ text: match[0], weight: match.groups?.bad === undefined ? 'strong' : 'bad' });
     from = match.index + match[0].length;
   }
-  parts.push({ text: predicate.slice(from), weight: 'plain' });
-  const nonEmptyParts = parts.filter((each) => each.text !== '');
+  answerPartList.push({ text: predicate.slice(from), weight: 'plain' });
+  const nonEmptyParts = answerPartList.filter((each) => each.text !== '');
   return nonEmptyParts.map((each, index) => (index === 0 ? { ...each, text: capitalize(each.text) } : each));
 }
 

@@ -16,7 +16,7 @@ export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
 export const WHY_TABS = ['why', 'log', 'events', 'manifest'] as const;
 
 /** Creates the state that only the reading panels use. */
-export function createReading() {
+export function createReadingState() {
   return {
     /** The visible panel of a narrow page. */
     narrowTab: signal<(typeof NARROW_TABS)[number]>('why'),
@@ -31,7 +31,7 @@ export function createReading() {
   };
 }
 
-export type Reading = ReturnType<typeof createReading>;
+export type ReadingState = ReturnType<typeof createReadingState>;
 
 /** A pod's object, or the failure to load it. */
 interface LoadedObject {
@@ -43,11 +43,11 @@ interface LoadedObject {
 }
 
 /** Whether the manifest, the conditions or the status are visible. */
-const isObjectVisible = ({ whyTab }: Reading, page: Page): boolean =>
+const isObjectVisible = ({ whyTab }: ReadingState, page: Page): boolean =>
   whyTab.value === 'manifest' || page.location.value.isPodPage;
 
 /** Whether the log and the events of the selected actor are visible. */
-export const areDetailsVisible = ({ whyTab }: Reading, page: Page): boolean =>
+export const areDetailsVisible = ({ whyTab }: ReadingState, page: Page): boolean =>
   whyTab.value !== 'manifest' || page.location.value.isPodPage;
 
 interface ObjectRequest {
@@ -60,13 +60,13 @@ interface ObjectRequest {
 /** Loads the object of the selected actor's pod while it is visible, until the returned function is called. */
 export const followObject = (
   page: Page,
-  reading: Reading,
+  reading: ReadingState,
   { setTimeout }: { readonly setTimeout: (after: () => void, ms: number) => unknown },
 ): (() => void) =>
   requestOnChange<ObjectRequest>({
     setTimeout,
     currentRequest: () => (isObjectVisible(reading, page) ? currentRequest(page, reading) : undefined),
-    isSame: (a, b) => a.uid === b.uid && a.at === b.at && isSameList(a.dependencies, b.dependencies),
+    isSameRequest: (a, b) => a.uid === b.uid && a.at === b.at && isSameList(a.dependencies, b.dependencies),
     send: (question) => loadObject(page, reading, question),
   });
 
@@ -74,28 +74,28 @@ export const followObject = (
  * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod, it
  * requests the last known object.
  */
-function currentRequest(page: Page, { object, objectRetries }: Reading): ObjectRequest | undefined {
-  const uid = podUidOf(page.selected.value ?? '');
+function currentRequest(page: Page, { object, objectRetries }: ReadingState): ObjectRequest | undefined {
+  const uid = podUidOf(page.selectedPath.value ?? '');
   const world = page.world.value;
-  const tries = objectRetries.value;
+  const retryCount = objectRetries.value;
   if (uid === undefined || page.isDragging.value || page.connection.value.kind === 'lost') return undefined;
   const pod = world.pods.get(uid);
-  const isKnown = object.peek()?.uid === uid && object.peek()?.content !== undefined;
-  if (!pod) return isKnown ? undefined : { uid, at: page.lastKnown.peek()?.at, dependencies: [tries] };
+  const isAlreadyLoaded = object.peek()?.uid === uid && object.peek()?.content !== undefined;
+  if (!pod) return isAlreadyLoaded ? undefined : { uid, at: page.lastKnown.peek()?.at, dependencies: [retryCount] };
   const at = page.past.value || page.frozen.value ? world.at : undefined;
-  return { uid, at, dependencies: [tries, pod, ...actorsOfPod(world, uid)] };
+  return { uid, at, dependencies: [retryCount, pod, ...actorsOfPod(world, uid)] };
 }
 
 /** Loads the object. The previous one stays visible until the response arrives. */
-async function loadObject(page: Page, { object }: Reading, { uid, at }: ObjectRequest): Promise<void> {
-  const previous = object.peek()?.uid === uid ? object.peek() : undefined;
-  object.value = { ...previous, uid };
-  const isWanted = () => podUidOf(page.selected.peek() ?? '') === uid;
+async function loadObject(page: Page, { object }: ReadingState, { uid, at }: ObjectRequest): Promise<void> {
+  const previousObject = object.peek()?.uid === uid ? object.peek() : undefined;
+  object.value = { ...previousObject, uid };
+  const isStillSelected = () => podUidOf(page.selectedPath.peek() ?? '') === uid;
   try {
     const content = await page.client.object(uid, at);
-    if (isWanted()) object.value = { uid, content };
+    if (isStillSelected()) object.value = { uid, content };
   } catch (error) {
-    if (isWanted()) object.value = { ...previous, uid, error: errorMessage(error) };
+    if (isStillSelected()) object.value = { ...previousObject, uid, error: errorMessage(error) };
   }
 }
 
@@ -108,30 +108,30 @@ const MIN_ANNOUNCEMENT_INTERVAL_MS = 5_000;
  */
 export function createAnnouncer({
   now,
-  setTimeout: later,
+  setTimeout: scheduleTimeout,
 }: {
   now: () => number;
   setTimeout: (after: () => void, ms: number) => unknown;
 }) {
   const announcement = signal('');
   let lastAnnouncedAt = Number.NEGATIVE_INFINITY;
-  let next: string | undefined;
+  let nextText: string | undefined;
   const announceNext = () => {
-    if (next === undefined) return;
-    announcement.value = next;
-    next = undefined;
+    if (nextText === undefined) return;
+    announcement.value = nextText;
+    nextText = undefined;
     lastAnnouncedAt = now();
   };
   return {
     /** The announced text. */
-    announcement: announcement,
+    announcement,
     announce(text: string): void {
-      if (text === (next ?? announcement.peek())) return;
-      const isWaiting = next !== undefined;
-      next = text;
+      if (text === (nextText ?? announcement.peek())) return;
+      const isWaiting = nextText !== undefined;
+      nextText = text;
       const remainingMs = lastAnnouncedAt + MIN_ANNOUNCEMENT_INTERVAL_MS - now();
       if (remainingMs <= 0) announceNext();
-      else if (!isWaiting) later(announceNext, remainingMs);
+      else if (!isWaiting) scheduleTimeout(announceNext, remainingMs);
     },
   };
 }

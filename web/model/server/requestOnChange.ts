@@ -7,7 +7,7 @@ interface RequestOptions<Request> {
   /** Returns the current request, computed from signals. Undefined if nothing should be requested. */
   readonly currentRequest: () => Request | undefined;
   /** Whether two requests have the same response. */
-  readonly isSame: (a: Request, b: Request) => boolean;
+  readonly isSameRequest: (a: Request, b: Request) => boolean;
   /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Sends a request. Never rejects. */
@@ -18,27 +18,32 @@ interface RequestOptions<Request> {
 /** Sends a request whenever its parameters change, one at a time, until the returned function is called. */
 export function requestOnChange<Request>({
   currentRequest,
-  isSame,
+  isSameRequest,
   isUrgent = () => false,
   send,
-  setTimeout: later,
+  setTimeout: scheduleTimeout,
 }: RequestOptions<Request>): () => void {
   let lastRequest: Request | undefined;
-  let isResting = false;
-  let count = 0;
+  let isThrottled = false;
+  let requestCount = 0;
   let isStopped = false;
   const requestIfChanged = () => {
-    const next = currentRequest();
-    if (isStopped || next === undefined || (lastRequest !== undefined && isSame(next, lastRequest))) return;
-    if (isResting && !(lastRequest !== undefined && isUrgent(next, lastRequest))) return;
-    lastRequest = next;
-    isResting = true;
-    count += 1;
-    const requestId = count;
-    const interval = new Promise<void>((resolve) => void later(resolve, MIN_INTERVAL_MS));
-    void Promise.all([send(next), interval]).then(() => {
-      if (requestId !== count) return;
-      isResting = false;
+    const nextRequest = currentRequest();
+    if (
+      isStopped ||
+      nextRequest === undefined ||
+      (lastRequest !== undefined && isSameRequest(nextRequest, lastRequest))
+    )
+      return;
+    if (isThrottled && !(lastRequest !== undefined && isUrgent(nextRequest, lastRequest))) return;
+    lastRequest = nextRequest;
+    isThrottled = true;
+    requestCount += 1;
+    const requestId = requestCount;
+    const minInterval = new Promise<void>((resolve) => void scheduleTimeout(resolve, MIN_INTERVAL_MS));
+    void Promise.all([send(nextRequest), minInterval]).then(() => {
+      if (requestId !== requestCount) return;
+      isThrottled = false;
       requestIfChanged();
     });
   };

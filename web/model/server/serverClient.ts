@@ -1,7 +1,7 @@
 /** The HTTP client for the page's server. */
 import type {
+  ActorDetail,
   ActorHistory,
-  Detail,
   Drawing,
   Rail,
   ShownLog,
@@ -18,7 +18,7 @@ export interface ServerClient {
   /** An empty `uid` selects the story of the node's own actors. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
-  detail(path: string, at?: number): Promise<Detail>;
+  detail(path: string, at?: number): Promise<ActorDetail>;
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
   /** Returns the current log of a container. */
   log(path: string): Promise<ShownLog>;
@@ -30,10 +30,10 @@ export interface ServerClient {
 
 /** Creates a client that sends requests with `fetch`, which adds the token if the server requires one. */
 export function createClient(fetch: (resource: string) => Promise<Response>): ServerClient {
-  const json = async <T>(
+  const fetchJson = async <T>(
     resource: string,
     search: Readonly<Record<string, string | number | undefined>> = {},
-    asLines = true,
+    escapesNewlines = true,
   ) => {
     const definedParameters = Object.entries(search).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(
@@ -42,18 +42,18 @@ export function createClient(fetch: (resource: string) => Promise<Response>): Se
     const response = await fetch(`${resource}${query ? `?${query}` : ''}`);
     if (!response.ok) throw new Error(await responseError(response));
     // Safe cast: the page and its server have the same version of the protocol.
-    return escapeTexts((await response.json()) as T, asLines);
+    return escapeTexts((await response.json()) as T, escapesNewlines);
   };
   return {
-    snapshot: (at) => json<Snapshot>('/api/snapshot', { at }),
-    story: (uid, from, to) => json<Story>('/api/story', { uid, from, to }),
-    rail: () => json<Rail>('/api/rail'),
-    detail: (path, at) => json<Detail>('/api/detail', { path, at }),
-    actorHistory: (path, at) => json<ActorHistory>('/api/history', { path, at }),
-    log: (path) => json<ShownLog>('/api/log', { path }),
-    object: (uid, at) => json<ShownObject>('/api/object', { uid, at }, false),
-    entry: (actor, source, at) => json<ShownPayload>('/api/entry', { actor, source, at }, false),
-    drawing: (machine, region) => json<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
+    snapshot: (at) => fetchJson<Snapshot>('/api/snapshot', { at }),
+    story: (uid, from, to) => fetchJson<Story>('/api/story', { uid, from, to }),
+    rail: () => fetchJson<Rail>('/api/rail'),
+    detail: (path, at) => fetchJson<ActorDetail>('/api/detail', { path, at }),
+    actorHistory: (path, at) => fetchJson<ActorHistory>('/api/history', { path, at }),
+    log: (path) => fetchJson<ShownLog>('/api/log', { path }),
+    object: (uid, at) => fetchJson<ShownObject>('/api/object', { uid, at }, false),
+    entry: (actor, source, at) => fetchJson<ShownPayload>('/api/entry', { actor, source, at }, false),
+    drawing: (machine, region) => fetchJson<Drawing>(`/assets/charts/${machine}${region ? `.${region}` : ''}.json`),
   };
 }
 

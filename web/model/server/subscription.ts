@@ -5,7 +5,7 @@ import type { Page } from '../page.ts';
 import { withFrame, worldOf } from './world.ts';
 
 /** A connection that sends a snapshot followed by frames. In a browser it is an EventSource. */
-export interface Stream {
+export interface EventStream {
   onSnapshot(listener: (snapshot: Snapshot) => void): void;
   onFrame(listener: (frame: Frame) => void): void;
   onEnd(listener: () => void): void;
@@ -13,7 +13,7 @@ export interface Stream {
 }
 
 interface SubscriptionOptions {
-  readonly open: () => Stream;
+  readonly open: () => EventStream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
   /** Called after each snapshot. Lines sent before it may have been missed. */
@@ -30,7 +30,7 @@ export function subscribe(
   { open, setTimeout: later, now, onSnapshot, onLines }: SubscriptionOptions,
 ): () => void {
   let isClosed = false;
-  let stream: Stream | undefined;
+  let stream: EventStream | undefined;
   const connect = () => {
     if (isClosed) return;
     stream = open();
@@ -44,8 +44,8 @@ export function subscribe(
     });
     stream.onEnd(() => {
       stream?.close();
-      const lost = page.connection.peek();
-      const since = lost.kind === 'lost' ? lost.since : now();
+      const connection = page.connection.peek();
+      const since = connection.kind === 'lost' ? connection.since : now();
       page.connection.value = { kind: 'lost', since, retryAt: now() + RETRY_MS };
       later(connect, RETRY_MS);
     });
@@ -60,20 +60,20 @@ export function subscribe(
 function applySnapshot(page: Page, snapshot: Snapshot): void {
   batch(() => {
     page.connection.value = { kind: 'live' };
-    page.recorded.value = snapshot.recorded;
+    page.recordedRange.value = snapshot.recorded;
     page.live.value = worldOf(snapshot);
     page.syncClock(snapshot.at);
   });
 }
 
 function applyFrame(page: Page, frame: Frame): void {
-  const { recorded } = page;
+  const { recordedRange: recordedSignal } = page;
   batch(() => {
     page.live.value = withFrame(page.live.value, frame);
     page.syncClock(frame.at);
     if (page.frozen.peek()) page.eventsSinceFreeze.value += countInputs(frame);
-    const recordedRange = frame.recorded ?? recorded.peek();
-    if (recordedRange) recorded.value = { ...recordedRange, to: Math.max(recordedRange.to, frame.at) };
+    const recordedRange = frame.recorded ?? recordedSignal.peek();
+    if (recordedRange) recordedSignal.value = { ...recordedRange, to: Math.max(recordedRange.to, frame.at) };
   });
 }
 

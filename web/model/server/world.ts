@@ -39,16 +39,16 @@ export function withFrame(world: World, { at, node, pods, podsGone, actors, acto
 }
 
 function applyChanges<T>(
-  previous: ReadonlyMap<string, T>,
-  updated: readonly T[],
+  previousItems: ReadonlyMap<string, T>,
+  updatedItems: readonly T[],
   keyOf: (each: T) => string,
   removedKeys: readonly string[],
 ): ReadonlyMap<string, T> {
-  if (updated.length === 0 && removedKeys.length === 0) return previous;
-  const next = new Map(previous);
-  for (const key of removedKeys) next.delete(key);
-  for (const each of updated) next.set(keyOf(each), each);
-  return next;
+  if (updatedItems.length === 0 && removedKeys.length === 0) return previousItems;
+  const nextItems = new Map(previousItems);
+  for (const key of removedKeys) nextItems.delete(key);
+  for (const each of updatedItems) nextItems.set(keyOf(each), each);
+  return nextItems;
 }
 
 function childrenOf(actors: ReadonlyMap<string, ShownActor>): ReadonlyMap<string, readonly string[]> {

@@ -9,40 +9,40 @@ import { createStoryView } from './storyView.ts';
 const RAIL_INTERVAL_MS = 10_000;
 
 interface Timers {
-  readonly later: (after: () => void, ms: number) => unknown;
+  readonly scheduleTimeout: (after: () => void, ms: number) => unknown;
 }
 
 /** Creates the state of the story and time panels. It is updated from then on. */
-export function startStory(page: Page, waits: Timers) {
+export function startStory(page: Page, timers: Timers) {
   const storyState = createStoryState(page);
   followStory(page, storyState);
   resetOnNavigation(page, storyState);
-  void pollRail(page, waits);
-  return { page, storyState, view: createStoryView(page, storyState), player: createPlayer(page, waits) };
+  void pollRail(page, timers);
+  return { page, storyState, view: createStoryView(page, storyState), player: createPlayer(page, timers) };
 }
 
 /** Resets the burst when the selected actor or the displayed time changes. */
 function resetOnNavigation(page: Page, { selectedBurst, expandedRow }: ReturnType<typeof createStoryState>): void {
-  let actor = page.selected.peek();
+  let actor = page.selectedPath.peek();
   effect(() => {
-    const selected = page.selected.value;
+    const selectedPath = page.selectedPath.value;
     // Read the signal, so that the effect depends on the displayed time.
     void page.past.value;
     selectedBurst.value = undefined;
-    if (selected !== actor) expandedRow.value = undefined;
-    actor = selected;
+    if (selectedPath !== actor) expandedRow.value = undefined;
+    actor = selectedPath;
   });
 }
 
 /** Loads the rail, and reloads it while it grows or if the request failed. */
-async function pollRail(page: Page, { later }: Timers): Promise<void> {
-  if (page.recorded.peek() && page.connection.peek().kind !== 'lost') {
+async function pollRail(page: Page, { scheduleTimeout }: Timers): Promise<void> {
+  if (page.recordedRange.peek() && page.connection.peek().kind !== 'lost') {
     try {
       page.rail.value = await page.client.rail();
     } catch {
-      // The previous rail stays visible.
+      // Keep showing the previous rail if the request fails.
     }
   }
   if (page.mode === 'live' || page.rail.peek() === undefined)
-    later(() => void pollRail(page, { later }), RAIL_INTERVAL_MS);
+    scheduleTimeout(() => void pollRail(page, { scheduleTimeout }), RAIL_INTERVAL_MS);
 }

@@ -19,7 +19,7 @@ interface BarOptions {
    * Actors that still exist. Bars of other actors end with the last line of the story. Undefined if the actors are
    * unknown.
    */
-  readonly present?: { has(actor: string): boolean } | undefined;
+  readonly presentActors?: { has(actor: string): boolean } | undefined;
 }
 
 /**
@@ -31,33 +31,33 @@ export function stateBars(
   options: BarOptions,
 ): ReadonlyMap<string, Bar[]> {
   const bars = new Map<string, Bar[]>();
-  const open = new Map<string, Bar>();
+  const openBars = new Map<string, Bar>();
   const closeBar = (actor: string, to: number) => {
-    const bar = open.get(actor);
-    open.delete(actor);
+    const bar = openBars.get(actor);
+    openBars.delete(actor);
     // Skip states that the actor only passed through.
     if (bar && to > bar.from) addBar(bars, actor, { ...bar, to }, options.from);
   };
   for (const { actor, state, since, tag } of story.before)
-    open.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
+    openBars.set(actor, { from: Math.min(since, story.from), to: since, state, ...(tag === undefined ? {} : { tag }) });
   let lastLineAt = story.from;
   for (const line of story.lines) {
     if (line.at > options.now) break;
     if (line.kind === 'state') {
       closeBar(line.actor, line.at);
-      open.set(line.actor, barFrom(line));
+      openBars.set(line.actor, createBar(line));
     }
     // If an agent was killed, its state is known only up to its last line.
-    if (line.kind === 'began') for (const actor of [...open.keys()]) closeBar(actor, lastLineAt);
-    if (line.kind === 'ended') for (const actor of [...open.keys()]) closeBar(actor, line.at);
+    if (line.kind === 'began') for (const actor of [...openBars.keys()]) closeBar(actor, lastLineAt);
+    if (line.kind === 'ended') for (const actor of [...openBars.keys()]) closeBar(actor, line.at);
     lastLineAt = line.at;
   }
-  const isPresent = (actor: string) => options.present?.has(actor) ?? true;
-  for (const actor of [...open.keys()]) closeBar(actor, isPresent(actor) ? options.now : lastLineAt);
-  return withImages(bars);
+  const isPresent = (actor: string) => options.presentActors?.has(actor) ?? true;
+  for (const actor of [...openBars.keys()]) closeBar(actor, isPresent(actor) ? options.now : lastLineAt);
+  return overlayImages(bars);
 }
 
-const barFrom = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar => ({
+const createBar = ({ at, state, tag }: Extract<StoryLine, { kind: 'state' }>): Bar => ({
   from: at,
   to: at,
   state,
@@ -74,7 +74,7 @@ function addBar(barsByActor: Map<string, Bar[]>, actor: string, bar: Bar, from =
 /** The state of an actor that waits for its image, which is less specific than the state of the image. */
 const GETTING_IMAGE = 'gettingImage';
 
-function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
+function overlayImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
   return new Map(
     [...bars].map(([actor, actorBars]) => {
       const image = kindOf(actor) === 'image' ? undefined : bars.get(`${actor}/image`);
@@ -90,15 +90,15 @@ function withImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]
 
 /** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
 function overlayBars(bar: Bar, overlays: readonly Bar[]): Bar[] {
-  const result: Bar[] = [];
+  const remainingBars: Bar[] = [];
   let at = bar.from;
   for (const overlay of overlays) {
     const from = Math.max(overlay.from, at);
     const to = Math.min(overlay.to, bar.to);
     if (to <= from) continue;
-    if (from > at) result.push({ ...bar, from: at, to: from });
-    result.push({ ...overlay, from, to, state: `image.${overlay.state}` });
+    if (from > at) remainingBars.push({ ...bar, from: at, to: from });
+    remainingBars.push({ ...overlay, from, to, state: `image.${overlay.state}` });
     at = to;
   }
-  return at < bar.to ? [...result, { ...bar, from: at }] : result;
+  return at < bar.to ? [...remainingBars, { ...bar, from: at }] : remainingBars;
 }

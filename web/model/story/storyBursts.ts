@@ -31,14 +31,14 @@ const UNSETTLED_STEPS = 100;
  */
 export function createBurstGrouper(): (steps: readonly Step[], subject: string) => Burst[] {
   let previousSubject = '';
-  let relevance = new WeakMap<Step, boolean>();
+  let relevanceByStep = new WeakMap<Step, boolean>();
   return (steps, subject) => {
-    if (subject !== previousSubject) relevance = new WeakMap();
+    if (subject !== previousSubject) relevanceByStep = new WeakMap();
     previousSubject = subject;
-    const settled = steps.length - UNSETTLED_STEPS;
+    const settledCount = steps.length - UNSETTLED_STEPS;
     const relevantSteps = steps.filter((step, index) => {
-      const isRelevant = relevance.get(step) ?? concerns(step, subject);
-      if (index < settled) relevance.set(step, isRelevant);
+      const isRelevant = relevanceByStep.get(step) ?? concernsSubject(step, subject);
+      if (index < settledCount) relevanceByStep.set(step, isRelevant);
       return isRelevant;
     });
     return splitIntoBursts(relevantSteps, subject);
@@ -46,9 +46,9 @@ export function createBurstGrouper(): (steps: readonly Step[], subject: string) 
 }
 
 function splitIntoBursts(relevantSteps: readonly Step[], subject: string): Burst[] {
-  const cuts = kindOf(subject) === 'container' ? runCuts(relevantSteps, subject) : gapCuts(relevantSteps, subject);
-  return cuts.flatMap(({ startIndex, ...cut }, index) => {
-    const burstSteps = relevantSteps.slice(startIndex, cuts[index + 1]?.startIndex);
+  const burstCuts = kindOf(subject) === 'container' ? runCuts(relevantSteps, subject) : gapCuts(relevantSteps, subject);
+  return burstCuts.flatMap(({ startIndex, ...cut }, index) => {
+    const burstSteps = relevantSteps.slice(startIndex, burstCuts[index + 1]?.startIndex);
     const [firstStep] = burstSteps;
     const lastStep = burstSteps.at(-1);
     return firstStep && lastStep ? [{ ...cut, from: firstStep.at, to: lastStep.at, steps: burstSteps }] : [];
@@ -62,7 +62,7 @@ export function burstIndexAt(bursts: readonly Burst[], at: number): number {
 }
 
 /** Whether a step affects an actor or one of its descendants. */
-const concerns = ({ actor, moves, events, calls, event }: Step, subject: string): boolean =>
+const concernsSubject = ({ actor, moves, events, calls, event }: Step, subject: string): boolean =>
   isWithin(actor, subject) ||
   event === 'began' ||
   event === 'ended' ||
@@ -78,8 +78,8 @@ interface Cut {
 
 /** Returns the number of the run that a step creates a container for, if any. */
 function requestedRun({ calls }: Pick<Step, 'calls'>, container: string): number | undefined {
-  const call = calls.find(({ port, actor }) => port === 'createContainer' && isWithin(actor, container));
-  return call && runNumberIn(call.about);
+  const createCall = calls.find(({ port, actor }) => port === 'createContainer' && isWithin(actor, container));
+  return createCall && runNumberIn(createCall.about);
 }
 
 /** Returns the number of the run from the description of a `createContainer` call. */
@@ -87,32 +87,33 @@ export const runNumberIn = (about: string): number => Number(/ attempt (\d+)$/.e
 
 /** Splits the steps into runs. A run starts with the transition that leaves the final state of the previous run. */
 function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
-  const cuts: Cut[] = [];
+  const runStartCuts: Cut[] = [];
   let startIndex = 0;
   steps.forEach((step, index) => {
     if (step.moves.some(({ actor, from = '' }) => actor === subject && STATES_BEFORE_NEXT_RUN.test(from)))
       startIndex = index;
     const run = requestedRun(step, subject);
     // A repeated call belongs to the same run.
-    if (run !== undefined && run !== cuts.at(-1)?.run) cuts.push({ startIndex, title: `Run ${run}`, run });
+    if (run !== undefined && run !== runStartCuts.at(-1)?.run)
+      runStartCuts.push({ startIndex, title: `Run ${run}`, run });
   });
-  const [first] = cuts;
-  if (first?.startIndex === 0) return cuts;
+  const [first] = runStartCuts;
+  if (first?.startIndex === 0) return runStartCuts;
   const title = first?.run === undefined ? 'Steps' : first.run > 1 ? `Run ${first.run - 1}` : 'Start';
-  return [{ startIndex: 0, title }, ...cuts];
+  return [{ startIndex: 0, title }, ...runStartCuts];
 }
 
 /** States that a container leaves only for its next run or to be stopped. */
 const STATES_BEFORE_NEXT_RUN = /^(running|ended)\b/;
 
 function gapCuts(steps: readonly Step[], subject: string): readonly Cut[] {
-  const cuts: Cut[] = [];
+  const gapStartCuts: Cut[] = [];
   let lastAt = steps[0]?.at ?? 0;
   steps.forEach((step, index) => {
     const isAttempt = kindOf(step.actor) === 'probe' && step.actor !== subject;
-    if (cuts.length === 0 || (!isAttempt && step.at - lastAt > GAP_MS))
-      cuts.push({ startIndex: index, title: 'Steps' });
+    if (gapStartCuts.length === 0 || (!isAttempt && step.at - lastAt > GAP_MS))
+      gapStartCuts.push({ startIndex: index, title: 'Steps' });
     if (!isAttempt) lastAt = Math.max(lastAt, step.at);
   });
-  return cuts;
+  return gapStartCuts;
 }

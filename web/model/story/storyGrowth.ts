@@ -23,12 +23,14 @@ export function concernsPod(line: StoryLine, uid: string): boolean {
 export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
   const allLines = [...story.lines, ...lines];
   // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
-  const excess = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
-  const unsaidCount = (story.unsaid ?? 0) + unsaid + excess;
-  const remaining =
-    excess === 0 ? { from: story.from, before: story.before, lines: allLines } : dropLines(story, allLines, excess);
+  const excessLineCount = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
+  const unsaidCount = (story.unsaid ?? 0) + unsaid + excessLineCount;
+  const remainingStory =
+    excessLineCount === 0
+      ? { from: story.from, before: story.before, lines: allLines }
+      : dropLines(story, allLines, excessLineCount);
   return {
-    ...remaining,
+    ...remainingStory,
     to: Math.max(story.to, lines.at(-1)?.at ?? story.to),
     ...(unsaidCount === 0 ? {} : { unsaid: unsaidCount }),
   };
@@ -46,8 +48,8 @@ function dropLines(
     const { actor, state, at, tag } = line;
     states.set(actor, { actor, state, since: at, ...(tag === undefined ? {} : { tag }) });
   }
-  const lines = allLines.slice(count);
-  return { from: lines[0]?.at ?? 0, before: [...states.values()], lines };
+  const retainedLines = allLines.slice(count);
+  return { from: retainedLines[0]?.at ?? 0, before: [...states.values()], lines: retainedLines };
 }
 
 /** Returns the time from which the story is complete. If there were too many lines, the earliest were left out. */
@@ -61,19 +63,23 @@ export const completeFrom = ({ unsaid, from, lines }: Story): number =>
 export function mergeMissing(story: Story, continuation: Story): Story {
   if (continuation.unsaid !== undefined)
     return { ...continuation, unsaid: (story.unsaid ?? 0) + story.lines.length + continuation.unsaid };
-  const head = story.lines.filter(({ at }) => at < continuation.from);
+  const earlierLines = story.lines.filter(({ at }) => at < continuation.from);
   // An agent that was killed may have sent lines that it had not recorded.
-  const unwritten = newLines(
+  const unrecordedLines = newLines(
     story.lines.filter(({ at }) => at >= continuation.from),
     continuation,
   );
-  return appendLines({ ...story, lines: head, to: continuation.to }, [...unwritten, ...continuation.lines], 0);
+  return appendLines(
+    { ...story, lines: earlierLines, to: continuation.to },
+    [...unrecordedLines, ...continuation.lines],
+    0,
+  );
 }
 
 /** Returns the lines that the story does not contain yet. */
 export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pick<Story, 'lines'>): StoryLine[] {
-  const first = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
-  const knownLines = new Set(storyLines.filter(({ at }) => at >= first).map((line) => JSON.stringify(line)));
+  const firstAt = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  const knownLines = new Set(storyLines.filter(({ at }) => at >= firstAt).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 
@@ -86,18 +92,19 @@ const NO_STATES_BEFORE: Story['before'] = [];
  * calls with the same story and life return the same object.
  */
 export function createLifeCutter(): (story: Story, at: number) => Story {
-  let cached: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
+  let cachedCut: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
   return (story, at) => {
     const { lines } = story;
-    const ends = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
-    if (ends.length === 0) return story;
+    const lifeEnds = lines.flatMap(({ kind }, index) => (kind === 'gone' ? [index + 1] : []));
+    if (lifeEnds.length === 0) return story;
     const from =
-      ends.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
-    const to = ends.find((end) => end > from) ?? lines.length;
-    if (cached?.story === story && cached.from === from && cached.to === to) return cached.cut;
-    const before = from === 0 ? story.before : NO_STATES_BEFORE;
-    const cut = from === 0 && to === lines.length ? story : { ...story, before, lines: lines.slice(from, to) };
-    cached = { story, from, to, cut };
+      lifeEnds.findLast((end) => (lines.slice(end).find(provesExistence)?.at ?? Number.POSITIVE_INFINITY) <= at) ?? 0;
+    const to = lifeEnds.find((end) => end > from) ?? lines.length;
+    if (cachedCut?.story === story && cachedCut.from === from && cachedCut.to === to) return cachedCut.cut;
+    const statesBefore = from === 0 ? story.before : NO_STATES_BEFORE;
+    const cut =
+      from === 0 && to === lines.length ? story : { ...story, before: statesBefore, lines: lines.slice(from, to) };
+    cachedCut = { story, from, to, cut };
     return cut;
   };
 }

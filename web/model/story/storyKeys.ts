@@ -14,25 +14,27 @@ interface StoryKeysInput {
 }
 
 export function storyKeys({ page, storyState, player, openTimeField }: StoryKeysInput): KeyAction[] {
-  const step = (by: 'event' | 'change', isForward: boolean) => () => {
+  const stepAction = (by: 'event' | 'change', isForward: boolean) => () => {
     player.stop();
     void stepTo(page, storyState, by, isForward);
   };
   const isLive = page.mode === 'live';
-  const time = (keys: readonly string[], description: string, run: () => void): KeyAction => ({
+  const timeAction = (keys: readonly string[], description: string, run: () => void): KeyAction => ({
     keys,
     group: 'Time',
     description,
     run,
   });
   return [
-    time(['['], 'The change of the selection before', step('change', false)),
-    time([']'], 'The next change of the selection', step('change', true)),
-    time([','], 'One event back', step('event', false)),
-    time(['.'], 'One event on', step('event', true)),
-    time([' '], isLive ? 'Hold the picture, or play the past' : 'Play, or stop', () => togglePlayback(page, player)),
-    ...(isLive ? [time(['l'], 'Go live', () => returnToLive(page, player))] : []),
-    time(['g'], 'Go to a time', openTimeField),
+    timeAction(['['], 'The change of the selection before', stepAction('change', false)),
+    timeAction([']'], 'The next change of the selection', stepAction('change', true)),
+    timeAction([','], 'One event back', stepAction('event', false)),
+    timeAction(['.'], 'One event on', stepAction('event', true)),
+    timeAction([' '], isLive ? 'Hold the picture, or play the past' : 'Play, or stop', () =>
+      togglePlayback(page, player),
+    ),
+    ...(isLive ? [timeAction(['l'], 'Go live', () => returnToLive(page, player))] : []),
+    timeAction(['g'], 'Go to a time', openTimeField),
     { keys: ['s'], group: 'Story', description: 'By time or by steps', run: () => toggleStoryView(page) },
   ];
 }
@@ -58,10 +60,10 @@ export function returnToLive(page: Page, player: Player): void {
 /** Switches to the next playback speed. After the fastest one, playback stops. */
 export function cycleSpeed(page: Page, player: Player): void {
   const now = player.speed.peek();
-  const next = SPEEDS.find((speed) => speed > (now ?? 0));
-  if (next === undefined) player.stop();
+  const nextSpeed = SPEEDS.find((speed) => speed > (now ?? 0));
+  if (nextSpeed === undefined) player.stop();
   else {
-    if (!page.past.peek()) goToTime(page, page.recorded.peek()?.from ?? page.now.peek());
-    player.play(next);
+    if (!page.past.peek()) goToTime(page, page.recordedRange.peek()?.from ?? page.now.peek());
+    player.play(nextSpeed);
   }
 }

@@ -45,36 +45,37 @@ interface LaneInput {
   readonly now: number;
   /** The actors at the time `now`. Undefined if they are unknown. */
   readonly actors?: ReadonlyMap<string, Pick<ShownActor, 'until'>> | undefined;
-  readonly selected?: string | undefined;
+  readonly selectedPath?: string | undefined;
 }
 
 /**
  * Returns the lanes of a pod's or the node's story in display order, from the source to the events. Empty lanes are
  * omitted.
  */
-export function storyLanes({ story, steps, from, now, actors, selected }: LaneInput): Lane[] {
+export function storyLanes({ story, steps, from, now, actors, selectedPath }: LaneInput): Lane[] {
   const pastSteps = steps.filter(({ at }) => at <= now);
   const visibleSteps = stepsSince(pastSteps, from);
-  const bars = stateBars(story, { from, now, present: actors });
-  const byActor = Map.groupBy(visibleSteps, ({ actor }) => actor);
+  const bars = stateBars(story, { from, now, presentActors: actors });
+  const stepsByActor = Map.groupBy(visibleSteps, ({ actor }) => actor);
   const actorPaths = [...bars.keys()].filter((path) => kindOf(path) !== 'image');
-  const lane = (path: string) => actorLane(path, bars.get(path) ?? [], byActor.get(path) ?? [], actors?.get(path));
+  const toActorLane = (path: string) =>
+    actorLane(path, bars.get(path) ?? [], stepsByActor.get(path) ?? [], actors?.get(path));
   const pathsOfKind = (kind: string) => actorPaths.filter((path) => kindOf(path) === kind);
-  const histories = runHistories(visibleSteps);
+  const historyByActor = runHistories(visibleSteps);
   const containers = [...new Set([...pathsOfKind('container'), ...pathsOfKind('probe').map(probedContainer)])].flatMap(
     (path) => [
-      { ...lane(path), ...histories.get(path) },
-      ...pathsOfKind('probe').flatMap((probe) => (probedContainer(probe) === path ? [lane(probe)] : [])),
+      { ...toActorLane(path), ...historyByActor.get(path) },
+      ...pathsOfKind('probe').flatMap((probe) => (probedContainer(probe) === path ? [toActorLane(probe)] : [])),
     ],
   );
   const stepsFrom = (source: Step['source']) => pastSteps.filter((step) => step.source === source);
   const visibleOrLast = (steps: readonly Step[]) => lastIfEmpty(stepsSince(steps, from), steps);
   const lanes = [
     markLane('source', 'manifest', visibleOrLast(stepsFrom('source'))),
-    ...pathsOfKind('pod').map(lane),
-    ...foldVolumes(pathsOfKind('volume').map(lane), selected),
+    ...pathsOfKind('pod').map(toActorLane),
+    ...foldVolumes(pathsOfKind('volume').map(toActorLane), selectedPath),
     ...containers,
-    ...pathsOfKind('other').sort().map(lane),
+    ...pathsOfKind('other').sort().map(toActorLane),
     ...gateLanes(stepsFrom('gate'), visibleOrLast),
     markLane('runtime', 'runtime', visibleOrLast(stepsFrom('runtime'))),
     markLane('events', 'events', visibleOrLast(pastSteps.filter((step) => step.events.length > 0))),
@@ -97,7 +98,7 @@ const EMPTY_LANE = { actors: [], bars: [], marks: [], exits: [], runs: [] };
 const toMark = (step: Step, isFailure = step.isFailure): Mark => ({
   at: step.at,
   isFailure,
-  step: step.first,
+  step: step.firstLineIndex,
   actor: step.actor,
 });
 
@@ -123,7 +124,7 @@ function actorLane(
   actor: Pick<ShownActor, 'until'> | undefined,
 ): Lane {
   const isProbe = kindOf(path) === 'probe';
-  const tries = isProbe ? steps.filter(({ event }) => event === 'runProbe') : [];
+  const probeAttempts = isProbe ? steps.filter(({ event }) => event === 'runProbe') : [];
   return {
     ...EMPTY_LANE,
     id: path,
@@ -131,7 +132,7 @@ function actorLane(
     kind: isProbe ? 'probe' : 'actor',
     actors: [path],
     bars,
-    marks: tries.map((step) => toMark(step, isFailedStep(step))),
+    marks: probeAttempts.map((step) => toMark(step, isFailedStep(step))),
     ...(actor?.until === undefined ? {} : { until: actor.until }),
   };
 }
@@ -143,10 +144,10 @@ interface RunHistory {
 
 /** Returns the runs of each container and the ones that failed. */
 function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
-  const histories = new Map<string, RunHistory>();
+  const historyByActor = new Map<string, RunHistory>();
   const historyOf = (actor: string) => {
-    const history = histories.get(actor) ?? { runs: [], exits: [] };
-    histories.set(actor, history);
+    const history = historyByActor.get(actor) ?? { runs: [], exits: [] };
+    historyByActor.set(actor, history);
     return history;
   };
   for (const step of steps) {
@@ -159,17 +160,17 @@ function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
     for (const move of step.moves)
       if (isExit(move) && (step.isFailure || isFailedMove(move))) historyOf(move.actor).exits.push(toMark(step, true));
   }
-  return histories;
+  return historyByActor;
 }
 
 const isExit = ({ actor, from, state }: Move): boolean =>
   from?.startsWith('running') === true && !state.startsWith('running') && kindOf(actor) === 'container';
 
 /** Merges the lanes of all volumes into one if they went through the same states. */
-function foldVolumes(lanes: readonly Lane[], selected: string | undefined): readonly Lane[] {
+function foldVolumes(lanes: readonly Lane[], selectedPath: string | undefined): readonly Lane[] {
   const [first] = lanes;
-  const isSelected = lanes.some(({ id }) => id === selected);
-  const stories = new Set(lanes.map(({ bars }) => bars.map(({ state }) => state).join(' ')));
-  if (!first || lanes.length === 1 || isSelected || stories.size > 1) return lanes;
+  const isSelected = lanes.some(({ id }) => id === selectedPath);
+  const stateSequences = new Set(lanes.map(({ bars }) => bars.map(({ state }) => state).join(' ')));
+  if (!first || lanes.length === 1 || isSelected || stateSequences.size > 1) return lanes;
   return [{ ...first, id: 'volumes', label: `${lanes.length} volumes`, actors: lanes.flatMap(({ actors }) => actors) }];
 }

@@ -24,24 +24,24 @@ const SELECTED_MARGIN = 4;
 /** Positions the lanes from top to bottom within the available height. `height` is the total height. */
 export function positionLanes(
   lanes: readonly Lane[],
-  selected: string | undefined,
+  selectedPath: string | undefined,
   availableHeight: number,
 ): { readonly placed: readonly PositionedLane[]; readonly height: number } {
-  const isSelected = ({ actors }: Lane) => selected !== undefined && actors.includes(selected);
-  const count = lanes.length;
-  const extra = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SELECTED_MARGIN : 0;
-  const otherCount = extra === 0 ? count : count - 1;
+  const isSelected = ({ actors }: Lane) => selectedPath !== undefined && actors.includes(selectedPath);
+  const laneCount = lanes.length;
+  const selectedExtraHeight = lanes.some(isSelected) ? SELECTED_HEIGHT + 2 * SELECTED_MARGIN : 0;
+  const otherCount = selectedExtraHeight === 0 ? laneCount : laneCount - 1;
   const laneHeight = Math.max(
     MIN_HEIGHT,
-    Math.min(MAX_HEIGHT, Math.floor((availableHeight - extra) / Math.max(1, otherCount))),
+    Math.min(MAX_HEIGHT, Math.floor((availableHeight - selectedExtraHeight) / Math.max(1, otherCount))),
   );
   let top = 0;
-  const placed = lanes.map((lane): PositionedLane => {
+  const positionedLanes = lanes.map((lane): PositionedLane => {
     const isLaneSelected = isSelected(lane);
-    const space = isLaneSelected ? SELECTED_MARGIN : 0;
+    const margin = isLaneSelected ? SELECTED_MARGIN : 0;
     const height = isLaneSelected ? SELECTED_HEIGHT : laneHeight;
-    const from = top + space;
-    top = from + height + space;
+    const from = top + margin;
+    top = from + height + margin;
     return {
       lane,
       top: from,
@@ -51,7 +51,7 @@ export function positionLanes(
       isSelected: isLaneSelected,
     };
   });
-  return { placed, height: top };
+  return { placed: positionedLanes, height: top };
 }
 
 /** Returns the description of the timeline for screen readers. */
@@ -59,10 +59,10 @@ export function timelineDescription(
   lanes: readonly Lane[],
   labels: { readonly of: string; readonly from: string; readonly to: string },
 ): string {
-  const runs = lanes.flatMap(({ label, runs, exits }) => {
+  const runTexts = lanes.flatMap(({ label, runs, exits }) => {
     if (runs.length === 0) return [];
-    const failures = exits.length > 0 ? `, ${exits.length} of which ended badly` : '';
-    return [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of ${label}${failures}`];
+    const failureText = exits.length > 0 ? `, ${exits.length} of which ended badly` : '';
+    return [`${runs.length} ${runs.length === 1 ? 'run' : 'runs'} of ${label}${failureText}`];
   });
-  return `Timeline of ${labels.of} from ${labels.from} to ${labels.to}${runs.length > 0 ? `: ${runs.join('; ')}` : ''}`;
+  return `Timeline of ${labels.of} from ${labels.from} to ${labels.to}${runTexts.length > 0 ? `: ${runTexts.join('; ')}` : ''}`;
 }

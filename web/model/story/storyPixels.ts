@@ -37,12 +37,12 @@ const BAR_GAP = 0.6;
 
 /** Positions the visible bars from left to right without overlap. */
 export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[] {
-  const placed: PositionedBar[] = [];
+  const positionedBars: PositionedBar[] = [];
   let pendingBlip: { readonly x: number; readonly bar: Bar } | undefined;
   let end = scale.left;
-  const flush = () => {
+  const flushPendingBlip = () => {
     if (!pendingBlip) return;
-    placed.push({ ...pendingBlip.bar, x: pendingBlip.x, width: MIN_BAR_WIDTH, isMerged: true });
+    positionedBars.push({ ...pendingBlip.bar, x: pendingBlip.x, width: MIN_BAR_WIDTH, isMerged: true });
     end = pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP;
     pendingBlip = undefined;
   };
@@ -50,20 +50,20 @@ export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[
     if (bar.to < scale.from || bar.from > scale.to) continue;
     const naturalX = Math.max(toX(scale, bar.from), scale.left);
     const right = Math.min(toX(scale, bar.to), scale.right);
-    if (pendingBlip && naturalX >= pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP) flush();
+    if (pendingBlip && naturalX >= pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP) flushPendingBlip();
     const left = Math.max(naturalX, pendingBlip ? pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP : end);
     if (right - left < MIN_BAR_WIDTH) {
       if (!pendingBlip) pendingBlip = { x: Math.max(naturalX, end), bar };
       else if (bar.to - bar.from > pendingBlip.bar.to - pendingBlip.bar.from) pendingBlip = { x: pendingBlip.x, bar };
       continue;
     }
-    flush();
+    flushPendingBlip();
     const x = Math.max(naturalX, end);
-    placed.push({ ...bar, x, width: right - x, isMerged: false });
+    positionedBars.push({ ...bar, x, width: right - x, isMerged: false });
     end = right;
   }
-  flush();
-  return placed;
+  flushPendingBlip();
+  return positionedBars;
 }
 
 /** Marks merged at one position. */
@@ -78,17 +78,17 @@ const MERGE_DISTANCE = 6;
 
 /** Positions the visible marks. Merged marks have the position of the first one. */
 export function positionMarks(marks: readonly Mark[], scale: Scale): PositionedMark[] {
-  const placed: { readonly x: number; readonly marks: Mark[]; isFailure: boolean; last: number }[] = [];
+  const positionedMarks: { readonly x: number; readonly marks: Mark[]; isFailure: boolean; last: number }[] = [];
   for (const mark of marks) {
     if (mark.at < scale.from || mark.at > scale.to) continue;
     const x = toX(scale, mark.at);
-    const previous = placed.at(-1);
-    if (previous && x - previous.x < MERGE_DISTANCE) {
-      previous.marks.push(mark);
-      previous.isFailure ||= mark.isFailure;
-    } else placed.push({ x, marks: [mark], isFailure: mark.isFailure, last: x });
+    const previousMark = positionedMarks.at(-1);
+    if (previousMark && x - previousMark.x < MERGE_DISTANCE) {
+      previousMark.marks.push(mark);
+      previousMark.isFailure ||= mark.isFailure;
+    } else positionedMarks.push({ x, marks: [mark], isFailure: mark.isFailure, last: x });
   }
-  return placed;
+  return positionedMarks;
 }
 
 /** A text on an axis. */
@@ -100,7 +100,7 @@ export interface Label {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-const TICKS = [
+const TICK_INTERVALS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * MINUTE),
 ];
@@ -114,46 +114,52 @@ export interface Tick extends Label {
 
 /** Returns labels at round times. A label at midnight shows the date. */
 export function axisTicks(scale: Scale, between = MIN_TICK_DISTANCE): Tick[] {
-  const perPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
-  const step = TICKS.find((each) => each / perPixel >= between) ?? TICKS.at(-1) ?? MINUTE;
-  const first = Math.ceil(scale.from / step) * step;
-  const text = step < MINUTE ? formatClock : formatMinutes;
-  return Array.from({ length: Math.max(0, Math.floor((scale.to - first) / step) + 1) }, (_, index) => {
-    const at = first + index * step;
-    return { at, x: toX(scale, at), text: at % DAY === 0 ? formatDate(at) : text(at) };
+  const msPerPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
+  const tickInterval = TICK_INTERVALS.find((each) => each / msPerPixel >= between) ?? TICK_INTERVALS.at(-1) ?? MINUTE;
+  const firstTick = Math.ceil(scale.from / tickInterval) * tickInterval;
+  const formatTick = tickInterval < MINUTE ? formatClock : formatMinutes;
+  return Array.from({ length: Math.max(0, Math.floor((scale.to - firstTick) / tickInterval) + 1) }, (_, index) => {
+    const at = firstTick + index * tickInterval;
+    return { at, x: toX(scale, at), text: at % DAY === 0 ? formatDate(at) : formatTick(at) };
   });
 }
 
 /** Returns the longest text that fits into a bar. Empty if none does. */
 export function barLabel({ state, tag, from, to }: Bar, width: number, until?: number): string {
-  const short = shortState(state);
-  const took = formatDuration((until ?? to) - from);
-  const isWait = tag === 'retrying' || tag === 'waiting';
-  const choices = tag === 'steady' || tag === 'done' ? [short] : [`${short} ${took}`, isWait ? took : short];
-  return choices.find((each) => each.length * CHARACTER_WIDTH + 2 * PADDING <= width) ?? '';
+  const shortStateName = shortState(state);
+  const durationText = formatDuration((until ?? to) - from);
+  const isWaiting = tag === 'retrying' || tag === 'waiting';
+  const labelCandidates =
+    tag === 'steady' || tag === 'done'
+      ? [shortStateName]
+      : [`${shortStateName} ${durationText}`, isWaiting ? durationText : shortStateName];
+  return labelCandidates.find((each) => each.length * CHARACTER_WIDTH + 2 * LABEL_PADDING <= width) ?? '';
 }
 
 /** Approximate width of a character. */
 const CHARACTER_WIDTH = 6;
-const PADDING = 6;
+const LABEL_PADDING = 6;
 
 /** Returns labels with run numbers below the starts of the runs. Runs that are too close share a label. */
 export function runLabels(runs: readonly Run[], scale: Scale): Label[] {
-  const groups: { from: number; to: number; runs: number[] }[] = [];
+  const labelGroups: { from: number; to: number; runs: number[] }[] = [];
   for (const { at, run } of runs) {
     if (at < scale.from || at > scale.to) continue;
     const x = toX(scale, at);
-    const previous = groups.at(-1);
-    if (previous && x - previous.to < MIN_RUN_DISTANCE) {
-      previous.to = x;
-      previous.runs.push(run);
-    } else groups.push({ from: x, to: x, runs: [run] });
+    const previousGroup = labelGroups.at(-1);
+    if (previousGroup && x - previousGroup.to < MIN_RUN_DISTANCE) {
+      previousGroup.to = x;
+      previousGroup.runs.push(run);
+    } else labelGroups.push({ from: x, to: x, runs: [run] });
   }
-  return groups.map(({ from, to, runs: runNumbers }, index) => {
+  return labelGroups.map(({ from, to, runs: runNumbers }, index) => {
     const x = (from + to) / 2;
-    const availableWidth = x - (groups[index - 1]?.to ?? Number.NEGATIVE_INFINITY);
-    const numbers = runNumbers.length > 3 ? `${runNumbers[0]}–${runNumbers.at(-1)}` : runNumbers.join(', ');
-    return { x, text: runNumbers.length === 1 && availableWidth > MIN_WIDTH_FOR_WORD ? `run ${numbers}` : numbers };
+    const availableWidth = x - (labelGroups[index - 1]?.to ?? Number.NEGATIVE_INFINITY);
+    const runNumbersText = runNumbers.length > 3 ? `${runNumbers[0]}–${runNumbers.at(-1)}` : runNumbers.join(', ');
+    return {
+      x,
+      text: runNumbers.length === 1 && availableWidth > MIN_WIDTH_FOR_WORD ? `run ${runNumbersText}` : runNumbersText,
+    };
   });
 }
 

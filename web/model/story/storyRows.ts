@@ -37,23 +37,23 @@ interface RowOptions {
 
 /** Returns the rows of steps in order. Consecutive attempts of probes are summarized in one row per probe. */
 export function storyRows(steps: readonly Step[], { subject, isSampled = false }: RowOptions): Row[] {
-  const busy = isSampled ? busySeconds(steps) : new Set<number>();
+  const busySecondSet = isSampled ? busySeconds(steps) : new Set<number>();
   const rows: Row[] = [];
   let pendingSteps: Step[] = [];
-  let second: number | undefined;
-  const flush = () => {
-    rows.push(...summaryRows(pendingSteps, second !== undefined));
+  let summedSecond: number | undefined;
+  const flushPendingSteps = () => {
+    rows.push(...summaryRows(pendingSteps, summedSecond !== undefined));
     pendingSteps = [];
   };
   for (const step of steps) {
-    const busySecond = busy.has(secondOf(step)) ? secondOf(step) : undefined;
+    const busySecond = busySecondSet.has(secondOf(step)) ? secondOf(step) : undefined;
     const isSummed = busySecond !== undefined || isProbeAttempt(step, subject);
-    if (!isSummed || busySecond !== second) flush();
-    second = busySecond;
+    if (!isSummed || busySecond !== summedSecond) flushPendingSteps();
+    summedSecond = busySecond;
     if (isSummed) pendingSteps.push(step);
     else rows.push(...stepRows(step));
   }
-  flush();
+  flushPendingSteps();
   return rows;
 }
 
@@ -63,9 +63,10 @@ const MAX_LINES_PER_SECOND = 200;
 const secondOf = ({ at }: Step): number => Math.floor(at / 1_000);
 
 function busySeconds(steps: readonly Step[]): ReadonlySet<number> {
-  const counts = new Map<number, number>();
-  for (const step of steps) counts.set(secondOf(step), (counts.get(secondOf(step)) ?? 0) + step.lines.length);
-  return new Set([...counts].flatMap(([second, count]) => (count > MAX_LINES_PER_SECOND ? [second] : [])));
+  const countsBySecond = new Map<number, number>();
+  for (const step of steps)
+    countsBySecond.set(secondOf(step), (countsBySecond.get(secondOf(step)) ?? 0) + step.lineIndexes.length);
+  return new Set([...countsBySecond].flatMap(([second, count]) => (count > MAX_LINES_PER_SECOND ? [second] : [])));
 }
 
 const isProbeAttempt = ({ actor, events }: Step, subject: string): boolean =>
@@ -73,8 +74,8 @@ const isProbeAttempt = ({ actor, events }: Step, subject: string): boolean =>
 
 /** Returns one summary row for each actor. */
 function summaryRows(steps: readonly Step[], isSecond: boolean): Row[] {
-  const byActor = Map.groupBy(steps, ({ actor }) => actor);
-  return [...byActor].flatMap(([actor, actorSteps]) => {
+  const stepsByActor = Map.groupBy(steps, ({ actor }) => actor);
+  return [...stepsByActor].flatMap(([actor, actorSteps]) => {
     const [first] = actorSteps;
     if (!first) return [];
     if (actorSteps.length === 1 && isSecond) return stepRows(first);
@@ -91,7 +92,7 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
   const lastMove = steps.flatMap(({ moves }) => moves).findLast((move) => move.actor === actor);
   const until = steps.at(-1)?.at ?? first.at;
   return {
-    key: `${first.first} sum ${actor}`,
+    key: `${first.firstLineIndex} sum ${actor}`,
     at: first.at,
     until,
     actor,
@@ -122,9 +123,9 @@ export const isFailedMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boole
   tag === 'failed' || tag === 'broken' || tag === 'retrying' || state.startsWith('failing.');
 
 function stepRows(step: Step): Row[] {
-  const byActor = Map.groupBy(step.moves, ({ actor }) => representativeOf(actor));
-  const ownMoves = byActor.get(representativeOf(step.actor)) ?? [];
-  const otherActors = [...byActor].filter(([actor]) => actor !== representativeOf(step.actor));
+  const movesByActor = Map.groupBy(step.moves, ({ actor }) => representativeOf(actor));
+  const ownMoves = movesByActor.get(representativeOf(step.actor)) ?? [];
+  const otherActors = [...movesByActor].filter(([actor]) => actor !== representativeOf(step.actor));
   return [
     inputRow(step, ownMoves),
     ...otherActors.map(([actor, moves]) => movedRow(step, actor, moves)),
@@ -153,14 +154,14 @@ export const representativeOf = (actor: string): string =>
   kindOf(actor) === 'image' ? actor.slice(0, actor.lastIndexOf('/')) : actor;
 
 function inputRow(step: Step, moves: readonly Move[]): Row {
-  const { first, at, source, event, detail, durationMs, isFailure } = step;
+  const { firstLineIndex, at, source, event, detail, durationMs, isFailure } = step;
   const actor = representativeOf(step.actor);
   const description = detail?.startsWith(`${nameOf(actor)} `) ? detail.slice(nameOf(actor).length + 1) : detail;
   const note = [durationMs === undefined ? undefined : formatDuration(durationMs), description]
     .filter(Boolean)
     .join(' ');
   return {
-    key: `${first}`,
+    key: `${firstLineIndex}`,
     at,
     actor,
     step,
@@ -174,9 +175,9 @@ function inputRow(step: Step, moves: readonly Move[]): Row {
 }
 
 function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
-  const isAbove = step.actor.startsWith(`${actor}/`) && distanceOf(actor, step.actor) !== undefined;
+  const isAncestor = step.actor.startsWith(`${actor}/`) && distanceOf(actor, step.actor) !== undefined;
   return {
-    key: `${step.first} ${actor}`,
+    key: `${step.firstLineIndex} ${actor}`,
     at: step.at,
     actor,
     step,
@@ -184,7 +185,7 @@ function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
     isFailure: false,
     ...finalState(moves),
     source: `→ ${nameOf(actor)}`,
-    text: isAbove
+    text: isAncestor
       ? `${kindOf(representativeOf(step.actor))}.changed`
       : moves[0]?.from === undefined
         ? 'begins'
@@ -195,7 +196,7 @@ function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
 function eventRow(step: Step, recorded: RecordedEvent, index: number): Row {
   const { uid, container, reason, eventType, message } = recorded;
   return {
-    key: `${step.first} event ${index}`,
+    key: `${step.firstLineIndex} event ${index}`,
     at: recorded.at,
     step,
     kind: 'event',

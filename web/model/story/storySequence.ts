@@ -63,7 +63,7 @@ interface SequenceInput {
   /** End of the current state. Undefined if other rows follow. */
   readonly now?: number | undefined;
   /** State of the subject before the first row. */
-  readonly before?: { readonly state: string; readonly tag?: string } | undefined;
+  readonly stateBefore?: { readonly state: string; readonly tag?: string } | undefined;
 }
 
 /** Participants that are not actors, in their order above the subject. */
@@ -73,13 +73,13 @@ const OUTSIDE_PARTICIPANTS: readonly { readonly id: string; readonly label: stri
     label: id,
   })),
 ];
-const EVENTS: Participant = { id: ': events', label: 'events' };
+const EVENTS_PARTICIPANT: Participant = { id: ': events', label: 'events' };
 
 const outsideId = (name: Source | 'start gate' | 'pull gate'): string => `: ${name}`;
 
 /** Builds the diagram of rows. */
-export function sequenceOf({ rows, subject, from, now, before }: SequenceInput): Sequence {
-  const columns = rows.flatMap((row, index) => columnsOf(row, index, subject, from));
+export function buildSequence({ rows, subject, from, now, stateBefore }: SequenceInput): Sequence {
+  const columns = rows.flatMap((row, index) => createColumns(row, index, subject, from));
   const usedIds = new Set(columns.flatMap((column) => [column.from, column.to]));
   const otherActors = [...usedIds].filter((id) => !id.startsWith(': ') && id !== subject);
   const outsideParticipants = OUTSIDE_PARTICIPANTS.filter(({ id }) => usedIds.has(id));
@@ -88,18 +88,18 @@ export function sequenceOf({ rows, subject, from, now, before }: SequenceInput):
       ...outsideParticipants,
       toParticipant(subject),
       ...otherActors.map(toParticipant),
-      ...(usedIds.has(EVENTS.id) ? [EVENTS] : []),
+      ...(usedIds.has(EVENTS_PARTICIPANT.id) ? [EVENTS_PARTICIPANT] : []),
     ],
     subjectIndex: outsideParticipants.length,
     columns,
-    bars: barsOf(columns, subject, before),
-    gaps: gapsOf(columns, now),
+    bars: createBars(columns, subject, stateBefore),
+    gaps: createGaps(columns, now),
   };
 }
 
 const toParticipant = (actor: string): Participant => ({ id: actor, label: nameOf(actor), actor });
 
-function columnsOf(row: Row, index: number, subject: string, from: number): Column[] {
+function createColumns(row: Row, index: number, subject: string, from: number): Column[] {
   const arrow = arrowEnds(row, subject);
   const column: Column = {
     kind: 'row',
@@ -119,7 +119,7 @@ function arrowEnds(row: Row, subject: string): { readonly from: string; readonly
   const actor = participantId(row.actor, subject);
   const { step } = row;
   if (row.kind === 'sum') return { from: outsideId('probe'), to: actor };
-  if (row.kind === 'event') return { from: actor, to: EVENTS.id };
+  if (row.kind === 'event') return { from: actor, to: EVENTS_PARTICIPANT.id };
   const stepActor = step ? participantId(step.actor, subject) : subject;
   if (row.kind === 'moved') return { from: stepActor, to: actor };
   return { from: outsideId(step?.source === 'gate' ? gateOf(step) : (step?.source ?? 'node')), to: actor };
@@ -134,8 +134,8 @@ const participantId = (actor: string, subject: string): string => (actor === '' 
  */
 function outgoingCalls(step: Step, subject: string): Column[] {
   const calls = step.calls.map((ask) => callColumn(ask, subject));
-  const queued = step.moves.filter(({ state }) => shortState(state) === 'queued');
-  const slotRequests = queued.map(({ actor }) => ({
+  const queuedMoves = step.moves.filter(({ state }) => shortState(state) === 'queued');
+  const slotRequests = queuedMoves.map(({ actor }) => ({
     kind: 'ask' as const,
     isFailure: false,
     from: participantId(actor, subject),
@@ -151,32 +151,41 @@ const callColumn = ({ actor, port }: OutgoingCall, subject: string): Column => (
   to: outsideId(portOwner(port)),
 });
 
-function barsOf(columns: readonly Column[], subject: string, before: SequenceInput['before']): SequenceBar[] {
+function createBars(
+  columns: readonly Column[],
+  subject: string,
+  stateBefore: SequenceInput['stateBefore'],
+): SequenceBar[] {
   const bars: SequenceBar[] = [];
-  let open: Omit<SequenceBar, 'to'> | undefined = before && { from: -1, ...before };
+  let openBar: Omit<SequenceBar, 'to'> | undefined = stateBefore && { from: -1, ...stateBefore };
   columns.forEach(({ row }, index) => {
     if (!row?.move || representativeOf(row.move.actor) !== subject || kindOf(row.move.actor) === 'image') return;
     const { state, tag } = row.move;
-    if (open) bars.push({ ...open, to: index });
-    open = { from: index, state, ...(tag === undefined ? {} : { tag }) };
+    if (openBar) bars.push({ ...openBar, to: index });
+    openBar = { from: index, state, ...(tag === undefined ? {} : { tag }) };
   });
-  return open ? [...bars, { ...open, to: columns.length }] : bars;
+  return openBar ? [...bars, { ...openBar, to: columns.length }] : bars;
 }
 
 /** Minimum duration between two columns that is labelled. */
 const MIN_LABELLED_GAP_MS = 500;
 
-function gapsOf(columns: readonly Column[], now: number | undefined): SequenceGap[] {
-  const timed = columns.flatMap(({ row }, index) => (row ? [{ at: row.at, until: row.until ?? row.at, index }] : []));
-  const gaps = timed.flatMap(({ until, index }, timedIndex) => {
-    const next = timed[timedIndex + 1];
-    const ms = (next?.at ?? until) - until;
-    return next && ms >= MIN_LABELLED_GAP_MS ? [{ from: index, to: next.index, text: formatDuration(ms) }] : [];
+function createGaps(columns: readonly Column[], now: number | undefined): SequenceGap[] {
+  const timedColumns = columns.flatMap(({ row }, index) =>
+    row ? [{ at: row.at, until: row.until ?? row.at, index }] : [],
+  );
+  const gaps = timedColumns.flatMap(({ until, index }, timedIndex) => {
+    const nextColumn = timedColumns[timedIndex + 1];
+    const ms = (nextColumn?.at ?? until) - until;
+    return nextColumn && ms >= MIN_LABELLED_GAP_MS
+      ? [{ from: index, to: nextColumn.index, text: formatDuration(ms) }]
+      : [];
   });
-  const lastTimed = timed.at(-1);
-  if (now === undefined || lastTimed === undefined || now - lastTimed.until < MIN_LABELLED_GAP_MS) return gaps;
+  const lastTimedColumn = timedColumns.at(-1);
+  if (now === undefined || lastTimedColumn === undefined || now - lastTimedColumn.until < MIN_LABELLED_GAP_MS)
+    return gaps;
   return [
     ...gaps,
-    { from: lastTimed.index, to: columns.length, text: `${formatDuration(now - lastTimed.until)} so far` },
+    { from: lastTimedColumn.index, to: columns.length, text: `${formatDuration(now - lastTimedColumn.until)} so far` },
   ];
 }

@@ -46,24 +46,24 @@ export interface Highlight {
 
 /** Creates the signals of the story that the panels share. */
 export function createStoryState(page: Page) {
-  const loaded = signal<LoadedStory | undefined>(undefined);
+  const loadedStory = signal<LoadedStory | undefined>(undefined);
   const rangeChoice = signal<RangeChoice>(DEFAULT_RANGE);
   const groupSteps = createStepGrouper();
   const cutToLife = createLifeCutter();
-  const life = computed<Story | undefined>(() => {
+  const lifeStory = computed<Story | undefined>(() => {
     const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
-    return loaded.value && cutToLife(loaded.value.story, at);
+    return loadedStory.value && cutToLife(loadedStory.value.story, at);
   });
   /** Collects live lines while a story is loading. Undefined if no story is loading or live lines were missed. */
-  const incoming: { now?: IncomingLines | undefined } = {};
+  const incomingLines: { now?: IncomingLines | undefined } = {};
   return {
-    loaded,
-    rangeChoice: rangeChoice,
-    incoming,
+    loaded: loadedStory,
+    rangeChoice,
+    incoming: incomingLines,
     error: signal<string | undefined>(undefined),
     /** The story of the agent's life at the displayed time. */
-    life,
-    steps: computed<readonly Step[]>(() => (life.value ? groupSteps(life.value) : [])),
+    life: lifeStory,
+    steps: computed<readonly Step[]>(() => (lifeStory.value ? groupSteps(lifeStory.value) : [])),
     range: computed<TimeRange>(() => visibleRange(rangeChoice.value, page.now.value, latestKnownTime(page))),
     highlight: signal<Highlight | undefined>(undefined),
     /** Key of the expanded row. */
@@ -84,7 +84,7 @@ interface IncomingLines {
 
 /** Returns the latest known time, which advances even while the user looks at the past. */
 export const latestKnownTime = (page: Page): number => {
-  if (page.mode !== 'live') return page.recorded.value?.to ?? page.now.value;
+  if (page.mode !== 'live') return page.recordedRange.value?.to ?? page.now.value;
   if (!page.past.value) return page.now.value;
   return page.connection.value.kind === 'lost' ? page.live.value.at : page.nodeTime.value;
 };
@@ -144,28 +144,28 @@ const isSameRequest = (a: StoryRequest, b: StoryRequest | undefined): boolean =>
 
 /** Returns the range to load. Undefined while the user drags the rail or the connection is lost. */
 function currentRequest(page: Page, storyState: StoryState): StoryRequest | undefined {
-  const selected = page.selected.value;
+  const selectedPath = page.selectedPath.value;
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
   const [retries, gaps] = [storyState.retries.value, storyState.gaps.value];
   const window = storyState.range.value;
   // Read the clock, so that the request depends on it and a postponed request is retried.
   void page.browserTime.value;
-  if (selected === undefined || isPaused) return undefined;
-  const recorded = page.recorded.value;
-  const end = page.mode === 'live' ? page.live.value.at : (recorded?.to ?? window.to);
-  const from = Math.max(window.from, recorded?.from ?? Number.NEGATIVE_INFINITY);
+  if (selectedPath === undefined || isPaused) return undefined;
+  const recordedRange = page.recordedRange.value;
+  const end = page.mode === 'live' ? page.live.value.at : (recordedRange?.to ?? window.to);
+  const from = Math.max(window.from, recordedRange?.from ?? Number.NEGATIVE_INFINITY);
   // The latest lines may be ahead of the clock, which only has whole seconds.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, latestKnownTime(page));
   const to = isOpen ? end : Math.min(window.to, end);
-  return { uid: podUidOf(selected) ?? '', from, to, isOpen, retries, gaps };
+  return { uid: podUidOf(selectedPath) ?? '', from, to, isOpen, retries, gaps };
 }
 
 function isLoaded(request: StoryRequest, loaded: LoadedStory | undefined): boolean {
   if (loaded?.uid !== request.uid) return false;
-  const isWhole = loaded.gaps === request.gaps;
-  if (loaded.isUnrecorded) return isWhole;
+  const isGapFree = loaded.gaps === request.gaps;
+  if (loaded.isUnrecorded) return isGapFree;
   return (
-    coversRange(request, loaded) && ((loaded.isOpen && isWhole) || (!request.isOpen && loaded.story.to >= request.to))
+    coversRange(request, loaded) && ((loaded.isOpen && isGapFree) || (!request.isOpen && loaded.story.to >= request.to))
   );
 }
 
@@ -177,7 +177,7 @@ const coversRange = ({ from, isOpen }: StoryRequest, { story, requestedFrom, isO
   completeFrom(story) <= from || (wasOpen === isOpen && requestedFrom <= from);
 
 /** Returns the loaded story if requesting its missing end is enough. Undefined if all of it has to be loaded. */
-const resumable = (request: StoryRequest, loaded: LoadedStory | undefined): LoadedStory | undefined => {
+const resumableStory = (request: StoryRequest, loaded: LoadedStory | undefined): LoadedStory | undefined => {
   if (loaded?.uid !== request.uid || loaded.isUnrecorded || !loaded.isOpen || !request.isOpen) return undefined;
   return coversRange(request, loaded) && loaded.gaps !== request.gaps && loaded.story.to <= request.to
     ? loaded
@@ -191,19 +191,19 @@ const resumable = (request: StoryRequest, loaded: LoadedStory | undefined): Load
 async function loadStory(page: Page, storyState: StoryState, request: StoryRequest): Promise<boolean> {
   const { uid, from, to, isOpen, gaps } = request;
   const { loaded, incoming, error } = storyState;
-  const margin = (to - from) / 2;
-  const resumed = resumable(request, loaded.peek());
-  const requestedFrom = resumed?.requestedFrom ?? Math.round(from - margin);
+  const marginMs = (to - from) / 2;
+  const resumedStory = resumableStory(request, loaded.peek());
+  const requestedFrom = resumedStory?.requestedFrom ?? Math.round(from - marginMs);
   if (loaded.peek()?.uid !== uid) loaded.value = undefined;
   incoming.now = { uid, lines: [] };
   try {
     const response = await page.client.story(
       uid,
-      resumed?.story.to ?? requestedFrom,
-      Math.round(isOpen ? to : to + margin),
+      resumedStory?.story.to ?? requestedFrom,
+      Math.round(isOpen ? to : to + marginMs),
     );
     const newerLines = newLines(incoming.now?.lines ?? [], response);
-    const story = resumed ? mergeMissing(resumed.story, response) : response;
+    const story = resumedStory ? mergeMissing(resumedStory.story, response) : response;
     batch(() => {
       loaded.value = { uid, story: isOpen ? appendLines(story, newerLines, 0) : story, isOpen, requestedFrom, gaps };
       error.value = undefined;
@@ -212,7 +212,7 @@ async function loadStory(page: Page, storyState: StoryState, request: StoryReque
   } catch (cause) {
     batch(() => {
       // A node that does not record only provides live lines.
-      if (page.mode === 'live' && page.recorded.peek() === undefined)
+      if (page.mode === 'live' && page.recordedRange.peek() === undefined)
         loaded.value = unrecordedStory(page, { uid, requestedFrom, gaps: storyState.gaps.peek() });
       else error.value = errorMessage(cause);
     });
@@ -232,17 +232,17 @@ const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'reque
 /** Appends live lines. If lines were left out, the owner of those lines is unknown. */
 export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
   const { loaded, incoming } = storyState;
-  const current = loaded.peek();
-  if (unsaid > 0 && !current?.isUnrecorded) {
+  const currentStory = loaded.peek();
+  if (unsaid > 0 && !currentStory?.isUnrecorded) {
     recordGap(storyState);
     return;
   }
   const { now: underway } = incoming;
   if (underway) underway.lines.push(...lines.filter((line) => concernsPod(line, underway.uid)));
-  if (!current?.isOpen || current.gaps !== storyState.gaps.peek()) return;
-  const podLines = lines.filter((line) => concernsPod(line, current.uid));
+  if (!currentStory?.isOpen || currentStory.gaps !== storyState.gaps.peek()) return;
+  const podLines = lines.filter((line) => concernsPod(line, currentStory.uid));
   if (podLines.length > 0 || unsaid > 0)
-    loaded.value = { ...current, story: appendLines(current.story, podLines, unsaid) };
+    loaded.value = { ...currentStory, story: appendLines(currentStory.story, podLines, unsaid) };
 }
 
 /** Records a gap in the live lines, so that the lines after the end of the loaded story are requested. */

@@ -24,9 +24,9 @@ export type RecordedEvent = Extract<StoryLine, { kind: 'event' }>;
 /** An input with all of its immediate consequences, i.e. a macrostep. */
 export interface Step {
   /** Index of the first line in the story. */
-  readonly first: number;
+  readonly firstLineIndex: number;
   /** Indexes of all lines in the story. */
-  readonly lines: readonly number[];
+  readonly lineIndexes: readonly number[];
   readonly at: number;
   readonly source: Source;
   /** The actor that received the input. For an input of the whole node, the first actor whose state it changed. */
@@ -53,22 +53,22 @@ export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
  * are processed.
  */
 export function createStepGrouper(): (story: Lines) => Step[] {
-  let builder: StepBuilder | undefined;
-  let previous: Lines = { before: [], lines: [] };
+  let stepBuilder: StepBuilder | undefined;
+  let previousStory: Lines = { before: [], lines: [] };
   return (story) => {
     const { before, lines } = story;
-    const processedCount = previous.lines.length;
+    const processedCount = previousStory.lines.length;
     const isGrown =
-      before === previous.before &&
-      lines[0] === previous.lines[0] &&
-      lines[processedCount - 1] === previous.lines[processedCount - 1];
-    const isContinued = builder !== undefined && processedCount > 0 && isGrown;
-    const current = builder !== undefined && isContinued ? builder : new StepBuilder(before);
-    const first = isContinued ? processedCount : 0;
-    for (const [index, line] of lines.slice(first).entries())
-      current.addLine(line, first + index, macrostepTime(lines, first + index));
-    [builder, previous] = [current, story];
-    return [...current.steps];
+      before === previousStory.before &&
+      lines[0] === previousStory.lines[0] &&
+      lines[processedCount - 1] === previousStory.lines[processedCount - 1];
+    const isContinued = stepBuilder !== undefined && processedCount > 0 && isGrown;
+    const currentBuilder = stepBuilder !== undefined && isContinued ? stepBuilder : new StepBuilder(before);
+    const firstNewIndex = isContinued ? processedCount : 0;
+    for (const [index, line] of lines.slice(firstNewIndex).entries())
+      currentBuilder.addLine(line, firstNewIndex + index, macrostepTime(lines, firstNewIndex + index));
+    [stepBuilder, previousStory] = [currentBuilder, story];
+    return [...currentBuilder.steps];
   };
 }
 
@@ -83,16 +83,16 @@ function macrostepTime(lines: readonly StoryLine[], index: number): number | und
   const line = lines[index];
   if (line?.kind !== 'asked') return line?.at;
   const actor = machineActorOf(line.actor);
-  const next = lines
+  const nextCallOrState = lines
     .slice(index + 1, index + MAX_LOOKAHEAD)
     .find((each) => each.kind === 'state' && each.actor === actor);
-  return next && next.at <= line.at ? next.at : undefined;
+  return nextCallOrState && nextCallOrState.at <= line.at ? nextCallOrState.at : undefined;
 }
 
 interface OpenStep extends Step {
   actor: string;
   isFailure: boolean;
-  readonly lines: number[];
+  readonly lineIndexes: number[];
   readonly moves: Move[];
   readonly calls: OutgoingCall[];
   readonly events: RecordedEvent[];
@@ -100,7 +100,7 @@ interface OpenStep extends Step {
   readonly isNodeWide: boolean;
 }
 
-type Opening = Pick<Step, 'at' | 'source' | 'actor' | 'event'> &
+type StepOpening = Pick<Step, 'at' | 'source' | 'actor' | 'event'> &
   Partial<Pick<OpenStep, 'detail' | 'durationMs' | 'isFailure' | 'isNodeWide' | 'entered'>>;
 
 /** Ports whose calls wait for a limiter's slot. */
@@ -113,7 +113,7 @@ class StepBuilder {
   readonly steps: OpenStep[] = [];
   readonly #states: Map<string, string>;
   /** Index of the first step of the current macrostep. */
-  #momentBegins = 0;
+  #macrostepStart = 0;
   #at = Number.NEGATIVE_INFINITY;
 
   constructor(before: Story['before']) {
@@ -122,32 +122,32 @@ class StepBuilder {
 
   addLine(line: StoryLine, index: number, macrostep: number | undefined): void {
     const at = macrostep ?? (this.#at > line.at - MAX_CALL_DELAY_MS ? this.#at : line.at);
-    if (at !== this.#at) this.#momentBegins = this.steps.length;
+    if (at !== this.#at) this.#macrostepStart = this.steps.length;
     this.#at = at;
     switch (line.kind) {
       case 'entered':
-        this.#open(index, inputOpening(line));
+        this.openStep(index, createInputOpening(line));
         return;
       case 'began':
       case 'ended':
         if (line.kind === 'began') this.#states.clear();
-        this.#open(index, { at: line.at, source: 'node', actor: '', event: line.kind, isNodeWide: true });
+        this.openStep(index, { at: line.at, source: 'node', actor: '', event: line.kind, isNodeWide: true });
         return;
       case 'asked':
-        this.#asked(line, index);
+        this.addCall(line, index);
         return;
       case 'state':
-        this.#moved(line, index);
+        this.addMove(line, index);
         return;
       case 'event':
         this.#stepFor(subjectOf(line), line.at, index).events.push(line);
     }
   }
 
-  #open(index: number, { isFailure = false, isNodeWide = false, ...opening }: Opening): OpenStep {
+  openStep(index: number, { isFailure = false, isNodeWide = false, ...opening }: StepOpening): OpenStep {
     const step: OpenStep = {
-      first: index,
-      lines: [index],
+      firstLineIndex: index,
+      lineIndexes: [index],
       moves: [],
       calls: [],
       events: [],
@@ -159,17 +159,17 @@ class StepBuilder {
     return step;
   }
 
-  #asked(line: OutgoingCall, index: number): void {
+  addCall(line: OutgoingCall, index: number): void {
     const actor = machineActorOf(line.actor);
     const isGrant = LIMITED_PORTS.has(line.port) && this.#isQueued(actor);
-    const step = isGrant ? this.#open(index, grantOpening(actor, this.#at)) : this.#stepFor(actor, this.#at, index);
+    const step = isGrant ? this.openStep(index, grantOpening(actor, this.#at)) : this.#stepFor(actor, this.#at, index);
     step.calls.push(line);
   }
 
-  #moved({ at, actor, state, tag }: Extract<StoryLine, { kind: 'state' }>, index: number): void {
+  addMove({ at, actor, state, tag }: Extract<StoryLine, { kind: 'state' }>, index: number): void {
     const from = this.#states.get(actor);
     const isGrant = tag === 'working' && this.#isQueued(actor) && !this.#isGranted(actor);
-    const step = isGrant ? this.#open(index, grantOpening(actor, at)) : this.#stepFor(actor, at, index);
+    const step = isGrant ? this.openStep(index, grantOpening(actor, at)) : this.#stepFor(actor, at, index);
     this.#states.set(actor, state);
     step.moves.push({
       at,
@@ -187,11 +187,13 @@ class StepBuilder {
 
   /** Whether a slot was just granted to the actor, but its new state has not been reported yet. */
   #isGranted(actor: string): boolean {
-    return this.#ofMoment().some((step) => step.event === 'granted' && step.actor === actor && step.moves.length === 0);
+    return this.currentSteps().some(
+      (step) => step.event === 'granted' && step.actor === actor && step.moves.length === 0,
+    );
   }
 
-  #ofMoment(): readonly OpenStep[] {
-    return this.steps.slice(Math.max(this.#momentBegins, this.steps.length - MAX_CANDIDATES));
+  currentSteps(): readonly OpenStep[] {
+    return this.steps.slice(Math.max(this.#macrostepStart, this.steps.length - MAX_CANDIDATES));
   }
 
   /**
@@ -199,7 +201,7 @@ class StepBuilder {
    * the tree. The latest one wins a tie.
    */
   #stepFor(actor: string, at: number, index: number): OpenStep {
-    const closest = this.#ofMoment().reduce<{ step?: OpenStep; distance: number }>(
+    const closestStep = this.currentSteps().reduce<{ step?: OpenStep; distance: number }>(
       (best, step) => {
         const distance =
           (step.isNodeWide ? distanceOf('', actor) : distanceOf(step.actor, actor)) ?? UNRELATED_DISTANCE;
@@ -207,11 +209,11 @@ class StepBuilder {
       },
       { distance: Number.POSITIVE_INFINITY },
     );
-    if (closest.step) {
-      closest.step.lines.push(index);
-      return closest.step;
+    if (closestStep.step) {
+      closestStep.step.lineIndexes.push(index);
+      return closestStep.step;
     }
-    return this.#open(index, { at, source: 'node', actor, event: 'told' });
+    return this.openStep(index, { at, source: 'node', actor, event: 'told' });
   }
 }
 
@@ -221,20 +223,21 @@ const MAX_CANDIDATES = 50;
 /**
  * Whether an input concerns this actor rather than the previously moved one. A parent takes precedence over its image.
  */
-const takesPrecedence = (actor: string, { moves, actor: before }: OpenStep): boolean =>
-  moves.length === 1 || (kindOf(before) === 'image' && before.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
+const takesPrecedence = (actor: string, { moves, actor: previousActor }: OpenStep): boolean =>
+  moves.length === 1 ||
+  (kindOf(previousActor) === 'image' && previousActor.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
 
 /** Distance of unrelated actors. It is larger than any distance between related actors. */
 const UNRELATED_DISTANCE = 1_000;
 
-function inputOpening(line: EnteredLine): Opening {
+function createInputOpening(line: EnteredLine): StepOpening {
   const { at, actor, outcome, source, tookMs: durationMs, what: detail, uid } = line;
   return {
     // A timer has no payload.
     ...(outcome === 'elapsed' ? {} : { entered: { actor, source, at } }),
     at,
     source: inputSource(line),
-    event: outcome === 'fact' ? (FACTS.get(source) ?? source) : eventOf(line),
+    event: outcome === 'fact' ? (FACT_TEXTS.get(source) ?? source) : eventOf(line),
     ...(outcome === 'fact' ? factActor(uid) : { actor: machineActorOf(line.actor) }),
     ...(detail === undefined || detail === '' ? {} : { detail }),
     ...(durationMs === undefined ? {} : { durationMs }),
@@ -244,13 +247,13 @@ function inputOpening(line: EnteredLine): Opening {
 
 const eventOf = ({ outcome, source }: EnteredLine): string => (outcome === 'elapsed' ? 'elapsed' : source);
 
-const factActor = (uid: string | undefined): Pick<Opening, 'actor' | 'isNodeWide'> => ({
+const factActor = (uid: string | undefined): Pick<StepOpening, 'actor' | 'isNodeWide'> => ({
   actor: uid === undefined ? '' : `pod/${uid}`,
   isNodeWide: true,
 });
 
 /** Names of the facts of each feed in the story. */
-const FACTS: ReadonlyMap<string, string> = new Map([
+const FACT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
   ['watches', 'watched'],
@@ -258,7 +261,7 @@ const FACTS: ReadonlyMap<string, string> = new Map([
   ['runtimeHealth', 'health'],
 ]);
 
-const grantOpening = (actor: string, at: number): Opening => ({ at, source: 'gate', actor, event: 'granted' });
+const grantOpening = (actor: string, at: number): StepOpening => ({ at, source: 'gate', actor, event: 'granted' });
 
 const subjectOf = ({ uid, container }: RecordedEvent): string =>
   container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;

@@ -8,14 +8,14 @@ import { podName, podOf } from '../selection.ts';
 import { type Burst, burstIndexAt, createBurstGrouper } from './storyBursts.ts';
 import { type Lane, storyLanes } from './storyLanes.ts';
 import { type Row, representativeOf, storyRows } from './storyRows.ts';
-import { type Sequence, sequenceOf } from './storySequence.ts';
+import { buildSequence, type Sequence } from './storySequence.ts';
 import { latestKnownTime, type StoryState } from './storyState.ts';
 
 /** The burst on display and its neighbors. */
 export interface VisibleBurst {
   readonly burst: Burst;
-  readonly before?: Burst;
-  readonly after?: Burst;
+  readonly previousBurst?: Burst;
+  readonly nextBurst?: Burst;
   /** Index of the row that led to the state at the displayed time. -1 if no row did. */
   readonly currentIndex: number;
   /** Index of the first row after the displayed time. */
@@ -29,29 +29,29 @@ export interface VisibleBurst {
  */
 export function createStoryView(page: Page, storyState: StoryState) {
   /** An image is represented by the actor that waits for it. */
-  const subject = computed(() => representativeOf(page.selected.value ?? ''));
+  const subject = computed(() => representativeOf(page.selectedPath.value ?? ''));
   /**
    * End of the known story. It advances while the user looks at the past, and may be ahead of the clock, which only has
    * whole seconds.
    */
   const latestTime = computed(() => {
     if (page.frozen.value && !page.past.value) return page.now.value;
-    const loaded = storyState.loaded.value;
-    return Math.max(latestKnownTime(page), loaded?.isOpen ? loaded.story.to : Number.NEGATIVE_INFINITY);
+    const loadedStory = storyState.loaded.value;
+    return Math.max(latestKnownTime(page), loadedStory?.isOpen ? loadedStory.story.to : Number.NEGATIVE_INFINITY);
   });
-  const moment = computed(() => (page.past.value ? page.now.value : latestTime.value));
-  const steps = computed(() => stepsUpTo(storyState.steps.value, latestTime.value));
+  const currentTime = computed(() => (page.past.value ? page.now.value : latestTime.value));
+  const steps = computed(() => stepsUntil(storyState.steps.value, latestTime.value));
   const groupBursts = createBurstGrouper();
   const bursts = computed(() => groupBursts(steps.value, subject.value));
-  const visibleBurst = createVisibleBurst({ storyState, subject, moment, bursts });
-  const present = presentActors(page);
+  const visibleBurst = createVisibleBurst({ storyState, subject, currentTime, bursts });
+  const currentActors = createPresentActors(page);
   return {
     subject,
-    latestTime: latestTime,
+    latestTime,
     bursts,
     visibleBurst,
     lanes: computed<readonly Lane[]>(() =>
-      computeLanes(page, storyState, { latestTime: latestTime.value, actors: present.value }),
+      computeLanes(page, storyState, { latestTime: latestTime.value, actors: currentActors.value }),
     ),
     sequence: computed<Sequence | undefined>(() =>
       computeSequence(page, storyState, subject.value, visibleBurst.value),
@@ -62,28 +62,36 @@ export function createStoryView(page: Page, storyState: StoryState) {
 interface Bursts {
   readonly storyState: StoryState;
   readonly subject: ReadonlySignal<string>;
-  readonly moment: ReadonlySignal<number>;
+  readonly currentTime: ReadonlySignal<number>;
   readonly bursts: ReadonlySignal<readonly Burst[]>;
 }
 
-function createVisibleBurst({ storyState, subject, moment, bursts }: Bursts): ReadonlySignal<VisibleBurst | undefined> {
-  const index = computed(() => burstIndexAt(bursts.value, storyState.selectedBurst.value ?? moment.value));
+function createVisibleBurst({
+  storyState,
+  subject,
+  currentTime,
+  bursts,
+}: Bursts): ReadonlySignal<VisibleBurst | undefined> {
+  const index = computed(() => burstIndexAt(bursts.value, storyState.selectedBurst.value ?? currentTime.value));
   const rows = computed(() => {
     const burst = bursts.value[index.value];
     const isSampled = podUidOf(subject.value) === undefined;
     return burst ? storyRows(burst.steps, { subject: subject.value, isSampled }) : [];
   });
   const currentIndex = computed(() =>
-    rows.value.findLastIndex((row) => row.at <= moment.value && movesSubject(row, subject.value)),
+    rows.value.findLastIndex((row) => row.at <= currentTime.value && movesSubject(row, subject.value)),
   );
   const laterIndex = computed(() => {
-    const first = rows.value.findIndex((row) => row.at > moment.value);
-    return first === -1 ? rows.value.length : first;
+    const firstLater = rows.value.findIndex((row) => row.at > currentTime.value);
+    return firstLater === -1 ? rows.value.length : firstLater;
   });
   return computed(() => {
     const [before, burst, after] = [-1, 0, 1].map((aside) => bursts.value[index.value + aside]);
     if (!burst) return undefined;
-    const neighbors = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
+    const neighbors = {
+      ...(before ? { previousBurst: before } : {}),
+      ...(after ? { nextBurst: after } : {}),
+    };
     return { burst, ...neighbors, rows: rows.value, currentIndex: currentIndex.value, laterIndex: laterIndex.value };
   });
 }
@@ -92,16 +100,17 @@ function createVisibleBurst({ storyState, subject, moment, bursts }: Bursts): Re
  * Returns the actors of the selected pod, or the node's own. The map stays identical while no actor has changed, so
  * that dependent signals are not recomputed.
  */
-function presentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActor>> {
-  let previous: ReadonlyMap<string, ShownActor> = new Map();
+function createPresentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActor>> {
+  let previousActors: ReadonlyMap<string, ShownActor> = new Map();
   return computed(() => {
     const world = page.past.value && page.mode === 'live' ? page.live.value : page.world.value;
-    const uid = podUidOf(page.selected.value ?? '');
+    const uid = podUidOf(page.selectedPath.value ?? '');
     const podActors = new Map([...world.actors].filter(([path]) => podUidOf(path) === uid));
-    const isSame =
-      podActors.size === previous.size && [...podActors].every(([path, actor]) => previous.get(path) === actor);
-    if (!isSame) previous = podActors;
-    return previous;
+    const isUnchanged =
+      podActors.size === previousActors.size &&
+      [...podActors].every(([path, actor]) => previousActors.get(path) === actor);
+    if (!isUnchanged) previousActors = podActors;
+    return previousActors;
   });
 }
 
@@ -111,7 +120,7 @@ export type StoryView = ReturnType<typeof createStoryView>;
 const movesSubject = ({ kind, move }: Row, subject: string): boolean =>
   kind !== 'event' && move !== undefined && representativeOf(move.actor) === subject;
 
-const stepsUpTo = (steps: StoryState['steps']['value'], at: number): StoryState['steps']['value'] => {
+const stepsUntil = (steps: StoryState['steps']['value'], at: number): StoryState['steps']['value'] => {
   const end = steps.findIndex((step) => step.at > at);
   return end === -1 ? steps : steps.slice(0, end);
 };
@@ -130,7 +139,7 @@ function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }
   return storyLanes({
     story,
     steps: storyState.steps.value,
-    selected: page.selected.value,
+    selectedPath: page.selectedPath.value,
     from: storyState.range.value.from,
     now: Math.min(latestTime, known.isOpen ? latestTime : known.story.to),
     // In a recording, the actors are known only at the displayed time and not at the end of the recording.
@@ -145,26 +154,30 @@ function computeSequence(
   visibleBurst: VisibleBurst | undefined,
 ): Sequence | undefined {
   if (!visibleBurst) return undefined;
-  const { burst, rows, after } = visibleBurst;
-  const isOwn = ({ actor }: { readonly actor: string }) => actor === subject;
-  const earlier = storyState.steps.value.findLast(({ moves, at }) => at < burst.from && moves.some(isOwn));
-  const stateBefore = earlier?.moves.findLast(isOwn) ?? storyState.life.value?.before.find(isOwn);
-  return sequenceOf({
+  const { burst, rows, nextBurst } = visibleBurst;
+  const concernsSubject = ({ actor }: { readonly actor: string }) => actor === subject;
+  const earlierStep = storyState.steps.value.findLast(
+    ({ moves, at }) => at < burst.from && moves.some(concernsSubject),
+  );
+  const stateBefore =
+    earlierStep?.moves.findLast(concernsSubject) ?? storyState.life.value?.before.find(concernsSubject);
+  return buildSequence({
     rows,
     subject,
     from: burst.from,
-    before: stateBefore && {
+    stateBefore: stateBefore && {
       state: stateBefore.state,
       ...(stateBefore.tag === undefined ? {} : { tag: stateBefore.tag }),
     },
-    now: after ? undefined : page.past.value ? undefined : page.now.value,
+    now: nextBurst ? undefined : page.past.value ? undefined : page.now.value,
   });
 }
 
 /** Returns the name of the pod whose story is shown, or the node's name. */
 export function storyName(page: Page): string {
-  const selected = page.selected.value ?? '';
+  const selectedPath = page.selectedPath.value ?? '';
   const world = page.world.value;
-  const pod = podOf(world, selected) ?? (podUidOf(selected) === undefined ? undefined : page.lastKnown.value?.pod);
-  return pod ? podName(pod, world) : podUidOf(selected) === undefined ? world.node.name : 'pod';
+  const pod =
+    podOf(world, selectedPath) ?? (podUidOf(selectedPath) === undefined ? undefined : page.lastKnown.value?.pod);
+  return pod ? podName(pod, world) : podUidOf(selectedPath) === undefined ? world.node.name : 'pod';
 }

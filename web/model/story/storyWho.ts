@@ -8,7 +8,7 @@ export type Source = 'timer' | 'runtime' | 'gate' | 'source' | 'cluster' | 'prob
 /** The kind of an actor, which determines its lane. */
 export type ActorKind = 'pod' | 'volume' | 'container' | 'probe' | 'image' | 'other';
 
-const FEEDS: ReadonlyMap<string, Source> = new Map([
+const FEED_SOURCES: ReadonlyMap<string, Source> = new Map([
   ['sources', 'source'],
   ['outside', 'source'],
   ['watches', 'cluster'],
@@ -17,7 +17,7 @@ const FEEDS: ReadonlyMap<string, Source> = new Map([
   ['ticker', 'timer'],
 ]);
 
-const PORTS: ReadonlyMap<string, Source> = new Map(
+const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
   Object.entries({
     runtime: [
       'runSandbox',
@@ -45,21 +45,21 @@ const PORTS: ReadonlyMap<string, Source> = new Map(
 );
 
 /** Returns the component that implements a port. The node implements the ports without an entry. */
-export const portOwner = (port: string): Source => PORTS.get(port) ?? 'node';
+export const portOwner = (port: string): Source => PORT_SOURCES.get(port) ?? 'node';
 
 /** Returns the source of an input. */
 export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | 'source'>): Source {
   if (outcome === 'elapsed') return 'timer';
-  return outcome === 'fact' ? (FEEDS.get(source) ?? 'node') : portOwner(source);
+  return outcome === 'fact' ? (FEED_SOURCES.get(source) ?? 'node') : portOwner(source);
 }
 
 /** Ids of calls and timers, which consist of the index and the position of their state in the chart. */
-const CALL = /^\d+\./;
+const CALL_SEGMENT = /^\d+\./;
 
 /** Returns the machine's actor for a path. For a call or a timer, this is its parent. */
 export function machineActorOf(path: string): string {
   const cut = path.lastIndexOf('/') + 1;
-  if (!CALL.test(path.slice(cut))) return path;
+  if (!CALL_SEGMENT.test(path.slice(cut))) return path;
   return path.slice(0, Math.max(0, cut - 1));
 }
 
@@ -78,8 +78,8 @@ export function nameOf(path: string): string {
 /** Returns the number of levels between two actors. Undefined if neither is an ancestor of the other. */
 export function distanceOf(a: string, b: string): number | undefined {
   const [above, below] = a.length <= b.length ? [a, b] : [b, a];
-  const isBelow = above === '' || above === below || below.startsWith(`${above}/`);
-  return isBelow ? depthOf(below) - depthOf(above) : undefined;
+  const isDescendant = above === '' || above === below || below.startsWith(`${above}/`);
+  return isDescendant ? depthOf(below) - depthOf(above) : undefined;
 }
 
 const depthOf = (path: string): number => (path === '' ? 0 : path.split('/').length);
@@ -96,14 +96,14 @@ const UNINFORMATIVE_STATES = new Set(['steady', 'waiting', 'idle']);
  * `running.steady` stays unchanged.
  */
 export function shortState(state: string): string {
-  const steps = state.split('.');
-  return steps.slice(UNINFORMATIVE_STATES.has(steps.at(-1) ?? '') ? -2 : -1).join('.');
+  const segments = state.split('.');
+  return segments.slice(UNINFORMATIVE_STATES.has(segments.at(-1) ?? '') ? -2 : -1).join('.');
 }
 
 /** Returns the name of a state after a transition. It includes the top-level state if that has changed. */
 export function changedState(from: string | undefined, to: string): string {
   const [top] = to.split('.');
-  const short = shortState(to);
-  if (from === undefined || from.split('.')[0] === top || short.split('.')[0] === top) return short;
-  return `${top}.${short}`;
+  const shortStateName = shortState(to);
+  if (from === undefined || from.split('.')[0] === top || shortStateName.split('.')[0] === top) return shortStateName;
+  return `${top}.${shortStateName}`;
 }

@@ -28,25 +28,25 @@ export interface Bounds {
 /** Returns the time range. The range is shifted only if `at` would be outside. */
 export function visibleRange({ spanMs, to }: RangeChoice, at: number, latestTime: number): TimeRange {
   const end = to ?? latestTime + spanMs * FUTURE_SHARE;
-  const isWithin = at <= end && at >= end - spanMs;
-  const visibleEnd = isWithin ? end : at + spanMs * FUTURE_SHARE;
+  const isTimeVisible = at <= end && at >= end - spanMs;
+  const visibleEnd = isTimeVisible ? end : at + spanMs * FUTURE_SHARE;
   return { from: visibleEnd - spanMs, to: visibleEnd };
 }
 
 /** Shifts the time range within the bounds. */
 export function shiftRange({ from, to }: TimeRange, byMs: number, bounds: Bounds): RangeChoice {
   const spanMs = to - from;
-  const latest = bounds.to + spanMs * FUTURE_SHARE;
-  const earliest = Math.min(latest, bounds.from + spanMs * FUTURE_SHARE);
-  return { spanMs, to: Math.min(latest, Math.max(earliest, to + byMs)) };
+  const latestEnd = bounds.to + spanMs * FUTURE_SHARE;
+  const earliestEnd = Math.min(latestEnd, bounds.from + spanMs * FUTURE_SHARE);
+  return { spanMs, to: Math.min(latestEnd, Math.max(earliestEnd, to + byMs)) };
 }
 
 /** Scales the time range by a factor around a fixed time. A range that follows the latest time continues to do so. */
 export function zoomRange(choice: RangeChoice, { from, to }: TimeRange, factor: number, around: number): RangeChoice {
   const spanMs = Math.min(MAX_SPAN_MS, Math.max(MIN_SPAN_MS, (to - from) * factor));
   if (choice.to === undefined) return { spanMs };
-  const share = (to - around) / Math.max(1, to - from);
-  return { spanMs, to: around + share * spanMs };
+  const endFraction = (to - around) / Math.max(1, to - from);
+  return { spanMs, to: around + endFraction * spanMs };
 }
 
 /** Moves the start or end of the time range, at most up to the opposite edge. */

@@ -7,7 +7,7 @@ import { readEventList } from '../../get/readEvents.ts';
 import { readAnswerAndLog } from '../../get/readExplanation.ts';
 import { eventEntries, type StoryEntry } from './story.ts';
 
-export interface Detail {
+export interface ActorDetail {
   /** Path of the actor. */
   readonly path: string;
   /** The explanation in one sentence. Undefined for actors without an explanation. */
@@ -22,7 +22,7 @@ function partOf({ path }: ActorRow['actor']): { readonly kind: string; readonly 
   return name !== undefined && (kind === 'container' || kind === 'volume') ? { kind, name } : undefined;
 }
 
-function explanationResource({ actor, pod }: ActorRow): string | undefined {
+function explanationPathOf({ actor, pod }: ActorRow): string | undefined {
   if (pod === undefined) return actor.machine === 'nodeAgent' ? '/explain/node' : undefined;
   const podPart = partOf(actor);
   const partPath = podPart ? `/${podPart.kind}s/${encodeURIComponent(podPart.name)}` : '';
@@ -30,12 +30,12 @@ function explanationResource({ actor, pod }: ActorRow): string | undefined {
 }
 
 /** Fetches the detail. If that fails, the explanation is the error message. */
-export async function fetchDetail(agent: AgentClient, row: ActorRow): Promise<Detail> {
+export async function fetchDetail(agent: AgentClient, row: ActorRow): Promise<ActorDetail> {
   const { actor, pod } = row;
-  const resource = explanationResource(row);
+  const explanationPath = explanationPathOf(row);
   const part = partOf(actor);
   try {
-    const answerAndLog = resource === undefined ? {} : readAnswerAndLog(await agent.json(resource));
+    const answerAndLog = explanationPath === undefined ? {} : readAnswerAndLog(await agent.json(explanationPath));
     const events = pod ? readEventList(await agent.json('/api/v1/events')) : [];
     const container = part?.kind === 'container' ? part.name : undefined;
     return {

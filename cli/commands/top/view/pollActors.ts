@@ -6,7 +6,7 @@ import type { ActorsResponse } from '../../get/readActors.ts';
 /** The polled actors. While the connection is lost, these are the actors of the last successful poll. */
 export interface ActorsSnapshot {
   readonly actors: ActorsResponse;
-  readonly lost?: LostConnection;
+  readonly lostConnection?: LostConnection;
 }
 
 interface LostConnection {
@@ -16,7 +16,7 @@ interface LostConnection {
   readonly reason: string;
 }
 
-interface PollingParts {
+interface PollingOptions {
   readonly fetchActors: () => Promise<ActorsResponse>;
   readonly onSnapshot: (snapshot: ActorsSnapshot) => void;
   readonly clock: Clock;
@@ -27,26 +27,31 @@ const POLL_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 2_000;
 
 /** Polls until the returned function is called. `first` is the result of a poll by the caller. */
-export function pollActors(first: ActorsResponse, { fetchActors, onSnapshot, clock }: PollingParts): () => void {
-  let last: ActorsSnapshot = { actors: first };
+export function pollActors(first: ActorsResponse, { fetchActors, onSnapshot, clock }: PollingOptions): () => void {
+  let lastSnapshot: ActorsSnapshot = { actors: first };
   let timer: unknown;
   let isStopped = false;
-  const publish = (look: ActorsSnapshot) => {
-    last = look;
-    if (!isStopped) onSnapshot(look);
+  const publish = (snapshot: ActorsSnapshot) => {
+    lastSnapshot = snapshot;
+    if (!isStopped) onSnapshot(snapshot);
   };
   const poll = async () => {
     try {
       publish({ actors: await fetchActors() });
     } catch (error) {
       const now = clock.now();
-      const lost = { since: last.lost?.since ?? now, retryAt: now + RETRY_INTERVAL_MS, reason: messageOf(error) };
-      publish({ actors: last.actors, lost });
+      const lostConnection = {
+        since: lastSnapshot.lostConnection?.since ?? now,
+        retryAt: now + RETRY_INTERVAL_MS,
+        reason: messageOf(error),
+      };
+      publish({ actors: lastSnapshot.actors, lostConnection });
     }
     scheduleNext();
   };
   const scheduleNext = () => {
-    if (!isStopped) timer = clock.setTimeout(() => void poll(), last.lost ? RETRY_INTERVAL_MS : POLL_INTERVAL_MS);
+    if (!isStopped)
+      timer = clock.setTimeout(() => void poll(), lastSnapshot.lostConnection ? RETRY_INTERVAL_MS : POLL_INTERVAL_MS);
   };
   scheduleNext();
   return () => {

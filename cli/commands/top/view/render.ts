@@ -12,7 +12,7 @@ import {
   type DrawnTree,
   filterText,
   initialControls,
-  parsedFilter,
+  parseCurrentFilter,
   selectedIndex,
   type TopControls,
 } from './controls.ts';
@@ -37,7 +37,7 @@ export interface TopFrame extends DrawnTree {
   readonly lines: readonly string[];
 }
 
-const ICONS: Readonly<Record<Category, string>> = {
+const CATEGORY_ICONS: Readonly<Record<Category, string>> = {
   steady: '●',
   working: '○',
   waiting: '◷',
@@ -47,7 +47,7 @@ const ICONS: Readonly<Record<Category, string>> = {
   broken: '◆',
 };
 
-const COLOURS = {
+const CATEGORY_COLOURS = {
   steady: 'green',
   working: 'cyan',
   waiting: 'blue',
@@ -66,10 +66,10 @@ const painter = ({ colour }: Surface, isStale: boolean): Paint => {
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));
 };
 
-const truncated = (text: string, width: number): string => display.truncate(printableLine(text), width);
+const truncateLine = (text: string, width: number): string => display.truncate(printableLine(text), width);
 
 /** Returns the line about the node, with counts of actors and problems. */
-function headLine({ actors }: TopScene): string {
+function summaryLine({ actors }: TopScene): string {
   const { node, pods, at, simulated, limiters } = actors;
   const count = countActors(actors);
   const [start, pull] = limiters.map(({ held, capacity, queue }) => {
@@ -84,66 +84,72 @@ function headLine({ actors }: TopScene): string {
   ].join(' · ');
 }
 
-function lostLine({ lost, now }: TopScene): string[] {
-  if (lost === undefined) return [];
-  const [ago, left] = [now - lost.since, lost.retryAt - now].map((ms) => humanDuration(Math.max(0, ms)));
-  return [`Connection lost ${ago} ago, retrying in ${left}: ${lost.reason}`];
+function lostConnectionLines({ lostConnection, now }: TopScene): string[] {
+  if (lostConnection === undefined) return [];
+  const [ago, left] = [now - lostConnection.since, lostConnection.retryAt - now].map((ms) =>
+    humanDuration(Math.max(0, ms)),
+  );
+  return [`Connection lost ${ago} ago, retrying in ${left}: ${lostConnection.reason}`];
 }
 
 /** Returns the widths of the columns, which do not depend on the rows so that they are stable while scrolling. */
 function columnWidths(width: number) {
-  const time = 8;
+  const timeWidth = 8;
   const kind = width >= 72 ? 14 : 0;
-  const rest = width - time - 1 - (kind > 0 ? kind + 1 : 0);
-  const name = Math.max(12, Math.floor(rest * 0.58));
-  return { time, kind, name, detail: Math.max(0, rest - name - 1) };
+  const remainingWidth = width - timeWidth - 1 - (kind > 0 ? kind + 1 : 0);
+  const name = Math.max(12, Math.floor(remainingWidth * 0.58));
+  return { time: timeWidth, kind, name, detail: Math.max(0, remainingWidth - name - 1) };
 }
 
 function rowLine(row: ActorRow, at: number, { width }: Surface, paint: Paint, isSelected: boolean): string {
-  const { depth, category, kind, name, isOpen, isMatch } = row;
+  const { depth, category, kind, name, isExpanded, isMatch } = row;
   const widths = columnWidths(width);
   const { detail, time } = rowText(row, at);
-  const fold = isOpen === undefined ? ' ' : isOpen ? '▾' : '▸';
-  const prefix = `${isSelected ? '>' : ' '}${'  '.repeat(depth)}${fold} `;
-  const shownName = truncated(name, widths.name - display.displayWidth(prefix) - 2);
-  const label = display.padText(`${prefix}${ICONS[category]} ${shownName}`, widths.name);
-  const shownKind = widths.kind > 0 ? ` ${display.padText(truncated(kind, widths.kind), widths.kind)}` : '';
-  const shownDetail = ` ${display.padText(truncated(detail, widths.detail), widths.detail)}`;
+  const foldIcon = isExpanded === undefined ? ' ' : isExpanded ? '▾' : '▸';
+  const prefix = `${isSelected ? '>' : ' '}${'  '.repeat(depth)}${foldIcon} `;
+  const shownName = truncateLine(name, widths.name - display.displayWidth(prefix) - 2);
+  const label = display.padText(`${prefix}${CATEGORY_ICONS[category]} ${shownName}`, widths.name);
+  const kindCell = widths.kind > 0 ? ` ${display.padText(truncateLine(kind, widths.kind), widths.kind)}` : '';
+  const shownDetail = ` ${display.padText(truncateLine(detail, widths.detail), widths.detail)}`;
   const shownTime = ` ${display.padText(time, widths.time, 'right')}`;
-  if (isSelected) return paint(display.truncate(label + shownKind + shownDetail + shownTime, width), 'inverse');
-  if (display.displayWidth(label + shownKind + shownDetail + shownTime) > width)
+  if (isSelected) return paint(display.truncate(label + kindCell + shownDetail + shownTime, width), 'inverse');
+  if (display.displayWidth(label + kindCell + shownDetail + shownTime) > width)
     return display.truncate(label + shownTime, width);
-  const icon = label.indexOf(ICONS[category]);
-  const coloured = [
-    label.slice(0, icon) + paint(ICONS[category], COLOURS[category]),
-    (isMatch ? label.slice(icon + 1) : paint(label.slice(icon + 1), 'dim')) + paint(shownKind, 'dim'),
-    paint(shownDetail, isHealthy(category) ? 'dim' : COLOURS[category]) + paint(shownTime, 'dim'),
+  const iconIndex = label.indexOf(CATEGORY_ICONS[category]);
+  const colouredParts = [
+    label.slice(0, iconIndex) + paint(CATEGORY_ICONS[category], CATEGORY_COLOURS[category]),
+    (isMatch ? label.slice(iconIndex + 1) : paint(label.slice(iconIndex + 1), 'dim')) + paint(kindCell, 'dim'),
+    paint(shownDetail, isHealthy(category) ? 'dim' : CATEGORY_COLOURS[category]) + paint(shownTime, 'dim'),
   ];
-  return coloured.join('');
+  return colouredParts.join('');
 }
 
-const KEYS = '↑↓ move  ←→ fold  Enter story  / filter  s order  ? help  q quit';
+const KEY_LEGEND = '↑↓ move  ←→ fold  Enter story  / filter  s order  ? help  q quit';
 
 /** Returns the line of settings and keys, or the filter being typed. */
 function statusLine({ rows, controls }: TopScene, tree: DrawnTree, { width }: Surface): string {
-  const { problem } = parsedFilter(controls);
+  const { problem } = parseCurrentFilter(controls);
   const problemText = problem === undefined ? '' : `  ${problem}`;
-  if (controls.typing !== undefined)
-    return truncated(`filter: ${controls.typing}█${problemText}  (Enter to apply, Esc to clear)`, width);
-  if (controls.page === 'help') return truncated('Esc back to the tree  ↑↓ scroll  q quit', width);
-  const choices = [
-    ...(rows.length > tree.room ? [`${selectedIndex(tree, controls) + 1} of ${rows.length}`] : []),
-    ...(controls.order === 'worst' && !controls.reversed
+  if (controls.draftFilter !== undefined)
+    return truncateLine(`filter: ${controls.draftFilter}█${problemText}  (Enter to apply, Esc to clear)`, width);
+  if (controls.page === 'help') return truncateLine('Esc back to the tree  ↑↓ scroll  q quit', width);
+  const controlTexts = [
+    ...(rows.length > tree.visibleRowCount ? [`${selectedIndex(tree, controls) + 1} of ${rows.length}`] : []),
+    ...(controls.sortOrder === 'worst' && !controls.isReversed
       ? []
-      : [`by ${controls.order}${controls.reversed ? ', reversed' : ''}`]),
+      : [`by ${controls.sortOrder}${controls.isReversed ? ', reversed' : ''}`]),
     ...(filterText(controls) === '' ? [] : [`filter "${controls.filter}"${problemText}`]),
   ];
-  const both = printableLine([...(choices.length > 0 ? [choices.join(' · ')] : []), KEYS].join('  '));
-  return display.displayWidth(both) <= width ? both : truncated([...choices, '? help', 'q quit'].join('  '), width);
+  const fullLine = printableLine(
+    [...(controlTexts.length > 0 ? [controlTexts.join(' · ')] : []), KEY_LEGEND].join('  '),
+  );
+  return display.displayWidth(fullLine) <= width
+    ? fullLine
+    : truncateLine([...controlTexts, '? help', 'q quit'].join('  '), width);
 }
 
 /** Returns the height of the detail. The tree has the larger half of the screen. */
-const detailRoom = (height: number, showsDetail: boolean): number =>
+const detailHeight = (height: number, showsDetail: boolean): number =>
   showsDetail ? Math.max(0, Math.floor((height - 2) / 2)) : 0;
 
 function emptyText({ actors, controls }: TopScene): string {
@@ -154,42 +160,47 @@ function emptyText({ actors, controls }: TopScene): string {
 function treeFrame(
   scene: TopScene,
   surface: Surface,
-  above: readonly string[],
+  headerLines: readonly string[],
 ): Omit<TopFrame, 'lines'> & { body: string[] } {
-  const { rows, controls, lost, actors } = scene;
-  const below = detailRoom(surface.height, controls.showsDetail);
-  const visibleRows = Math.max(1, surface.height - 1 - above.length - below);
-  const paint = painter(surface, lost !== undefined);
+  const { rows, controls, lostConnection, actors } = scene;
+  const detailLineCount = detailHeight(surface.height, controls.showsDetail);
+  const visibleRows = Math.max(1, surface.height - 1 - headerLines.length - detailLineCount);
+  const paint = painter(surface, lostConnection !== undefined);
   const line = Math.min(controls.line, visibleRows - 1);
-  const index = selectedIndex({ rows, room: visibleRows, from: scene.from }, controls);
+  const index = selectedIndex({ rows, visibleRowCount: visibleRows, from: scene.from }, controls);
   const from = Math.max(0, Math.min(index - line, rows.length - visibleRows));
   const body = rows
     .slice(from, from + visibleRows)
     .map((row, each) => rowLine(row, actors.at, surface, paint, from + each === index));
-  if (rows.length === 0) body.push(truncated(emptyText(scene), surface.width));
+  if (rows.length === 0) body.push(truncateLine(emptyText(scene), surface.width));
   while (body.length < visibleRows) body.push('');
-  const detail =
-    below === 0 ? [] : detailLines(scene.detail, { width: surface.width, height: below, offset: controls.offset });
+  const detailRows =
+    detailLineCount === 0
+      ? []
+      : detailLines(scene.detail, { width: surface.width, height: detailLineCount, offset: controls.offset });
   return {
     rows,
-    room: visibleRows,
+    visibleRowCount: visibleRows,
     from,
-    body: [...body, ...detail.map((each, at) => (at === 0 ? paint(each, 'bold') : each))],
+    body: [...body, ...detailRows.map((each, at) => (at === 0 ? paint(each, 'bold') : each))],
   };
 }
 
 /** Renders the screen as lines that exactly fill the surface. Only visible rows are rendered. */
 export function renderTop(scene: TopScene, surface: Surface): TopFrame {
-  const { lost, controls } = scene;
-  const paint = painter(surface, lost !== undefined);
-  const head = paint(truncated(headLine(scene), surface.width), 'bold');
-  const above = surface.height < 4 ? [] : [head, ...lostLine(scene).map((line) => truncated(line, surface.width))];
-  const { body, ...tree } = treeFrame(scene, surface, above);
+  const { lostConnection, controls } = scene;
+  const paint = painter(surface, lostConnection !== undefined);
+  const titleLine = paint(truncateLine(summaryLine(scene), surface.width), 'bold');
+  const headerLines =
+    surface.height < 4
+      ? []
+      : [titleLine, ...lostConnectionLines(scene).map((line) => truncateLine(line, surface.width))];
+  const { body, ...tree } = treeFrame(scene, surface, headerLines);
   const status = paint(display.padText(statusLine(scene, tree, surface), surface.width), 'inverse');
   const help = TOP_HELP.flatMap((line) => display.wrapText(line, surface.width)).slice(controls.offset);
-  const page = controls.page === 'help' ? [...help, ...body.map(() => '')].slice(0, body.length) : body;
-  const lines = [...above, ...page].slice(0, Math.max(0, surface.height - 1));
-  return { ...tree, lines: [...lines, ...(surface.height > 0 ? [status] : [])] };
+  const pageLines = controls.page === 'help' ? [...help, ...body.map(() => '')].slice(0, body.length) : body;
+  const frameLines = [...headerLines, ...pageLines].slice(0, Math.max(0, surface.height - 1));
+  return { ...tree, lines: [...frameLines, ...(surface.height > 0 ? [status] : [])] };
 }
 
 /** Counts the pods with problems, and the node if it has any. */
@@ -207,13 +218,13 @@ export function plainTop(
   width: number,
 ): string[] {
   const controls = initialControls(filter);
-  const { matches } = parsedFilter(controls);
-  const { actors, lost } = look;
+  const { matches } = parseCurrentFilter(controls);
+  const { actors, lostConnection } = look;
   const scene = { ...look, rows: actorRows(actors, { isOpen: () => true, matches }), from: 0, controls };
   const surface = { width, height: 0, colour: false };
-  const paint = painter(surface, lost !== undefined);
+  const paint = painter(surface, lostConnection !== undefined);
   const rows = scene.rows.map((row) => rowLine(row, actors.at, surface, paint, false).trimEnd());
-  return [headLine(scene), ...lostLine(scene), ...(rows.length > 0 ? rows : [emptyText(scene)])].map((line) =>
-    truncated(line, width),
+  return [summaryLine(scene), ...lostConnectionLines(scene), ...(rows.length > 0 ? rows : [emptyText(scene)])].map(
+    (line) => truncateLine(line, width),
   );
 }

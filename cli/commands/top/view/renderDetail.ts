@@ -4,13 +4,13 @@ import { printableLine } from '../../../../base/printable.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { clockTime, forClause, untilClause } from '../../../../show/explain/explainText.ts';
 import * as display from '../../../../show/tables/displayWidth.ts';
-import type { Detail } from './detail.ts';
+import type { ActorDetail } from './detail.ts';
 import type { StoryEntry } from './story.ts';
 
 export interface TopDetail {
   readonly row: ActorRow;
   /** The detail. Undefined until it has been fetched. */
-  readonly explanation?: Detail | undefined;
+  readonly explanation?: ActorDetail | undefined;
   readonly entries: readonly StoryEntry[];
   /** Time of the first poll. `at` is the time of the last poll. */
   readonly since: number;
@@ -38,10 +38,10 @@ export function detailLines(detail: TopDetail | undefined, { width, height, offs
     Math.max(1, height - 1 - MIN_STORY_LINES),
   );
   const storyHeight = Math.max(0, height - 2 - fixedLines.length);
-  const skipped = Math.max(0, Math.min(offset, story.length - storyHeight));
-  const visible = story.slice(Math.max(0, story.length - storyHeight - skipped), story.length - skipped);
-  const lines = [title, ...fixedLines, heading ?? '', ...visible].slice(0, height);
-  return [...lines, ...Array.from({ length: height - lines.length }, () => '')];
+  const skippedCount = Math.max(0, Math.min(offset, story.length - storyHeight));
+  const visibleLines = story.slice(Math.max(0, story.length - storyHeight - skippedCount), story.length - skippedCount);
+  const detailRows = [title, ...fixedLines, heading ?? '', ...visibleLines].slice(0, height);
+  return [...detailRows, ...Array.from({ length: height - detailRows.length }, () => '')];
 }
 
 /** Wraps a text. Continuation lines are indented further. */
@@ -74,5 +74,5 @@ function storyLines({ explanation, entries, since, at }: TopDetail): string[] {
   const allEntries = [...(explanation?.events ?? []), ...entries].toSorted((a, b) => a.at - b.at);
   const heading = `story: polled once a second since ${clockTime(since, at)}${explanation?.events.length ? ', with the events of the last hour' : ''}`;
   if (allEntries.length === 0) return [heading, '  no changes'];
-  return [heading, ...allEntries.map((entry) => `  ${clockTime(entry.at, at)} ${entry.text}`)];
+  return [heading, ...allEntries.map((entry) => `  ${clockTime(entry.at, at)} ${entry.description}`)];
 }

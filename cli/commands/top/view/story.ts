@@ -1,6 +1,6 @@
 /** Derives the story of each actor from the differences between polls. */
 import type { CoreEvent } from '../../../../kubernetes/events/event.ts';
-import { type ActorNode, CALL } from '../../../../show/actors/actorNode.ts';
+import { type ActorNode, CALL_KIND } from '../../../../show/actors/actorNode.ts';
 import type { NodeActors } from '../../../../show/actors/actorRows.ts';
 import { podActors } from '../../../../show/actors/podActors.ts';
 import { categoryOf, isHealthy, stableState } from '../../../../show/category.ts';
@@ -9,7 +9,7 @@ import { failureText } from '../../../../show/explain/explainText.ts';
 export interface StoryEntry {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly text: string;
+  readonly description: string;
 }
 
 interface ActorEntry extends StoryEntry {
@@ -19,7 +19,7 @@ interface ActorEntry extends StoryEntry {
 /** The state changes of all actors since the first poll. */
 export interface Story {
   /** Time of the first poll. Undefined before it. */
-  readonly since: () => number | undefined;
+  readonly startedAt: () => number | undefined;
   observe(actors: NodeActors): void;
   /** Returns the changes of an actor and its descendants, oldest first. */
   entriesOf(actor: ActorNode): StoryEntry[];
@@ -28,14 +28,14 @@ export interface Story {
 /** Maximum number of retained changes of all actors together. The oldest ones are dropped. */
 const MAX_ENTRIES = 5_000;
 
-const withDescendants = (actor: ActorNode): ActorNode[] => [
+const listWithDescendants = (actor: ActorNode): ActorNode[] => [
   actor,
-  ...actor.children.filter(({ kind }) => kind !== CALL).flatMap(withDescendants),
+  ...actor.children.filter(({ kind }) => kind !== CALL_KIND).flatMap(listWithDescendants),
 ];
 
 const actorsByPath = ({ node, pods }: NodeActors): Map<string, ActorNode> =>
   new Map(
-    [node, ...pods.map((seen) => podActors(seen).tree)].flatMap(withDescendants).map((each) => [each.path, each]),
+    [node, ...pods.map((seen) => podActors(seen).tree)].flatMap(listWithDescendants).map((each) => [each.path, each]),
   );
 
 /** Returns a string that differs if the state has changed. The start of a probe attempt is not a change. */
@@ -44,13 +44,13 @@ function stateKey(actor: ActorNode): string {
   return state === actor.state ? `${state} ${actor.since}` : state;
 }
 
-function changeText(actor: ActorNode, before: ActorNode | undefined): string {
+function changeText(actor: ActorNode, previousActor: ActorNode | undefined): string {
   const { lastFailure, waitingFor } = actor;
-  const previousState = before === undefined ? '' : `${stableState(before)} → `;
+  const previousState = previousActor === undefined ? '' : `${stableState(previousActor)} → `;
   const why = !isHealthy(categoryOf(actor)) && lastFailure ? `: ${failureText(lastFailure)}` : '';
-  const wait =
+  const waitSuffix =
     why === '' && waitingFor !== undefined && !isHealthy(categoryOf(actor)) ? `, waiting for ${waitingFor}` : '';
-  return `${previousState}${stableState(actor)}${why}${wait}`;
+  return `${previousState}${stableState(actor)}${why}${waitSuffix}`;
 }
 
 export function createStory(): Story {
@@ -58,16 +58,16 @@ export function createStory(): Story {
   let startedAt: number | undefined;
   const entries: ActorEntry[] = [];
   return {
-    since: () => startedAt,
+    startedAt: () => startedAt,
     observe(actors) {
       const currentActors = actorsByPath(actors);
       for (const [path, actor] of previousActors === undefined ? [] : currentActors) {
-        const previous = previousActors?.get(path);
-        if (previous && stateKey(previous) === stateKey(actor)) continue;
-        entries.push({ at: Math.min(actor.since, actors.at), path, text: changeText(actor, previous) });
+        const previousActor = previousActors?.get(path);
+        if (previousActor && stateKey(previousActor) === stateKey(actor)) continue;
+        entries.push({ at: Math.min(actor.since, actors.at), path, description: changeText(actor, previousActor) });
       }
       for (const path of previousActors?.keys() ?? []) {
-        if (!currentActors.has(path)) entries.push({ at: actors.at, path, text: 'is gone' });
+        if (!currentActors.has(path)) entries.push({ at: actors.at, path, description: 'is gone' });
       }
       entries.splice(0, entries.length - MAX_ENTRIES);
       startedAt ??= actors.at;
@@ -76,9 +76,9 @@ export function createStory(): Story {
     entriesOf: ({ path, machine }) =>
       entries
         .filter((move) => isBelow(move.path, path, machine))
-        .map(({ at, path: actorPath, text }) => ({
+        .map(({ at, path: actorPath, description }) => ({
           at,
-          text: actorPath === path ? text : `${shortName(actorPath, path)} ${text}`,
+          description: actorPath === path ? description : `${shortName(actorPath, path)} ${description}`,
         })),
   };
 }
@@ -96,6 +96,6 @@ export function eventEntries(events: readonly CoreEvent[], uid: string, containe
     .filter(({ involvedObject: { fieldPath = '' } }) => container === undefined || fieldPath.endsWith(`{${container}}`))
     .map(({ lastTimestamp, type, reason, message, count }) => ({
       at: Date.parse(lastTimestamp),
-      text: `${type === 'Warning' ? 'warning' : 'event'} ${reason}: ${message}${count > 1 ? ` (${count} times)` : ''}`,
+      description: `${type === 'Warning' ? 'warning' : 'event'} ${reason}: ${message}${count > 1 ? ` (${count} times)` : ''}`,
     }));
 }

@@ -1,5 +1,5 @@
 /** Shows the interactive tree of actors on a terminal. */
-import { every, systemClock } from '../../../../base/clock.ts';
+import { startInterval, systemClock } from '../../../../base/clock.ts';
 import { actorRows } from '../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import type { AgentClient } from '../../../../socket/client.ts';
@@ -7,8 +7,14 @@ import type { Output } from '../../../terminal/liveView.ts';
 import type { Key } from '../../../terminal/table/controls.ts';
 import type { Surface } from '../../../terminal/table/render.ts';
 import { type ScreenOptions, TerminalScreen } from '../../../terminal/terminalScreen.ts';
-import { initialControls, parsedFilter, selectedIndex, type TopControls, topControlsAfterKey } from './controls.ts';
-import { type Detail, fetchDetail } from './detail.ts';
+import {
+  initialControls,
+  parseCurrentFilter,
+  selectedIndex,
+  type TopControls,
+  topControlsAfterKey,
+} from './controls.ts';
+import { type ActorDetail, fetchDetail } from './detail.ts';
 import type { ActorsSnapshot } from './pollActors.ts';
 import { renderTop, type TopFrame, type TopScene } from './render.ts';
 import type { TopDetail } from './renderDetail.ts';
@@ -18,33 +24,33 @@ import { createStory } from './story.ts';
 const HOLD_ORDER_MS = 2_000;
 const REDRAW_INTERVAL_MS = 1_000;
 
-interface TopParts extends ScreenOptions {
+interface TopViewOptions extends ScreenOptions {
   readonly agent: AgentClient;
   readonly filter: string;
   readonly onQuit: () => void;
 }
 
 /** Opens the tree on a terminal. The caller closes it, e.g. on `onQuit`. */
-export function openTopView(output: Output, first: ActorsSnapshot, parts: TopParts): TopView {
-  const view = new TopView(output, first, parts);
+export function openTopView(output: Output, initialSnapshot: ActorsSnapshot, options: TopViewOptions): TopView {
+  const view = new TopView(output, initialSnapshot, options);
   view.open();
   return view;
 }
 
 class TopView {
-  readonly #parts: TopParts;
+  readonly #options: TopViewOptions;
   readonly #screen: TerminalScreen;
   readonly #story = createStory();
   #snapshot: ActorsSnapshot;
   #controls: TopControls;
-  #frame: TopFrame = { lines: [], rows: [], room: 1, from: 0 };
+  #frame: TopFrame = { lines: [], rows: [], visibleRowCount: 1, from: 0 };
   #pressedAt = Number.NEGATIVE_INFINITY;
-  #detail: Detail | undefined;
+  #detail: ActorDetail | undefined;
   #isFetching = false;
   #stopTicking = () => {};
 
-  constructor(output: Output, first: ActorsSnapshot, parts: TopParts) {
-    this.#parts = parts;
+  constructor(output: Output, first: ActorsSnapshot, parts: TopViewOptions) {
+    this.#options = parts;
     this.#snapshot = first;
     this.#story.observe(first.actors);
     this.#controls = this.#selectFirstPod(initialControls(parts.filter));
@@ -58,12 +64,12 @@ class TopView {
 
   open(): void {
     // Redraw the countdown to the next connection attempt, during which there are no polls.
-    this.#stopTicking = every(systemClock, REDRAW_INTERVAL_MS, () => this.#screen.drawSoon());
+    this.#stopTicking = startInterval(systemClock, REDRAW_INTERVAL_MS, () => this.#screen.drawSoon());
     this.#screen.open();
   }
 
   show(snapshot: ActorsSnapshot): void {
-    if (snapshot.lost === undefined) this.#story.observe(snapshot.actors);
+    if (snapshot.lostConnection === undefined) this.#story.observe(snapshot.actors);
     this.#snapshot = snapshot;
     this.#fetchDetail();
     this.#screen.drawSoon();
@@ -77,40 +83,40 @@ class TopView {
   /** Selects the first pod, which is the worst one in the initial order. */
   #selectFirstPod(controls: TopControls): TopControls {
     const [, pod] = this.#rows(controls);
-    return pod ? { ...controls, selected: pod.path, line: 1 } : controls;
+    return pod ? { ...controls, selectedPath: pod.path, line: 1 } : controls;
   }
 
   #press(key: Key): void {
-    const previous = this.#controls;
-    this.#controls = topControlsAfterKey(previous, key, this.#frame);
-    const { order, reversed, isQuitting } = this.#controls;
+    const previousControls = this.#controls;
+    this.#controls = topControlsAfterKey(previousControls, key, this.#frame);
+    const { sortOrder, isReversed, isQuitting } = this.#controls;
     // A new order applies immediately.
-    const hasNewOrder = order !== previous.order || reversed !== previous.reversed;
+    const hasNewOrder = sortOrder !== previousControls.sortOrder || isReversed !== previousControls.isReversed;
     this.#pressedAt = hasNewOrder ? Number.NEGATIVE_INFINITY : systemClock.monotonic();
-    if (isQuitting) this.#parts.onQuit();
+    if (isQuitting) this.#options.onQuit();
     this.#fetchDetail();
   }
 
   #rows(controls: TopControls): ActorRow[] {
-    const { order, reversed, open } = controls;
-    const holdsOrder = systemClock.monotonic() - this.#pressedAt < HOLD_ORDER_MS;
-    const retainedOrder = holdsOrder
+    const { sortOrder, isReversed, openPaths } = controls;
+    const shouldHoldOrder = systemClock.monotonic() - this.#pressedAt < HOLD_ORDER_MS;
+    const retainedOrder = shouldHoldOrder
       ? this.#frame.rows.flatMap(({ path, depth }) => (depth === 0 ? [path] : []))
       : undefined;
-    const { matches } = parsedFilter(controls);
+    const { matches } = parseCurrentFilter(controls);
     return actorRows(this.#snapshot.actors, {
-      isOpen: (path) => open.has(path),
+      isOpen: (path) => openPaths.has(path),
       matches,
-      order,
-      reversed,
+      order: sortOrder,
+      isReversed,
       retainedOrder,
     });
   }
 
   #draw(surface: Surface): readonly string[] {
     const rows = this.#rows(this.#controls);
-    const { room, from } = this.#frame;
-    const index = selectedIndex({ rows, room, from }, this.#controls);
+    const { visibleRowCount, from } = this.#frame;
+    const index = selectedIndex({ rows, visibleRowCount, from }, this.#controls);
     const scene: TopScene = {
       ...this.#snapshot,
       rows,
@@ -127,23 +133,23 @@ class TopView {
     if (row === undefined) return undefined;
     const { at } = this.#snapshot.actors;
     const explanation = this.#detail?.path === row.path ? this.#detail : undefined;
-    return { row, explanation, at, entries: this.#story.entriesOf(row.actor), since: this.#story.since() ?? at };
+    return { row, explanation, at, entries: this.#story.entriesOf(row.actor), since: this.#story.startedAt() ?? at };
   }
 
-  #selected(): ActorRow | undefined {
+  selectedRow(): ActorRow | undefined {
     return this.#frame.rows[selectedIndex(this.#frame, this.#controls)];
   }
 
   /** Fetches the detail of the selected actor if it is shown, with at most one request at a time. */
   #fetchDetail(): void {
-    const row = this.#selected();
-    if (!this.#controls.showsDetail || this.#isFetching || row === undefined || this.#snapshot.lost) return;
+    const row = this.selectedRow();
+    if (!this.#controls.showsDetail || this.#isFetching || row === undefined || this.#snapshot.lostConnection) return;
     this.#isFetching = true;
-    void fetchDetail(this.#parts.agent, row).then((detail) => {
+    void fetchDetail(this.#options.agent, row).then((detail) => {
       this.#isFetching = false;
       this.#detail = detail;
       this.#screen.drawSoon();
-      if (this.#selected()?.path !== row.path) this.#fetchDetail();
+      if (this.selectedRow()?.path !== row.path) this.#fetchDetail();
     });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { CertificateFiles } from '../../../../actors/cluster/certificates/certificateFiles.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
-import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
+import type { GetFileFault } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { alternativeNamesOf, coversNames, NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
@@ -26,7 +26,7 @@ async function pair(from = AT, to = AT + HOUR, names = NO_NAMES) {
   return { key, cert: authority.sign(read, { usage: 'client auth', from, to }) };
 }
 
-function stand(faults: FileFaults = () => undefined) {
+function stand(faults: GetFileFault = () => undefined) {
   const disk = new MemoryDisk(() => AT);
   const [files, faulty] = [new MemoryFiles(disk), new MemoryFiles(disk, faults)];
   const problems: string[] = [];

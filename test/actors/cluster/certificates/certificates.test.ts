@@ -1,7 +1,7 @@
 /** What a node asks for its certificates, over a test API server in memory that signs them. */
 import { expect, test } from '@jest/globals';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
-import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
+import { CertificateManager } from '../../../../actors/cluster/certificates/certificates.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
@@ -24,7 +24,7 @@ async function stand() {
   const clientOf = (transport: MemoryTransport) => new KubeClient({ transport, clock, userAgent: 'test' });
   const renewed: string[] = [];
   const files = new MemoryFiles(new MemoryDisk(() => clock.now()));
-  const { ports } = new Certificates({
+  const { ports } = new CertificateManager({
     clock,
     files,
     jitter: () => 0,

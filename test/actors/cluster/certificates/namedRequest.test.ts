@@ -2,17 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { digestedName, findMismatch, type NamedRequest } from '../../../../actors/cluster/certificates/namedRequest.ts';
-import { encodeKey, newKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import { encodeKey, generateKey } from '../../../../actors/cluster/certificates/requestKey.ts';
 import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
 
-const KEY = newKey();
+const KEY = generateKey();
 const NODE = { commonName: 'system:node:node-1', organization: 'system:nodes' };
 const USAGES = ['digital signature', 'client auth'];
 const SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
-const named: NamedRequest = { wanted: NODE, publicKey: createPublicKey(KEY), signerName: SIGNER, usages: USAGES };
+const named: NamedRequest = { certificate: NODE, publicKey: createPublicKey(KEY), signerName: SIGNER, usages: USAGES };
 
 test('its name is the digest of key, subject and usages that a kubelet makes', () => {
   const spki = execFileSync('openssl', ['pkey', '-pubout', '-outform', 'DER'], {
@@ -28,9 +28,9 @@ test('its name is the digest of key, subject and usages that a kubelet makes', (
 test('another key, subject or usage is another name', () => {
   const all = [
     named,
-    { ...named, publicKey: createPublicKey(newKey()) },
-    { ...named, wanted: { ...NODE, commonName: 'system:node:node-2' } },
-    { ...named, wanted: { commonName: 'system:node:node-1system', organization: ':nodes' } },
+    { ...named, publicKey: createPublicKey(generateKey()) },
+    { ...named, certificate: { ...NODE, commonName: 'system:node:node-2' } },
+    { ...named, certificate: { commonName: 'system:node:node-1system', organization: ':nodes' } },
     { ...named, usages: [...USAGES, 'key encipherment'] },
     { ...named, usages: [USAGES.join('')] },
   ];
@@ -66,7 +66,7 @@ test('a key of another kind is another, and keys can be read after that', () => 
 
 test.each([
   ['it is for a different signer', found(requestOf(), 'kubernetes.io/kubelet-serving')],
-  ['it is for a different key', found(requestOf(NODE, newKey()))],
+  ['it is for a different key', found(requestOf(NODE, generateKey()))],
   ['it is for a different subject', found(requestOf({ ...NODE, commonName: 'system:node:node-2' }))],
   ['it is for a different subject', found(requestOf({ ...NODE, organization: 'system:masters' }))],
   ['its certificate has expired', found(requestOf(), SIGNER, signed(NOW - 1_000))],

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { encodeKey, newKey, RequestKey } from '../../../../actors/cluster/certificates/requestKey.ts';
-import type { FileFaults } from '../../../../host/simulated/faultyCalls.ts';
+import { encodeKey, generateKey, RequestKey } from '../../../../actors/cluster/certificates/requestKey.ts';
+import type { GetFileFault } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 
@@ -9,7 +9,7 @@ const DIRECTORY = '/pki';
 /** Where a kubelet keeps it. */
 const FILE = '/pki/kubelet-client.key.tmp';
 
-type Faults = (call: Parameters<FileFaults>[0], disk: MemoryDisk) => ReturnType<FileFaults>;
+type Faults = (call: Parameters<GetFileFault>[0], disk: MemoryDisk) => ReturnType<GetFileFault>;
 
 function stand(faults: Faults = () => undefined) {
   const disk = new MemoryDisk(() => 0);
@@ -55,10 +55,10 @@ test('a new one is on disk before anything is asked for, for the agent alone, an
 });
 
 test.each([
-  ['ECDSA as Go writes it', encodeKey(newKey())],
+  ['ECDSA as Go writes it', encodeKey(generateKey())],
   [
     'ECDSA with its parameters before',
-    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${encodeKey(newKey())}`,
+    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${encodeKey(generateKey())}`,
   ],
   ['ECDSA on another curve', pemOf('P-384')],
   ['RSA', pemOf('rsa', 'pkcs1')],
@@ -71,13 +71,17 @@ test.each([
   expect([await files.readFile(FILE), told]).toEqual([text, []]);
 });
 
-const CUT_OFF = encodeKey(newKey()).slice(0, 100);
+const CUT_OFF = encodeKey(generateKey()).slice(0, 100);
 
 test.each([
   ['nothing', '', 'nothing'],
   ['a text', 'hunter2', 'text without a PEM block'],
   ['a key that is cut off', CUT_OFF, 'a PEM block that is cut off'],
-  ['a key that is broken', encodeKey(newKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'), 'PEM of EC PRIVATE KEY'],
+  [
+    'a key that is broken',
+    encodeKey(generateKey()).replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'),
+    'PEM of EC PRIVATE KEY',
+  ],
   ['a certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'PEM of CERTIFICATE'],
   ['a key of another kind', pemOf('ed25519'), 'PEM of PRIVATE KEY'],
 ])('%s in its place is told of once, and replaced', async (_what, text, found) => {
@@ -95,7 +99,7 @@ test.each([
 test('what cannot be read is not replaced, and where nothing can be written nothing is asked for', async () => {
   const trouble = { call: '', code: 'EACCES' as 'EACCES' | 'ENOSPC' };
   const { files, told, take, lay } = stand(({ call }) => (call === trouble.call ? { code: trouble.code } : undefined));
-  const text = encodeKey(newKey());
+  const text = encodeKey(generateKey());
   await lay(text);
   trouble.call = 'open';
   await expect(take()).rejects.toMatchObject({

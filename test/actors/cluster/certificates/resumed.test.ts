@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import { createBoundary, type Services } from '../../../../actors/boundary.ts';
+import { createBoundary, type PortServices } from '../../../../actors/boundary.ts';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
-import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
+import { CertificateManager } from '../../../../actors/cluster/certificates/certificates.ts';
 import { digestedName } from '../../../../actors/cluster/certificates/namedRequest.ts';
 import { noCluster } from '../../../../actors/cluster/node/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
@@ -16,7 +16,7 @@ import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { certificateMachine } from '../../../../machines/certificate/chart.ts';
-import { provided } from '../../../../machines/shared/ports.ts';
+import { provideActors } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
@@ -43,7 +43,7 @@ async function stand() {
 
   /** An agent, which has asked for what it needs; the former one must have stopped. */
   async function agent({ rotates = false } = {}) {
-    const certificates = new Certificates({
+    const certificates = new CertificateManager({
       clock,
       files,
       nodeName: 'node-1',
@@ -55,11 +55,11 @@ async function stand() {
       onError: (_, error) => void problems.push(String(error)),
     });
     // No other port is asked, and there are no feeds.
-    const ports = { ...noCluster, ...certificates.ports } as Services;
+    const ports = { ...noCluster, ...certificates.ports } as PortServices;
     const feeds = {} as Parameters<typeof createBoundary>[0]['feeds'];
     const boundary = createBoundary({ ports, feeds }, { clock, onError: () => {} });
     const input = { nodeName: 'node-1', name: 'client', rotates } as const;
-    const actor = createActor(provided(certificateMachine, boundary), { input });
+    const actor = createActor(provideActors(certificateMachine, boundary), { input });
     const told: string[] = [];
     actor.on('event.recorded', ({ reason }) => void told.push(reason));
     actor.start();
@@ -94,7 +94,7 @@ async function stand() {
 
 const nameOf = (key: string, usages = ['digital signature', 'client auth']) =>
   digestedName({
-    wanted: { commonName: 'system:node:node-1', organization: 'system:nodes' },
+    certificate: { commonName: 'system:node:node-1', organization: 'system:nodes' },
     publicKey: createPublicKey(createPrivateKey(key)),
     usages,
   });

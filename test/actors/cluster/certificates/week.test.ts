@@ -1,8 +1,8 @@
 /** A certificate of minutes over a week of faults, on a clock of the test: it is renewed whenever it can be. */
 import { expect, test } from '@jest/globals';
-import { createBoundary, type Services } from '../../../../actors/boundary.ts';
+import { createBoundary, type PortServices } from '../../../../actors/boundary.ts';
 import { SIGNING_REQUESTS } from '../../../../actors/cluster/certificates/awaitSigned.ts';
-import { Certificates } from '../../../../actors/cluster/certificates/certificates.ts';
+import { CertificateManager } from '../../../../actors/cluster/certificates/certificates.ts';
 import { noCluster } from '../../../../actors/cluster/node/clusterNode.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { FileFault } from '../../../../host/simulated/faultyCalls.ts';
@@ -10,7 +10,7 @@ import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { certificateMachine } from '../../../../machines/certificate/chart.ts';
-import { provided } from '../../../../machines/shared/ports.ts';
+import { provideActors } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import type { ApiRequest } from '../../../../testing/apiserver/request.ts';
@@ -45,7 +45,7 @@ async function stand() {
   const client = (transport: MemoryTransport) => new KubeClient({ transport, clock, userAgent: 'test' });
   let chance = 0;
   const renewals: number[] = [];
-  const certificates = new Certificates({
+  const certificates = new CertificateManager({
     clock,
     files,
     onError: () => {},
@@ -60,12 +60,12 @@ async function stand() {
     onRenewed: () => void renewals.push(clock.now()),
   });
   // No other port is asked.
-  const ports = { ...noCluster, ...certificates.ports } as Services;
+  const ports = { ...noCluster, ...certificates.ports } as PortServices;
   const feeds = {} as Parameters<typeof createBoundary>[0]['feeds'];
   const boundary = createBoundary({ ports, feeds }, { clock, onError: () => {} });
   const input = { nodeName: 'n', name: 'client', rotates: true } as const;
   const { ref } = ear();
-  const actor = childOf(ref, provided(certificateMachine, boundary), { id: 'certificate/client', input });
+  const actor = childOf(ref, provideActors(certificateMachine, boundary), { id: 'certificate/client', input });
   actor.subscribe(({ context }) => {
     until.of = context.certificate?.notAfter ?? 0;
   });

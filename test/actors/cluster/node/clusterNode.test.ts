@@ -43,7 +43,7 @@ describe('registering', () => {
   });
 
   test('waits for somebody else to make the Node, if that is not for the node to do', async () => {
-    const { register, ask, asked } = joiningNode({ registers: false });
+    const { register, ask, asked } = joiningNode({ createsNode: false });
     await expect(register()).rejects.toMatchObject({ code: 404 });
     const { metadata } = await ask('POST', NODES, { metadata: { name: 'node-1' } });
     expect(metadata).toMatchObject({ uid: (await register()).uid });
@@ -154,7 +154,7 @@ describe('what was found of the node when it registers', () => {
   });
 
   test('is told by the status of a Node that somebody else makes', async () => {
-    const { register, put, ask } = joiningNode({ registers: false });
+    const { register, put, ask } = joiningNode({ createsNode: false });
     await ask('POST', NODES, { metadata: { name: 'node-1' } });
     expect((await register()).events).toEqual([]);
     expect((await put()).events.map(({ reason }) => reason)).toEqual([...reasons, 'NodeReady']);
@@ -201,7 +201,7 @@ test('the Node is read as the server has it at that moment; that there is none i
   const { uid } = await register();
   await ask('PATCH', NODE, { metadata: { labels: { zone: 'a' } } }, 'application/merge-patch+json');
   asked();
-  expect(await readNode()).toMatchObject({ uid, labels: { zone: 'a' }, isDoubted: false });
+  expect(await readNode()).toMatchObject({ uid, labels: { zone: 'a' }, isUnreachable: false });
   expect(asked()).toEqual([`GET ${NODE}`]);
 });
 

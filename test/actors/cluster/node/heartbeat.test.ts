@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { heartbeatClient } from '../../../../actors/cluster/node/heartbeat.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
-import { NODE } from '../../../../kubeclient/paths.ts';
+import { NODE_TYPE } from '../../../../kubeclient/paths.ts';
 import { answered, brokenOff, type Reply, refused, silent, ToldTransport } from '../../../fakes/toldTransport.ts';
 import { joiningNode, LEASE } from '../support/joiningNode.ts';
 
@@ -23,7 +23,7 @@ function heartbeats(...replies: readonly Reply[]) {
   const resetsAfter = async (tries: number) => {
     const resets: number[] = [];
     for (let done = 0; done < tries; done += 1) {
-      await clock.drive(client.get('/x', { type: NODE, signal: ending.signal }).catch(() => {}));
+      await clock.advanceUntilSettled(client.get('/x', { type: NODE_TYPE, signal: ending.signal }).catch(() => {}));
       resets.push(transport.resets);
     }
     return resets;
@@ -32,7 +32,7 @@ function heartbeats(...replies: readonly Reply[]) {
 }
 
 test('from the second try on that nobody answers the connections are given up, until somebody does', async () => {
-  const { resetsAfter } = heartbeats(silent(), brokenOff(), silent(), answered(200, NODE), silent(), silent());
+  const { resetsAfter } = heartbeats(silent(), brokenOff(), silent(), answered(200, NODE_TYPE), silent(), silent());
   expect(await resetsAfter(6)).toEqual([0, 1, 2, 2, 2, 3]);
 });
 
@@ -44,7 +44,10 @@ test('a refusal is an answer, whatever it says', async () => {
 test('a try ends when its time is over, or sooner where its caller says so', async () => {
   const { clock, client, ending } = heartbeats(silent(), silent());
   const { signal } = ending;
-  const [own, shorter] = [client.update('/x', NODE, { signal }), client.create('/x', NODE, { signal, timeoutMs: 500 })];
+  const [own, shorter] = [
+    client.update('/x', NODE_TYPE, { signal }),
+    client.create('/x', NODE_TYPE, { signal, timeoutMs: 500 }),
+  ];
   const failed = [expect(own).rejects.toThrow('within 4s'), expect(shorter).rejects.toThrow('within 0.5s')];
   await clock.advance(4_000);
   await Promise.all(failed);
@@ -54,7 +57,7 @@ test('what is given up says nothing of the connection', async () => {
   const { client, ending, transport } = heartbeats(silent(), silent(), silent());
   ending.abort(new Error('enough'));
   for (let tries = 0; tries < 3; tries += 1)
-    await expect(client.patch('/x', {}, { signal: ending.signal, type: NODE })).rejects.toThrow('enough');
+    await expect(client.patch('/x', {}, { signal: ending.signal, type: NODE_TYPE })).rejects.toThrow('enough');
   expect(transport.resets).toBe(0);
 });
 

@@ -48,7 +48,7 @@ describe('the status of a Node', () => {
   });
 
   test('C34: of a cloud’s node keeps the addresses that its controller tells, and says what that was told', async () => {
-    const cloud = { providedIps: ['192.0.2.1'], saysAddress: true };
+    const cloud = { providedIps: ['192.0.2.1'], reportsAddress: true };
     const { register, hear, putStatus, changes, ask } = joiningNode({ cloud });
     changes.of = { cloud };
     await register();
@@ -165,7 +165,7 @@ describe('the status of a Node', () => {
 
   test('that the server does not take is tried over what it says itself, five times in all', async () => {
     const { put, putStatus, changes, troubled, asked } = await told();
-    changes.of = { health: healthy({ drains: true }) };
+    changes.of = { health: healthy({ isDraining: true }) };
     troubled('patch', { kind: 'refused', code: 500 }, 'nodes', 5);
     await expect(put()).rejects.toMatchObject({ code: 500 });
     expect(asked()).toEqual([PATCH, ...Array(4).fill([`GET ${NODE}`, PATCH])].flat());
@@ -191,7 +191,7 @@ describe('the status of a Node', () => {
   });
 
   test('of a Node that somebody else has made is written whole', async () => {
-    const { register, putStatus, ask } = joiningNode({ registers: false });
+    const { register, putStatus, ask } = joiningNode({ createsNode: false });
     await ask('POST', NODES, { metadata: { name: 'node-1' } });
     await register();
     expect(await putStatus()).toBe(true);
@@ -209,7 +209,7 @@ describe('the status of a Node', () => {
 describe('what a node has come to', () => {
   test('is told when it is no longer ready, and when it is again, each time once', async () => {
     const { put, changes } = await told();
-    changes.of = { health: healthy({ drains: true }) };
+    changes.of = { health: healthy({ isDraining: true }) };
     expect(await put()).toEqual({
       isWritten: true,
       events: [{ reason: 'NodeNotReady', message: 'Node node-1 status is now: NodeNotReady' }],

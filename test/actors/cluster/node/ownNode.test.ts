@@ -43,7 +43,7 @@ test('of the Node is told what concerns the node, and only when that has changed
   const { metadata } = await ask('POST', NODES, { metadata: { name: 'node-1', labels: { zone: 'a' } } });
   await clock.advance(0);
   const unready = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
-  const first = { uid: Object(metadata).uid, labels: { zone: 'a' }, taints: [unready], isDoubted: false };
+  const first = { uid: Object(metadata).uid, labels: { zone: 'a' }, taints: [unready], isUnreachable: false };
   expect(seen().slice(1)).toEqual([first]);
   const patch = (path: string, body: object) => ask('PATCH', path, body, 'application/merge-patch+json');
   await patch(NODE, { metadata: { annotations: { note: 'x' } } });
@@ -54,7 +54,7 @@ test('of the Node is told what concerns the node, and only when that has changed
   const taints = [taint, { key: 'bare', effect: 'NoSchedule' }];
   expect(seen().slice(2)).toEqual([
     { ...first, taints },
-    { ...first, taints, isDoubted: true },
+    { ...first, taints, isUnreachable: true },
   ]);
   await stop();
 });
@@ -71,7 +71,7 @@ test('what others have said that the Node has of devices is what its pods may ta
   const allocatable = { cpu: '2', 'hugepages-2Mi': '0', 'example.com/gpu': '2', 'example.com/none': '0' };
   const status = { allocatable: { ...allocatable, 'kubernetes.io/own': '1' }, capacity: { 'example.com/gpu': '4' } };
   expect(transform?.({ metadata: { uid: 'u' }, status })).toMatchObject({
-    state: { extended: { 'example.com/gpu': 2, 'example.com/none': 0 } },
+    state: { extendedResources: { 'example.com/gpu': 2, 'example.com/none': 0 } },
   });
 });
 
@@ -81,7 +81,7 @@ test('a taint whose effect is unknown here is not for the node to act on', () =>
     { key: 'a', effect: 'NoNetwork' },
     { key: 'b', effect: 'NoExecute' },
   ];
-  const state = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isDoubted: false };
+  const state = { uid: 'u', labels: {}, taints: [{ key: 'b', effect: 'NoExecute' }], isUnreachable: false };
   expect(transform?.({ metadata: { uid: 'u' }, spec: { taints } })).toMatchObject({ state });
 });
 

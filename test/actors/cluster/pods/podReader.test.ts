@@ -32,10 +32,10 @@ test('a pod that is deleted has its deletion timestamp, and the containers that 
 
 test('a pod is prepared over several turns of the event loop, and is not read again', async () => {
   let turns = 0;
-  const next = async () => {
+  const acquire = async () => {
     turns += 1;
   };
-  const reader = new PodReader({ now: () => 0, turns: { next } });
+  const reader = new PodReader({ now: () => 0, turns: { acquire } });
   const prepared = object(1);
   await reader.prepare(prepared);
   expect(turns).toBe(3);

@@ -1,9 +1,9 @@
 /** A node that does not know its cluster yet, over a test API server in memory. */
-import { ClusterNode, type ClusterNodeParts } from '../../../../actors/cluster/node/clusterNode.ts';
+import { ClusterNode, type ClusterNodeDependencies } from '../../../../actors/cluster/node/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
 import { runWatch } from '../../../../actors/cluster/watch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
-import type { Rate } from '../../../../kubeclient/rateLimit.ts';
+import type { RateLimitOptions } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';
 import { type NodeImage, type NodeState, nodeObject } from '../../../../kubernetes/node/nodeObject.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
@@ -18,7 +18,7 @@ export const LEASE = `${LEASES}/node-1`;
 export const LABELS = { 'kubernetes.io/hostname': 'node-1', 'kubernetes.io/os': 'linux' };
 
 /** Its calls are made one by one. */
-export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
+export function joiningNode(more: Partial<ClusterNodeDependencies> = {}, rateLimit?: RateLimitOptions) {
   const clock = new SettableClock();
   const made = cluster(clock);
   const startedAt = clock.now();
@@ -49,7 +49,7 @@ export function joiningNode(more: Partial<ClusterNodeParts> = {}, rate?: Rate) {
     reset: () => made.transport.reset(),
     close: () => made.transport.close(),
   };
-  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test', ...(rate ? { rate } : {}) });
+  const client = new KubeClient({ transport, clock, userAgent: 'statelet/test', ...(rateLimit ? { rateLimit } : {}) });
   const common = {
     ...made,
     client,

@@ -92,8 +92,8 @@ async function begin(scenario: Played, firstMs: number) {
       const client = new KubeClient({ transport, clock, userAgent: 'statelet/test' });
       Object.assign(made, eventsTo(client, clock));
       const zero = clock.now() - firstMs;
-      const serverAt = (_host: string, port: number) => scenario.serverAt?.(port, clock.now() - zero);
-      made.network = new SimulatedNetwork({ clock, gate: openGate, serverAt });
+      const findServer = (_host: string, port: number) => scenario.serverAt?.(port, clock.now() - zero);
+      made.network = new SimulatedNetwork({ clock, gate: openGate, findServer });
       const onNodeUid = (uid: string) => made.sender?.setNodeUid(uid);
       made.cluster = { ...inMemory, client, leaseClient: client, host: HOST };
       return { ...made.cluster, ...certificates, onNodeUid };

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { PersistedObject } from '../../../../actors/objects/cache/persistedObjects.ts';
 import {
-  keyOf,
   type LocalObject,
   PersistedSourceObjects,
+  referenceKey,
 } from '../../../../actors/objects/cache/persistedSourceObjects.ts';
 import type { ConfigReference } from '../../../../kubernetes/objects/configObject.ts';
 import { objectOfManifest } from '../../../../kubernetes/objects/objectManifest.ts';
@@ -24,11 +24,11 @@ function world(left: readonly string[] = []) {
   const kept = {
     all: async () => [...disk.values()],
     put: (each: PersistedObject) => {
-      disk.set(keyOf(each.object), each);
+      disk.set(referenceKey(each.object), each);
       writes.push(`${each.object.name} of ${each.uids}`);
     },
     forget: (reference: ConfigReference) => {
-      disk.delete(keyOf(reference));
+      disk.delete(referenceKey(reference));
       writes.push(`no ${reference.name}`);
     },
     close: async () => {},
@@ -39,7 +39,7 @@ function world(left: readonly string[] = []) {
   const agent = (listPodDirs = async () => left) =>
     new PersistedSourceObjects({ persistedObjects: kept, listPodDirs, onError: (_, error) => void errors.push(error) });
   const there = (...used: (readonly [LocalObject, ...string[]])[]) =>
-    new Map(used.map(([each, ...uids]) => [keyOf(each.object), { ...each, uids }]));
+    new Map(used.map(([each, ...uids]) => [referenceKey(each.object), { ...each, uids }]));
   return { agent, there, errors, asked: () => writes.splice(0) };
 }
 

@@ -1,27 +1,27 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  accountOf,
+  createTokenRequest,
   formatTokenRequest,
   readToken,
-  tokenRequestOf,
+  serviceAccountOf,
 } from '../../../../actors/objects/tokens/tokenRequest.ts';
 import { aPod } from '../../../kubernetes/fixtures.ts';
 
 const pod = aPod({ serviceAccountName: 'builder' }, { name: 'web', namespace: 'shop', uid: 'u-1' });
 
 test('it is asked for with what a kubelet asks, bound to the pod', () => {
-  expect(accountOf(pod)).toEqual({ namespace: 'shop', name: 'builder' });
+  expect(serviceAccountOf(pod)).toEqual({ namespace: 'shop', name: 'builder' });
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'web', uid: 'u-1' };
-  expect(tokenRequestOf(pod, { audience: '', expirationSeconds: 3607 })).toEqual({
+  expect(createTokenRequest(pod, { audience: '', expirationSeconds: 3607 })).toEqual({
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
     spec: { expirationSeconds: 3607, boundObjectRef },
   });
-  expect(tokenRequestOf(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
+  expect(createTokenRequest(pod, { audience: 'vault', expirationSeconds: 600 }).spec.audiences).toEqual(['vault']);
 });
 
 test('it is asked for as for a plugin of credentials: for this very account, and for how long the server likes', () => {
-  expect(tokenRequestOf(pod, { audience: 'registry', accountUid: 'u-2' })).toEqual({
+  expect(createTokenRequest(pod, { audience: 'registry', accountUid: 'u-2' })).toEqual({
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
     metadata: { uid: 'u-2' },

@@ -27,15 +27,15 @@ function world() {
     objects.put('ConfigMap', 'settings', { data: { color: 'blue' } });
     objects.put('Secret', 'key', { data: { password: base64('hunter2!') } });
   };
-  return { objects, learned, fill, service, read: () => service.read(main, { signal }) };
+  return { objects, learned, fill, service, read: () => service.readObjects(main, { signal }) };
 }
 
 test('C37: what a container needs is read, told to nobody, and kept for the container that is made of it', async () => {
   const { fill, service, learned, read } = world();
   fill();
   await expect(read()).resolves.toBeNull();
-  expect([...service.take(main).keys()]).toEqual(['ConfigMap/settings', 'Secret/key']);
-  expect([...service.take(main).keys()]).toEqual([]);
+  expect([...service.takeObjects(main).keys()]).toEqual(['ConfigMap/settings', 'Secret/key']);
+  expect([...service.takeObjects(main).keys()]).toEqual([]);
   expect(learned).toEqual(['blue', 'hunter2!']);
 });
 
@@ -48,15 +48,15 @@ test('C37: what a kubelet would find missing first is told', async () => {
   fill();
   objects.put('Secret', 'key', { data: {} });
   await expect(read()).rejects.toThrow("couldn't find key password in Secret default/key");
-  expect(service.take(main).size).toBe(0);
+  expect(service.takeObjects(main).size).toBe(0);
 });
 
 test('C37: nothing is asked for where nothing is named; without a cluster there are no objects', async () => {
   const { objects, service } = world();
-  await service.read({ pod, container: 'plain' }, { signal });
+  await service.readObjects({ pod, container: 'plain' }, { signal });
   expect(objects.asked).toEqual([]);
   const alone = createContainerObjects({});
-  await expect(alone.read(main, { signal })).rejects.toThrow('configmap "settings" not found');
+  await expect(alone.readObjects(main, { signal })).rejects.toThrow('configmap "settings" not found');
 });
 
 test('what was read for a pod that is gone is forgotten', async () => {
@@ -64,7 +64,7 @@ test('what was read for a pod that is gone is forgotten', async () => {
   fill();
   await read();
   service.forget(pod.metadata.uid);
-  expect(service.take(main).size).toBe(0);
+  expect(service.takeObjects(main).size).toBe(0);
 });
 
 test('whoever stops asking is not answered', async () => {
@@ -72,5 +72,5 @@ test('whoever stops asking is not answered', async () => {
   objects.trouble.set('ConfigMap/settings', 'aborted');
   const stopping = new AbortController();
   stopping.abort(new Error('stopped'));
-  await expect(service.read(main, stopping)).rejects.toThrow('stopped');
+  await expect(service.readObjects(main, stopping)).rejects.toThrow('stopped');
 });

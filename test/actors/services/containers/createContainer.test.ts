@@ -2,7 +2,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type ContainerParts, containerServices } from '../../../../actors/services/containers/containers.ts';
+import {
+  type ContainerServiceDependencies,
+  containerServices,
+} from '../../../../actors/services/containers/containers.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
 import { simulate } from '../../../cri/simulated/support.ts';
@@ -33,11 +36,11 @@ test('an aborted creation takes no objects, which a later creation of the contai
   // A creation that is aborted at its turn needs only these parts.
   const { createContainer } = containerServices({
     cri: simulate().cri,
-    clock: Object.assign(new SimulatedClock(), { turns: { next } }),
+    clock: Object.assign(new SimulatedClock(), { turns: { acquire: next } }),
     layout,
     node: () => ({ hostIps: [], clusterDomain: '' }),
-    variableObjects: { take },
-  } as unknown as ContainerParts);
+    variableObjects: { takeObjects: take },
+  } as unknown as ContainerServiceDependencies);
   const aborter = new AbortController();
   const sandbox = {
     id: 's1',

@@ -28,7 +28,7 @@ test('the last lines of the run that failed last: the one that was, or the one b
   const view = podView({
     main: {
       ended: backOff(1, { restartCount: 2 }),
-      again: running({ restartCount: 4, last: run(1) }),
+      again: running({ restartCount: 4, lastRun: run(1) }),
     },
   });
   expect([...(await readLogTails(seenPod(view), { rootDir: '/', podLogsDir }))]).toEqual([
@@ -43,7 +43,7 @@ test('nothing of a run that went well, that could not start, or whose log is gon
   const view = podView({
     main: {
       well: exited(0),
-      unstarted: backOff(128, { last: run(128, { reason: 'StartError' }) }),
+      unstarted: backOff(128, { lastRun: run(128, { reason: 'StartError' }) }),
       gone: exited(1),
       huge: exited(1),
     },
@@ -57,7 +57,7 @@ test('of one container the end of what it writes now, or wrote last, however tha
   const now = await logged('again', 4, ...Array.from({ length: 12 }, (_, index) => `line ${index}`));
   const once = await logged('once', 0, 'done');
   const view = podView({
-    main: { again: running({ restartCount: 4, last: run(1) }), once: exited(0), never: null, quiet: running() },
+    main: { again: running({ restartCount: 4, lastRun: run(1) }), once: exited(0), never: null, quiet: running() },
   });
   const latest = (name: string) => readLatestLog(seenPod(view), name, { rootDir: '/', podLogsDir });
   expect((await latest('again'))?.lines).toEqual(Array.from({ length: 10 }, (_, index) => `line ${index + 2}`));

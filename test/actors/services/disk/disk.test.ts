@@ -25,7 +25,7 @@ function withHungVolume(name: string, story: (place: Place) => Promise<void>): v
     inFolder(async (folder, layout) => {
       const hanging = await hangingVolume(path.join(folder, 'hanging'));
       const { clock, elapse } = manualClock();
-      const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir: folder, owner: 'us' });
+      const ownership = createOwnership({ layout, ownMark: makerIn(layout), podLogsDir: folder, owner: 'us' });
       const unasked = () => Promise.reject(new Error('nobody asks'));
       const cri = { version: unasked, listPodSandbox: unasked };
       const ports = diskServices({

@@ -32,7 +32,7 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
     removePodSandbox: ({ podSandboxId }) => remove(podSandboxId),
   };
   const podLogsDir = join(folder, 'log', 'pods');
-  const ownership = createOwnership({ layout, maker: makerIn(layout), podLogsDir, owner: 'us' });
+  const ownership = createOwnership({ layout, ownMark: makerIn(layout), podLogsDir, owner: 'us' });
   // They use no other call.
   const services = garbageServices({
     cri: cri as Cri,
@@ -50,8 +50,8 @@ function garbage({ folder, layout }: Disk, says: Readonly<Record<string, NodeFai
   });
   return {
     removed,
-    survey: (known: string[], foreign: readonly ForeignPod[] = []) =>
-      services.surveyDisk({ known, foreign }, { signal }),
+    survey: (activePodUids: string[], foreign: readonly ForeignPod[] = []) =>
+      services.surveyDisk({ activePodUids, foreign }, { signal }),
     remove: (containers: string[], sandboxes: string[]) =>
       services.removeGarbage({ containers: containers.map(dead), sandboxes }, { signal }),
   };
@@ -93,14 +93,14 @@ test('of pods that are not known, what bears the mark is left over, and the rest
     };
     const left = [{ ...pod('left_over'), isMarked: true }];
     const { survey } = garbage({ folder, layout });
-    expect(await survey(['known'])).toEqual({ left, foreign: [theirs], gone: [] });
+    expect(await survey(['known'])).toEqual({ left, foreign: [theirs], removedUids: [] });
     // What is known already is not told again; what has gone, and what is another, is.
-    expect(await survey(['known'], [theirs])).toEqual({ left, foreign: [], gone: [] });
+    expect(await survey(['known'], [theirs])).toEqual({ left, foreign: [], removedUids: [] });
     const known = [
       { ...theirs, why: 'of before' },
       { ...theirs, uid: 'removed' },
     ];
-    expect(await survey(['known'], known)).toEqual({ left, foreign: [theirs], gone: ['removed'] });
+    expect(await survey(['known'], known)).toEqual({ left, foreign: [theirs], removedUids: ['removed'] });
   });
 });
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { bytesOfText, GoUrl } from '../../../../actors/services/http/goUrl.ts';
+import { encodeUtf8, GoUrl } from '../../../../actors/services/http/goUrl.ts';
 import { root } from '../../../support/root.ts';
 
 const rowsOf = (name: string): unknown[][] =>
@@ -30,7 +30,7 @@ test('the request target of each path of a probe is the one of a kubelet', () =>
     }),
   );
   const expected = rows.map(([path, url, request, error]) =>
-    error === null ? [String(path), bytesOfText(String(url)), bytesOfText(String(request))] : error,
+    error === null ? [String(path), encodeUtf8(String(url)), encodeUtf8(String(request))] : error,
   );
   expect(actual).toEqual(expected);
 });
@@ -40,13 +40,13 @@ test('each Location of a redirect is resolved as in Go', () => {
   expect(rows.length).toBeGreaterThan(400);
   const actual = rows.map(([from, location]) =>
     outcomeOf(() => {
-      const reference = GoUrl.parse(bytesOfText(String(location)));
-      const url = GoUrl.parse(bytesOfText(String(from))).resolve(reference);
+      const reference = GoUrl.parse(encodeUtf8(String(location)));
+      const url = GoUrl.parse(encodeUtf8(String(from))).resolve(reference);
       return [location, url.toBytes(), url.hostname, reference.isAbsolute];
     }),
   );
   const expected = rows.map(([, location, url, hostname, isAbsolute, error]) =>
-    error === null ? [location, bytesOfText(String(url)), bytesOfText(String(hostname ?? '')), isAbsolute] : error,
+    error === null ? [location, encodeUtf8(String(url)), encodeUtf8(String(hostname ?? '')), isAbsolute] : error,
   );
   expect(actual).toEqual(expected);
 });

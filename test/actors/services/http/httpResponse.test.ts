@@ -1,16 +1,16 @@
 /** Answers of servers, however they come: what is read of them, and what is wrong with them in the words of Go's client. */
 import { describe, expect, jest, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { append, type Incoming, readResponse } from '../../../../actors/services/http/httpResponse.ts';
+import { append, type IncomingData, readResponse } from '../../../../actors/services/http/httpResponse.ts';
 
 /** Reads an answer that comes in these pieces, after which the connection ends or stays open without a word. */
 function read(pieces: readonly string[], { stays = false, wanted = 20 } = {}): string {
-  const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
+  const incoming: IncomingData = { bytes: Buffer.alloc(0), hasEnded: false, inBody: false };
   const reading = readResponse(incoming, () => wanted);
   try {
     for (const piece of [...pieces, undefined]) {
       if (piece === undefined && stays) break;
-      if (piece === undefined) incoming.ended = true;
+      if (piece === undefined) incoming.hasEnded = true;
       else append(incoming, Buffer.from(piece, 'latin1'));
       const { done, value } = reading.next();
       if (done) return `${value.status} ${value.headers.get('location') ?? ''}[${value.body}]`;
@@ -93,7 +93,7 @@ describe('an answer', () => {
 
   test('that comes byte by byte is neither copied nor searched again with each of them', () => {
     const count = 100_000;
-    const incoming: Incoming = { bytes: Buffer.alloc(0), ended: false, inBody: false };
+    const incoming: IncomingData = { bytes: Buffer.alloc(0), hasEnded: false, inBody: false };
     const reading = readResponse(incoming, () => 0);
     const stores = new Set<ArrayBufferLike>();
     const search = jest.spyOn(Buffer.prototype, 'indexOf');

@@ -57,8 +57,8 @@ async function tried(
     jitter: () => 0,
   });
   const run = { pod, container: 'main', kind: 'readiness', id: 'c1', podIp: HOST } as const;
-  const { result, message, beganAt, at } = await runProbe(run, { signal: never });
-  return { result, message, took: at - beganAt };
+  const { result, message, startedAt, at } = await runProbe(run, { signal: never });
+  return { result, message, took: at - startedAt };
 }
 
 type HttpHeader = NonNullable<NonNullable<LifecycleHandler['httpGet']>['httpHeaders']>[number];

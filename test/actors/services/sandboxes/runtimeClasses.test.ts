@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   createHandlerFinder,
   readRuntimeClasses,
-  runtimeHandlerOf,
+  resolveRuntimeHandler,
 } from '../../../../actors/services/sandboxes/runtimeClasses.ts';
 import { watchManifests } from '../../../../actors/sources/fileSource.ts';
-import type { GoodManifest, ManifestSet, ManifestToStore } from '../../../../actors/sources/manifest/manifestSet.ts';
+import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../../actors/sources/manifest/manifestSet.ts';
 import { systemClock } from '../../../../base/clock.ts';
-import { nextTurn } from '../../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../../base/nextTurn.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
 import { fileError } from '../../../../host/simulated/fileErrors.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const handlerOf = (runtimeClassName?: string) =>
-  runtimeHandlerOf(
+  resolveRuntimeHandler(
     { containers: [], ...(runtimeClassName === undefined ? {} : { runtimeClassName }) },
     createHandlerFinder(() => readRuntimeClasses(directory)),
   );
@@ -67,11 +67,13 @@ test('C25: a static pod of a file or URL is admitted with what its class gives, 
     `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {runtimeClassName: sandboxed, ${spec}containers: [{name: main, image: a}]}}`;
   expect(readFileText(manifest(''), { classes })).toMatchObject({ pod: { spec: { overhead: { cpu: '250m' } } } });
   expect(readAnswer(manifest(''), { classes })).toMatchObject([
-    { read: { pod: { spec: { overhead: { cpu: '250m' } } } } },
+    { manifest: { pod: { spec: { overhead: { cpu: '250m' } } } } },
   ]);
   const refused = { path: 'spec.overhead', message: expect.stringMatching(/^pod rejected: Pod's Overhead/) };
   expect(readFileText(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject({ problems: [refused] });
-  expect(readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject([{ read: { problems: [refused] } }]);
+  expect(readAnswer(manifest('overhead: {cpu: 1}, '), { classes })).toMatchObject([
+    { manifest: { problems: [refused] } },
+  ]);
 });
 
 describe('C25: the source of static pods', () => {
@@ -82,17 +84,17 @@ describe('C25: the source of static pods', () => {
   const messagesOf = ({ problems }: ManifestSet) => problems.map(({ message }) => message);
 
   /** A source over `classes` and `pods` in the directory, which lists every few milliseconds. */
-  function source(lastGood: ReadonlyMap<string, GoodManifest> = new Map(), listIntervalMs = 5) {
+  function source(storedManifests: ReadonlyMap<string, StoredManifest> = new Map(), listIntervalMs = 5) {
     const sets: ManifestSet[] = [];
     const kept: ManifestToStore[] = [];
     const reads: RuntimeClasses[] = [];
     const end = new AbortController();
     const ended = watchManifests({
-      nextTurn,
+      nextTurn: yieldToEventLoop,
       files: hostFiles,
       path: join(directory, 'pods'),
       nodeName: 'node',
-      lastGood,
+      storedManifests,
       listIntervalMs,
       clock: systemClock,
       readManifests: readAtOnce,
@@ -158,11 +160,11 @@ describe('C25: the source of static pods', () => {
     const end = new AbortController();
     const last = await new Promise<ManifestSet>((resolve) => {
       void watchManifests({
-        nextTurn,
+        nextTurn: yieldToEventLoop,
         files: hostFiles,
         path: join(directory, 'pods'),
         nodeName: 'node',
-        lastGood: new Map(),
+        storedManifests: new Map(),
         listIntervalMs: 5,
         clock: systemClock,
         readManifests: readAtOnce,
@@ -269,7 +271,7 @@ test.each(['readdir', 'stat'] as const)(
     const disk = { ...hostFiles, [call]: refuse };
     await expect(readRuntimeClasses(directory, () => {}, disk)).rejects.toThrow('EMFILE');
     const find = createHandlerFinder(() => readRuntimeClasses(directory, () => {}, disk));
-    await expect(runtimeHandlerOf({ containers: [], runtimeClassName: 'sandboxed' }, find)).rejects.toMatchObject({
+    await expect(resolveRuntimeHandler({ containers: [], runtimeClassName: 'sandboxed' }, find)).rejects.toMatchObject({
       reason: 'FailedCreatePodSandBox',
       message: expect.stringMatching(/^Failed to create pod sandbox: RuntimeClass "sandboxed" cannot be read: EMFILE/),
     });

@@ -12,7 +12,7 @@ import {
 import { createManifestReader } from '../../../../actors/sources/manifest/manifestReader.ts';
 import type { ManifestSet } from '../../../../actors/sources/manifest/manifestSet.ts';
 import { type Clock, systemClock } from '../../../../base/clock.ts';
-import { nextTurn } from '../../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../../base/nextTurn.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { SourceProblem } from '../../../../machines/shared/events.ts';
@@ -68,16 +68,16 @@ interface Start {
   readonly classes?: () => RuntimeClasses;
 }
 
-function start({ lastGood, lastObjects, clock = systemClock, headers = [], classes }: Start = {}): void {
+function start({ lastGood: lastGoodPods, lastObjects, clock = systemClock, headers = [], classes }: Start = {}): void {
   ended = watchManifestUrl({
-    nextTurn,
+    nextTurn: yieldToEventLoop,
     network,
     url,
     headers,
     everyMs: 10,
     nodeName: 'node-1',
     clock,
-    lastGood,
+    lastGoodPods,
     lastObjects,
     signal: stop.signal,
     readManifests: createManifestReader({ clock, signal: stop.signal }),
@@ -87,8 +87,8 @@ function start({ lastGood, lastObjects, clock = systemClock, headers = [], class
       sets.push(set);
       objects = found;
     },
-    onUnread: (problems) => unread.push(problems),
-    onGood: (pods) => good.push(pods),
+    onUnreadable: (problems) => unread.push(problems),
+    onGoodPods: (pods) => good.push(pods),
   });
 }
 

@@ -11,9 +11,9 @@ const origin: ManifestOrigin = {
   source: 'file',
   origin: '/pods/a.yaml',
   nodeName: 'node',
-  seenAt: 0,
+  firstSeenAt: 0,
   classes: new Map(),
-  admitted: new Map(),
+  admittedPods: new Map(),
   isLenient: false,
 };
 const asText = (text: string, kind: TextKind = 'file'): ManifestText => ({ text, kind, origin });
@@ -100,7 +100,7 @@ test('a large text gives what it would give on the event loop: the whole pod, wi
   for (const spec of ['restartPolcy: Never, ', 'restartPolicy: Sometimes, ', '']) {
     const small = `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {${spec}containers: [{name: a, image: b}]}}`;
     const [manifest] = await read(asText(`${comment}${small}`));
-    expect(manifest).toEqual({ key: 'Pod/default/web-node', path: '', read: readFileText(small) });
+    expect(manifest).toEqual({ key: 'Pod/default/web-node', path: '', manifest: readFileText(small) });
   }
 });
 
@@ -154,7 +154,7 @@ describe('a text that is too much for the thread', () => {
   test('is refused when it takes more memory than the thread may have', async () => {
     const thread = new ManifestThread(new SimulatedClock(), 16);
     const message = 'cannot be read: reading it takes more than 16 MiB of memory';
-    expect(await thread.read(heavy)).toEqual([{ path: '', read: { problems: [{ path: '', message }] } }]);
+    expect(await thread.read(heavy)).toEqual([{ path: '', manifest: { problems: [{ path: '', message }] } }]);
     expect(thread.isAlive).toBe(false);
   });
 });

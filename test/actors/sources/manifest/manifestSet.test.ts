@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  type GoodManifest,
   ManifestFiles,
   type ManifestToStore,
+  type StoredManifest,
 } from '../../../../actors/sources/manifest/manifestSet.ts';
 import { documents, ofSecret, podText, readAtOnce, secretText } from '../../../fakes/manifests.ts';
 
@@ -11,7 +11,7 @@ const text = (more = '') =>
   `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {${more}containers: [{name: main, image: a}]}}`;
 
 /** The files of an agent that finds what the one before has kept. */
-function files(lastGood?: GoodManifest, nodeName = 'node') {
+function files(lastGood?: StoredManifest, nodeName = 'node') {
   const kept: ManifestToStore[] = [];
   const found = new ManifestFiles({
     nodeName,
@@ -19,7 +19,7 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
     isLenient: false,
     readManifests: readAtOnce,
     nextTurn: async () => {},
-    lastGood: new Map(lastGood ? [[FILE, lastGood]] : []),
+    storedManifests: new Map(lastGood ? [[FILE, lastGood]] : []),
     onManifest: (each) => kept.push(each),
   });
   const list = async (content: string, mode?: number) => {
@@ -29,7 +29,7 @@ function files(lastGood?: GoodManifest, nodeName = 'node') {
   return { list, kept, details: () => found.details() };
 }
 
-async function keptOf(content: string): Promise<GoodManifest> {
+async function keptOf(content: string): Promise<StoredManifest> {
   const { list, kept } = files();
   await list(content);
   const good = kept.at(-1)?.manifest;
@@ -64,8 +64,8 @@ describe('a file that has not changed over a restart', () => {
 });
 
 test.each([
-  ['another text', (good: GoodManifest) => good, text('restartPolicy: Never, ')],
-  ['a pod of which the text is not known', ({ pods }: GoodManifest) => ({ pods }), text()],
+  ['another text', (good: StoredManifest) => good, text('restartPolicy: Never, ')],
+  ['a pod of which the text is not known', ({ pods }: StoredManifest) => ({ pods }), text()],
 ])('%s is read at once', async (_what, before, now) => {
   const { list, kept } = files(before(await keptOf(text())));
   const { pods } = (await list(now)) ?? {};

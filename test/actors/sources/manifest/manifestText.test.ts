@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { configText, documents, podText, readAnswer, readDocuments, secretText } from '../../../fakes/manifests.ts';
 
 const found = (text: string) => readDocuments(text).map(({ path, key }) => [path, key]);
-const problems = (text: string, read = readDocuments) =>
-  read(text).flatMap(({ path, read }) =>
-    'problems' in read ? read.problems.map((each) => [path, each.path, each.message]) : [],
+const problems = (text: string, manifest = readDocuments) =>
+  manifest(text).flatMap(({ path, manifest }) =>
+    'problems' in manifest ? manifest.problems.map((each) => [path, each.path, each.message]) : [],
   );
 
 describe('a text may hold', () => {
@@ -48,10 +48,10 @@ describe('what is wrong is wrong where it stands', () => {
   test('of forty documents one that cannot be parsed leaves thirty-nine', () => {
     const forty = Array.from({ length: 40 }, (_, index) => (index === 17 ? 'a: [\n' : podText(`p${index}`)));
     const read = readDocuments(documents(...forty));
-    expect(read.filter((each) => 'pod' in each.read)).toHaveLength(39);
+    expect(read.filter((each) => 'pod' in each.manifest)).toHaveLength(39);
     expect(read[17]).toEqual({
       path: 'documents[17]',
-      read: { problems: [{ path: '', message: expect.stringContaining(' at line ') }] },
+      manifest: { problems: [{ path: '', message: expect.stringContaining(' at line ') }] },
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Holders, resolveTexts } from '../../../../actors/sources/manifest/resolveTexts.ts';
-import { EMPTY_TEXT, type ParsedText, updateText } from '../../../../actors/sources/textDocuments.ts';
+import { type DocumentHolders, resolveTexts } from '../../../../actors/sources/manifest/resolveTexts.ts';
+import { EMPTY_PARSED_TEXT, type ParsedText, updateText } from '../../../../actors/sources/textDocuments.ts';
 import {
   configText,
   documents,
@@ -14,16 +14,19 @@ import {
 const [A, B] = ['/pods/a.yaml', '/pods/b.yaml'];
 
 /** The files of a source, resolved after each change. */
-function source(word: 'file' | 'response' = 'file') {
-  let texts: ReadonlyMap<string, ParsedText> = new Map();
-  let holders: Holders = new Map();
+function source(textNoun: 'file' | 'response' = 'file') {
+  let updatedTexts: ReadonlyMap<string, ParsedText> = new Map();
+  let documentHolders: DocumentHolders = new Map();
   return async (files: Readonly<Record<string, string>>) => {
     const read = Object.entries(files).map(async ([file, text]) => {
-      const before = texts.get(file) ?? EMPTY_TEXT;
+      const before = updatedTexts.get(file) ?? EMPTY_PARSED_TEXT;
       return [file, await updateText(before, readDocuments(text, { origin: file }), async () => {})] as const;
     });
-    const found = resolveTexts(new Map(await Promise.all(read)), holders, { word, searched: '/pods' });
-    ({ texts, holders } = found);
+    const found = resolveTexts(new Map(await Promise.all(read)), documentHolders, {
+      textNoun,
+      searchedLocation: '/pods',
+    });
+    ({ updatedTexts, documentHolders } = found);
     const pods = found.pods.map(({ metadata }) => metadata.name);
     const said = found.problems.map(({ file, path, message }) => `${file}: ${path}: ${message}`);
     return { ...found, pods, said, found };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { explain, nodeResource, parsePodName, selectedPart } from '../../../../cli/commands/get/explain.ts';
+import { explain, nodeExplanationPath, parsePodName, selectedPart } from '../../../../cli/commands/get/explain.ts';
 
 describe('the pod that explain and describe are asked for', () => {
   test.each([[['pod/web']], [['pods', 'web']], [['po/web']], [['web']]])('%j is web', (words) => {
@@ -28,10 +28,10 @@ describe('the node that explain is asked for', () => {
     [['nodes', 'host'], '/explain/node/host'],
     [['kubernetes/node'], undefined],
     [['web'], undefined],
-  ])('%j is %s', (words, resource) => expect(nodeResource(words)).toBe(resource));
+  ])('%j is %s', (words, resource) => expect(nodeExplanationPath(words)).toBe(resource));
 
   test.each([[['node/']], [['node', 'a', 'b']]])('%j is none', (words) => {
-    expect(() => nodeResource(words)).toThrow('expected node or node/NAME');
+    expect(() => nodeExplanationPath(words)).toThrow('expected node or node/NAME');
   });
 });
 

@@ -5,7 +5,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
 import { describe as describePod } from '../../../../cli/commands/get/describe.ts';
 import { get } from '../../../../cli/commands/get/get.ts';
-import { logs } from '../../../../cli/commands/stream/logs.ts';
+import { printLogs } from '../../../../cli/commands/stream/logs.ts';
 import { inProcessCri } from '../../../../cri/simulated/inProcess.ts';
 import { compileConfig } from '../../../../node/config/nodeConfig.ts';
 import { createAgentPort } from '../../../../node/start/agentPort.ts';
@@ -43,7 +43,7 @@ async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly ro
   const agent = createAgentPort({
     agent: node.agent,
     recorder: events,
-    simulated: true,
+    isSimulated: true,
     cri: inProcessCri(node.runtime),
     config: compileConfig({
       flags: { '--hostname-override': 'node-1' },
@@ -55,9 +55,9 @@ async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly ro
       },
     }),
     // A root directory that is never lost.
-    root: { lost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
+    root: { findLost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
     nodeObject: () => aNode({ name: 'node-1' }),
-    recording: async () => ({ isOn: false, directory: '', parts: undefined }),
+    recording: async () => ({ isOn: false, directory: '', chunks: undefined }),
     usage: async () => undefined,
   });
   socket = await serveSocket({ path: socketPath(rootDir), agent });
@@ -92,7 +92,7 @@ test('get, describe and logs show the pod, the missing object, where it was sear
     expect(pods).toContain(missing);
     expect(await outputOf((write) => describePod([name], { rootDir }, write))).toContain(missing);
     const log = await outputOf((write) =>
-      logs([name], { rootDir }, { isTerminal: false, write, printNote: (text) => void write(text) }),
+      printLogs([name], { rootDir }, { isTerminal: false, write, printNote: (text) => void write(text) }),
     );
     expect(log).toContain(`container "app" in pod "${name}-node-1" is waiting to start: `);
     const notFound = `${kind.toLowerCase()} "${object}" not found in ${node.manifestDir}`;

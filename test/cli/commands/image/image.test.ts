@@ -222,27 +222,29 @@ test.each([
   ['zstd', zstdCompressSync],
 ])('an archive that expands without bound (%s) is refused before it fills the disk', async (_, compressed) => {
   const file = join(directory, 'bomb.tar');
-  const temporary = join(directory, 'tmp');
-  await mkdir(temporary);
+  const temporaryDirectory = join(directory, 'tmp');
+  await mkdir(temporaryDirectory);
   await writeFile(file, compressed(Buffer.alloc(8 * MIB)));
   const input = Readable.from([]);
-  const importing = importImage(file, options, { write: () => {}, input, temporary, maxBytes: MIB });
+  const importing = importImage(file, options, { write: () => {}, input, temporaryDirectory, maxBytes: MIB });
   await expect(importing).rejects.toThrow(
     `${file} expands to more than 1.05MB, which is out of proportion to its size: if its content is right, decompress`,
   );
-  expect(await readdir(temporary)).toEqual([]);
+  expect(await readdir(temporaryDirectory)).toEqual([]);
 });
 
 test('an import that is killed leaves no temporary file', async () => {
-  const temporary = join(directory, 'tmp');
-  await mkdir(temporary);
+  const temporaryDirectory = join(directory, 'tmp');
+  await mkdir(temporaryDirectory);
   const namesDuringImport: string[][] = [];
   async function* parts() {
     yield gzipSync(ociArchive([image]));
-    namesDuringImport.push(await readdir(temporary));
+    namesDuringImport.push(await readdir(temporaryDirectory));
   }
   const input = Readable.from(parts());
-  await expect(importImage('-', options, { write: () => {}, input, temporary })).rejects.toThrow('not simulated');
+  await expect(importImage('-', options, { write: () => {}, input, temporaryDirectory })).rejects.toThrow(
+    'not simulated',
+  );
   expect(namesDuringImport).toEqual([[]]);
 });
 

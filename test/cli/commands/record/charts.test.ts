@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createMachine } from 'xstate';
-import { charts } from '../../../../cli/commands/record/charts.ts';
+import { printCharts } from '../../../../cli/commands/record/charts.ts';
 import { machines } from '../../../../machines/drawing/charts.ts';
 
 /** Returns the output of the command. */
-async function outputOf(options: Parameters<typeof charts>[0]): Promise<string> {
+async function outputOf(options: Parameters<typeof printCharts>[0]): Promise<string> {
   let output = '';
-  await charts(options, (text) => {
+  await printCharts(options, (text) => {
     output += text;
   });
   return output;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
-import { type DownParts, down } from '../../../../cli/commands/run/down.ts';
+import { type DownDependencies, runDown } from '../../../../cli/commands/run/down.ts';
 import { removeContainerd } from '../../../../cri/managed/containerd/containerd.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
 import { createMarked } from '../../../../host/pods/podMark.ts';
@@ -45,7 +45,7 @@ async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}
 }
 
 /** An agent that ends whatever is there by removing its directory. */
-const parts = (given: Partial<DownParts> = {}): DownParts => ({
+const parts = (given: Partial<DownDependencies> = {}): DownDependencies => ({
   write: (text) => {
     said += text;
   },
@@ -66,17 +66,17 @@ const parts = (given: Partial<DownParts> = {}): DownParts => ({
       stop: async () => void started.push('own runtime stopped'),
     };
   },
-  startNode: async ({ config, simulated, endsAll }) => {
-    const over = simulated ? SIMULATED : config.containerRuntimeEndpoint;
+  startNode: async ({ config, isSimulated, endsAll }) => {
+    const over = isSimulated ? SIMULATED : config.containerRuntimeEndpoint;
     started.push(`node ${config.nodeName} over ${over}, ${endsAll ? 'own graces' : 'a second'}`);
     await rm(join(config.rootDirectory, 'pods'), { recursive: true });
-    const failed = new Promise<never>(() => {});
-    return { agent: fakeAgent({ now: NOW }), drain: async () => {}, stop: async () => {}, failed };
+    const agentFailure = new Promise<never>(() => {});
+    return { agent: fakeAgent({ now: NOW }), drain: async () => {}, stop: async () => {}, agentFailure };
   },
   ...given,
 });
 
-const run = (given?: Partial<DownParts>, now = false) => down({ stateDir: state, now }, parts(given));
+const run = (given?: Partial<DownDependencies>, now = false) => runDown({ stateDir: state, now }, parts(given));
 
 /** A socket that a process has left which is gone. */
 async function staleSocket(): Promise<void> {
@@ -181,7 +181,7 @@ describe('`statelet down`', () => {
     await podDirectory('a');
     await run();
     expect(said).toBe(`no "statelet up" is running for ${state}\n`);
-    await down({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
+    await runDown({ stateDir: state, rootDir: root, podLogDir: join(state, 'logs') }, parts());
     expect(started).toContain(`node node-7 over ${own}, own graces`);
     expect(existsSync(join(root, 'pods'))).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { drainInTime } from '../../../../cli/commands/run/drain.ts';
+import { drainWithTimeout } from '../../../../cli/commands/run/drain.ts';
 import { podView } from '../../../kubernetes/views.ts';
 
 const podOf = (terminationGracePeriodSeconds: number) =>
@@ -11,7 +11,7 @@ function draining(drain: () => Promise<void>) {
   const lines: string[] = [];
   let ended = false;
   const pods = [podOf(5), podOf(40), podOf(30)];
-  const end = drainInTime({ pods, drain, clock, print: (line) => lines.push(line) }).then(() => {
+  const end = drainWithTimeout({ pods, drain, clock, print: (line) => lines.push(line) }).then(() => {
     ended = true;
   });
   return { clock, lines, end, hasEnded: () => ended };

@@ -17,7 +17,7 @@ async function reported(agent: ReturnType<typeof fakeAgent>, happens = async (_:
   const begun = clock.now();
   const report = runOnce(agent, clock, signal);
   await happens(clock);
-  const results = await clock.drive(report);
+  const results = await clock.advanceUntilSettled(report);
   return { results, seconds: Math.round((clock.now() - begun) / 1_000) };
 }
 
@@ -36,7 +36,9 @@ describe('the pods that are run once', () => {
     });
     node.runtime.events.deliver('dropped');
     const report = runOnce(page().agent, node.clock, signal);
-    expect(await node.clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
+    expect(await node.clock.advanceUntilSettled(report)).toMatchObject([
+      { hasSucceeded: false, message: 'Failed: exit code 7' },
+    ]);
   });
 
   test.each(['dropped', 'paused'] as const)(
@@ -46,29 +48,31 @@ describe('the pods that are run once', () => {
       const { node, page } = await simulation({ pods: [job] });
       node.runtime.events.deliver(how);
       const report = runOnce(page().agent, node.clock, signal);
-      expect(await node.clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
+      expect(await node.clock.advanceUntilSettled(report)).toMatchObject([
+        { hasSucceeded: false, message: 'Failed: exit code 7' },
+      ]);
     },
   );
 
   test('are reported when each of them runs or has come to its end', async () => {
-    const agent = fakeAgent({ now: 0, views: [podOf('a', running()), podOf('b', exited(0), { ended: true })] });
+    const agent = fakeAgent({ now: 0, views: [podOf('a', running()), podOf('b', exited(0), { hasEnded: true })] });
     const failed = podView({
       main: { web: exited(3) },
       spec: { restartPolicy: 'Never' },
       meta: { name: 'c', uid: 'c' },
     });
-    agent.show({ ...failed, ...ready.view, ended: true });
+    agent.show({ ...failed, ...ready.view, hasEnded: true });
     const { results, seconds } = await reported(agent);
     expect(results).toMatchObject([
-      { name: 'pod default/a', succeeded: true, message: 'Running' },
-      { name: 'pod default/b', succeeded: true },
-      { name: 'pod default/c', succeeded: false, message: 'Failed: exit code 3' },
+      { name: 'pod default/a', hasSucceeded: true, message: 'Running' },
+      { name: 'pod default/b', hasSucceeded: true },
+      { name: 'pod default/c', hasSucceeded: false, message: 'Failed: exit code 3' },
     ]);
     expect(seconds).toBe(1);
   });
 
   test('are checked ten times before they are reported, however much time a busy host lets pass in between', async () => {
-    const agent = fakeAgent({ now: 0, views: [podOf('a', running(), { ended: false })] });
+    const agent = fakeAgent({ now: 0, views: [podOf('a', running(), { hasEnded: false })] });
     const clock = new SimulatedClock();
     let lateMs = 0;
     const busyClock = {
@@ -86,8 +90,10 @@ describe('the pods that are run once', () => {
       spec: { restartPolicy: 'Never' },
       meta: { name: 'a', uid: 'a' },
     });
-    agent.show({ ...failed, ...ready.view, ended: true });
-    expect(await clock.drive(report)).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
+    agent.show({ ...failed, ...ready.view, hasEnded: true });
+    expect(await clock.advanceUntilSettled(report)).toMatchObject([
+      { hasSucceeded: false, message: 'Failed: exit code 7' },
+    ]);
   });
 
   test('are reported only once a list of the runtime that starts then confirms them', async () => {
@@ -98,11 +104,11 @@ describe('the pods that are run once', () => {
     });
     const agent: ReturnType<typeof fakeAgent> = fakeAgent({
       now: 0,
-      views: [podOf('a', running(), { ended: false })],
-      onConfirm: () => agent.show({ ...failed, ...ready.view, ended: true }),
+      views: [podOf('a', running(), { hasEnded: false })],
+      onConfirm: () => agent.show({ ...failed, ...ready.view, hasEnded: true }),
     });
     const { results } = await reported(agent);
-    expect(results).toMatchObject([{ succeeded: false, message: 'Failed: exit code 7' }]);
+    expect(results).toMatchObject([{ hasSucceeded: false, message: 'Failed: exit code 7' }]);
   });
 
   test('are no success if the runtime never confirms them', async () => {
@@ -113,8 +119,8 @@ describe('the pods that are run once', () => {
       agent.become({ runtime });
     });
     expect(results).toEqual([
-      { name: 'pod default/a', succeeded: true, message: 'Running' },
-      { name: 'node', succeeded: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
+      { name: 'pod default/a', hasSucceeded: true, message: 'Running' },
+      { name: 'node', hasSucceeded: false, message: 'the container runtime is not ready: connect ENOENT /run/c.sock' },
     ]);
     expect(seconds).toBe(15);
     const silent = await reported({
@@ -123,7 +129,7 @@ describe('the pods that are run once', () => {
     });
     expect(silent.results.at(-1)).toEqual({
       name: 'node',
-      succeeded: false,
+      hasSucceeded: false,
       message: 'gave up before the container runtime confirmed the pods',
     });
   });
@@ -137,7 +143,7 @@ describe('the pods that are run once', () => {
       await clock.advance(30_000);
       agent.show(podOf('a', running()));
     });
-    expect(results).toEqual([{ name: 'pod default/a', succeeded: true, message: 'Running' }]);
+    expect(results).toEqual([{ name: 'pod default/a', hasSucceeded: true, message: 'Running' }]);
     expect(seconds).toBe(61);
   });
 
@@ -145,7 +151,7 @@ describe('the pods that are run once', () => {
     const agent = fakeAgent({ now: 0, views: [podOf('a', waiting('CrashLoopBackOff'))] });
     const { results, seconds } = await reported(agent);
     expect(results).toMatchObject([
-      { succeeded: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
+      { hasSucceeded: false, message: expect.stringMatching(/gave up waiting: CrashLoopBackOff$/) },
     ]);
     expect(seconds).toBe(1_023);
   });
@@ -155,7 +161,7 @@ describe('the pods that are run once', () => {
     const { results, seconds } = await reported(fakeAgent({ now: 0, node: { state: 'starting', runtime } }));
     expect(seconds).toBe(10);
     const message = 'the container runtime is not ready: connect ENOENT /run/c.sock';
-    expect(results).toEqual([{ name: 'node', succeeded: false, message }]);
+    expect(results).toEqual([{ name: 'node', hasSucceeded: false, message }]);
   });
 
   test('a runtime that comes within these seconds is waited for', async () => {
@@ -167,7 +173,7 @@ describe('the pods that are run once', () => {
       await clock.advance(8_000);
       agent.become({ state: 'running' });
     });
-    expect(results).toEqual([{ name: 'pod default/a', succeeded: true, message: 'Running' }]);
+    expect(results).toEqual([{ name: 'pod default/a', hasSucceeded: true, message: 'Running' }]);
     expect(seconds).toBe(17);
   });
 
@@ -177,12 +183,12 @@ describe('the pods that are run once', () => {
       { file: '/x.yaml', path: 'spec.imge', message: 'unknown field' },
     ];
     const { results } = await reported(fakeAgent({ now: 0, node: { warnings } }));
-    expect(results).toEqual([{ name: '/pods', succeeded: false, message: 'no such file or directory' }]);
+    expect(results).toEqual([{ name: '/pods', hasSucceeded: false, message: 'no such file or directory' }]);
   });
 
   test('a manifest that cannot be used is no success', async () => {
     const problems = [{ file: '/pods/a.yaml', path: 'spec', message: 'Required value' }];
     const { results } = await reported(fakeAgent({ now: 0, node: { state: 'partial', problems } }));
-    expect(results).toEqual([{ name: '/pods/a.yaml', succeeded: false, message: 'spec: Required value' }]);
+    expect(results).toEqual([{ name: '/pods/a.yaml', hasSucceeded: false, message: 'spec: Required value' }]);
   });
 });

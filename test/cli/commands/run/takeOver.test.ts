@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
-import { clusterOf } from '../../../../node/config/cluster.ts';
+import { compileCluster } from '../../../../node/config/cluster.ts';
 import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';
 import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
@@ -27,7 +27,7 @@ test('the plan of a take-over names the logs of a pod by its whole UID, and no o
     const logs = async () => {
       // It asks for nothing else of the configuration.
       const { pods } = await planTakeOver(config as NodeConfig);
-      return pods.map((pod) => pod.logs);
+      return pods.map((pod) => pod.logDirectory);
     };
     await mkdir(join(podLogsDirectory, 'shop_cart_b_c'), { recursive: true });
     expect(await logs()).toEqual([undefined]);
@@ -50,7 +50,7 @@ describe('of a node of a cluster', () => {
         .catch(() => server().request('POST', PODS, bound));
       const { uid } = metadata as { uid: string };
       for (const each of [uid, 'nobodys']) await mkdir(join(rootDirectory, 'pods', each), { recursive: true });
-      const cluster = clusterOf(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
+      const cluster = compileCluster(settingValues({ flags: { '--kubeconfig': file } }), '/nowhere');
       const place = { rootDirectory, podLogsDirectory: join(folder, 'logs'), nodeName: 'node-1' };
       // It asks for nothing else of the configuration.
       const config = { ...place, containerRuntimeEndpoint: SIMULATED, cluster } as NodeConfig;

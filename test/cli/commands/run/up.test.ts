@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type UpParts, up } from '../../../../cli/commands/run/up.ts';
+import { type UpDependencies, up } from '../../../../cli/commands/run/up.ts';
 import { stateLayout } from '../../../../node/host/paths.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
@@ -24,7 +24,7 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 
 const does = (what: string) => async () => void happened.push(what);
 
-const parts: UpParts = {
+const parts: UpDependencies = {
   output: {
     write: (text) => {
       written += text;
@@ -43,12 +43,12 @@ const parts: UpParts = {
     agent: fakeAgent({ now: NOW }),
     drain: does('drained'),
     stop: does('the node is stopped'),
-    failed: new Promise<never>(() => {}),
+    agentFailure: new Promise<never>(() => {}),
   }),
 };
 
 test('a runtime whose start cannot be undone keeps nobody from the root directory', async () => {
-  const startRuntime: UpParts['startRuntime'] = async (...start) => ({
+  const startRuntime: UpDependencies['startRuntime'] = async (...start) => ({
     ...(await parts.startRuntime(...start)),
     undo: () => Promise.reject(new Error('it cannot\x1b be undone')),
   });
@@ -70,7 +70,7 @@ test('a node that cannot be served is stopped before its runtime is ended', asyn
 });
 
 test('what its starter wants to stay in sight is said once the node has started, as one line', async () => {
-  const startNode: UpParts['startNode'] = async (options) => {
+  const startNode: UpDependencies['startNode'] = async (options) => {
     setImmediate(() => process.emit('SIGINT'));
     return parts.startNode(options);
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { deletePod } from '../../../../cli/commands/run/delete.ts';
-import { logs } from '../../../../cli/commands/stream/logs.ts';
+import { printLogs } from '../../../../cli/commands/stream/logs.ts';
 import type { LogsOptions } from '../../../../cli/commands/stream/logsRequest.ts';
 import type { NodeSummary, PodPaths } from '../../../../socket/agent.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
@@ -62,7 +62,7 @@ function begin(words: string[], options: LogsOptions = {}, isTerminal = false) {
   const printNote = (text: string) => {
     seen.err += text;
   };
-  const done = logs(words, { rootDir, ...options }, { isTerminal, write, printNote });
+  const done = printLogs(words, { rootDir, ...options }, { isTerminal, write, printNote });
   return { seen, done };
 }
 

@@ -12,7 +12,7 @@ async function printed(output: string, { headers = true, isTerminal = false } = 
   const write = (more: string) => {
     text += more;
   };
-  const kind = { nameOf: ({ metadata }: typeof HOSTILE) => metadata.name, table: () => write('the table\n') };
+  const kind = { nameOf: ({ metadata }: typeof HOSTILE) => metadata.name, printTable: () => write('the table\n') };
   await objectPrinter(format, kind, write)([HOSTILE]);
   return text;
 }

@@ -49,10 +49,10 @@ test('a container in back-off is told with its restarts and how long it waits', 
 test('a refusal is told with its reason, a wait with what failed before it, a pod with its namespace', () => {
   const lastFailure = { reason: 'FailedMount', message: 'no such directory', at: NOW } as const;
   const failed = volumeView('data', { mounted: false, state: 'mounting', waitingFor: 'the next attempt', lastFailure });
-  const refused = { reason: 'OutOfcpu', message: 'too few cores' } as const;
+  const refusal = { reason: 'OutOfcpu', message: 'too few cores' } as const;
   const there = { name: 'web-host', namespace: 'shop' };
   const [first, second, third] = story(
-    podView({ main: {}, meta: there, view: { state: 'terminated', ended: true, refused } }),
+    podView({ main: {}, meta: there, view: { state: 'terminated', hasEnded: true, refusal } }),
     podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [failed] } }),
     podView({ main: {}, meta: there, view: { state: 'preparing', volumes: [volumeView('data', { lastFailure })] } }),
   );

@@ -8,7 +8,7 @@ import {
 } from '../../../../cli/terminal/table/controls.ts';
 import { keyOf } from '../../../../cli/terminal/table/keyboard.ts';
 
-const extent = { room: 10, total: 35 };
+const extent = { visibleLines: 10, totalLines: 35 };
 
 const chosen = (controls: Controls, ...names: string[]): Controls =>
   names.reduce(
@@ -32,19 +32,19 @@ describe('the keys of the live table', () => {
   });
 
   test('s goes through the orders, R turns the order round, d goes through the details', () => {
-    expect(chosen(INITIAL_CONTROLS, 's')).toMatchObject({ sort: 'name' });
-    expect(chosen(INITIAL_CONTROLS, 's', 's', 's', 's')).toMatchObject({ sort: 'worst' });
-    expect(chosen(INITIAL_CONTROLS, 'R')).toMatchObject({ reversed: true });
-    expect(chosen(INITIAL_CONTROLS, 'd', 'd')).toMatchObject({ detail: 'problems' });
+    expect(chosen(INITIAL_CONTROLS, 's')).toMatchObject({ sortOrder: 'name' });
+    expect(chosen(INITIAL_CONTROLS, 's', 's', 's', 's')).toMatchObject({ sortOrder: 'worst' });
+    expect(chosen(INITIAL_CONTROLS, 'R')).toMatchObject({ isReversed: true });
+    expect(chosen(INITIAL_CONTROLS, 'd', 'd')).toMatchObject({ detailLevel: 'problems' });
   });
 
   test('after / keys are text until Enter, which keeps the filter, or Esc, which clears it', () => {
     const typing = chosen(INITIAL_CONTROLS, '/', 's', 'x', 'backspace', 'q', 'ctrl-z');
-    expect(typing).toMatchObject({ typing: 'sq', sort: 'worst' });
+    expect(typing).toMatchObject({ draftFilter: 'sq', sortOrder: 'worst' });
     expect(effectiveFilter(typing)).toBe('sq');
     const kept = chosen(typing, 'return');
     expect(kept).toMatchObject({ filter: 'sq' });
-    expect(kept.typing).toBeUndefined();
+    expect(kept.draftFilter).toBeUndefined();
     expect(effectiveFilter(chosen(typing, 'escape'))).toBe('');
     expect(effectiveFilter(chosen(kept, 'escape'))).toBe('');
   });
@@ -59,10 +59,10 @@ describe('the keys of the live table', () => {
 
   test('the log begins at its end and follows it, unless one has scrolled away from it', () => {
     const log = chosen(INITIAL_CONTROLS, 'l');
-    expect(clampOffset(log.offset, { room: 10, total: 50 })).toBe(40);
+    expect(clampOffset(log.offset, { visibleLines: 10, totalLines: 50 })).toBe(40);
     const away = chosen(log, 'up');
-    expect(clampOffset(away.offset, { room: 10, total: 50 })).toBe(24);
-    expect(clampOffset(chosen(away, 'end').offset, { room: 10, total: 50 })).toBe(40);
+    expect(clampOffset(away.offset, { visibleLines: 10, totalLines: 50 })).toBe(24);
+    expect(clampOffset(chosen(away, 'end').offset, { visibleLines: 10, totalLines: 50 })).toBe(40);
   });
 
   test('names that every object has are no keys', () => {

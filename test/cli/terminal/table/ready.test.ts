@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nodeReadiness, readinessText, settledReadiness } from '../../../../cli/terminal/table/ready.ts';
+import { createSettledCheck, nodeReadiness, readinessText } from '../../../../cli/terminal/table/ready.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { podStatus } from '../../../../kubernetes/status/status.ts';
 import type { PodView } from '../../../../kubernetes/status/view.ts';
@@ -17,14 +17,16 @@ const half = podOf(podView({ main: { web: running(), helper: waiting() }, view }
 const unready = podOf(podView({ main: { web: running({ ready: false }) }, view }));
 const inBackOff = podOf(podView({ main: { web: backOff(1) }, view }));
 const never = { restartPolicy: 'Never' as const };
-const succeeded = podOf(podView({ main: { job: exited(0) }, spec: never, view: { ...view, ended: true } }));
-const failed = podOf(podView({ main: { job: exited(3) }, spec: never, view: { ...view, ended: true } }));
+const succeeded = podOf(podView({ main: { job: exited(0) }, spec: never, view: { ...view, hasEnded: true } }));
+const failed = podOf(podView({ main: { job: exited(3) }, spec: never, view: { ...view, hasEnded: true } }));
 const restarted = (ranFor: number) =>
-  podOf(podView({ main: { web: running({ last: run(1), now: { kind: 'running', startedAt: NOW - ranFor } }) }, view }));
+  podOf(
+    podView({ main: { web: running({ lastRun: run(1), now: { kind: 'running', startedAt: NOW - ranFor } }) }, view }),
+  );
 
 const deleted = { ...ready, metadata: { ...ready.metadata, deletionTimestamp: new Date(NOW).toISOString() } };
 const again = podOf(
-  podView({ main: { web: running({ last: run(0), now: { kind: 'running', startedAt: NOW } }) }, view }),
+  podView({ main: { web: running({ lastRun: run(0), now: { kind: 'running', startedAt: NOW } }) }, view }),
 );
 const stuck = podOf(podView({ init: { setup: backOff(1) }, main: { web: waiting('PodInitializing') }, view }));
 const debugged = podOf(podView({ main: { web: running() }, ephemeral: { debugger: exited(1) }, view }));
@@ -65,7 +67,7 @@ describe('the ready line counts', () => {
 describe('the node is ready', () => {
   /** What is said of pods that are shown for so many milliseconds each. */
   function said(...shown: (readonly [pods: readonly Pod[], forMs: number])[]): boolean[] {
-    const isSettled = settledReadiness();
+    const isSettled = createSettledCheck();
     let now = NOW;
     return shown.map(([pods, forMs]) => {
       isSettled(nodeReadiness(pods, now), now);

@@ -51,7 +51,7 @@ const job = podView({
   main: { job: exited(0, { state: 'stopped' }) },
   meta: { name: 'job-host', uid: 'c', namespace: 'batch' },
   spec: { restartPolicy: 'Never' },
-  view: { state: 'terminated', ended: true },
+  view: { state: 'terminated', hasEnded: true },
 });
 const late = podView({
   main: { app: waiting('ContainerCreating', { state: 'pending.waiting' }) },
@@ -120,7 +120,7 @@ describe('the live table', () => {
     const ended = podView({
       main: { job: exited(0, { state: 'stopped' }) },
       spec: { restartPolicy: 'Never' },
-      view: { state: 'terminated', ended: true, volumes: [volume] },
+      view: { state: 'terminated', hasEnded: true, volumes: [volume] },
     });
     expect(rowsOf(frame([ended], on(140, 30))).find((row) => row.includes('volume data'))).toContain(` ${status} `);
   });
@@ -214,7 +214,7 @@ describe('the live table', () => {
 
   test('wide characters stand in columns like others', () => {
     const wide = podView({ main: { app: running() }, meta: { name: '東京', uid: 'j' } });
-    const columns = rowsOf(frame([web, wide], on(140, 30), { controls: { detail: 'pods' } })).map((line) =>
+    const columns = rowsOf(frame([web, wide], on(140, 30), { controls: { detailLevel: 'pods' } })).map((line) =>
       displayWidth(line.slice(0, line.indexOf('Running'))),
     );
     expect(new Set(columns).size).toBe(1);
@@ -311,22 +311,23 @@ describe('a terminal that is not high enough', () => {
 });
 
 describe('what is chosen by keys', () => {
-  const pods = (controls: Partial<Controls>) => names(all, on(80, 30), { controls: { detail: 'pods', ...controls } });
+  const pods = (controls: Partial<Controls>) =>
+    names(all, on(80, 30), { controls: { detailLevel: 'pods', ...controls } });
 
   test('the order of the pods', () => {
     expect(pods({})).toEqual(['crash-host', 'late-host', 'web-host', 'batch/job-host']);
-    expect(pods({ sort: 'name' })).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
-    expect(pods({ sort: 'restarts' })[0]).toBe('crash-host');
-    expect(pods({ sort: 'age' })[0]).toBe('web-host');
-    expect(pods({ sort: 'name', reversed: true })[0]).toBe('web-host');
+    expect(pods({ sortOrder: 'name' })).toEqual(['batch/job-host', 'crash-host', 'late-host', 'web-host']);
+    expect(pods({ sortOrder: 'restarts' })[0]).toBe('crash-host');
+    expect(pods({ sortOrder: 'age' })[0]).toBe('web-host');
+    expect(pods({ sortOrder: 'name', isReversed: true })[0]).toBe('web-host');
   });
 
   test('a pod that failed a moment ago does not go down among the good ones between two runs', () => {
     const again = podView({
-      main: { fail: running({ last: run(1), restartCount: 3 }) },
+      main: { fail: running({ lastRun: run(1), restartCount: 3 }) },
       meta: { name: 'z-again-host', uid: 'z' },
     });
-    expect(names([web, again], on(80, 30), { controls: { detail: 'pods' } })[0]).toBe('z-again-host');
+    expect(names([web, again], on(80, 30), { controls: { detailLevel: 'pods' } })[0]).toBe('z-again-host');
   });
 
   test.each([
@@ -337,7 +338,7 @@ describe('what is chosen by keys', () => {
     ['nothing has this', []],
   ])('the filter %s', (filter, found) => {
     expect(pods({ filter })).toEqual(found);
-    expect(pods({ typing: filter })).toEqual(found);
+    expect(pods({ draftFilter: filter })).toEqual(found);
   });
 
   test('the log and the help are pages of their own', () => {

@@ -8,7 +8,7 @@ const config = containerdConfig({
   sandboxImage: 'pause:1',
   snapshotter: 'overlayfs',
   cniPlugins: '/opt/cni/bin',
-  mayLowerOomScore: true,
+  canLowerOomScore: true,
 });
 
 /** The lines of a table, up to the next one. */

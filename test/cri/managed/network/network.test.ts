@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { mountPointsBelow } from '../../../../cri/managed/mounts.ts';
-import { ruleRemovalInput } from '../../../../cri/managed/network/network.ts';
+import { parseMountPointsBelow } from '../../../../cri/managed/mounts.ts';
+import { formatRuleRemoval } from '../../../../cri/managed/network/network.ts';
 
 const comment = (network: string, id: string) => `-m comment --comment "name: \\"${network}\\" id: \\"${id}\\""`;
 const dnat = (network: string, chain: string) =>
@@ -25,8 +25,8 @@ const ours = [
 const saved = (...lines: string[]) => ['*nat', ':POSTROUTING ACCEPT [0:0]', ...lines, 'COMMIT'].join('\n');
 
 test('a network without rules has none removed, and the last network removes the shared chains', () => {
-  expect(ruleRemovalInput(saved(), 'statelet-1')).toBeUndefined();
-  const removal = ruleRemovalInput(saved(...common), 'statelet-1');
+  expect(formatRuleRemoval(saved(), 'statelet-1')).toBeUndefined();
+  const removal = formatRuleRemoval(saved(...common), 'statelet-1');
   expect(removal).toContain('-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT\n');
   expect(removal).toContain('-X CNI-HOSTPORT-DNAT\n');
 });
@@ -34,12 +34,12 @@ test('a network without rules has none removed, and the last network removes the
 test('removes the masquerade rule even if there is nothing else', () => {
   const rule = (network: string) =>
     `-A POSTROUTING -s 10.1.2.0/24 ! -d 10.1.2.0/24 -m comment --comment "name: \\"${network}\\"" -j MASQUERADE`;
-  const removal = ruleRemovalInput(saved(rule('statelet-1'), rule('statelet-2')), 'statelet-1');
+  const removal = formatRuleRemoval(saved(rule('statelet-1'), rule('statelet-2')), 'statelet-1');
   expect(removal).toBe(`*nat\n${rule('statelet-1').replace('-A', '-D')}\nCOMMIT\n`);
 });
 
 test('removes its own chains with the jumps to them, and unused shared chains', () => {
-  const removal = ruleRemovalInput(saved(...common, ...ours), 'statelet-1')?.split('\n');
+  const removal = formatRuleRemoval(saved(...common, ...ours), 'statelet-1')?.split('\n');
   expect(removal).toEqual([
     '*nat',
     `-D POSTROUTING -s 10.1.2.3/32 ${comment('statelet-1', 'c1')} -j CNI-aaa`,
@@ -60,7 +60,7 @@ test('preserves the rules of other networks, and the shared chains while they ha
     `-A POSTROUTING -s 10.9.9.9/32 ${comment('statelet-2', 'c2')} -j CNI-bbb`,
     dnat('statelet-2', 'CNI-DN-bbb'),
   ];
-  const removal = ruleRemovalInput(saved(...common, ...ours, ...others), 'statelet-1');
+  const removal = formatRuleRemoval(saved(...common, ...ours, ...others), 'statelet-1');
   expect(removal).toContain('-X CNI-aaa\n');
   expect(removal).not.toContain('bbb');
   expect(removal).not.toContain('-X CNI-HOSTPORT');
@@ -70,5 +70,5 @@ test('preserves the rules of other networks, and the shared chains while they ha
 test('lists mounts below a directory, the latest first, without those of a sibling directory', () => {
   const line = (point: string) => `42 27 0:39 / ${point} rw - tmpfs shm rw`;
   const table = [line('/run/a'), line('/run/a/one'), line('/run/a/one/t\\040wo'), line('/run/ab/three'), ''].join('\n');
-  expect(mountPointsBelow('/run/a', table)).toEqual(['/run/a/one/t wo', '/run/a/one']);
+  expect(parseMountPointsBelow('/run/a', table)).toEqual(['/run/a/one/t wo', '/run/a/one']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { candidateSubnets, overlaps, parseRoutes, parseSubnet } from '../../../../cri/managed/network/subnet.ts';
+import { blocksOverlap, generateSubnets, parseRoutes, parseSubnet } from '../../../../cri/managed/network/subnet.ts';
 
 const table = [
   'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',
@@ -14,19 +14,19 @@ test('parses the routes of a host without the default route', () => {
 });
 
 test('two blocks overlap if one contains the other', () => {
-  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.0.0.0/8'))).toBe(true);
-  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.2.7/32'))).toBe(true);
-  expect(overlaps(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.3.0/24'))).toBe(false);
+  expect(blocksOverlap(parseSubnet('10.1.2.0/24'), parseSubnet('10.0.0.0/8'))).toBe(true);
+  expect(blocksOverlap(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.2.7/32'))).toBe(true);
+  expect(blocksOverlap(parseSubnet('10.1.2.0/24'), parseSubnet('10.1.3.0/24'))).toBe(false);
 });
 
 test('candidate subnets avoid the routes and start at a different position for each directory', () => {
-  const candidates = [...candidateSubnets('/var/lib/one', parseRoutes(table))];
+  const candidates = [...generateSubnets('/var/lib/one', parseRoutes(table))];
   expect(candidates).toHaveLength(128 * 256);
   expect(new Set(candidates).size).toBe(candidates.length);
   for (const subnet of candidates) expect(Number(subnet.split('.')[1])).toBeGreaterThanOrEqual(128);
-  expect(candidateSubnets('/var/lib/two', []).next().value).not.toBe(candidateSubnets('/var/lib/one', []).next().value);
+  expect(generateSubnets('/var/lib/two', []).next().value).not.toBe(generateSubnets('/var/lib/one', []).next().value);
 });
 
 test('a host whose routes cover 10.0.0.0/8 has no candidate', () => {
-  expect([...candidateSubnets('/var/lib/one', [parseSubnet('10.0.0.0/8')])]).toEqual([]);
+  expect([...generateSubnets('/var/lib/one', [parseSubnet('10.0.0.0/8')])]).toEqual([]);
 });

@@ -6,14 +6,14 @@ test('frozen lists show what was, with and without a filter; statuses show what 
   const simulation = simulate();
   const { runtime, play } = simulation;
   const { sandbox, container } = await runOne(simulation);
-  runtime.lists.freeze();
+  runtime.listResults.freeze();
   await play.stopSandbox(sandbox);
   await play.sandbox('other');
   expect(await play.listSandboxes({})).toEqual(['<sandbox web> SANDBOX_READY']);
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_RUNNING']);
   expect(await play.list({ id: container })).toEqual(['<container web/main/0> CONTAINER_RUNNING']);
   expect(await play.containerState(container)).toMatch(/^CONTAINER_EXITED/);
-  runtime.lists.thaw();
+  runtime.listResults.thaw();
   expect(await play.listSandboxes({})).toEqual(['<sandbox other> SANDBOX_READY', '<sandbox web> SANDBOX_NOTREADY']);
   expect(await play.list({})).toEqual(['<container web/main/0> CONTAINER_EXITED']);
 });
@@ -22,7 +22,7 @@ test('a reboot ends what made lists old, a restart of the runtime alone does not
   const simulation = simulate();
   const { runtime, play } = simulation;
   await runOne(simulation);
-  runtime.lists.freeze();
+  runtime.listResults.freeze();
   runtime.restart();
   await play.sandbox('other');
   expect(await play.listSandboxes({})).toEqual(['<sandbox web> SANDBOX_READY']);
@@ -38,10 +38,10 @@ test('lists come by age, or in another order each time, as those of a real runti
     return items.map(({ metadata }) => metadata?.name).join('');
   };
   expect([await listed(), await listed()]).toEqual(['abcd', 'abcd']);
-  runtime.lists.shuffle(seededRandom(1));
+  runtime.listResults.shuffle(seededRandom(1));
   const orders = [await listed(), await listed(), await listed()];
   expect(new Set(orders).size).toBeGreaterThan(1);
   expect(orders.map((order) => [...order].sort().join(''))).toEqual(['abcd', 'abcd', 'abcd']);
-  runtime.lists.shuffle();
+  runtime.listResults.shuffle();
   expect(await listed()).toBe('abcd');
 });

@@ -85,9 +85,9 @@ describe('what containers do', () => {
     const simulation = simulate({ latency: { runPodSandbox: 0, createContainer: 0, startContainer: 50 } });
     const { clock, cri } = simulation;
     const made = BigInt(clock.now()) * 1_000_000n;
-    const { container } = await clock.drive(runOne(simulation, ['sh', '-c', 'sleep 2; exit 3']));
+    const { container } = await clock.advanceUntilSettled(runOne(simulation, ['sh', '-c', 'sleep 2; exit 3']));
     await clock.advance(5000);
-    const status = await clock.drive(
+    const status = await clock.advanceUntilSettled(
       cri.containerStatus({ containerId: container, verbose: false }, { signal: noAbort }),
     );
     const startedAt = made + 50_000_000n;
@@ -147,8 +147,8 @@ describe('sandboxes', () => {
     await given;
     await expect(play.sandbox('web')).rejects.toThrow('is reserved for');
     await clock.advance(30);
-    expect(await clock.drive(play.listSandboxes({}))).toEqual([]);
-    await expect(clock.drive(play.sandbox('web'))).resolves.toBeDefined();
+    expect(await clock.advanceUntilSettled(play.listSandboxes({}))).toEqual([]);
+    await expect(clock.advanceUntilSettled(play.sandbox('web'))).resolves.toBeDefined();
   });
 
   test('an old runtime fails to stop what does not exist, but still removes it', async () => {
@@ -163,44 +163,46 @@ describe('sandboxes', () => {
 describe('races', () => {
   test('a container made while its sandbox goes does not stay without it', async () => {
     const { clock, play } = simulate({ latency: { createContainer: 50, stopPodSandbox: 0, removePodSandbox: 10 } });
-    const sandbox = await clock.drive(play.sandbox('web'));
+    const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
     const late = expect(play.container(sandbox, 'web', 'main', [])).rejects.toMatchObject({ reason: 'NotFound' });
-    await clock.drive(play.removeSandbox(sandbox));
+    await clock.advanceUntilSettled(play.removeSandbox(sandbox));
     await clock.advance(100);
     await late;
-    expect(await clock.drive(play.list({}))).toEqual([]);
+    expect(await clock.advanceUntilSettled(play.list({}))).toEqual([]);
   });
 
   test('a container whose sandbox is stopped while it starts does not run', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 56, stopPodSandbox: 10 } });
-    const sandbox = await clock.drive(play.sandbox('web'));
-    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+    const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
+    const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
     const start = expect(play.start(container)).rejects.toThrow('is not running');
-    await clock.drive(play.stopSandbox(sandbox));
+    await clock.advanceUntilSettled(play.stopSandbox(sandbox));
     await clock.advance(100);
     await start;
-    expect(await clock.drive(play.containerState(container))).toMatch(/^CONTAINER_EXITED 128 StartError/);
+    expect(await clock.advanceUntilSettled(play.containerState(container))).toMatch(/^CONTAINER_EXITED 128 StartError/);
   });
 
   test('a sandbox is not removed while a container in it starts, which fails then', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 200 } });
-    const sandbox = await clock.drive(play.sandbox('web'));
-    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+    const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
+    const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
     const start = expect(play.start(container)).rejects.toThrow('is not running');
-    await expect(clock.drive(play.removeSandbox(sandbox))).rejects.toThrow("is in starting state, can't be removed");
+    await expect(clock.advanceUntilSettled(play.removeSandbox(sandbox))).rejects.toThrow(
+      "is in starting state, can't be removed",
+    );
     await clock.advance(200);
     await start;
-    await clock.drive(play.removeSandbox(sandbox));
-    expect(await clock.drive(play.list({}))).toEqual([]);
+    await clock.advanceUntilSettled(play.removeSandbox(sandbox));
+    expect(await clock.advanceUntilSettled(play.list({}))).toEqual([]);
   });
 
   test('a container is started once, and not removed while it starts', async () => {
     const { clock, play } = simulate({ latency: { startContainer: 56 } });
-    const sandbox = await clock.drive(play.sandbox('web'));
-    const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+    const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
+    const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
     const start = play.start(container);
     await expect(play.start(container)).rejects.toThrow('container is already in starting state');
     await expect(play.removeContainer(container)).rejects.toThrow("container is in starting state, can't be removed");
-    await clock.drive(start);
+    await clock.advanceUntilSettled(start);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { behaviourOf } from '../../../../cri/simulated/commands/command.ts';
+import { commandBehaviour } from '../../../../cri/simulated/commands/command.ts';
 import { root } from '../../../support/root.ts';
 
 const sh = (script: string) => ['/bin/sh', '-c', script];
@@ -40,7 +40,7 @@ test.each([
   [sh("echo 'it is\n# no comment' \\\n more; exit 2"), { exitAfterMs: 0, exitCode: 2 }],
   [['sh', '-ec', 'sleep 1'], { exitAfterMs: 1000, exitCode: 0 }],
 ])('%j does %j', (argv, behaviour) => {
-  expect(behaviourOf(argv)).toEqual(behaviour);
+  expect(commandBehaviour(argv)).toEqual(behaviour);
 });
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
   const manifest = path.join(root, 'examples/pods', `${file}.yaml`);
   const { pod, containers } = examples(manifest);
   expect(pod).toBe(file);
-  expect(behaviourOf(containers.get(name) ?? [])).toEqual(behaviour);
+  expect(commandBehaviour(containers.get(name) ?? [])).toEqual(behaviour);
 });
 
 /** The command lines of an example by container, with the one reference that the node agent fills in. */

@@ -13,7 +13,7 @@ test.each([
   runtime.restart();
   await cut;
   expect([...runtime.sandboxes()].map(({ ready, ip }) => ({ ready, ip }))).toEqual(left);
-  const again = clock.drive(play.sandbox('web'));
+  const again = clock.advanceUntilSettled(play.sandbox('web'));
   if (left.length === 0) await expect(again).resolves.toBeDefined();
   else await expect(again).rejects.toThrow('is reserved for');
 });
@@ -23,11 +23,11 @@ test.each([
   [90, /^CONTAINER_RUNNING 0, created started$/],
 ])('a start after %i of 100 ms: %s', async (ms, state) => {
   const { clock, runtime, play } = simulate({ latency: { startContainer: 100 } });
-  const sandbox = await clock.drive(play.sandbox('web'));
-  const container = await clock.drive(play.container(sandbox, 'web', 'main', []));
+  const sandbox = await clock.advanceUntilSettled(play.sandbox('web'));
+  const container = await clock.advanceUntilSettled(play.container(sandbox, 'web', 'main', []));
   const cut = expect(play.start(container)).rejects.toMatchObject({ reason: 'RuntimeUnavailable' });
   await clock.advance(ms);
   runtime.restart();
   await cut;
-  expect(await clock.drive(play.containerState(container))).toMatch(state);
+  expect(await clock.advanceUntilSettled(play.containerState(container))).toMatch(state);
 });

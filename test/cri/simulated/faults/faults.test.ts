@@ -15,7 +15,7 @@ describe('scripted faults', () => {
     await expect(play.sandbox('web')).rejects.toThrow('no network today');
     expect(await play.listSandboxes({})).toEqual(['<sandbox other> SANDBOX_READY']);
     await expect(play.sandbox('web')).resolves.toBeDefined();
-    expect(fault.hits()).toBe(2);
+    expect(fault.countHits()).toBe(2);
   });
 
   test('codes become the reasons that a gRPC client gives', async () => {
@@ -32,7 +32,7 @@ describe('scripted faults', () => {
     const { clock, runtime, play } = simulate({ latency: { runPodSandbox: 84 } });
     runtime.faults.add({ call: 'runPodSandbox', delayMs: 1000 });
     const before = clock.now();
-    await clock.drive(play.sandbox('web'));
+    await clock.advanceUntilSettled(play.sandbox('web'));
     expect(clock.now() - before).toBe(1084);
   });
 
@@ -197,7 +197,7 @@ describe('images', () => {
     const registry = { 'nginx:1.27': { pullMs: 3000, sizeBytes: 70_000_000 } };
     const { clock, cri } = simulate({ images: { present: [IMAGE], registry } });
     const before = clock.now();
-    const { imageRef } = await clock.drive(cri.pullImage(pull('nginx:1.27'), { signal: noAbort }));
+    const { imageRef } = await clock.advanceUntilSettled(cri.pullImage(pull('nginx:1.27'), { signal: noAbort }));
     expect(clock.now() - before).toBe(3000);
     const full = spec('docker.io/library/nginx:1.27');
     const { image } = await cri.imageStatus({ ...full, verbose: false }, { signal: noAbort });
@@ -224,7 +224,7 @@ describe('images', () => {
 
   test('fail to be pulled as told, until the registry recovers', async () => {
     const { clock, runtime, cri } = simulate({ images: { registry: { web: { error: { message: 'i/o timeout' } } } } });
-    const failing = clock.drive(cri.pullImage(pull('web'), { signal: noAbort }));
+    const failing = clock.advanceUntilSettled(cri.pullImage(pull('web'), { signal: noAbort }));
     await expect(failing).rejects.toMatchObject({
       reason: 'RuntimeError',
       message: expect.stringMatching(/i\/o timeout$/),

@@ -14,7 +14,7 @@ test('a runtime that stands still answers nothing, and everything once it goes o
   expect(answered).toEqual([]);
   expect([...runtime.sandboxes()]).toEqual([]);
   runtime.resume();
-  await clock.drive(Promise.all([underWay, arrived]));
+  await clock.advanceUntilSettled(Promise.all([underWay, arrived]));
   expect(answered).toEqual(['under way', 'arrived']);
   expect([...runtime.sandboxes()].map(({ podName }) => podName)).toEqual(['a', 'b']);
 });

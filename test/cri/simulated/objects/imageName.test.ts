@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fullImageName, isReference, repositoryOf } from '../../../../cri/simulated/objects/imageName.ts';
+import { fullImageName, isImageReference, repositoryName } from '../../../../cri/simulated/objects/imageName.ts';
 
 test.each([
   ['busybox', 'docker.io/library/busybox:latest', 'docker.io/library/busybox'],
@@ -10,7 +10,7 @@ test.each([
   ['busybox:1@sha256:01', 'docker.io/library/busybox:1@sha256:01', 'docker.io/library/busybox'],
 ])('%s is %s of %s', (name, full, repository) => {
   expect(fullImageName(name)).toBe(full);
-  expect(repositoryOf(full)).toBe(repository);
+  expect(repositoryName(full)).toBe(repository);
 });
 
 test('an id is no name', () => {
@@ -27,5 +27,5 @@ test.each([
   ['a b', false],
   ['busybox@sha256:123', false],
 ])('%j can be the name of an image: %j', (name, is) => {
-  expect(isReference(name)).toBe(is);
+  expect(isImageReference(name)).toBe(is);
 });

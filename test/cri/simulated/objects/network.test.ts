@@ -64,5 +64,5 @@ test('all of this is what a real containerd does', async () => {
     call: (name, request) => runtime.call(name, request, noAbort),
     setNetwork: async (ready) => (ready ? runtime.network.recover() : runtime.network.fail()),
   });
-  expect(await clock.drive(story)).toEqual(networkStoryExpected);
+  expect(await clock.advanceUntilSettled(story)).toEqual(networkStoryExpected);
 });

@@ -57,14 +57,14 @@ test('of old ids nothing is told any more, by events that were kept or by lists 
   const { container } = await runOne(simulation);
   runtime.events.deliver('paused');
   runtime.exitContainer(container, 0);
-  runtime.lists.freeze();
+  runtime.listResults.freeze();
   runtime.restart({ rename: () => true });
   const { containerEvents, opened } = follow(cri);
   await opened;
   runtime.events.deliver('normal');
   await clock.advance(1_000);
   expect(containerEvents).toEqual([]);
-  expect(runtime.lists.containers()).toEqual(runtime.contents().containers);
+  expect(runtime.listResults.containers()).toEqual(runtime.contents().containers);
 });
 
 test('an observer hears which new id is which old one, of sandboxes before their containers', async () => {

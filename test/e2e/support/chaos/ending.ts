@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { readPodList } from '../../../../cli/commands/get/readPods.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
-import { hierarchyOf, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
-import { mountsUnder } from '../../../../host/files/mountinfo.ts';
+import { findHierarchy, readHierarchies } from '../../../../host/cgroup/hierarchies.ts';
+import { listMountsUnder } from '../../../../host/files/mountinfo.ts';
 import { leasePath, nodePath } from '../../../../kubeclient/paths.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../../kubernetes/api/schema/status.ts';
@@ -219,7 +219,7 @@ export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string
   const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: noAbort });
   const { containers } = await cri.listContainers({ filter: undefined }, { signal: noAbort });
   const directory = join(rootDir, 'pods');
-  const mounts = (await mountsUnder(directory, noAbort)).map(({ path }) => path);
+  const mounts = (await listMountsUnder(directory, noAbort)).map(({ path }) => path);
   const strange = (what: string, names: readonly string[], uids: readonly string[]) =>
     names.filter((name) => !uids.some((uid) => name.includes(uid))).map((name) => `${what} ${name} is left`);
   return [
@@ -242,7 +242,7 @@ export async function leftBehind(cluster: TestCluster, cri: Cri): Promise<string
 
 /** Those of pods, in the hierarchy of memory. */
 async function podCgroups(parent: string): Promise<string[]> {
-  const root = hierarchyOf(await readHierarchies(), 'memory')?.root ?? '';
+  const root = findHierarchy(await readHierarchies(), 'memory')?.root ?? '';
   const names = await readdir(join(root, parent, 'kubepods'), { recursive: true }).catch(() => []);
   return names.filter((name) => /(^|\/)pod[^/]*$/.test(name));
 }

@@ -67,12 +67,12 @@ async function answered(
   upgrade: Upgrade | undefined,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://node');
-  const route = routes.find(({ tree, methods = [request.method] }) => {
-    return url.pathname.startsWith(`${tree}/`) && methods.includes(request.method ?? '');
+  const route = routes.find(({ pathPrefix, methods = [request.method] }) => {
+    return url.pathname.startsWith(`${pathPrefix}/`) && methods.includes(request.method ?? '');
   });
   if (route === undefined) return void response.writeHead(404).end();
   const gone = new AbortController();
   request.socket.on('close', () => gone.abort());
   const caller = { name: 'tester', groups: [], extra: new Map() };
-  await route.answer({ request, response, url, caller, signal: gone.signal, ...(upgrade && { upgrade }) });
+  await route.handle({ request, response, url, caller, signal: gone.signal, ...(upgrade && { upgrade }) });
 }

@@ -23,8 +23,8 @@ test('finds directories of classes, pods and containers', async () => {
   await make('cpu', pod, 'not-a-container');
   await make('cpu', 'own/kubepods/podguaranteed');
   await writeFile(join(root, 'cpu', pod, 'cpu.shares'), '2');
-  const place = { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' } as const;
-  expect(findPodCgroups({ place, hierarchies: v1Hierarchies(root) })).toEqual({
+  const location = { cgroupRoot: '/own', cgroupDriver: 'cgroupfs' } as const;
+  expect(findPodCgroups({ location, hierarchies: v1Hierarchies(root) })).toEqual({
     shared: ['own/kubepods', 'own/kubepods/burstable'],
     pods: [
       { uid: 'guaranteed', path: 'own/kubepods/podguaranteed', containers: [] },
@@ -38,17 +38,17 @@ test('finds systemd slices and scopes, below the root or in a slice', async () =
   const path = `kubepods.slice/kubepods-besteffort.slice/${slice}`;
   await make(path, `cri-containerd-${MAIN}.scope`);
   await make(`own.slice/own-${path.replaceAll('/kubepods', '/own-kubepods')}`);
-  const place = { cgroupRoot: '', cgroupDriver: 'systemd' } as const;
+  const location = { cgroupRoot: '', cgroupDriver: 'systemd' } as const;
   const hierarchies = v2Hierarchies(root);
   const containers = [{ id: MAIN, path: `${path}/cri-containerd-${MAIN}.scope` }];
-  expect(findPodCgroups({ place, hierarchies }).pods).toEqual([{ uid: UID, path, containers }]);
-  const own = findPodCgroups({ place: { ...place, cgroupRoot: '/own.slice' }, hierarchies });
+  expect(findPodCgroups({ location, hierarchies }).pods).toEqual([{ uid: UID, path, containers }]);
+  const own = findPodCgroups({ location: { ...location, cgroupRoot: '/own.slice' }, hierarchies });
   expect(own.pods).toMatchObject([{ uid: UID, containers: [] }]);
 });
 
 test('finds nothing without cgroups or hierarchies', () => {
-  const place = { cgroupRoot: '', cgroupDriver: 'cgroupfs' } as const;
+  const location = { cgroupRoot: '', cgroupDriver: 'cgroupfs' } as const;
   for (const hierarchies of [v1Hierarchies(root), []]) {
-    expect(findPodCgroups({ place, hierarchies })).toEqual({ shared: [], pods: [] });
+    expect(findPodCgroups({ location, hierarchies })).toEqual({ shared: [], pods: [] });
   }
 });

@@ -43,7 +43,7 @@ export function atEnd(end: () => unknown): void {
   ends.push(end);
 }
 
-export const route = (tree: string, answer: Route['answer']): Route => ({ tree, answer });
+export const route = (pathPrefix: string, handle: Route['handle']): Route => ({ pathPrefix, handle });
 /** Says who asks, and by which path. */
 export const echo = (tree: string): Route =>
   route(tree, async ({ response, caller, url }) => void response.end(`${caller.name} ${url.pathname}${url.search}`));
@@ -101,7 +101,7 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
     routes: [echo('/pods')],
     switches: ALL_ON,
     tls: TLS,
-    pair: { certFile, keyFile },
+    certificatePair: { certFile, keyFile },
     isAwaited: false,
     clientCaFile,
     files: hostFiles,

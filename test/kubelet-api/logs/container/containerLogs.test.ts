@@ -127,7 +127,7 @@ test('C40: what goes wrong late is told as text', async () => {
 });
 
 test('C40: streams are told apart where the gate is on, and the headers wait for the second one', async () => {
-  const served = await servedLogs({ splitsStreams: true });
+  const served = await servedLogs({ canSplitStreams: true });
   await served.write(LOG);
   expect((await served.get('?stream=Stdout')).text).toBe('one\npartof three\nfour\n');
   expect((await served.get('?stream=Stderr&limitBytes=3')).text).toBe('err');

@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { tailStart } from '../../../../kubelet-api/logs/container/logTail.ts';
+import { findTailStart } from '../../../../kubelet-api/logs/container/logTail.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -19,7 +19,7 @@ async function startOf(text: string, lines: number): Promise<number> {
 async function startIn(file: string, lines: number, signal = new AbortController().signal): Promise<number> {
   const handle = await open(file);
   try {
-    return await tailStart(handle, lines, signal);
+    return await findTailStart(handle, lines, signal);
   } finally {
     await handle.close();
   }

@@ -16,7 +16,7 @@ async function readSlowly() {
   await writeFile(path, WRITTEN.repeat(LINES));
   const over: (() => void)[] = [];
   const pause = () => new Promise<void>((resolve) => over.push(resolve));
-  const text = readLog({ path, roots: [root] }, { pause, signal: new AbortController().signal });
+  const text = readLog({ path, allowedRoots: [root] }, { pause, signal: new AbortController().signal });
   const next = async () => String((await text.next()).value ?? '');
   const overwrite = async () => {
     const handle = await open(path, 'r+');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
-import { nodeStartup } from '../../../../kubelet-api/metrics/agent/nodeStartup.ts';
+import { registerStartupMetrics } from '../../../../kubelet-api/metrics/agent/nodeStartup.ts';
 import { processStartSeconds } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from '../support/scraped.ts';
@@ -12,7 +12,7 @@ const STARTED = processStartSeconds();
 async function durations(answers: readonly (readonly [seconds: number, answer: PortOutcome])[]) {
   const registry = new Registry();
   let now = 0;
-  const answered = nodeStartup(registry, { now: () => now, bootedAt: () => STARTED - 60 });
+  const answered = registerStartupMetrics(registry, { now: () => now, bootedAt: () => STARTED - 60 });
   for (const [seconds, answer] of answers) {
     now = (STARTED + seconds) * 1_000;
     answered(answer);

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { processMetrics } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
+import { registerProcessMetrics } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from '../support/scraped.ts';
 
 /** The bytes that the process received and sent, by what the kernel shows. */
 async function networkBytes(netstat: string): Promise<(number | undefined)[]> {
   const registry = new Registry();
-  processMetrics(registry, async () => netstat);
+  registerProcessMetrics(registry, async () => netstat);
   const samples = await samplesOf(registry);
   expect(samples.get('process_open_fds')).toBeGreaterThan(0);
   return ['receive', 'transmit'].map((direction) => samples.get(`process_network_${direction}_bytes_total`));

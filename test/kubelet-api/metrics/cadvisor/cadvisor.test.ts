@@ -236,7 +236,7 @@ test('who scrapes the same sample gets the same text; another sample has another
   const [first, second] = await Promise.all([scrape(), scrape()]);
   expect(second).toBe(first);
   expect(looks).toBe(1);
-  sample = nodeSample({ tiers: [cgroup('/kubepods/besteffort')] });
+  sample = nodeSample({ qosCgroups: [cgroup('/kubepods/besteffort')] });
   expect(await scrape()).toContain('id="/kubepods/besteffort"');
   expect(looks).toBe(2);
 });

@@ -100,7 +100,7 @@ export const nodeSample = (over: Partial<NodeSample> = {}): NodeSample => ({
   root: cgroup('/'),
   network: NETWORK,
   allPods: cgroup('/kubepods'),
-  tiers: [cgroup('/kubepods/burstable')],
+  qosCgroups: [cgroup('/kubepods/burstable')],
   pods: [podSample('web')],
   ...over,
 });

@@ -1,14 +1,14 @@
 /** What is counted of pods by the states of their actors and their statuses, and that nothing of it stays. */
 import { expect, test } from '@jest/globals';
 import { PodMetrics } from '../../../../kubelet-api/metrics/pods/podMetrics.ts';
-import { pullMs, rejectionLabel, startTimes } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
+import { rejectionLabel, startTimes, sumPullMs } from '../../../../kubelet-api/metrics/pods/podStarts.ts';
 import { ProbeMetrics } from '../../../../kubelet-api/metrics/pods/probeMetrics.ts';
 import {
   hasFinishedFirstRound,
+  hasRunBefore,
   hasStarted,
   initMs,
   newTerminations,
-  ranBefore,
 } from '../../../../kubelet-api/metrics/pods/statusChanges.ts';
 import { TrackedPods } from '../../../../kubelet-api/metrics/pods/trackedPods.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
@@ -65,14 +65,14 @@ test('when the first round of a pod is over, and it has started', () => {
   expect(hasStarted(of(runs, creating))).toBe(false);
   expect(hasStarted(of(runs))).toBe(true);
   expect(hasStarted(of())).toBe(false);
-  expect(ranBefore(of(runs), NOW + 1_900)).toBe(false);
-  expect(ranBefore(of(runs), NOW + 2_000)).toBe(true);
+  expect(hasRunBefore(of(runs), NOW + 1_900)).toBe(false);
+  expect(hasRunBefore(of(runs), NOW + 2_000)).toBe(true);
   expect(initMs({ initContainerStatuses: [status(ended('a')), runs] })).toBe(1_000);
 });
 
 test('pulls that overlap count once; a start is timed without them where all volumes end with the pod', () => {
   const pulls = [[5, 8] as const, [0, 4] as const, [2, 6] as const];
-  expect(pullMs(pulls)).toBe(8);
+  expect(sumPullMs(pulls)).toBe(8);
   const metadata = { creationTimestamp: iso(0) };
   const made = podWith('web', { volumes: [{ name: 'v', emptyDir: {} }] }, metadata);
   expect(startTimes(made, { pulls: [[NOW, NOW + 2_000]] }, NOW + 3_000)).toEqual({ totalMs: 3_000, sliMs: 1_000 });
@@ -97,7 +97,7 @@ test('thousands of pods that come and go leave nothing, be their end told or not
   const metrics = new PodMetrics({
     registry,
     pods,
-    resizes: { updated: () => {}, statusChanged: () => {}, deferredAccepted: () => {} },
+    resizeMetrics: { updated: () => {}, statusChanged: () => {}, deferredAccepted: () => {} },
     now: () => now,
     isInCluster: true,
   });
@@ -113,7 +113,7 @@ test('thousands of pods that come and go leave nothing, be their end told or not
     for (const state of ['launching.creatingContainer', 'running.ready']) move(state, '/container/main');
     metrics.changed({ uid, pod, removed: false });
     const input = { pod, container: 'main', kind: 'liveness', id: 'c', podIp: undefined } as const;
-    const output = { result: 'success', message: '', beganAt: now, at: now + 3 } as const;
+    const output = { result: 'success', message: '', startedAt: now, at: now + 3 } as const;
     probes.tried({ port: 'runProbe', input, ms: 3, output });
     move('terminating.stopping');
     move('terminated');

@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../../kubeclient/kubeError.ts';
 import { createAccess } from '../../../../kubelet-api/access/access.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
-import { accessMetrics } from '../../../../kubelet-api/metrics/requests/accessMetrics.ts';
+import { registerAccessMetrics } from '../../../../kubelet-api/metrics/requests/accessMetrics.ts';
 import { Reviewer } from '../../../fakes/serving/reviewer.ts';
 import { samplesOf } from '../support/scraped.ts';
 
@@ -24,7 +24,7 @@ function counted() {
     client: reviewer,
     authentication: { isAnonymousAllowed: false, webhook: { cacheMs: 120_000 } },
     authorization: { mode: 'Webhook', allowedMs: 300_000, deniedMs: 30_000 },
-    observer: accessMetrics(registry, clock),
+    observer: registerAccessMetrics(registry, clock),
     onError: () => {},
   });
   const admit = (token: string) => {

@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
-import { certificateGauges, certificateMetrics } from '../../../../kubelet-api/metrics/requests/certificateMetrics.ts';
+import {
+  registerCertificateGauges,
+  registerCertificateMetrics,
+} from '../../../../kubelet-api/metrics/requests/certificateMetrics.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { samplesOf } from '../support/scraped.ts';
 
@@ -15,7 +18,7 @@ const certificate = (notBefore: number) => ({
 
 test('C42: the age of a serving certificate counts when the next one replaces it', async () => {
   const registry = new Registry();
-  const answered = certificateMetrics(registry);
+  const answered = registerCertificateMetrics(registry);
   const renewed = (name: 'client' | 'serving', at: number) => {
     const input = { name, request: 'csr', uid: 'u', limitMs: 1 };
     answered({ port: 'awaitCertificate', input, ms: 1, output: { certificate: certificate(at), chance: 0, at } });
@@ -36,7 +39,7 @@ test('C42: the age of a serving certificate counts when the next one replaces it
 
 test('C42: the remaining life of a certificate has no fraction of a second, before and after its end', async () => {
   const registry = new Registry();
-  const set = certificateGauges(registry, () => 10_000);
+  const set = registerCertificateGauges(registry, () => 10_000);
   const shown = async (certificates: readonly (readonly [string, number])[]) => {
     set({ certificates: new Map(certificates) });
     const samples = await samplesOf(registry);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
-import { credentialMetrics } from '../../../../kubelet-api/metrics/requests/credentialMetrics.ts';
+import { registerCredentialMetrics } from '../../../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { samplesOf } from '../support/scraped.ts';
 
 const HOUR_MS = 3_600_000;
@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 function stand() {
   const time = { now: 0 };
   const registry = new Registry();
-  const observer = credentialMetrics(registry, () => time.now);
+  const observer = registerCredentialMetrics(registry, () => time.now);
   const sample = async (name: string) => (await samplesOf(registry)).get(`rest_client_exec_plugin_${name}`);
   return { time, observer, sample };
 }
@@ -49,7 +49,7 @@ test('C42: runs of programs for credentials count by exit code and outcome', asy
 
 test('C42: reads of certificate authorities count by their outcome', async () => {
   const registry = new Registry();
-  credentialMetrics(registry, () => 0).caReloaded({ result: 'failure', reason: 'empty' });
+  registerCredentialMetrics(registry, () => 0).caReloaded({ result: 'failure', reason: 'empty' });
   const samples = await samplesOf(registry);
   expect(samples.get('rest_client_transport_ca_reload_total{result="failure",reason="empty"}')).toBe(1);
 });

@@ -1,7 +1,11 @@
 /** Which requests are counted together. */
 import { expect, test } from '@jest/globals';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
-import { kubeRequests, pathLabel, servedRequests } from '../../../../kubelet-api/metrics/requests/requestMetrics.ts';
+import {
+  pathLabel,
+  registerKubeRequestMetrics,
+  registerServedRequestMetrics,
+} from '../../../../kubelet-api/metrics/requests/requestMetrics.ts';
 import { samplesOf } from '../support/scraped.ts';
 
 test.each([
@@ -22,7 +26,7 @@ test.each([
 
 test('C42: however many paths and methods are asked for, there are few series', async () => {
   const registry = new Registry();
-  const listen = servedRequests(registry)('readonly');
+  const listen = registerServedRequestMetrics(registry)('readonly');
   for (let each = 0; each < 1_000; each += 1) listen({ method: `M${each}`, target: `/p${each}` })(2);
   listen({ method: 'GET', target: '/exec/default/web/main' });
   const samples = await samplesOf(registry);
@@ -36,7 +40,7 @@ test('C42: however many paths and methods are asked for, there are few series', 
 
 test('requests to the API server by code, without one where there was no answer', async () => {
   const registry = new Registry();
-  const requests = kubeRequests(registry)('api:6443');
+  const requests = registerKubeRequestMetrics(registry)('api:6443');
   requests.attempted({ method: 'GET', code: 200, isRetry: false, sentBytes: 0 });
   requests.completed('GET', 7);
   requests.attempted({ method: 'GET', isRetry: false, sentBytes: 0 });
@@ -49,7 +53,7 @@ test('requests to the API server by code, without one where there was no answer'
 
 test('C42: retries, waits for the rate limit and sizes of bodies count by method and host', async () => {
   const registry = new Registry();
-  const requests = kubeRequests(registry)('api:6443');
+  const requests = registerKubeRequestMetrics(registry)('api:6443');
   requests.throttled('GET', 1_500);
   requests.attempted({ method: 'GET', code: 429, isRetry: false, sentBytes: 0 });
   requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 0 });
@@ -67,7 +71,7 @@ test('C42: retries, waits for the rate limit and sizes of bodies count by method
 
 test('C42: streams by WebSocket are counted by what they are for', async () => {
   const registry = new Registry();
-  const tell = servedRequests(registry)('readwrite');
+  const tell = registerServedRequestMetrics(registry)('readwrite');
   tell({ method: 'GET', target: '/portForward/a/b', isWebSocket: true })(1);
   tell({ method: 'POST', target: '/exec/a/b/c' })(1);
   tell({ method: 'GET', target: '/pods', isWebSocket: true })(1);

@@ -58,16 +58,16 @@ export async function busyNode() {
     await node.advance('5s');
   }
   for (const answer of answers) metrics.observers.answers(answer);
-  metrics.runtimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
-  const requests = metrics.cluster.requestsTo('api:6443');
+  metrics.onRuntimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
+  const requests = metrics.cluster.createRequestObserver('api:6443');
   requests.throttled('GET', 3);
   requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
   requests.received('GET', 70);
   requests.completed('GET', 3);
   metrics.cluster.credentials.called({ status: 'no_error', code: 0 });
   metrics.cluster.credentials.caReloaded({ result: 'success', reason: 'unchanged' });
-  metrics.servedRequest('readwrite')({ method: 'GET', target: '/metrics' })(3);
-  metrics.servedRequest('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
+  metrics.observeServedRequests('readwrite')({ method: 'GET', target: '/metrics' })(3);
+  metrics.observeServedRequests('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
   const victim = { actor: 'pod/victim', at: 1 };
   metrics.observers.moves({ ...victim, state: 'active' });
   metrics.observers.decisions({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
@@ -80,13 +80,13 @@ export async function busyNode() {
   metrics.observers.serviceActions({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.observers.serviceActions({ action: 'pullChecked', result });
-  metrics.providers.ran({ provider: 'ecr', ms: 3, hasFailed: true });
-  metrics.providers.configured('sha256:00');
-  for (const kind of ['authn', 'authz'] as const) metrics.access.reviewed(kind, 201, 3);
-  metrics.access.tokenCache.lookedUp()(true);
-  metrics.access.tokenCache.fetching()(true);
-  for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResources('v1', method)();
-  metrics.check('ping', true);
+  metrics.providerObserver.ran({ provider: 'ecr', ms: 3, hasFailed: true });
+  metrics.providerObserver.configured('sha256:00');
+  for (const kind of ['authn', 'authz'] as const) metrics.accessObserver.reviewed(kind, 201, 3);
+  metrics.accessObserver.tokenCache.lookedUp()(true);
+  metrics.accessObserver.tokenCache.fetching()(true);
+  for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResourcesListener('v1', method)();
+  metrics.checkListener('ping', true);
   metrics.addLogUsage(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);
   // The delay of the event loop is known from the second scrape on.
   await scraped(metrics.registries.all);

@@ -1,7 +1,7 @@
 /** What a scrape shows, read back. */
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { type NodeMetrics, nodeMetrics } from '../../../../kubelet-api/metrics/agent/nodeMetrics.ts';
-import { expositionChunks } from '../../../../kubelet-api/metrics/exposition.ts';
+import { generateChunks } from '../../../../kubelet-api/metrics/exposition.ts';
 import type { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { type Cluster, cluster } from '../../../fakes/cluster.ts';
 import { type SimulatedNode, type SimulatedNodeOptions, simulatedNode } from '../../../fakes/node.ts';
@@ -14,7 +14,7 @@ export interface ReadFamily {
 }
 
 export const textOf = async (registry: Registry): Promise<string> =>
-  [...expositionChunks(await registry.families())].join('');
+  [...generateChunks(await registry.families())].join('');
 
 /** The families of a text, by their names. */
 export function readFamilies(text: string): Map<string, ReadFamily> {
@@ -78,7 +78,7 @@ export async function countedNode({
     cgroupVersion: 2,
     version: { kubelet: 'v1.36.0', platform: 'linux/amd64' },
     sessions: () => [{ kind: 'exec' }],
-    recorder: () => ({ lines: 7, bytes: 70, pending: 1, missed: 0, isFailing: false }),
+    recorder: () => ({ lines: 7, bytes: 70, pendingLength: 1, lostLines: 0, isFailing: false }),
   });
   if (made.cluster) {
     await made.cluster.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } });

@@ -1,12 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { dnsSubdomain } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { type ObjectMeta, validateObjectMeta } from '../../../../kubernetes/api/validation/objectMeta.ts';
 
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: '1', controller: true };
 const problems = (over: Partial<ObjectMeta>) =>
-  validateObjectMeta({ name: 'a', namespace: 'default', ...over }, { isNamespaced: true, name: dnsSubdomain }).map(
-    ({ path, message }) => `${path}: ${message}`,
-  );
+  validateObjectMeta(
+    { name: 'a', namespace: 'default', ...over },
+    { isNamespaced: true, name: dnsSubdomainProblems },
+  ).map(({ path, message }) => `${path}: ${message}`);
 
 test('allows at most one controller among the owners', () => {
   expect(problems({ ownerReferences: [owner, { ...owner, name: 'b', controller: false }] })).toEqual([]);

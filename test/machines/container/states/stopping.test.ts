@@ -164,7 +164,13 @@ describe('stopping a container that does not run yet', () => {
 
   test('in the queue of the limiter leaves the queue', () => {
     const story = containerStory();
-    story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key: 'other', ticket: 0, holder: ['other'] });
+    story.startLimiter.send({
+      type: 'slot.request',
+      purpose: 'a start',
+      key: 'other',
+      arrivalOrder: 0,
+      holder: ['other'],
+    });
     story.begin();
     expect(queueOf(story.startLimiter).queue).toHaveLength(1);
     story.stop(30);

@@ -33,7 +33,7 @@ test('a terminated pod that an outdated list shows repeatedly is recorded once',
   story.list(...old);
   story.drain();
   for (let lists = 0; lists < 3; lists += 1) story.list(...old);
-  expect([story.pod('web-uid'), story.context().drained]).toEqual(['terminating.containers.graceful', ['db-uid']]);
+  expect([story.pod('web-uid'), story.context().drainedUids]).toEqual(['terminating.containers.graceful', ['db-uid']]);
 });
 
 test('the node shows the end of the longest grace period, at any time', () => {

@@ -35,7 +35,7 @@ describe('C25: the cgroup of a resized pod', () => {
     expect(story.context().sizes).toMatchObject({ main: { cpuLimit: 2_000 } });
     story.ports.answer('resizePodCgroup');
     expect(story.state()).toBe('active.running.steady');
-    expect(story.context().fitted).toEqual(sized('2'));
+    expect(story.context().appliedPod).toEqual(sized('2'));
   });
 
   test("shows the pod's actual resources, not the desired ones", () => {
@@ -44,11 +44,11 @@ describe('C25: the cgroup of a resized pod', () => {
     story.send(update(whole('3')));
     expect(story.state()).toBe('active.running.resizingPodCgroup');
     expect(story.view()).toMatchObject({
-      applied: { resources: { limits: { cpu: '2' } } },
+      appliedSpec: { resources: { limits: { cpu: '2' } } },
       pod: { spec: { resources: { limits: { cpu: '3' } } } },
     });
     story.ports.answer('resizePodCgroup');
-    expect(story.view()).not.toHaveProperty('applied');
+    expect(story.view()).not.toHaveProperty('appliedSpec');
   });
 
   test('is resized again to what is admitted meanwhile, and completes then', () => {
@@ -61,7 +61,7 @@ describe('C25: the cgroup of a resized pod', () => {
       `Normal ResizeCompleted: Pod resize completed: ${details('3')}`,
     ]);
     expect(story.ports.asked('resizePodCgroup').map(({ pod }) => pod)).toEqual([sized('2'), sized('3')]);
-    expect(story.context().fitted).toEqual(sized('3'));
+    expect(story.context().appliedPod).toEqual(sized('3'));
   });
 
   test('is retried after a failure in 10 s, or at once with different resources', () => {
@@ -92,7 +92,7 @@ describe('C25: the cgroup of a pod whose init container is resized', () => {
     expect(story.state()).toBe('active.initializing.resizingPodCgroup');
     story.ports.answer('resizePodCgroup');
     expect(story.state()).toBe('active.initializing.steady');
-    expect(story.context().fitted).toEqual(initialized('2'));
+    expect(story.context().appliedPod).toEqual(initialized('2'));
   });
 });
 
@@ -117,7 +117,7 @@ describe('C25: the events of a resize', () => {
     story.ports.advance(10_000);
     expect(story.told()).toEqual([]);
     story.ports.answer('resizePodCgroup');
-    expect(story.view()).not.toHaveProperty('resizing');
+    expect(story.view()).not.toHaveProperty('isResizing');
     expect(story.told()).toEqual([`Normal ResizeCompleted: Pod resize completed: ${details('2')}`]);
     story.send(update({ ...sized('2'), metadata: { ...sized('2').metadata, labels: { other: 'yes' } } }));
     expect(story.told()).toEqual([]);
@@ -139,7 +139,7 @@ describe('C25: the events of a resize', () => {
     expect(story.told()).toEqual([]);
     story.send(update(ofGeneration(2, '2500m')));
     expect(story.told()).toEqual([expect.stringMatching(/^Warning ResizeDeferred: .*"generation":2/)]);
-    expect(story.view()).toMatchObject({ unadmitted: { reason: 'Deferred' }, pendingGeneration: 2 });
+    expect(story.view()).toMatchObject({ updateRefusal: { reason: 'Deferred' }, pendingGeneration: 2 });
     story.send(update(sized('1')));
     story.send(update(ofGeneration(2, '2500m')));
     expect(story.told()).toHaveLength(1);
@@ -159,7 +159,7 @@ describe('C25: the events of a resize', () => {
       allocation: allocationOf(before),
       taken: requestsWith({ cpuMillis: 2_500 }),
     });
-    expect(story.context().unadmitted).toMatchObject({ reason: cpu ? 'Deferred' : 'Infeasible' });
+    expect(story.context().updateRefusal).toMatchObject({ reason: cpu ? 'Deferred' : 'Infeasible' });
     const sent = story.told().flatMap((event) => /Resize\w+(?=:)/.exec(event) ?? []);
     expect(sent).toEqual(events);
   });
@@ -185,9 +185,9 @@ describe('C25: the events of a resize', () => {
   test('contain the generation of the resize in progress, not of a later update', () => {
     const story = steady();
     story.send(update(ofGeneration(2, '2')));
-    expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
+    expect(story.view()).toMatchObject({ isResizing: true, resizeGeneration: 2 });
     story.send(update(ofGeneration(3, '2')));
-    expect(story.view()).toMatchObject({ resizing: true, resizeGeneration: 2 });
+    expect(story.view()).toMatchObject({ isResizing: true, resizeGeneration: 2 });
     story.told();
     story.ports.answer('resizePodCgroup');
     expect(story.told()).toEqual([expect.stringMatching(/^Normal ResizeCompleted: .*"generation":2/)]);
@@ -219,7 +219,7 @@ describe('C25: the events of a resize', () => {
     expect(story.told()).toHaveLength(1);
     story.send(update(unlimited(3, 'busybox:2')));
     expect(story.told().filter((event) => event.includes('ResizeInfeasible'))).toEqual([]);
-    expect(story.view()).toMatchObject({ unadmitted: { reason: 'Infeasible' }, pendingGeneration: 2 });
+    expect(story.view()).toMatchObject({ updateRefusal: { reason: 'Infeasible' }, pendingGeneration: 2 });
     story.send(update(ofGeneration(4, '2')));
     story.ports.answer('resizePodCgroup');
     story.told();

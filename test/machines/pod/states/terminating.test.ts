@@ -147,7 +147,7 @@ describe('termination', () => {
   test('leaves the queue of the limiter', () => {
     const story = podStory({ held: ['preparePod'] });
     for (const key of ['a/x', 'b/x']) {
-      story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key, ticket: 0, holder: ['other'] });
+      story.startLimiter.send({ type: 'slot.request', purpose: 'a start', key, arrivalOrder: 0, holder: ['other'] });
     }
     story.ports.answer('preparePod');
     expect(story.state()).toBe('sandboxing.creatingSandbox.queued');
@@ -259,7 +259,7 @@ describe('a lost sandbox', () => {
     story.die('setup-0-0', 0);
     expect(story.state()).toBe('active.running.steady');
     lose(story);
-    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', initialized: false });
+    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', isInitialized: false });
     expect(story.containers()).toEqual({ setup: 'running.steady', main: 'launching.readyToCreate' });
     story.die('setup-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
@@ -274,7 +274,7 @@ describe('a lost sandbox', () => {
     lose(story);
     expect(story.containers()).toMatchObject({ first: 'running.steady', main: 'launching.readyToCreate' });
     story.die('first-1-1', 0);
-    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', initialized: false });
+    expect(story.view()).toMatchObject({ state: 'active.initializing.steady', isInitialized: false });
     expect(story.containers()).toMatchObject({ second: 'running.steady', main: 'launching.readyToCreate' });
     story.die('second-1-1', 0);
     expect(story.containers()).toMatchObject({ main: 'running.steady' });
@@ -367,7 +367,7 @@ describe('adoption', () => {
       },
     });
     expect(story.state()).toBe('active.running.steady');
-    expect(story.view().initialized).toBe(true);
+    expect(story.view().isInitialized).toBe(true);
     expect(story.ports.asked('createContainer')).toEqual([]);
   });
 

@@ -2,15 +2,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileValues } from '../../../../node/config/nodeConfig.ts';
 import { allSettings, flagSettings } from '../../../../node/config/settings/allSettings.ts';
-import { missingFlags } from '../../../../node/config/settings/missingFlags.ts';
-import { isField, isGroup, type Setting, type Settings } from '../../../../node/config/settings/setting.ts';
-import { defaultValue, settingValues, writtenDefault } from '../../../../node/config/settings/settingValues.ts';
+import { unsupportedFlags } from '../../../../node/config/settings/missingFlags.ts';
+import { isField, isGroup, type SettingDefinition, type Settings } from '../../../../node/config/settings/setting.ts';
+import { defaultInFile, defaultValue, settingValues } from '../../../../node/config/settings/settingValues.ts';
 import { productFiles } from '../../../support/tree.ts';
 import { KUBELET_FIELDS, KUBELET_FLAGS } from './kubeletNames.ts';
 
 interface Entry {
   readonly path: string;
-  readonly setting: Setting;
+  readonly setting: SettingDefinition;
 }
 
 /** The settings with the paths of their fields. */
@@ -32,10 +32,14 @@ describe('the table has everything that a kubelet 1.36 has', () => {
   test('every flag, or why it is missing', () => {
     // commander adds these.
     const ofCommands = ['--help', '--version'];
-    const named = [...flagSettings().map(({ name }) => name), ...missingFlags().map(({ name }) => name), ...ofCommands];
+    const named = [
+      ...flagSettings().map(({ name }) => name),
+      ...unsupportedFlags().map(({ name }) => name),
+      ...ofCommands,
+    ];
     expect(named.toSorted()).toEqual([...new Set(named)].toSorted());
     expect(KUBELET_FLAGS.map((flag) => `--${flag}`).filter((flag) => !named.includes(flag))).toEqual([]);
-    const missing = missingFlags().map(({ name }) => name.slice(2));
+    const missing = unsupportedFlags().map(({ name }) => name.slice(2));
     expect(missing.filter((flag) => !KUBELET_FLAGS.includes(flag))).toEqual([]);
   });
 });
@@ -79,7 +83,7 @@ const COMMON = [
 const literals = new Map(
   settings.flatMap(({ path, setting }) =>
     [true, false].flatMap((standalone) =>
-      [writtenDefault(setting, standalone), defaultValue(setting, standalone)]
+      [defaultInFile(setting, standalone), defaultValue(setting, standalone)]
         .filter((value) => typeof value === 'number' || typeof value === 'string')
         .map((value) => [String(value), path] as const),
     ),

@@ -16,9 +16,9 @@ let served: ServedApi;
 let node: Awaited<ReturnType<typeof servedRoutes>>;
 
 /** Answers with what it was asked, or as the path of it says. */
-const route = (tree: string): Route => ({
-  tree,
-  answer: async ({ request: asked, response, url }) => {
+const route = (pathPrefix: string): Route => ({
+  pathPrefix,
+  handle: async ({ request: asked, response, url }) => {
     const code = Number(url.searchParams.get('tailLines') ?? 200);
     response.writeHead(code, { 'content-type': 'text/x', 'x-own': 'kept' });
     response.end(`${asked.method} ${asked.url} ${asked.headers.authorization ?? 'nobody'} ${await text(asked)}`);

@@ -94,7 +94,7 @@ test('the options of a deletion are of no group', () => {
   expect(readProtobuf(sent('drain'), types)).toEqual(options);
 });
 
-type Part = readonly [number: number, value: string | number | Uint8Array | readonly Part[]];
+type Part = readonly [number, value: string | number | Uint8Array | readonly Part[]];
 
 function written(parts: readonly Part[]): Uint8Array {
   const writer = new BinaryWriter();

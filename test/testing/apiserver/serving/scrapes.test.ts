@@ -20,7 +20,7 @@ const said = (): string => {
   return `node_cpu_usage_seconds_total ${at / 2_000} ${at}\nnode_memory_working_set_bytes 4096 ${at}\n`;
 };
 
-const route = (answer: Route['answer']): Route => ({ tree: '/metrics', answer });
+const route = (handle: Route['handle']): Route => ({ pathPrefix: '/metrics', handle });
 
 beforeAll(async () => {
   server = await ApiServer.start(systemClock);
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const [{ cluster }] = JSON.parse(served.kubeconfig()).clusters;
   const ca = Buffer.from(cluster['certificate-authority-data'], 'base64').toString();
   const tls = { ...new Authority().issue({ name: 'node', groups: [] }), ca };
-  const lay = async (name: string, answer: Route['answer']) => {
+  const lay = async (name: string, answer: Route['handle']) => {
     const node = await servedRoutes([route(answer)], tls);
     nodes.push(node);
     await server.request('POST', '/api/v1/nodes', { metadata: { name } });

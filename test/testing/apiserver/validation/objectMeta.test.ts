@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dnsSubdomain } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import type { JsonObject } from '../../../../testing/apiserver/json.ts';
 import { createdMetaCauses, updatedMetaCauses } from '../../../../testing/apiserver/validation/objectMeta.ts';
 
@@ -10,7 +10,7 @@ const META = {
   uid: '1',
   creationTimestamp: '2020-01-01T00:00:00Z',
 };
-const rule = { isNamespaced: true, name: dnsSubdomain };
+const rule = { isNamespaced: true, name: dnsSubdomainProblems };
 
 const created = (change: JsonObject, isNamespaced = true) =>
   createdMetaCauses({ ...META, ...change }, { ...rule, isNamespaced }).map(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Entry } from '../../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../../actors/boundary.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import { cost } from '../../../../testing/simulation/invariants/cost.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
@@ -8,7 +8,7 @@ import { containerWith, podWith } from '../../../fakes/pods.ts';
 const PARTS = 100;
 const containers = Array.from({ length: PARTS }, (_, index) => containerWith(`c${index}`));
 const pod = podWith('large', { containers });
-const entryOf = (actor: string): Entry => ({ at: 0, actor, kind: 'answer', source: 'findImage', value: null });
+const entryOf = (actor: string): RecordedInput => ({ at: 0, actor, kind: 'answer', source: 'findImage', value: null });
 
 /** An agent with a pod of many containers; each of 100 entries about one of them leads to this much. */
 function violationsOf(work: {

@@ -29,7 +29,7 @@ async function recorded() {
 test('a recording is plain JSON, all of which a replay takes', async () => {
   const node = await recorded();
   const { input, entries } = JSON.parse(JSON.stringify(node.recording()));
-  const { agent, play: replay } = createReplay(input, entries);
+  const { agent, playEntries: replay } = createReplay(input, entries);
   expect(await replay()).toEqual([]);
   expect(agent.pods()).toEqual(node.pods());
   node.kill();

@@ -124,7 +124,7 @@ test('what is left out comes to the same as what is told instead', async () => {
   const all = await recordCalls(short);
   const kept = new Set([...withEveryKindOfFault(short, all, 0)].map(({ faults }) => JSON.stringify(faults)));
   const fault = { kind: 'death', when: 'before' } as const;
-  const left = [...all.keys()].filter((call) => !kept.has(JSON.stringify([{ call, fault: fault }])));
+  const left = [...all.keys()].filter((call) => !kept.has(JSON.stringify([{ call, fault }])));
   const comesTo = async (call: number) => {
     const after: object[] = [];
     const faults = ({ about, ...each }: object & { about: string }, index: number, at: number) => {

@@ -14,7 +14,7 @@ test('a story that breaks an invariant is told with no more than it takes, and c
   expect(found?.story.faults).toEqual([]);
   const { input, entries = [] } = found?.recording ?? {};
   expect(entries.length).toBeGreaterThan(0);
-  expect(input && (await createReplay(input, entries).play())).toEqual([]);
+  expect(input && (await createReplay(input, entries).playEntries())).toEqual([]);
   expect(found && formatFinding(found)).toMatch(/^seed 3: invariant 5, step \d+, [1-9]\d* ms: a sandbox was made/);
 });
 

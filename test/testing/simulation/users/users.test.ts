@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Entry } from '../../../../actors/boundary.ts';
+import type { RecordedInput } from '../../../../actors/boundary.ts';
 import { MANIFEST_URL } from '../../../../testing/simulation/host/manifestSources.ts';
 import { Simulation, simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { container, type Manifest, manifest } from '../../../../testing/simulation/stories/manifests.ts';
@@ -8,7 +8,7 @@ import { podOfManifest } from '../../../../testing/simulation/users/validManifes
 const POD = 'default/web-node-1';
 const CONFIG = { manifestUrl: { url: MANIFEST_URL, headers: [], everyMs: 20_000 } };
 
-const told = (value: object): Entry => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
+const told = (value: object): RecordedInput => ({ at: 0, actor: 'sources', kind: 'fact', source: 'sources', value });
 const updated = (pod: object) => told({ type: 'config.podChanged', change: 'updated', pod });
 const removed = (uid: string) => told({ type: 'config.podChanged', change: 'removed', uid });
 const named = { metadata: { namespace: 'default', name: 'web-node-1', uid: 'of-the-user' }, spec: {} };
@@ -20,7 +20,7 @@ const web = (version: string, metadata: object = {}): Manifest => ({
 });
 
 /** Whether the agent hearing of something, the next second, is a reason for what becomes of the pod then. */
-async function touches({ users, host, actionLog }: Simulation, entry: Entry): Promise<boolean> {
+async function touches({ users, host, actionLog }: Simulation, entry: RecordedInput): Promise<boolean> {
   host.clock.setTimeout(() => users.noteEntry(entry), 1_000);
   await host.clock.advance(1_000, async () => {});
   const { elapsed } = host.clock;
@@ -46,8 +46,8 @@ test.each([
   const node = new Simulation({ seed: 1 });
   for (const version of ['1', '2']) node.apply(web(version, metadata));
   const [before, changed] = ['1', '2'].map((version) => updated(podOfManifest(web(version, metadata))));
-  for (const entry of [before, changed]) expect(await touches(node, entry as Entry)).toBe(true);
-  expect(await touches(node, changed as Entry)).toBe(false);
+  for (const entry of [before, changed]) expect(await touches(node, entry as RecordedInput)).toBe(true);
+  expect(await touches(node, changed as RecordedInput)).toBe(false);
 });
 
 test('that a pod is gone that was changed is not all that is to be heard of it', async () => {

@@ -4,8 +4,8 @@ import {
   createChart,
   pan,
   resetChart,
-  reveal,
-  toggleWhole,
+  scrollIntoView,
+  toggleWholeView,
   zoom,
 } from '../../../../web/model/chart/chart.ts';
 import { drawn } from '../../support/drawn.ts';
@@ -24,17 +24,17 @@ test('the view follows the actor until the user moves it, and again after a chan
   pan(chart, itself, [10, 0], drawn);
   const own = cameraOf(chart, drawn, pending);
   expect(own.x).toBe(itself.x + 10);
-  chart.described.value = 'pending';
+  chart.describedState.value = 'pending';
   resetChart(chart);
   expect(cameraOf(chart, drawn, choosing)).toEqual(itself);
-  expect(chart.described.value).toBeUndefined();
+  expect(chart.describedState.value).toBeUndefined();
 });
 
 test('toggles between the whole drawing and the default view', () => {
   const chart = inPanel(200, 150);
-  toggleWhole(chart, drawn);
+  toggleWholeView(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBeCloseTo(0.4);
-  toggleWhole(chart, drawn);
+  toggleWholeView(chart, drawn);
   expect(cameraOf(chart, drawn, choosing).scale).toBe(0.85);
 });
 
@@ -47,8 +47,8 @@ test('zooms around the center', () => {
 test('a focused state is scrolled into view unless it is visible', () => {
   const chart = inPanel(200, 150);
   if (pending === undefined || choosing === undefined) throw new Error('the drawing has six states');
-  reveal(chart, { x: 0, y: 0, scale: 1 }, pending, drawn);
+  scrollIntoView(chart, { x: 0, y: 0, scale: 1 }, pending, drawn);
   expect(chart.userCamera.value).toBeUndefined();
-  reveal(chart, { x: 0, y: 0, scale: 1 }, choosing, drawn);
+  scrollIntoView(chart, { x: 0, y: 0, scale: 1 }, choosing, drawn);
   expect(chart.userCamera.value).toEqual({ x: -250, y: -170, scale: 1 });
 });

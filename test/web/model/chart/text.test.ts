@@ -16,7 +16,7 @@ import { crashLooping } from '../../support/crashLooping.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const sentence = (name: string, seen?: typeof crashLooping) => {
-  const view = buildChartView(drawn, seen).states.find((each) => each.drawn.state === name);
+  const view = buildChartView(drawn, seen).states.find((each) => each.drawnState.state === name);
   return view && stateSentence(view, seen);
 };
 

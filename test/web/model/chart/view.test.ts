@@ -4,15 +4,15 @@ import { crashLooping } from '../../support/crashLooping.ts';
 import { drawn } from '../../support/drawn.ts';
 
 const view = buildChartView(drawn, crashLooping);
-const state = (name: string, of = view) => of.states.find((each) => each.drawn.state === name);
-const way = (from: string, of = view) => of.arrows.find((each) => each.drawn.from === from);
+const state = (name: string, of = view) => of.states.find((each) => each.drawnState.state === name);
+const way = (from: string, of = view) => of.arrows.find((each) => each.drawnWay.from === from);
 
 test('the active state has its duration and the progress of its wait', () => {
   expect(state('ended.backingOff')).toMatchObject({
     duration: '112s',
-    active: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
+    activeState: { category: 'retrying', waitingFor: 'the end of its crash-loop back-off', progress: 0.7 },
   });
-  expect(view.states.filter(({ active }) => active)).toHaveLength(1);
+  expect(view.states.filter(({ activeState }) => activeState)).toHaveLength(1);
 });
 
 test('visited states have the duration of the last visit, and others are marked as not visited', () => {
@@ -23,42 +23,46 @@ test('visited states have the duration of the last visit, and others are marked 
 });
 
 test('transitions have counts, and the last and the next one are highlighted', () => {
-  expect(way('ended.choosing')).toMatchObject({ look: 'last', count: 5 });
-  expect(way('ended.backingOff')).toMatchObject({ look: 'next', count: 4, timeLeft: '48s' });
-  expect(way('pending.restarting')).toMatchObject({ look: 'taken', count: 6 });
+  expect(way('ended.choosing')).toMatchObject({ style: 'last', count: 5 });
+  expect(way('ended.backingOff')).toMatchObject({ style: 'next', count: 4, timeLeft: '48s' });
+  expect(way('pending.restarting')).toMatchObject({ style: 'taken', count: 6 });
   // Drawn over the others.
-  expect(view.arrows.at(-1)?.look).toBe('next');
+  expect(view.arrows.at(-1)?.style).toBe('next');
 });
 
 test('only a transition out of an active state can be the next one', () => {
   const { next } = crashLooping;
   const moved = buildChartView(drawn, { ...crashLooping, state: 'pending.restarting', tags: ['working'], next });
-  expect(moved.arrows.filter(({ look }) => look === 'next')).toEqual([]);
+  expect(moved.arrows.filter(({ style }) => style === 'next')).toEqual([]);
 });
 
 test('an active folded state replaces its box, even without a deadline', () => {
   const { until: _, ...seen } = crashLooping;
   const folded = buildChartView(drawn, { ...seen, state: 'pending.waiting', tags: ['waiting'], next: [] });
-  expect(state('pending.*', folded)?.active).toEqual({
+  expect(state('pending.*', folded)?.activeState).toEqual({
     state: 'pending.waiting',
     label: 'waiting',
     category: 'waiting',
     waitingFor: 'the end of its crash-loop back-off',
   });
   expect(state('pending', folded)).toMatchObject({ containsActive: true });
-  expect(way('ended.choosing', folded)).toMatchObject({ look: 'taken' });
+  expect(way('ended.choosing', folded)).toMatchObject({ style: 'taken' });
 });
 
 test('a chart without an actor has no active state or taken transition, and a broken actor has no active state', () => {
   const bare = buildChartView(drawn);
-  expect(bare.states.filter(({ active, wasVisited, duration }) => active || wasVisited || duration)).toEqual([]);
-  expect(bare.arrows.map(({ look, count }) => [look, count])).toEqual([
+  expect(bare.states.filter(({ activeState, wasVisited, duration }) => activeState || wasVisited || duration)).toEqual(
+    [],
+  );
+  expect(bare.arrows.map(({ style, count }) => [style, count])).toEqual([
     ['idle', 0],
     ['idle', 0],
     ['idle', 0],
   ]);
   expect(
-    buildChartView(drawn, { ...crashLooping, state: 'broken', tags: ['broken'] }).states.filter(({ active }) => active),
+    buildChartView(drawn, { ...crashLooping, state: 'broken', tags: ['broken'] }).states.filter(
+      ({ activeState }) => activeState,
+    ),
   ).toEqual([]);
 });
 

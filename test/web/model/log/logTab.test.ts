@@ -68,7 +68,8 @@ test('the search ignores case and marks the matches', () => {
   const lines = ['GET /a', 'POST /b', 'get /c, then Get /d', '\u0130stanbul get'];
   const marked = (search: string) =>
     matchingLines(lines, search).map(
-      ({ index, parts }) => `${index} ${parts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('')}`,
+      ({ index, lineParts }) =>
+        `${index} ${lineParts.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text)).join('')}`,
     );
   expect(marked('get')).toEqual(['0 [GET] /a', '2 [get] /c, then [Get] /d', '3 [\u0130stanbul get]']);
   expect(marked('GET')).toEqual(marked('get'));

@@ -99,7 +99,7 @@ describe('playing', () => {
   function playing(first = snapshotAt(NOW, 'live')) {
     const timers: (() => void)[] = [];
     const told = storyPage({ first });
-    const player = createPlayer(told.page, { later: (after) => timers.push(after) });
+    const player = createPlayer(told.page, { scheduleTimeout: (after) => timers.push(after) });
     const next = async (ms: number) => {
       told.pass(ms);
       timers.shift()?.();
@@ -187,7 +187,7 @@ describe('the keyboard shortcuts of time', () => {
     const { page, storyState, settle } = storyPage();
     await settle();
     let isAsked = false;
-    const player = createPlayer(page, { later: () => 0 });
+    const player = createPlayer(page, { scheduleTimeout: () => 0 });
     const openTimeField = () => {
       isAsked = true;
     };
@@ -216,7 +216,7 @@ describe('the keyboard shortcuts of time', () => {
 
   test('of a recording alone have no Live', () => {
     const { page, storyState } = storyPage({ first: snapshotAt(NOW, 'file') });
-    const player = createPlayer(page, { later: () => 0 });
+    const player = createPlayer(page, { scheduleTimeout: () => 0 });
     const keys = storyKeys({ page, storyState, player, openTimeField: () => {} }).flatMap((action) => action.keys);
     expect(keys).not.toContain('l');
     expect(keys).toContain(' ');
@@ -228,13 +228,13 @@ test('a started story loads the rail and restarts with the selection', async () 
   const rail = { from: 0, to: NOW, bucketMs: 1_000, counts: [], failures: [], restarts: [] };
   const timers: number[] = [];
   page.client.rail = () => Promise.resolve(rail);
-  const { storyState } = startStory(page, { later: (_, ms) => timers.push(ms) });
+  const { storyState } = startStory(page, { scheduleTimeout: (_, ms) => timers.push(ms) });
   await settle();
   expect(page.rail.peek()).toBe(rail);
   expect(timers).toEqual([10_000]);
   storyState.selectedBurst.value = 1;
   storyState.expandedRow.value = 'a line';
-  page.selected.value = POD;
+  page.selectedPath.value = POD;
   expect([storyState.selectedBurst.peek(), storyState.expandedRow.peek()]).toEqual([undefined, undefined]);
   storyState.selectedBurst.value = 1;
   storyState.expandedRow.value = 'a line';

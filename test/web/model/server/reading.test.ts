@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Frame } from '../../../../inspect/protocol.ts';
 import { goToTime, select, toggleFreeze } from '../../../../web/model/actions.ts';
 import { followSelection } from '../../../../web/model/selection.ts';
-import { areDetailsVisible, createReading, followObject } from '../../../../web/model/server/reading.ts';
+import { areDetailsVisible, createReadingState, followObject } from '../../../../web/model/server/reading.ts';
 import { withFrame } from '../../../../web/model/server/world.ts';
 import { checkoutObject, NOW } from '../../support/nodeOnPage.ts';
 import { pageModel, until } from '../../support/pageModel.ts';
@@ -19,7 +19,7 @@ function reads() {
       answers.push({ resolve: (phase) => resolve({ ...checkoutObject, status: { phase } }), reject }),
     );
   };
-  const reading = createReading();
+  const reading = createReadingState();
   reading.whyTab.value = 'manifest';
   followSelection(page, () => undefined);
   followObject(page, reading, { setTimeout: (after) => rests.push(after) });
@@ -82,7 +82,7 @@ test('a deleted pod has its last known object', async () => {
   await answer('Running');
   await rest();
   change({ podsGone: ['uid-checkout-api'], actorsGone: ['pod/uid-checkout-api'] });
-  expect([asked.length, phase(), page.selected.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
+  expect([asked.length, phase(), page.selectedPath.value]).toEqual([1, 'Running', 'pod/uid-checkout-api']);
 });
 
 test('a failure is reported and can be retried', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Frame, Snapshot } from '../../../../inspect/protocol.ts';
 import { toggleFreeze } from '../../../../web/model/actions.ts';
-import { type Stream, subscribe } from '../../../../web/model/server/subscription.ts';
+import { type EventStream, subscribe } from '../../../../web/model/server/subscription.ts';
 import { appendLiveLines, recordGap } from '../../../../web/model/story/storyState.ts';
 import { API, answer, state } from '../../support/crashLoop.ts';
 import { designSnapshot, NOW } from '../../support/nodeOnPage.ts';
@@ -11,7 +11,7 @@ import { storyPage } from '../../support/storyPage.ts';
 /** Creates connections that a test controls. */
 function streamsOfTest() {
   const streams: { snapshot: (told: Snapshot) => void; frame: (told: Frame) => void; end: () => void }[] = [];
-  const open = (): Stream => {
+  const open = (): EventStream => {
     const told = { snapshot: (_: Snapshot) => {}, frame: (_: Frame) => {}, end: () => {} };
     streams.push(told);
     return {
@@ -110,5 +110,5 @@ test('the start of the recording may become known later', () => {
   streams[0]?.snapshot(unknown);
   streams[0]?.frame(frame(NOW + 100, { recorded: { from: 5, to: NOW } }));
   streams[0]?.frame(frame(NOW + 200));
-  expect(page.recorded.value).toEqual({ from: 5, to: NOW + 200 });
+  expect(page.recordedRange.value).toEqual({ from: 5, to: NOW + 200 });
 });

@@ -12,7 +12,7 @@ import { root } from '../../../support/root.ts';
 import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../../support/crashLoop.ts';
 
 const lanesIn = (story: Story, more: Partial<Parameters<typeof storyLanes>[0]> = {}) =>
-  storyLanes({ story, steps: storySteps(story), now: NOW, selected: API, ...more });
+  storyLanes({ story, steps: storySteps(story), now: NOW, selectedPath: API, ...more });
 
 const laneOf = (lanes: readonly Lane[], label: string): Lane => {
   const lane = lanes.find((each) => each.label === label);
@@ -78,7 +78,7 @@ test('volumes are not folded if one of them differs or is selected', () => {
   const story = crashLoop();
   const failing = { ...story, lines: [...story.lines, state(NOW - 1, `${POD}/volume/tmp`, 'failed', 'retrying')] };
   expect(lanesIn(failing).map(({ label }) => label)).toEqual(expect.arrayContaining(['settings', 'tmp']));
-  const labels = lanesIn(story, { selected: `${POD}/volume/tmp` }).map(({ label }) => label);
+  const labels = lanesIn(story, { selectedPath: `${POD}/volume/tmp` }).map(({ label }) => label);
   expect(labels).toEqual(expect.arrayContaining(['settings', 'tmp']));
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { burstsOf } from '../../../../web/model/story/storyBursts.ts';
 import { storyRows } from '../../../../web/model/story/storyRows.ts';
-import { sequenceOf } from '../../../../web/model/story/storySequence.ts';
+import { buildSequence } from '../../../../web/model/story/storySequence.ts';
 import { storySteps } from '../../../../web/model/story/storySteps.ts';
 import { API, crashLoop, POD, READINESS } from '../../support/crashLoop.ts';
 
@@ -11,7 +11,7 @@ function sequenceFor(subject: string, which = -1) {
   const burst = burstsOf(steps, subject).at(which);
   const rows = storyRows(burst?.steps ?? [], { subject });
   const now = (burst?.to ?? 0) + 112_000;
-  return sequenceOf({ rows, subject, from: burst?.from ?? 0, now, before: { state: 'ended.backingOff' } });
+  return buildSequence({ rows, subject, from: burst?.from ?? 0, now, stateBefore: { state: 'ended.backingOff' } });
 }
 
 describe('a run', () => {

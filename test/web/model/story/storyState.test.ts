@@ -38,7 +38,7 @@ describe('the story of the selected actor', () => {
   test('is that of the node if no pod is selected', async () => {
     const { page, storyState, asked, settle } = storyPage();
     await settle();
-    page.selected.value = 'startLimiter';
+    page.selectedPath.value = 'startLimiter';
     await settle();
     expect(asked.map(({ uid }) => uid)).toEqual([UID, '']);
     expect(storyState.loaded.peek()?.uid).toBe('');
@@ -47,8 +47,8 @@ describe('the story of the selected actor', () => {
   test('of a different pod replaces the one that was loading', async () => {
     const answers: ((story: Story) => void)[] = [];
     const { page, storyState, settle } = storyPage({ story: () => new Promise((resolve) => answers.push(resolve)) });
-    page.selected.value = POD;
-    page.selected.value = 'admission';
+    page.selectedPath.value = POD;
+    page.selectedPath.value = 'admission';
     await settle();
     expect(answers).toHaveLength(1);
     answers[0]?.(storyBetween(UID, NOW - 1, NOW));
@@ -95,7 +95,7 @@ test('a short range follows the live view although frames are ahead of the clock
   await settle();
   storyState.rangeChoice.value = { spanMs: 2_000 };
   page.live.value = { ...page.live.peek(), at: NOW + 900 };
-  page.selected.value = 'startLimiter';
+  page.selectedPath.value = 'startLimiter';
   await settle();
   expect(asked.at(-1)).toMatchObject({ uid: '', to: NOW + 900 });
   expect(storyState.loaded.peek()?.isOpen).toBe(true);
@@ -248,7 +248,7 @@ describe('in the past', () => {
     await settle();
     const shown = view.visibleBurst.peek();
     expect(shown?.burst.title).toBe('Run 5');
-    expect(shown?.after?.title).toBe('Run 6');
+    expect(shown?.nextBurst?.title).toBe('Run 6');
     expect(shown?.rows[shown.currentIndex]).toMatchObject({ text: 'observed', state: { tag: 'retrying' } });
     const moment = page.past.peek()?.at ?? 0;
     expect(shown?.rows.slice(0, shown.laterIndex).every((row) => row.at <= moment)).toBe(true);

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { sameValue } from '../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../base/sameValue.ts';
 import { readRuntimeClass, validateRuntimeClass } from '../../../../kubernetes/api/runtimeClass.ts';
 import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
@@ -49,7 +49,7 @@ function changedDriverCauses(object: JsonObject, before: JsonObject): Cause[] {
   const had = objectsAt(specOf(before), 'drivers');
   return objectsAt(specOf(object), 'drivers').flatMap((driver) => {
     const same = had.find((each) => textAt(each, 'name') === textAt(driver, 'name'));
-    if (same === undefined || sameValue({ ...same, allocatable: 0 }, { ...driver, allocatable: 0 })) return [];
+    if (same === undefined || isJsonEqual({ ...same, allocatable: 0 }, { ...driver, allocatable: 0 })) return [];
     const shown = {
       Name: textAt(driver, 'name'),
       NodeID: textAt(driver, 'nodeID'),

@@ -1,7 +1,7 @@
 /** Strategies of ConfigMaps and Secrets (`registry/core/{configmap,secret}` of kubernetes). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { sameValue } from '../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../base/sameValue.ts';
 import { type ConfigKind, readConfig, validateConfig } from '../../../../kubernetes/objects/configObject.ts';
 import { causeOf, forbidden } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
@@ -20,7 +20,7 @@ function configCauses(kind: ConfigKind, object: JsonObject): Cause[] {
 function immutableCausesOf(object: JsonObject, before: JsonObject, fields: readonly string[]): Cause[] {
   if (lookUp(before, 'immutable') !== true) return [];
   const why = 'field is immutable when `immutable` is set';
-  const changed = fields.filter((field) => !sameValue(lookUp(object, field), lookUp(before, field)));
+  const changed = fields.filter((field) => !isJsonEqual(lookUp(object, field), lookUp(before, field)));
   return [
     ...(lookUp(object, 'immutable') === true ? [] : [forbidden('immutable', why)]),
     ...changed.map((field) => forbidden(field, why)),

@@ -1,6 +1,6 @@
 /** Strategies of namespaces (`registry/core/namespace` of kubernetes). */
 import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
-import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsLabelProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { metadataOf, withMetadata } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
@@ -19,7 +19,7 @@ const withNameLabel = (object: JsonObject): JsonObject => {
 export const namespaceStrategy: Strategy = {
   ...plainStrategy,
   ...withSelectors([['status.phase', (object) => textAt(statusOf(object), 'phase')]]),
-  nameRule: dnsLabel,
+  nameRule: dnsLabelProblems,
   defaulted: withNameLabel,
   created: (object) => ({
     ...object,

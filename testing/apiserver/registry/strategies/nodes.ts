@@ -1,9 +1,9 @@
 /** Strategies of nodes (`registry/core/node` of kubernetes, `ValidateNode` and `ValidateNodeUpdate`). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { sameValue } from '../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../base/sameValue.ts';
 import { parseQuantity } from '../../../../kubernetes/api/quantity.ts';
-import { labelKey, labelValue } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { labelKeyProblems, labelValueProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
@@ -28,8 +28,8 @@ function taintCauses(node: JsonObject): Cause[] {
     const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
     const pair = `${effect} ${key}`;
     const causes = [
-      ...labelKey(key).map((why) => invalidValue(`${field}.key`, key, why)),
-      ...labelValue(value).map((why) => invalidValue(`${field}.value`, value, why)),
+      ...labelKeyProblems(key).map((why) => invalidValue(`${field}.key`, key, why)),
+      ...labelValueProblems(value).map((why) => invalidValue(`${field}.value`, value, why)),
       ...effectCauses(`${field}.effect`, effect),
       ...(seen.has(pair) ? [duplicateTaint(field, taint)] : []),
     ];
@@ -70,7 +70,7 @@ const resourceCauses = (node: JsonObject): Cause[] =>
 function addressCauses(node: JsonObject): Cause[] {
   const addresses = objectsAt(statusOf(node), 'addresses');
   return addresses.flatMap((address, index) => {
-    const isRepeated = addresses.findIndex((each) => sameValue(each, address)) < index;
+    const isRepeated = addresses.findIndex((each) => isJsonEqual(each, address)) < index;
     const shown = { Type: textAt(address, 'type'), Address: textAt(address, 'address') };
     return isRepeated ? [duplicate(`status.addresses[${index}]`, shown)] : [];
   });
@@ -83,7 +83,7 @@ function setOnceCauses(node: JsonObject, before: JsonObject): Cause[] {
     forbidden(`spec.${field}`, `node updates may not change ${what} except from "" to valid`);
   const provider = textAt(had, 'providerID');
   return [
-    ...(hadCidrs.length > 0 && !sameValue(cidrs, hadCidrs) ? [once('podCIDRs', 'podCIDR')] : []),
+    ...(hadCidrs.length > 0 && !isJsonEqual(cidrs, hadCidrs) ? [once('podCIDRs', 'podCIDR')] : []),
     ...(provider !== '' && provider !== textAt(spec, 'providerID') ? [once('providerID', 'providerID')] : []),
   ];
 }

@@ -1,6 +1,6 @@
 /** Helpers for strategies. */
 import { lookUp } from '../../../../base/lookUp.ts';
-import { sameValue } from '../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../base/sameValue.ts';
 import { invalidValue } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectAt, objectOf } from '../../json.ts';
@@ -37,6 +37,6 @@ export const IMMUTABLE = 'field is immutable';
 export function immutableCauses(object: JsonObject, before: JsonObject, names: readonly string[]): Cause[] {
   return names.flatMap((name) => {
     const value = lookUp(object, name);
-    return sameValue(value, lookUp(before, name)) ? [] : [invalidValue(name, value ?? null, IMMUTABLE)];
+    return isJsonEqual(value, lookUp(before, name)) ? [] : [invalidValue(name, value ?? null, IMMUTABLE)];
   });
 }

@@ -1,8 +1,8 @@
 /** Strategies of services, including address and port allocation (`registry/core/service` of kubernetes). */
 
 import { lookUp } from '../../../../base/lookUp.ts';
-import { sameValue } from '../../../../base/sameValue.ts';
-import { dnsLabel } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { isJsonEqual } from '../../../../base/sameValue.ts';
+import { dnsLabelProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';
@@ -104,14 +104,14 @@ export const serviceStrategy: Strategy = {
     ['spec.clusterIP', (service) => textAt(specOf(service), 'clusterIP')],
     ['spec.type', (service) => textAt(specOf(service), 'type')],
   ]),
-  nameRule: dnsLabel,
+  nameRule: dnsLabelProblems,
   defaulted,
   created,
   updated,
   createCauses: serviceCauses,
   updateCauses: (service, before) => {
     const [own, had] = [listAt(specOf(service), 'clusterIPs'), listAt(specOf(before), 'clusterIPs')];
-    return sameValue(own, had) ? serviceCauses(service) : [invalidValue('spec.clusterIPs[0]', own, KEPT)];
+    return isJsonEqual(own, had) ? serviceCauses(service) : [invalidValue('spec.clusterIPs[0]', own, KEPT)];
   },
   returnsDeleted: true,
 };

@@ -11,9 +11,9 @@ import { actorsOf, crashed, seen } from './scenes.ts';
 
 const actors = actorsOf([seen('a'), seen('b', crashed), seen('c')]);
 
-const treeOf = ({ open, order }: TopControls, room = 10): DrawnTree => ({
-  rows: actorRows(actors, { isOpen: (path) => open.has(path), order }),
-  room,
+const treeOf = ({ openPaths, sortOrder }: TopControls, visibleRowCount = 10): DrawnTree => ({
+  rows: actorRows(actors, { isOpen: (path) => openPaths.has(path), order: sortOrder }),
+  visibleRowCount,
   from: 0,
 });
 
@@ -27,7 +27,7 @@ const pressed = (keys: string, from = initialControls(''), room = 10): TopContro
       from,
     );
 
-const selectedBy = (keys: string) => pressed(keys).selected;
+const selectedBy = (keys: string) => pressed(keys).selectedPath;
 
 describe('moving', () => {
   test.each([
@@ -42,8 +42,8 @@ describe('moving', () => {
 
   test('the selection stays where it is on the screen when rows come before it', () => {
     const controls = pressed('down down');
-    expect([controls.selected, controls.line]).toEqual(['pod/a', 2]);
-    const tree = treeOf({ ...controls, order: 'name' });
+    expect([controls.selectedPath, controls.line]).toEqual(['pod/a', 2]);
+    const tree = treeOf({ ...controls, sortOrder: 'name' });
     expect(selectedIndex(tree, controls)).toBe(1);
   });
 });
@@ -62,21 +62,21 @@ describe('opening and closing', () => {
     const controls = pressed('down right right c');
     expect(treeOf(controls).rows).toHaveLength(4);
     expect(selectedIndex(treeOf(controls), controls)).toBe(1);
-    expect(topControlsAfterKey(controls, { name: 'down' }, treeOf(controls)).selected).toBe('pod/a');
+    expect(topControlsAfterKey(controls, { name: 'down' }, treeOf(controls)).selectedPath).toBe('pod/a');
   });
 });
 
 describe('choosing', () => {
   test('an order, and another way round', () => {
-    expect(pressed('s')).toMatchObject({ order: 'name', reversed: false });
-    expect(pressed('s s R')).toMatchObject({ order: 'age', reversed: true });
-    expect(pressed('s s s s')).toMatchObject({ order: 'worst' });
+    expect(pressed('s')).toMatchObject({ sortOrder: 'name', isReversed: false });
+    expect(pressed('s s R')).toMatchObject({ sortOrder: 'age', isReversed: true });
+    expect(pressed('s s s s')).toMatchObject({ sortOrder: 'worst' });
   });
 
   test('a filter is typed, kept or given up; keys are no commands meanwhile', () => {
-    expect(pressed('/ w e b')).toMatchObject({ typing: 'web', filter: '', isQuitting: false });
+    expect(pressed('/ w e b')).toMatchObject({ draftFilter: 'web', filter: '', isQuitting: false });
     expect(pressed('/ w q backspace return')).toMatchObject({ filter: 'w', isQuitting: false });
-    expect(pressed('/ w return')).not.toHaveProperty('typing');
+    expect(pressed('/ w return')).not.toHaveProperty('draftFilter');
     expect(pressed('/ w return escape')).toMatchObject({ filter: '' });
   });
 

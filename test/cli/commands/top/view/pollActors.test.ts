@@ -19,10 +19,10 @@ test('it is looked once a second; a lost connection is tried again every two, wi
   isThere = false;
   await clock.advance(1_000);
   expect(looks.splice(0)).toEqual([
-    { actors: later, lost: { since: begin + 2_000, retryAt: begin + 4_000, reason: 'nobody there' } },
+    { actors: later, lostConnection: { since: begin + 2_000, retryAt: begin + 4_000, reason: 'nobody there' } },
   ]);
   await clock.advance(2_000);
-  expect(looks.splice(0)).toMatchObject([{ lost: { since: begin + 2_000, retryAt: begin + 6_000 } }]);
+  expect(looks.splice(0)).toMatchObject([{ lostConnection: { since: begin + 2_000, retryAt: begin + 6_000 } }]);
   isThere = true;
   await clock.advance(2_000);
   expect(looks.splice(0)).toEqual([{ actors: later }]);

@@ -13,9 +13,9 @@ const HOSTILE = '\x1b[2J\x9b31m\u202egpj.exe\r\nroot# 節點';
 const actors = actorsOf([seen('web'), seen('db', crashed)]);
 
 function sceneOf(controls: Partial<TopControls> = {}, more: Partial<TopScene> = {}): TopScene {
-  const all = { ...initialControls(''), selected: 'pod/db', line: 1, ...controls };
+  const all = { ...initialControls(''), selectedPath: 'pod/db', line: 1, ...controls };
   const shown = more.actors ?? actors;
-  const rows = actorRows(shown, { isOpen: (path) => all.open.has(path) });
+  const rows = actorRows(shown, { isOpen: (path) => all.openPaths.has(path) });
   return { actors: shown, rows, from: 0, controls: all, now: NOW, ...more };
 }
 const surface = (width: number, height: number, colour = false) => ({ width, height, colour });
@@ -23,7 +23,7 @@ const drawn = (scene: TopScene, width = 80, height = 8) =>
   `\n${renderTop(scene, surface(width, height)).lines.join('\n')}\n`;
 
 test('the tree stands below a line about the node; the selected row is marked, also without colours', () => {
-  expect(drawn(sceneOf({ open: new Set(['pod/db']) }))).toBe(`
+  expect(drawn(sceneOf({ openPaths: new Set(['pod/db']) }))).toBe(`
 12:02:56 node host running · 2 pods, 11 actors · 1 retrying · start 1/4 · pull …
  ▸ ● host                        node                                        60s
 >▾ ● db                          pod            0/1                          60s
@@ -46,24 +46,24 @@ test('on a narrow terminal names, what is wrong and the time are left', () => {
 });
 
 test('a lost connection is told, and the ages stand still', () => {
-  const lost = { since: NOW + 5_000, retryAt: NOW + 11_000, reason: 'the agent has gone' };
-  const text = drawn(sceneOf({}, { lost, now: NOW + 9_000 }));
+  const lostConnection = { since: NOW + 5_000, retryAt: NOW + 11_000, reason: 'the agent has gone' };
+  const text = drawn(sceneOf({}, { lostConnection, now: NOW + 9_000 }));
   expect(text).toContain('\nConnection lost 4s ago, retrying in 2s: the agent has gone\n');
   expect(text).toMatch(/>▸ ↻ db .* in 48s\n/);
 });
 
 describe('what is known of the selected actor', () => {
-  const row = sceneOf({ open: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
+  const row = sceneOf({ openPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
   const detail = {
     row,
     since: NOW - 30_000,
     at: NOW,
-    entries: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, text: `move ${at}` })),
+    entries: [1, 2, 3, 4, 5, 6].map((at) => ({ at: NOW + at, description: `move ${at}` })),
     explanation: {
       path: row.path,
       answer: 'container app keeps failing',
       log: { file: '/log', lines: ['panic'] },
-      events: [{ at: NOW, text: 'warning BackOff: again' }],
+      events: [{ at: NOW, description: 'warning BackOff: again' }],
     },
   };
   const told = (offset = 0) =>
@@ -92,12 +92,12 @@ describe('what is known of the selected actor', () => {
 test('a filter without hits says what it hides, one that cannot be read what is wrong', () => {
   const text = drawn(sceneOf({ filter: 'nowhere' }, { rows: [] }));
   expect(text).toContain('the filter hides all 11 actors; Esc clears it');
-  expect(drawn(sceneOf({ filter: '', typing: 'is:x' }))).toContain('filter: is:x█  is:x: expected one of broken');
+  expect(drawn(sceneOf({ filter: '', draftFilter: 'is:x' }))).toContain('filter: is:x█  is:x: expected one of broken');
 });
 
 test('of thousands of actors only the rows that are seen are made, around the selected one', () => {
   const many = actorsOf(Array.from({ length: 3_000 }, (_, index) => seen(`p${index}`)));
-  const scene = sceneOf({ selected: 'pod/p500', line: 2 }, { actors: many });
+  const scene = sceneOf({ selectedPath: 'pod/p500', line: 2 }, { actors: many });
   let looked = 0;
   const rows = scene.rows.map((each) => ({
     ...each,
@@ -124,14 +124,14 @@ describe.each([false, true])('with colours: %s', (colour) => {
     const lastFailure = { reason: 'InternalError', message: HOSTILE, at: NOW } as const;
     const hostile = actorsOf([seen('x', { ...crashed, name: HOSTILE, state: HOSTILE, lastFailure }, HOSTILE)]);
     for (const page of ['tree', 'help'] as const) {
-      const open = new Set(['pod/x']);
-      const lost = { since: NOW, retryAt: NOW, reason: HOSTILE };
+      const openPaths = new Set(['pod/x']);
+      const lostConnection = { since: NOW, retryAt: NOW, reason: HOSTILE };
       const base = sceneOf(
-        { page, open, selected: 'pod/x', showsDetail: true, filter: HOSTILE },
-        { actors: hostile, lost },
+        { page, openPaths, selectedPath: 'pod/x', showsDetail: true, filter: HOSTILE },
+        { actors: hostile, lostConnection },
       );
       const row = base.rows[1] as ActorRow; // the pod
-      const detail = { row, since: NOW, at: NOW, entries: [{ at: NOW, text: HOSTILE }] };
+      const detail = { row, since: NOW, at: NOW, entries: [{ at: NOW, description: HOSTILE }] };
       const { lines } = renderTop({ ...base, detail }, surface(width, height, colour));
       expect(lines).toHaveLength(height);
       for (const line of lines) {

@@ -17,7 +17,7 @@ const readiness = (state: string, tag: string) =>
 function toldOf(...looks: ReturnType<typeof actorsOf>[]): string[] {
   const story = createStory();
   for (const actors of looks) story.observe(actors);
-  return story.entriesOf(seen('a').tree).map(({ at, text }) => `${(at - NOW) / 1_000} ${text}`);
+  return story.entriesOf(seen('a').tree).map(({ at, description }) => `${(at - NOW) / 1_000} ${description}`);
 }
 
 describe('the moves of an actor and those below it', () => {
@@ -61,7 +61,7 @@ describe('the moves of an actor and those below it', () => {
     const story = createStory();
     for (let at = 0; at < 6_000; at += 1) story.observe(actorsOf([seen('a', { since: NOW - 10_000 + at })]));
     expect(story.entriesOf(seen('a').tree)).toHaveLength(5_000);
-    expect(story.since()).toBe(NOW);
+    expect(story.startedAt()).toBe(NOW);
   });
 });
 
@@ -73,7 +73,8 @@ test('the events are those of the pod or, for a container, of that one', () => {
   agent.record({ ...recordedEvent(about('app'), { reason: 'Started', message: 'ok' }), at: NOW });
   agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
   agent.record({ ...recordedEvent(about('other'), warning), at: NOW });
-  const texts = (container?: string) => eventEntries(agent.events(), 'u-1', container).map(({ text }) => text);
+  const texts = (container?: string) =>
+    eventEntries(agent.events(), 'u-1', container).map(({ description }) => description);
   expect(texts()).toEqual(['event Started: ok', 'warning BackOff: again (2 times)']);
   expect(texts('app')).toEqual(['event Started: ok']);
   expect(eventEntries(agent.events(), 'u-2')).toEqual([]);

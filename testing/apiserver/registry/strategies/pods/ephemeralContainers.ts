@@ -3,7 +3,7 @@
  */
 import { firstDifference } from '../../../../../base/firstDifference.ts';
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { sameValue } from '../../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../../base/sameValue.ts';
 import { forbidden } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';
@@ -37,6 +37,6 @@ function changedCauses(pod: JsonObject, before: JsonObject): Cause[] {
     const told = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (now === undefined) return [forbidden(field, `${told} removed\n`)];
     const difference = JSON.stringify(firstDifference(had, now) ?? null);
-    return sameValue(had, now) ? [] : [forbidden(field, `${told} changed\n${difference}`)];
+    return isJsonEqual(had, now) ? [] : [forbidden(field, `${told} changed\n${difference}`)];
   });
 }

@@ -1,7 +1,7 @@
 /** The strategy of pods (`registry/core/pod/strategy.go` of kubernetes). */
 
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { sameValue } from '../../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../../base/sameValue.ts';
 import { withDefaults } from '../../../../../kubernetes/api/defaults.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
@@ -57,7 +57,7 @@ function initialStatus(pod: JsonObject): JsonObject {
 /** Sets the generation of a pod, which counts the changes of its spec. */
 export function withGeneration(pod: JsonObject, before: JsonObject): JsonObject {
   const generation = numberAt(objectAt(before, 'metadata'), 'generation') ?? 0;
-  return withMetadata(pod, { generation: sameValue(specOf(pod), specOf(before)) ? generation : generation + 1 });
+  return withMetadata(pod, { generation: isJsonEqual(specOf(pod), specOf(before)) ? generation : generation + 1 });
 }
 
 /** An unreadable pod is left unchanged, because validation reports it. */

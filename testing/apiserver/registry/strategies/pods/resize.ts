@@ -1,6 +1,6 @@
 /** The strategy of the `resize` subresource (`ValidatePodResize` of `core/validation`). */
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { sameValue } from '../../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../../base/sameValue.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
@@ -62,11 +62,11 @@ function containerCauses(pod: JsonObject, before: JsonObject, list: (typeof LIST
   return objectsAt(specOf(before), list).flatMap((container, index) => {
     const field = `spec.${list}[${index}].resources`;
     const [own, had] = [objectAt(asked[index] ?? {}, 'resources'), objectAt(container, 'resources')];
-    const restarts = list === 'initContainers' && !sameValue(own, had) && isRestartedInit(asked[index] ?? {});
+    const restarts = list === 'initContainers' && !isJsonEqual(own, had) && isRestartedInit(asked[index] ?? {});
     return [
       ...removalCauses(own, had, 'requests', field),
       ...removalCauses(own, had, 'limits', field),
-      ...(sameValue(withoutMutable(own), withoutMutable(had)) ? [] : [immutableCause(list, index)]),
+      ...(isJsonEqual(withoutMutable(own), withoutMutable(had)) ? [] : [immutableCause(list, index)]),
       ...(restarts ? [forbidden(`spec.initContainers[${index}]`, RESTARTED_INIT)] : []),
     ];
   });

@@ -1,7 +1,7 @@
 /** The strategy of a pod's status (`ValidatePodStatusUpdate` of `core/validation`). */
 
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { dnsSubdomain, labelKey } from '../../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems, labelKeyProblems } from '../../../../../kubernetes/api/validation/nameRules.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
@@ -80,7 +80,7 @@ const conditionCauses = (status: JsonObject): Cause[] =>
     const field = `status.conditions[${index}]`;
     return [
       ...negativeCauses(`${field}.observedGeneration`, numberAt(condition, 'observedGeneration')),
-      ...(OF_KUBERNETES.has(type) ? [] : labelKey(type).map((why) => invalidValue(`${field}.Type`, type, why))),
+      ...(OF_KUBERNETES.has(type) ? [] : labelKeyProblems(type).map((why) => invalidValue(`${field}.Type`, type, why))),
     ];
   });
 
@@ -89,7 +89,7 @@ function nominationCauses(status: JsonObject, had: JsonObject, spec: JsonObject)
   const name = textAt(status, 'nominatedNodeName');
   if (name === '' || name === textAt(had, 'nominatedNodeName')) return [];
   return [
-    ...dnsSubdomain(name).map((why) => invalidValue(field, name, why)),
+    ...dnsSubdomainProblems(name).map((why) => invalidValue(field, name, why)),
     ...(textAt(spec, 'nodeName') === ''
       ? []
       : [forbidden(field, 'may not be set on pods that are already bound to a node')]),

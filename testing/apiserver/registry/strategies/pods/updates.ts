@@ -1,7 +1,7 @@
 /** Validates updates of a pod (`ValidatePodUpdate` of `core/validation`). */
 import { firstDifference } from '../../../../../base/firstDifference.ts';
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { sameValue } from '../../../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../../../base/sameValue.ts';
 import { forbidden, invalidValue, required } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
@@ -72,7 +72,7 @@ function deadlineCause(spec: JsonObject, before: JsonObject): Cause | undefined 
 function tolerationCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const tolerations = objectsAt(spec, 'tolerations');
   const isKept = objectsAt(before, 'tolerations').every((had) =>
-    tolerations.some((each) => sameValue(withFieldsOf(each, had, ['tolerationSeconds']), had)),
+    tolerations.some((each) => isJsonEqual(withFieldsOf(each, had, ['tolerationSeconds']), had)),
   );
   const why = 'existing toleration can not be modified except its tolerationSeconds';
   return isKept ? [] : [forbidden('spec.tolerations', why)];
@@ -80,7 +80,7 @@ function tolerationCauses(spec: JsonObject, before: JsonObject): Cause[] {
 
 function gateCauses(spec: JsonObject, before: JsonObject): Cause[] {
   const had = listAt(before, 'schedulingGates');
-  const added = listAt(spec, 'schedulingGates').filter((gate) => !had.some((each) => sameValue(each, gate)));
+  const added = listAt(spec, 'schedulingGates').filter((gate) => !had.some((each) => isJsonEqual(each, gate)));
   if (added.length === 0) return [];
   const names = added.map((gate) => (isObject(gate) ? textAt(gate, 'name') : '')).join(' ');
   return [forbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gates '[${names}]'`)];
@@ -96,7 +96,7 @@ function otherCauses(spec: JsonObject, before: JsonObject): Cause[] {
     // Scheduling constraints may change as long as the pod has scheduling gates.
     ...(listAt(before, 'schedulingGates').length > 0 ? ['nodeSelector', 'affinity'] : []),
   ]);
-  if (sameValue(munged, before)) return [];
+  if (isJsonEqual(munged, before)) return [];
   const difference = JSON.stringify(firstDifference(before, munged) ?? null);
   return [forbidden('spec', `pod updates may not change fields other than ${MUTABLE}\n${difference}`)];
 }
