@@ -187,7 +187,7 @@ test('a pod is over only where it may be, and nothing of it runs then', async ()
   expect(said()).toEqual([]);
   const [ended] = node.host.containers();
   if (ended === undefined) throw new Error('there is no container');
-  Object.assign(ended, { life: { state: 'running' } });
+  Object.assign(ended, { lifecycle: { state: 'running' } });
   expect(said()).toEqual(['is over, and main runs on']);
   node.kill();
 });
