@@ -45,7 +45,7 @@ const request = (ticket: number): LimiterEvent => {
   return {
     type: 'slot.request',
     key: keyOf(ticket),
-    ticket,
+    arrivalOrder: ticket,
     holder: ['nobody'],
     purpose: `the start of pod ${ticket}`,
   };
@@ -68,7 +68,7 @@ test('the limiter grants the same slots as the model on every walk', () => {
       const { context, value } = limiter.getSnapshot();
       const where = `seed ${seed}, step ${step}`;
       assert.deepEqual(
-        context.held.map(({ key }) => key),
+        context.heldSlots.map(({ key }) => key),
         model.held.map(keyOf),
         where,
       );
