@@ -98,7 +98,7 @@ const reportedRun = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
 const removalStatus = (snapshot: ContainerSnapshot) =>
   restartRemovalStatus({ run: reportedRun(snapshot), earlierRun: snapshot.context.earlierRun });
 
-/** Returns the reported restart count, which is never lower than what an earlier agent reported. */
+/** Returns the restart count to report. A restart of all containers may have been reported by an earlier agent (C5). */
 const reportedRestartCount = (snapshot: ContainerSnapshot): number =>
   Math.max(observedRestartCount(snapshot), snapshot.context.reportedRestarts ?? 0);
 

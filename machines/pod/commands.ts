@@ -151,7 +151,7 @@ function containerInput(context: PodContext, name: string, { pod, restarts }: Sp
 
 /**
  * Returns the reported restart counts of the containers that were removed for a restart of all containers (C5), by name.
- * Such a container waits without an ID, and its restart count already includes the next run.
+ * A removed container waits without an ID, and its restart count already includes the next run.
  */
 const reportedRestarts = memoize((status: ContainerEnds): ReadonlyMap<string, number> => {
   const removed = allStatuses(status).filter(({ state, containerID }) => state?.waiting && containerID === undefined);

@@ -51,11 +51,11 @@ export class PodReader {
     // This loop runs for every event of the watch, so avoid intermediate arrays.
     const [pods, problems, mirrors] = [[] as Pod[], [] as SourceProblem[], [] as ObservedMirror[]];
     for (const object of objects) {
-      const readVersion = this.#readCached(object);
-      if ('mirror' in readVersion) mirrors.push(readVersion.mirror);
+      const result = this.#readCached(object);
+      if ('mirror' in result) mirrors.push(result.mirror);
       else {
-        if (readVersion.pod !== undefined) pods.push(readVersion.pod);
-        if (readVersion.problems !== undefined) problems.push(...describeProblems(object, readVersion.problems));
+        if (result.pod !== undefined) pods.push(result.pod);
+        if (result.problems !== undefined) problems.push(...describeProblems(object, result.problems));
       }
     }
     if (this.#readVersions.size > objects.length)
@@ -75,9 +75,9 @@ export class PodReader {
   *#readInSteps(object: KubeObject): Generator<void, ReadResult> {
     const cachedVersion = this.#readVersions.get(object.metadata.uid);
     if (cachedVersion?.[0] === object) return cachedVersion[1];
-    const readVersion = yield* this.#readVersion(object, cachedVersion);
-    this.#readVersions.set(object.metadata.uid, [object, readVersion]);
-    return readVersion;
+    const result = yield* this.#readVersion(object, cachedVersion);
+    this.#readVersions.set(object.metadata.uid, [object, result]);
+    return result;
   }
 
   *#readVersion(object: KubeObject, [before, read]: ReadVersion | [] = []): Generator<void, ReadResult> {
@@ -113,15 +113,14 @@ function isIrrelevantChange(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return (
     isJsonEqual(foreignConditions(before) ?? [], foreignConditions(pod) ?? []) &&
-    isJsonEqual(deletionFields(before), deletionFields(pod))
+    isJsonEqual(unversionedMetadata(before), unversionedMetadata(pod))
   );
 }
 
-const deletionFields = ({ metadata: { deletionTimestamp, deletionGracePeriodSeconds, generation } }: Pod) => ({
-  deletionTimestamp,
-  deletionGracePeriodSeconds,
-  generation,
-});
+function unversionedMetadata({ metadata }: Pod): Omit<Pod['metadata'], 'resourceVersion'> {
+  const { resourceVersion: _, ...unversioned } = metadata;
+  return unversioned;
+}
 
 function describeProblems(object: KubeObject, problems: readonly Problem[]) {
   const { namespace, name, uid, deletionTimestamp } = object.metadata;
