@@ -3,11 +3,18 @@ import { NodeFailure } from '../base/failure.ts';
 import type { Cri, RuntimeEvent } from './client/calls.ts';
 import { closedConnectionFailure, runtimeFailure } from './client/failure.ts';
 import { type Method, methodName } from './client/method.ts';
+import { decodeEventWithoutStatuses } from './decodeEventWithoutStatuses.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
 import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
 
 /** Filter for exits of CRI containers. containerd's event service otherwise delivers the events of all its clients. */
 const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
+
+/**
+ * The CRI's event stream, read without the statuses of the pod. Each event contains those of all containers of its pod,
+ * so decoding them would make the start of a pod quadratic in the number of its containers.
+ */
+const criEvents = { ...RuntimeServiceService.getContainerEvents, responseDeserialize: decodeEventWithoutStatuses };
 
 /** A cheap call to the same runtime over the same connection. */
 type SendRoundTrip = (signal: AbortSignal) => Promise<unknown>;
@@ -26,14 +33,7 @@ type EventOptions = Parameters<Cri['containerEvents']>[1];
 export function createContainerEvents(client: Client, roundTrip: SendRoundTrip): Cri['containerEvents'] {
   return async (onEvent, options) => {
     try {
-      await followStream(
-        client,
-        RuntimeServiceService.getContainerEvents,
-        {},
-        forwardExits(parseCriExit, onEvent),
-        options,
-        roundTrip,
-      );
+      await followStream(client, criEvents, {}, forwardExits(parseCriExit, onEvent), options, roundTrip);
     } catch (error) {
       if (!(error instanceof NodeFailure && error.reason === 'Unimplemented')) throw error;
       const request = { filters: [CRI_EXIT_FILTER] };

@@ -1,4 +1,5 @@
 import { lookUp } from '../../base/lookUp.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
@@ -66,15 +67,25 @@ function swapLimitBytes(
 
 /** Returns the total resources of the pod's containers, which some runtimes use to size the sandbox. */
 export function sandboxResources(spec: PodSpec, node: NodeDescription): LinuxContainerResources {
+  const { cpuRequest, cpuLimit, memoryLimit } = totalsOf(spec);
+  return LinuxContainerResources.fromPartial({
+    ...cpuSettings(cpuRequest, cpuLimit, node),
+    memoryLimitInBytes: BigInt(memoryLimit),
+  });
+}
+
+/** Computes the totals once per spec, because the configuration of each container contains them. */
+const totalsOf = memoize((spec: PodSpec) => {
   const totalAmount = (kind: 'requests' | 'limits', resource: string) =>
     lookUp(spec.resources?.[kind], resource) === undefined
       ? aggregateAmount(spec, kind, resource)
       : amountOf(spec.resources, kind, resource);
-  return LinuxContainerResources.fromPartial({
-    ...cpuSettings(totalAmount('requests', 'cpu'), totalAmount('limits', 'cpu'), node),
-    memoryLimitInBytes: BigInt(totalAmount('limits', 'memory')),
-  });
-}
+  return {
+    cpuRequest: totalAmount('requests', 'cpu'),
+    cpuLimit: totalAmount('limits', 'cpu'),
+    memoryLimit: totalAmount('limits', 'memory'),
+  };
+});
 
 /** Returns the overhead of the sandbox, or undefined if the pod specifies none. */
 export function sandboxOverhead({ overhead }: PodSpec, node: NodeDescription): LinuxContainerResources | undefined {

@@ -170,3 +170,19 @@ describe('C25: LimitedSwap', () => {
     expect(swapOf(quarter, { annotations: { 'kubernetes.io/config.source': source } })).toBe('0');
   });
 });
+
+test('computes the totals of a pod once, however many of its containers are created', () => {
+  let reads = 0;
+  const limits = {
+    get cpu() {
+      reads += 1;
+      return '1';
+    },
+  };
+  const { spec } = pod({ containers: [{ name: 'main', image: 'i', resources: { limits } }] });
+  const first = sandboxResources(spec, node());
+  const readsOfFirst = reads;
+  expect(sandboxResources(spec, node())).toEqual(first);
+  expect(readsOfFirst).toBeGreaterThan(0);
+  expect(reads).toBe(readsOfFirst);
+});
