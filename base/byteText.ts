@@ -9,7 +9,7 @@ const [FIRST_HIGH_SURROGATE, LAST_HIGH_SURROGATE] = [0xd800, 0xdbff];
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
-/** Returns a text that `textToBytes` converts back to the same bytes. Valid UTF-8 is returned as it is. */
+/** Returns a string that `textToBytes` converts back to the same bytes. Valid UTF-8 is decoded as usual. */
 export function bytesToText(bytes: Buffer): string {
   const decodedText = decodeUtf8(bytes);
   if (decodedText !== undefined) return decodedText;
@@ -35,7 +35,7 @@ export function textToBytes(text: string): Buffer {
   let runStart = 0;
   for (let index = 0; index < text.length; index += 1) {
     const codeUnit = text.charCodeAt(index);
-    // The low half of a surrogate pair does not stand for a byte.
+    // Skips a valid surrogate pair, because only an unpaired low surrogate represents an invalid byte.
     if (
       codeUnit >= FIRST_HIGH_SURROGATE &&
       codeUnit <= LAST_HIGH_SURROGATE &&
@@ -63,7 +63,7 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-/** Range of the second byte for the first bytes that restrict it (RFC 3629). */
+/** Allowed range of the second byte, keyed by the first bytes that restrict it (RFC 3629). */
 const SECOND_BYTE_RANGES: ReadonlyMap<number, readonly [number, number]> = new Map([
   [0xe0, [0xa0, 0xbf]],
   [0xed, [0x80, 0x9f]],

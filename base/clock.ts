@@ -6,13 +6,13 @@ import { createTurnLimiter, type TurnLimiter } from './turns.ts';
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary point. Setting the time of day does not affect them, so they measure durations. */
+  /** Milliseconds since an arbitrary point, for measuring durations. Changes to the wall clock do not affect them. */
   monotonic(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
   /**
-   * Limits how much of a burst of work runs in one turn of the process's event loop. Absent if time is simulated,
-   * because work then takes no time.
+   * Limits how much of a burst of work runs in one turn of the event loop. Absent if time is simulated, because no time
+   * passes while work runs.
    */
   readonly turns?: TurnLimiter;
 }
@@ -40,7 +40,7 @@ class SteppedTimer {
   }
 }
 
-/** Creates the turns that limit the work in this process's event loop. */
+/** Creates a limiter for the work that runs in one turn of this process's event loop. */
 export const createSystemTurnLimiter = (maxPerTurn?: number): TurnLimiter =>
   createTurnLimiter({ monotonic: () => performance.now(), yieldToEventLoop, maxPerTurn });
 
@@ -54,22 +54,26 @@ export const systemClock: Clock = {
   turns: createSystemTurnLimiter(),
 };
 
-/** Returns how many of `seconds` remain since `startedAt` (a `monotonic` time), rounded up. */
+/** Returns how many of `seconds` remain, counted from `startedAt` (a `monotonic` time) and rounded up. */
 export const secondsLeft = (seconds: number, startedAt: number, clock: Pick<Clock, 'monotonic'>): number =>
   Math.max(0, Math.ceil(seconds - (clock.monotonic() - startedAt) / 1_000));
 
-/** A clock that never jumps when the time of day is set. */
+/** A clock that does not jump when the wall clock is set. */
 export interface SteadyClock extends Clock {
-  /** Converts a time of this clock to the time of day, based on how the host clock is set now. */
+  /** Converts a time of this clock to wall-clock time, based on the current setting of the host's clock. */
   toWallTime(timestamp: number): number;
 }
 
-/** Two clocks that are read one after the other can differ by this many milliseconds without either having been set. */
+/**
+ * Maximum offset change, in milliseconds, that can result from reading the two clocks one after the other. A larger
+ * change means that the wall clock was set.
+ */
 const OFFSET_TOLERANCE_MS = 500;
 
 /**
- * Returns a clock for comparing timestamps with each other, for example a deadline with now. It starts at the current
- * time of day and then advances with the monotonic clock, so that setting the clock back does not delay a deadline.
+ * Returns a clock for comparing timestamps with each other, e.g. a deadline with the current time. It starts at the
+ * current wall-clock time and then advances with the monotonic clock, so that setting the wall clock back does not
+ * delay a deadline.
  */
 export function steadyClock(clock: Clock): SteadyClock {
   const offset = () => clock.now() - clock.monotonic();
@@ -89,7 +93,7 @@ export function steadyClock(clock: Clock): SteadyClock {
   };
 }
 
-/** Returns a random number in [0, 1). No other function is a source of randomness. */
+/** Returns a random number in [0, 1). No other code calls `Math.random`. */
 export const systemJitter = (): number => Math.random();
 
 /** Calls `callback` every `ms` milliseconds until the returned function is called. */

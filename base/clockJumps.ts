@@ -1,6 +1,6 @@
 /**
- * Detects that the time of day was set, or that the host was suspended. Either changes the offset between the time of
- * day and the monotonic clock.
+ * Detects that the wall clock was set or that the host was suspended. Both change the offset between the wall clock and
+ * the monotonic clock.
  */
 import { type Clock, startInterval } from './clock.ts';
 
@@ -9,7 +9,7 @@ const CHECK_INTERVAL_MS = 10_000;
 const MIN_JUMP_MS = 60_000;
 
 interface JumpListener {
-  /** Last reported offset of the time of day from the monotonic clock, in milliseconds. */
+  /** Last reported offset of the wall clock from the monotonic clock, in milliseconds. */
   offset: number;
   readonly onJump: (jumpMs: number) => void;
 }

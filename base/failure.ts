@@ -49,7 +49,7 @@ export interface Failure {
   readonly message: string;
   /** Timestamp in milliseconds since the epoch. */
   readonly at: number;
-  /** Seconds that remain of the grace period. Undefined unless a stop failed. */
+  /** Seconds left of the grace period. Set only if a stop failed. */
   readonly graceSeconds?: number;
 }
 

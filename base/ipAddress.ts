@@ -1,11 +1,11 @@
 /**
- * Parses, compares and prints IP addresses like Kubernetes (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go). One
- * address can be written in several ways, so addresses are compared by value, never as text.
+ * Parses, compares and prints IP addresses like Kubernetes (`ParseIPSloppy` of k8s.io/utils/net, `net.IP` of Go). The
+ * same address can be written in several ways, so addresses are compared by value, never as strings.
  */
 
 type IpFamily = 4 | 6;
 
-/** An address by value. An IPv4 address that is written as an IPv6 one (`::ffff:192.0.2.1`) has family 4. */
+/** An address as bytes. An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) has family 4. */
 interface IpAddress {
   readonly family: IpFamily;
   /** The 4 or 16 bytes of the address in network order. */
@@ -14,7 +14,7 @@ interface IpAddress {
 
 const V4_BYTES = 4;
 const V6_BYTES = 16;
-/** The prefix of IPv4 addresses written as IPv6. */
+/** The prefix of IPv4-mapped IPv6 addresses. */
 const V4_MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
@@ -102,7 +102,7 @@ function formatV6(bytes: readonly number[]): string {
 /** Returns the canonical form of an address, or the text itself if it is not an address. */
 export const canonicalIpOrText = (text: string): string => canonicalIp(text) ?? text;
 
-/** Whether two texts are the same address, or are equal if they are not addresses. */
+/** Whether two strings denote the same address or, if they are not addresses, are equal. */
 export const isSameIp = (first: string, second: string): boolean =>
   canonicalIpOrText(first) === canonicalIpOrText(second);
 
@@ -116,7 +116,7 @@ export function isIpInSubnet(text: string, subnet: string): boolean {
   const addressBytes = network.includes(':') ? V6_BYTES : V4_BYTES;
   if (ip === undefined || first === undefined || more.length > 0 || !/^\d+$/.test(prefix)) return false;
   if (Number(prefix) > 8 * addressBytes || ip.family !== first.family) return false;
-  // The prefix length of an IPv4 network in IPv6 notation includes the 96 bits before the IPv4 address.
+  // The prefix length of an IPv4-mapped network includes the 96 bits before the IPv4 address.
   const prefixBits = Number(prefix) - 8 * (addressBytes - first.bytes.length);
   return first.bytes.every((byte, index) => {
     const networkBits = Math.min(8, Math.max(0, prefixBits - 8 * index));

@@ -1,6 +1,6 @@
 /**
- * Memoizes a function of one object. Arguments must never change in place. A result is released together with its
- * argument.
+ * Memoizes a function of one object. The argument must never be modified. Its result is garbage-collected together with
+ * it.
  */
 export function memoize<Key extends object, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   const cache = new WeakMap<Key, Value>();

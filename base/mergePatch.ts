@@ -8,7 +8,7 @@ export type JsonFields = Readonly<Record<string, unknown>>;
 /** Merge keys by list name. The entries of a list that has a merge key are merged by it. Any other list is replaced. */
 export type MergeKeys = ReadonlyMap<string, string>;
 
-/** Returns undefined if the objects are equal. */
+/** Returns the patch from `previous` to `current`, or undefined if they are equal. */
 export function strategicPatch(previous: JsonFields, current: JsonFields, keys: MergeKeys): JsonFields | undefined {
   const names = [...new Set([...Object.keys(previous), ...Object.keys(current)])];
   const changes = names.flatMap((name) => fieldChanges(name, lookUp(previous, name), lookUp(current, name), keys));

@@ -18,8 +18,8 @@ export function closestWord(word: string, candidates: Iterable<string>): string 
 }
 
 /**
- * Returns the number of letters to insert, remove or replace, and of neighbours to swap, that turn one word into the
- * other.
+ * Returns the minimum number of edits that turn one word into the other. An edit inserts, removes or replaces a letter,
+ * or swaps two adjacent letters.
  */
 function editDistance(from: string, to: string): number {
   const [letters, targetLetters] = [[...from], [...to]];

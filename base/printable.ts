@@ -18,21 +18,21 @@ function escapeForTerminal(character: string): string {
 
 const escapeForJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Returns a text that is safe to print on a terminal. Line breaks and tabs are preserved. */
+/** Escapes the unsafe characters of a text for a terminal. Line breaks and tabs are preserved. */
 export const printableText = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForTerminal);
 
 /**
- * Returns a text that is safe to print as one line, so that it cannot imitate a line of our own output. Tabs become
- * blanks, so the width of the line is known.
+ * Escapes a text for one line of a terminal, so that it cannot imitate a line of our own output. Tabs become spaces, so
+ * that the width of the line is predictable.
  */
 export const printableLine = (text: string): string =>
   printableText(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 
 /**
- * Escapes unsafe characters in JSON, or in YAML that has them only in double quotes. The meaning of the document does
- * not change.
+ * Escapes unsafe characters in JSON or YAML without changing its meaning. In YAML, they may occur only in double-quoted
+ * strings.
  */
 export const escapeUnsafeCharacters = (text: string): string => text.replace(UNSAFE_CHARACTERS, escapeForJson);
 
-/** Whether a text has only characters that are safe to print on a terminal. */
+/** Whether a text contains only characters that are safe to print on a terminal. */
 export const isPrintable = (text: string): boolean => text.search(UNSAFE_CHARACTERS) < 0;

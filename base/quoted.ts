@@ -12,7 +12,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** Quotes a text by Go's rules, as Kubernetes does in messages. Characters that cannot be printed are escaped. */
+/** Quotes a string by Go's rules, as Kubernetes does in messages. Unprintable characters are escaped. */
 export function quotedText(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escapeCharacter)}"`;
 }

@@ -1,8 +1,8 @@
 const MAX_WORD_LENGTH = 80;
 
 /**
- * Returns the text. If it is longer than `maxLength`, long words such as paths are shortened in the middle so that the
- * message around them remains.
+ * Shortens long words such as paths in the middle if a text is longer than `maxLength`, so that the message around them
+ * remains.
  */
 export function shortText(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : withShortWords(text, MAX_WORD_LENGTH);
@@ -15,7 +15,7 @@ function withShortWords(text: string, maxWordLength: number): string {
   );
 }
 
-/** Lengths to which long words are cut, tried in order until the sentence fits. */
+/** Maximum word lengths, tried in order until the sentence fits. */
 const MAX_WORD_LENGTHS = [MAX_WORD_LENGTH, 48, 32];
 
 /**
@@ -48,13 +48,13 @@ export function shortSentence(sentence: string, maxLength: number): string {
 const CLAUSE_END = /(?=[:;] )/;
 const ELLIPSIS = '…';
 
-/** Returns the first words of a text, at most `maxLength` characters including an ellipsis for the missing words. */
+/** Returns the first words of a text, at most `maxLength` characters including an ellipsis for the omitted words. */
 function firstWords(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = text.lastIndexOf(' ', maxLength - 1);
   return `${text.slice(0, end <= 0 ? maxLength - 1 : end)}…`;
 }
 
-/** Returns the first `maxLength` characters of a text. The last of them is an ellipsis if the text is longer. */
+/** Truncates a text to `maxLength` characters, the last of which is an ellipsis if anything was cut. */
 export const truncate = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;

@@ -1,7 +1,10 @@
 /** Splits long work into short steps, so that it does not block the event loop. */
 import { yieldToEventLoop } from './nextTurn.ts';
 
-/** The remaining steps of some work. Each call of `next` runs one short step, and the last call returns the result. */
+/**
+ * The remaining steps of a long computation. Each call of `next` runs one short step, and the last call returns the
+ * result.
+ */
 export type Steps<T> = Iterator<void, T>;
 
 /** Runs all steps without yielding to the event loop, and returns the result. */

@@ -10,8 +10,8 @@ export interface TimeLimit {
 
 /**
  * Starts a time limit of `ms` milliseconds, which does not keep the process alive. Longer limits run as a series of
- * timers of at most `maxTimerMs`. Unlike `AbortSignal.timeout`, whose timer remains until it fires, the timer can be
- * cleared; a burst of pods would otherwise leave thousands of them.
+ * timers of at most `maxTimerMs`. Unlike the timer of `AbortSignal.timeout`, this timer can be cleared. Otherwise a
+ * burst of pods would leave thousands of timers behind until they fire.
  */
 export function startTimeLimit(ms: number, maxTimerMs = MAX_TIMER_MS): TimeLimit {
   const controller = new AbortController();

@@ -23,9 +23,7 @@ interface TurnLimiterOptions {
   readonly maxPerTurn?: number | undefined;
 }
 
-/**
- * Time after which no more callers start in a turn, in milliseconds. The last caller of a turn may exceed this time.
- */
+/** Time budget of a turn in milliseconds. No more callers start once it is used up, but the last one may exceed it. */
 const MAX_TURN_MS = 10;
 
 export function createTurnLimiter({
@@ -34,10 +32,10 @@ export function createTurnLimiter({
   maxPerTurn = Number.POSITIVE_INFINITY,
 }: TurnLimiterOptions): TurnLimiter {
   const waitingCallers: (() => void)[] = [];
-  /** Time until which callers may start in the current turn. Undefined if none has started in it. */
+  /** Time until which callers may start in the current turn. Undefined if no caller has started in this turn. */
   let turnDeadline: number | undefined;
   let startedCallers = 0;
-  /** Whether waiting callers are being started, in which case later callers must not overtake them. */
+  /** Whether waiting callers are being started. Later callers must not overtake them. */
   let isReleasing = false;
   const startTurn = () => {
     turnDeadline = monotonic() + MAX_TURN_MS;
@@ -53,7 +51,7 @@ export function createTurnLimiter({
     while (waitingCallers.length > 0 && canStartMore()) {
       startedCallers += 1;
       waitingCallers.shift()?.();
-      // Resolves once the caller has run up to its next wait, so that its time counts.
+      // Let the caller run up to its next `await`, so that its run time counts towards the turn.
       await Promise.resolve();
     }
     isReleasing = false;

@@ -7,7 +7,8 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    // Subscribes even if already aborted, because an unhandled rejection of `promise` would crash the process.
+    // Subscribe even if the signal has already aborted, because an unhandled rejection of `promise` would crash the
+    // process.
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -1,7 +1,7 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Returns the length in bytes of a text in UTF-8, without encoding it. */
+/** Returns the length of a string in UTF-8 bytes, without encoding it. */
 export function utf8Length(text: string): number {
   let byteLength = 0;
   for (let index = 0; index < text.length; index++) {
@@ -19,7 +19,7 @@ export function utf8Length(text: string): number {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Returns the longest prefix of a text that fits in `maxBytes` bytes of UTF-8 without splitting a character. */
+/** Returns the longest prefix of a string that fits in `maxBytes` bytes of UTF-8 without splitting a character. */
 export function truncateToBytes(text: string, maxBytes: number): string {
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= maxBytes) return text;
