@@ -1,6 +1,6 @@
 /**
- * Admits pods to the node. Records the resources that were admitted (allocated) for each pod, whereas each request
- * contains the desired ones. Every pod of the node is admitted here, one at a time, in order of arrival.
+ * Admits pods to the node, one at a time and in order of arrival. Records the resources that were admitted (allocated)
+ * for each pod. The resources in a request are the desired ones.
  */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
@@ -54,17 +54,17 @@ const hostPortsOnly = (allocated: PodRequests | null): PodRequests | null =>
     ? null
     : { ...allocated, cpuMillis: 0, memoryBytes: 0, extra: {} };
 
-/** Returns the labels and taints of the Node in the response of `readNode`. Undefined for every other event. */
+/** Returns the labels and taints of the Node from the output of `readNode`. Returns undefined for any other event. */
 function nodeFromOutput(event: object): Request['observedNode'] {
   if (!('output' in event)) return undefined;
-  // `readNode` is the only actor whose output arrives here.
+  // Safe cast: `readNode` is the only invoked actor that has an output.
   const { labels, taints } = event.output as PortTypes['readNode']['output'];
   return { labels, taints };
 }
 
 /**
- * Returns the kubelet's metric label for the cause of the decision. A changed node counts as the periodic retry,
- * because only that retry makes a kubelet notice the change.
+ * Returns the kubelet's metric label for the cause of the decision. A change of the node counts as a periodic retry,
+ * because a kubelet notices such a change only at its periodic retry.
  */
 function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
   switch (event.type) {

@@ -42,11 +42,11 @@ export interface Request {
   readonly isAdopted: boolean;
   /** Whether the pod had been admitted before a restart of the agent. */
   readonly wasAdmitted: boolean;
-  /** Whether another pod holds the full name. The request is not decided before that pod is gone (C24). */
+  /** Whether another pod holds the full name. The request is not decided until that pod is gone (C24). */
   readonly awaitsName: boolean;
   /** The actor that receives the decision. */
   readonly holder: ActorPath;
-  /** Progress of reading the Node again, which is required if the node's labels are the only reason for a refusal. */
+  /** Progress of rereading the Node, which is necessary if the node's labels are the only reason for a refusal. */
   readonly nodeRead?: 'due' | 'asked' | 'done';
   /** Labels and taints that the API server returned for this request. */
   readonly observedNode?: Pick<AdmissionNode, 'labels' | 'taints'>;
@@ -56,7 +56,7 @@ type PostponedRefusal = { readonly kind: 'doubted' };
 
 const isReadingNode = ({ nodeRead }: Request): boolean => nodeRead === 'due' || nodeRead === 'asked';
 
-/** Whether a pod waits for the Node to be read again. */
+/** Whether any pod waits for the Node to be reread. */
 export const needsNodeRead = ({ waitingRequests }: AdmissionContext): boolean =>
   waitingRequests.some(({ nodeRead }) => nodeRead === 'due');
 
@@ -83,7 +83,7 @@ const updateNodeReads = (context: AdmissionContext, at: Request['nodeRead'], nex
 });
 
 export interface AdmissionContext extends AdmissionInput {
-  /** The pods that have resources or a name at admission, in order of arrival. At most one entry per UID. */
+  /** The pods that hold resources or a full name, in order of arrival. There is at most one entry per UID. */
   readonly entries: readonly AdmissionEntry[];
   /**
    * Requests that wait until an earlier pod with the same full name is gone (C24), or until preempted pods have
@@ -163,7 +163,10 @@ export function withRequeuedUpdates(context: AdmissionContext, uid = ''): Admiss
   };
 }
 
-/** Returns the sort key of a refused update, most significant component first. The lowest key is decided first. */
+/**
+ * Returns the sort key of a refused update, with the most significant component first. The update with the lowest key
+ * is decided first.
+ */
 function retryRank(context: AdmissionContext, { uid, requests }: Request): readonly number[] {
   const { allocated = null, deferralNumber = 0 } = findEntry(context, uid) ?? {};
   const raisesRequests =
@@ -219,8 +222,8 @@ interface EntryOccupant extends Occupant {
 }
 
 /**
- * The decision on a request. A request has none as long as preempted pods have yet to release the resources that it
- * requires.
+ * The decision on a request. There is no decision while preempted pods have yet to release the resources that the
+ * request needs.
  */
 export interface RequestDecision {
   readonly request: Request;
@@ -228,7 +231,8 @@ export interface RequestDecision {
 }
 
 /**
- * Returns the first request that can be decided. Requests that wait for resources reserve them against later requests.
+ * Returns the first request that can be decided, with its decision. A request that waits for resources reserves them,
+ * so that later requests cannot take them.
  */
 export function nextDecision(context: AdmissionContext): RequestDecision | undefined {
   const earlierRequests: Request[] = [];
@@ -242,8 +246,8 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
 }
 
 /**
- * Postpones a refusal for which the node's labels are the only reason, because another client may just have changed
- * them to make the pod fit.
+ * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to
+ * make the pod fit.
  */
 function postponeDoubtful(
   { hasCluster }: AdmissionContext,
@@ -256,7 +260,7 @@ function postponeDoubtful(
 
 /**
  * Decides on a request, or returns undefined if it has to wait. Waiting requests that this request may preempt are
- * ignored, because they have no resources that they could release.
+ * ignored, because they do not hold any resources yet.
  */
 function decideRequest(
   context: AdmissionContext,
@@ -271,21 +275,21 @@ function decideRequest(
     (uid) => uid !== request.uid && !reservingRequests.some((each) => each.uid === uid),
   );
   const isUpdate = isForAdmittedPod(context, request);
-  // A new pod waits for resources of leaving pods instead of being refused. An update is refused, that is, deferred
-  // while its pod runs.
+  // A new pod waits until leaving pods have released their resources. An update that does not fit is refused instead,
+  // which defers it while its pod continues to run.
   const stayingOccupants = otherOccupants.filter(
     ({ isPreempted, isLeaving }) => !isPreempted && (isUpdate || !isLeaving),
   );
   const node = { ...context.node, ...request.observedNode };
   const nodeState = { ...context, node, occupants: stayingOccupants, reserved: requestsOf(reservingRequests) };
   const decision = isUpdate ? updateDecision(decideUpdate(requests, nodeState)) : decide(request, nodeState);
-  // Waiting would not help, because no other pod is about to release resources.
+  // Only an admission can depend on resources that leaving pods have yet to release.
   if (decision.kind !== 'admitted' || stayingOccupants.length === otherOccupants.length) return decision;
   const all = [...requestsOf(otherOccupants), ...nodeState.reserved];
   return resourceConflict(requests, all, context.capacity) === undefined ? decision : undefined;
 }
 
-/** Returns the context that results from a step. */
+/** Returns the context after a decision has been applied. */
 export function afterDecision(context: AdmissionContext, { request, decision }: RequestDecision): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: markPreempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted')
@@ -316,8 +320,8 @@ const markPreempted = (entries: readonly AdmissionEntry[], uids: readonly string
   entries.map((entry) => (uids.includes(entry.uid) ? { ...entry, isPreempted: true } : entry));
 
 /**
- * Whether the request updates a pod that has already been admitted. A grant from before a restart of the agent reserves
- * resources for its pod, but the pod is decided on like a new one.
+ * Whether the request updates a pod that has already been admitted. After a restart of the agent, a persisted
+ * allocation reserves resources for its pod, but the pod is decided on like a new one.
  */
 function isForAdmittedPod(context: AdmissionContext, { uid }: Request): boolean {
   const { holdsName = false, allocated = null } = findEntry(context, uid) ?? {};

@@ -1,6 +1,7 @@
 /**
- * Implements immutable lists of items that belong to pods, with one item per UID. They are plain data, because they are
- * recorded. Each list has an index by UID and name, which is built once and passed on to the lists derived from it.
+ * Implements immutable lists of items that belong to pods, with one item per UID. The lists are plain data, because
+ * they are part of recordings. Each list has an index by UID and name, which is built once and passed on to the lists
+ * derived from it.
  */
 
 interface PodItem {
@@ -49,7 +50,7 @@ function moveIndex<T extends PodItem>(list: readonly T[], next: readonly T[], be
 }
 
 export const findByUid = <T extends PodItem>(list: readonly T[], uid: string): T | undefined =>
-  // The index of a list contains only items of that list.
+  // Safe cast: the index of a list contains only items of that list.
   getIndex(list).itemByUid.get(uid) as T | undefined;
 
 /** Returns the items with a full name, in no particular order. */

@@ -12,8 +12,8 @@ export interface CertificateSubject {
 export interface PersistedCertificate {
   readonly subject: CertificateSubject;
   /** Start of the validity in milliseconds since the epoch. */
-  /** End of the validity in milliseconds since the epoch. */
   readonly notBefore: number;
+  /** End of the validity in milliseconds since the epoch. */
   readonly notAfter: number;
   readonly names: AlternativeNames;
 }

@@ -10,12 +10,13 @@ import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after, retryState } from '../shared/waits.ts';
 import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalTime } from './certificate.ts';
 
-// A type alias, because the package's declaration files would have to name an interface.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type CertificateInput = {
   readonly nodeName: string;
   readonly name: CertificateName;
   /**
-   * Whether the certificate is renewed before it expires. Otherwise a new certificate is requested when it has expired.
+   * Whether the certificate is renewed before it expires. If false, a new certificate is requested only after the old
+   * one has expired.
    */
   readonly rotates: boolean;
 };
@@ -42,7 +43,7 @@ type CertificateContext = CertificateInput & {
   /** The names and addresses that the certificate has to cover. */
   readonly names: AlternativeNames;
   readonly certificate?: PersistedCertificate | undefined;
-  /** When the next certificate is requested, in milliseconds since the epoch. */
+  /** Time at which the next certificate is requested, in milliseconds since the epoch. */
   readonly dueAt: number;
   /** The pending request, and the names that it covers. */
   readonly request: { readonly name: string; readonly uid: string; readonly names: AlternativeNames };
@@ -58,7 +59,7 @@ const NO_REQUEST = { name: '', uid: '', names: NO_NAMES };
 
 type PortOutput = Partial<PortTypes['readCertificate']['output'] & PortTypes['requestCertificate']['output']>;
 
-// Only ports of this machine complete here.
+// Safe cast: only ports of this machine have an output.
 const portOutput = (event: object): PortOutput => ('output' in event ? (event.output as PortOutput) : {});
 
 /**

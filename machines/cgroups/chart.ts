@@ -1,7 +1,7 @@
 /**
- * Manages the parent cgroups of pods (C25), which are set up at the start and checked once a minute. If the kernel
- * refuses the limit for all pods, the limit is set again later. As long as pods of another agent exist, cgroups that
- * they share remain unchanged.
+ * Manages the parent cgroups of pods (C25). They are set up at startup and checked once a minute. If the kernel refuses
+ * the limit for all pods, the limit is retried later. Parent cgroups that contain pods of another agent remain
+ * unchanged.
  */
 import { assign, emit, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -19,22 +19,25 @@ import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { type CoverageGap, RARE } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
-/** Interval between two checks. A kubelet retries at the same interval, because running pods may use less by then. */
+/**
+ * Interval between two checks, as in a kubelet. By the next check, running pods may use less, so that the kernel
+ * accepts the limit.
+ */
 const CHECK_INTERVAL_MS = 60_000;
 
-// Type aliases, because the package's declaration files would have to name interfaces.
+// Type aliases, because generated declaration files can expand an alias but can refer to an interface only by name.
 type CgroupsInput = { readonly nodeName: string };
 
 type CgroupsContext = CgroupsInput & {
   /** Warnings, one sentence each. */
   readonly warnings: readonly string[];
-  /** Why the limit for all pods is not in force. */
+  /** Reason why the limit for all pods is not in force. */
   readonly failure: Failure | undefined;
 };
 
-/** Returns the result of `setUpCgroups`. Undefined for every other event, such as a failure. */
+/** Returns the output of `setUpCgroups`, or undefined for any other event, such as a failure. */
 const setUpResult = (event: object): CgroupSetUp | undefined =>
-  // `setUpCgroups` is the only actor whose output arrives here.
+  // Safe cast: `setUpCgroups` is the only invoked actor that has an output.
   'output' in event ? (event.output as CgroupSetUp) : undefined;
 
 const cgroupsSetup = setup({
@@ -59,7 +62,7 @@ const cgroupsSetup = setup({
   },
 });
 
-/** Returns the kubelet's event about a limit for all pods that is not in force. */
+/** Returns the kubelet's event that the limit for all pods could not be enforced. */
 const enforcementFailedEvent = (message: string): EventMessage => ({
   eventType: 'Warning' as const,
   reason: 'FailedNodeAllocatableEnforcement',

@@ -1,4 +1,7 @@
-/** Runs one container of a pod, over all its restarts. The pod tells the container when its turn to start has come. */
+/**
+ * Runs one container of a pod across all of its restarts. The pod notifies the actor when the container's turn to start
+ * has come.
+ */
 import { assertEvent, assign } from 'xstate';
 import type { ActorInfo } from '../shared/stateMeta.ts';
 import { type ContainerContext, initialContext, remainingBackOffMs } from './context.ts';
@@ -16,7 +19,7 @@ import { running, runningImplementations } from './states/running.ts';
 import { stopping, stoppingImplementations } from './states/stopping.ts';
 import { facts, waitWithHook } from './view.ts';
 
-/** Implementations for events that are handled in every state. */
+/** Setup with the implementations of all regions and of the events that every state handles. */
 const chartSetup = containerSetup
   .extend(adoptingImplementations)
   .extend(pendingImplementations)
@@ -47,8 +50,8 @@ export const containerMachine = chartSetup.createMachine({
   id: 'container',
   description: 'One container of a pod, over all its restarts.',
   meta: {
-    // A crash-loop back-off lasts at most its delay from the start of the state, even if the time of the run's exit is
-    // unknown or, because the clock was set back, lies in the future.
+    // A crash-loop back-off ends at the latest one full delay after this state was entered. The time of the run's exit
+    // may be unknown or, if the clock was set back, lie in the future.
     moments: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + remainingBackOffMs(context)),
     }),
@@ -63,7 +66,10 @@ export const containerMachine = chartSetup.createMachine({
   },
   context: ({ input }) => initialContext(input),
   initial: 'new',
-  /** A state that does not handle one of these events itself records it for its next decision. */
+  /**
+   * Default handlers for states that do not handle these events themselves. They record the event for the next
+   * decision.
+   */
   on: {
     'container.update': { actions: 'update' },
     'sandbox.ready': { actions: 'takeSandbox' },

@@ -33,16 +33,13 @@ export interface ContainerInput {
   readonly sandbox: ObservedSandbox | undefined;
   /** The size of the existing container, if it differs from the size in the spec. */
   readonly size?: ContainerSize | undefined;
-  /** The containers with this name in the runtime: a running one first, then the newest. */
+  /** The containers with this name in the runtime. Running containers come first, then the newest. */
   readonly observed: readonly ObservedContainer[];
-  /**
-   * The restart count, including the next run, if the runtime has lost the last run and only log files provide the
-   * count (C23).
-   */
+  /** The restart count, including the next run. Set only if the runtime has lost the container's last run (C23). */
   readonly restarts?: number | undefined;
   /**
    * The restart count that an earlier agent reported after it had removed the container for a restart of all containers
-   * (C5). The reported count never decreases.
+   * (C5). A reported count must never decrease.
    */
   readonly reportedRestarts?: number | undefined;
   /** Results of the container's probes from before a restart of the agent. */
@@ -57,17 +54,19 @@ export interface ProbeResults {
   readonly ready: boolean;
 }
 
-/** Context of a container. `waitingReason` says why the image is missing or why the container could not be started. */
+/**
+ * Context of a container. `waitingReason` is the reason why the image is missing or the container could not be started.
+ */
 export interface ContainerContext
   extends Omit<ContainerInput, 'sandbox' | 'size' | 'observed' | 'probed'>,
     ImageProgress {
   readonly sandbox?: ObservedSandbox | undefined;
-  /** The sandbox that the pod has lost. Null if no process in it remains. Undefined until a sandbox is lost. */
+  /** The sandbox that the pod has lost, or null if no process remains in it. Undefined until a sandbox is lost. */
   readonly lostSandbox?: ObservedSandbox | null | undefined;
   /** Whether the existing container was created in an earlier sandbox of the pod. */
   readonly isFromEarlierSandbox?: boolean | undefined;
   /**
-   * Whether the pod has given this container its turn in the current sandbox. In a new sandbox, it needs a new turn.
+   * Whether the container's turn to start has come in the current sandbox. The turn is lost together with the sandbox.
    */
   readonly hasTurn: boolean;
   /** The attempt of the current container, or of the next one if none exists. It is also the restart count. */
@@ -78,8 +77,8 @@ export interface ContainerContext
    */
   readonly isAttemptReported?: boolean | undefined;
   /**
-   * ID of the container that an earlier agent created for this attempt and did not start. It is reported until the next
-   * container is created.
+   * ID of the container that an earlier agent created for this attempt and did not start. The status contains this ID
+   * until the next container is created.
    */
   readonly unstartedId?: string | undefined;
   readonly imageRef?: string | undefined;
@@ -94,7 +93,7 @@ export interface ContainerContext
   /** The runtime's ID of the current attempt's container. */
   readonly id?: string | undefined;
   /**
-   * When the container under `id` was created, in milliseconds since the epoch. Undefined until the runtime has
+   * Creation time of the container with this `id`, in milliseconds since the epoch. Undefined until the runtime has
    * reported it.
    */
   readonly createdAt?: number | undefined;
@@ -104,7 +103,7 @@ export interface ContainerContext
   /** The run that started before this agent, with its probe results. */
   readonly adopted?: ProbeResults | undefined;
   /**
-   * Whether the container that existed when this actor was created had been started, including one that is still
+   * Whether a container existed when this actor was created and had already been started. The container may still be
    * running.
    */
   readonly hasRunBefore?: boolean | undefined;
@@ -116,10 +115,10 @@ export interface ContainerContext
    */
   readonly resizeError?: { readonly size: ContainerSize; readonly message: string } | undefined;
   /** The terminated run of the current attempt. */
-  /** The run before `run`. */
   readonly run?: TerminatedRun | undefined;
-  /** The run before `earlierRun`. */
+  /** The run before `run`. */
   readonly earlierRun?: TerminatedRun | undefined;
+  /** The run before `earlierRun`. */
   readonly oldestRun?: TerminatedRun | undefined;
   /**
    * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
@@ -142,8 +141,8 @@ export interface ContainerContext
    */
   readonly stopBy?: number | undefined;
   /**
-   * Grace period of a stop in seconds, independent of changes of the clock. Undefined if the pod's own grace period
-   * applies.
+   * Grace period of a stop in seconds, which changes of the clock do not affect. Undefined if the pod's own grace
+   * period applies.
    */
   readonly stopGraceSeconds?: number | undefined;
   /**
@@ -152,13 +151,13 @@ export interface ContainerContext
    */
   readonly isKilledToRestart?: boolean | undefined;
   /**
-   * The delay that was counted for the last start. Undefined if none was counted, in which case the next start is
-   * immediate and is counted with 0.
+   * The back-off delay recorded for the last start. If it is undefined, the next start is immediate and is recorded
+   * with a delay of 0.
    */
   readonly crashDelayMs?: number | undefined;
-  /** Part of the delay that had already passed when the current waiting state was entered, in milliseconds. */
+  /** Part of the back-off delay that had already passed when the current waiting state was entered, in milliseconds. */
   readonly elapsedBackOffMs?: number | undefined;
-  /** When the next attempt is due, in milliseconds since the epoch. 0 if that is unknown. */
+  /** Due time of the next attempt in milliseconds since the epoch, or 0 if unknown. */
   readonly retryAt: number;
 }
 
@@ -190,11 +189,11 @@ export function initialContext(input: ContainerInput): ContainerContext {
   };
 }
 
-/** Returns undefined if the details of a terminated run could not be read yet. A later list supplies them. */
+/** Returns the terminated run, or undefined if its details could not be read yet. A later list supplies them. */
 const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
   shown.state === 'exited' && shown.exitCode === undefined ? undefined : terminatedRun(shown);
 
-/** Returns the input that identifies the current attempt's container for the ports. */
+/** Returns the port input that identifies the current attempt's container. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
   pod,
   container: name,
@@ -209,10 +208,10 @@ export const sizeOf = (context: { readonly pod: Pod; readonly name: string }): C
 const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, memoryRequest: 0 };
 
 /**
- * Returns the size of a container for which no size was persisted. Like a kubelet, the node sends the runtime the size
- * in the spec once more, which changes nothing if the container already has it (`computePodResizeAction` in
- * `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a container whose resize policy requires
- * it. Here such a container is assumed to have the size in the spec.
+ * Returns the assumed size of a container for which no size was persisted. Like a kubelet, the node assumes no size, so
+ * that it sends the size in the spec to the runtime once more. This has no effect if the container already has that
+ * size (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
+ * container whose resize policy requires it. This agent instead assumes that such a container has the size in the spec.
  */
 function unknownSize(input: ContainerInput): ContainerSize {
   const { spec } = input.pod;
@@ -236,7 +235,7 @@ export const resizeErrorOf = (context: ContainerContext): string | undefined =>
     ? context.resizeError.message
     : undefined;
 
-/** Whether the container in the runtime has a different size than the one in its spec. */
+/** Whether the container's size in the runtime differs from the size in its spec. */
 export const hasWrongSize = (context: ContainerContext): boolean =>
   context.size !== undefined && !hasSameSize(context.size, sizeOf(context));
 
@@ -317,7 +316,7 @@ export const earlierDeadline = (
 ): number | undefined =>
   firstDeadline === undefined ? secondDeadline : Math.min(firstDeadline, secondDeadline ?? Infinity);
 
-/** Returns the maximum remaining crash-loop back-off, counted from the start of the state that waits for it (C7). */
+/** Returns the maximum remaining crash-loop back-off, in milliseconds from the entry into the waiting state (C7). */
 export const remainingBackOffMs = ({ crashDelayMs = 0, elapsedBackOffMs = 0 }: ContainerContext): number =>
   Math.max(0, crashDelayMs - elapsedBackOffMs);
 

@@ -20,7 +20,10 @@ export function withNewId(context: ContainerContext, id: string | undefined): Pa
   };
 }
 
-/** Whether the observed container is the current attempt's container, which had this ID and now has a different one. */
+/**
+ * Whether the observed container is the current attempt's container, which used to have the ID `id` and now has a
+ * different one.
+ */
 const isSameUnderOtherId = (
   { attempt, createdAt }: ContainerContext,
   id: string | undefined,

@@ -1,4 +1,4 @@
-/** Builds the events about containers with the kubelet's reasons and messages. Constant ones are in the chart. */
+/** Builds the events about containers with the kubelet's reasons and messages. */
 
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -10,7 +10,7 @@ type ContextArgs = { readonly context: ContainerContext };
 
 const killingEvent = (message: string): EventMessage => ({ reason: 'Killing', message });
 
-/** Returns the events about a container that the runtime refused to create or start. */
+/** Returns the event about a container that could not be created or started. */
 export const launchFailedEvents = (failure: Failure): EventMessage[] =>
   failureEvents(failure, 'Failed', `Error: ${failure.message}`);
 
@@ -26,8 +26,8 @@ const outdatedEvents = ({ context }: ContextArgs): EventMessage[] =>
   context.id === undefined ? [] : [killedEvent(context, 'definition changed', true)];
 
 /**
- * Returns the event about a failed probe. The container is restarted regardless of its exit code, unless its policy is
- * Never.
+ * Returns the event about the kill of a container after a failed probe. The event announces a restart unless the
+ * restart policy is Never.
  */
 export function failedProbeEvent(context: ContainerContext, kind: ProbeKind): EventMessage {
   const policy = specOf(context).restartPolicy ?? context.pod.spec.restartPolicy;
@@ -35,8 +35,8 @@ export function failedProbeEvent(context: ContainerContext, kind: ProbeKind): Ev
 }
 
 /**
- * Returns the event about the kill of a container. For init containers, including sidecars, a kubelet does not announce
- * the restart.
+ * Returns the event about the kill of a container. As in a kubelet, it does not announce a restart of an init container
+ * or sidecar.
  */
 function killedEvent({ name, role }: ContainerContext, what: string, restarts: boolean): EventMessage {
   if (isInit(role)) return killingEvent(`Init container ${name} ${what}`);

@@ -1,4 +1,4 @@
-/** Handles a container whose whole pod restarts in place because of a restart rule of one of its containers (C5). */
+/** Handles the restart of a whole pod in place, which is triggered by a restart rule of one of its containers (C5). */
 import { hasRunReason, restartsAllContainers } from '../../kubernetes/lifecycle/restart.ts';
 import { type ContainerContext, nextAttempt, specOf } from './context.ts';
 

@@ -132,8 +132,8 @@ export const containerSetup = setup({
       assertEvent(event, 'container.update');
       const hasKeyChanged = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!hasKeyChanged) return { pod: event.pod, volumes: event.volumes };
-      // Different resources may fix the crash, so the back-off starts over (C7). As in a kubelet, the start of a
-      // container that has a terminated run counts (`backOff.Next` in `doBackOff`).
+      // Different resources may fix the crash, so the back-off starts over (C7). As in a kubelet, a start that follows
+      // a terminated run is recorded with a delay of 0 (`backOff.Next` in `doBackOff`).
       const crashDelayMs = context.id === undefined && context.earlierRun?.finishedAt !== undefined ? 0 : undefined;
       return { pod: event.pod, volumes: event.volumes, crashDelayMs };
     }),

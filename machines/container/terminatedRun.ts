@@ -22,7 +22,7 @@ export function terminatedRun(container: ObservedContainer): TerminatedRun {
   };
 }
 
-// The two spaces after the period are as in Kubernetes.
+// The two spaces after the period match the message of Kubernetes.
 const CONTAINER_LOST_MESSAGE =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 
@@ -36,8 +36,8 @@ export function unknownExitRun(
 }
 
 /**
- * Returns the last run of a container that is known only from log files. These do not reveal whether an init container
- * succeeded.
+ * Returns the last run of a container that is known only from log files, or undefined for an init container, because
+ * log files do not reveal whether it succeeded.
  */
 export const lostRun = ({
   role,

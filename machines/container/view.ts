@@ -19,7 +19,7 @@ interface PodViewInput {
   /** Whether the pod is terminating without having been deleted. */
   readonly endsUndeleted?: boolean;
   readonly restartsAll?: boolean;
-  /** Why a volume that the container mounts is missing. */
+  /** Reason why a volume that the container mounts is missing. */
   readonly volumeReason?: { readonly reason: WaitReason; readonly message: string } | undefined;
 }
 
@@ -86,8 +86,8 @@ export function waitWithHook(waitsFor: string, { snapshot }: HookWaitInput): str
 }
 
 /**
- * Returns the reported exit. The exit of a short-lived container can be observed before its start call returns. It is
- * not reported until the call has returned the container's details.
+ * Returns the run whose exit may be reported. The exit of a short-lived container can be observed before its start call
+ * returns. It is not reported until that call has returned the container's details.
  */
 const reportedRun = (snapshot: ContainerSnapshot): TerminatedRun | undefined =>
   snapshot.hasTag('creatingContainer') ? undefined : snapshot.context.run;
@@ -148,7 +148,7 @@ function currentState(
 }
 
 /**
- * Whether the container would run again if its pod were not terminating. As long as the pod is not deleted, such a
+ * Whether the container would run again if its pod were not terminating. Unless the pod has been deleted, such a
  * container is reported as waiting (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
  */
 const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>

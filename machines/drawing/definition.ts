@@ -3,7 +3,7 @@ import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xst
 import { guardName } from './mermaidText.ts';
 import { childrenOf, dottedPath } from './ways.ts';
 
-/** A transition of a `StateDefinition`. Actions and guards are names. */
+/** A transition of a `StateDefinition`. Actions and guards are represented by their names. */
 interface Transition {
   /** IDs of the target states, such as `#pod.running`. Missing if the transition stays in its state. */
   readonly target?: readonly string[];
@@ -22,7 +22,7 @@ interface Invocation {
   readonly onError?: Transitions;
 }
 
-/** Config of a state without functions. `createMachine` of XState accepts it. */
+/** Config of a state without functions, which XState's `createMachine` accepts. */
 export interface StateDefinition {
   readonly description?: string;
   readonly type?: 'parallel' | 'final' | 'history';

@@ -14,8 +14,8 @@ interface Edge {
 
 /**
  * Returns the source of a `stateDiagram-v2`. States are nested, and transitions are labelled `event [guard]` in the
- * order of the definition. Transitions that stay in a state are listed in its box. Transitions of every state in a box
- * are drawn from a box "any state".
+ * order of the definition. Internal transitions are listed in the box of their state. Transitions that apply to every
+ * state in a box start at a node "any state".
  */
 export function mermaidOf(machine: AnyStateMachine): string {
   const edges = nodesOf(machine.root).flatMap(edgesOf);
@@ -47,7 +47,7 @@ function renderState(node: AnyStateNode, edges: readonly Edge[]): string[] {
   const title = `state "${node.key}" as ${idOf(node)}`;
   if (node.type === 'compound') return [`${title} {`, ...indented(renderBox(node, edges)), '}'];
   if (node.type === 'history') return [title, `${idOf(node)} : the previous state`];
-  // Every machine here declares StateMeta as its meta type.
+  // Safe cast: every machine declares StateMeta as its meta type.
   const { waitsFor } = (node.meta ?? {}) as StateMeta;
   const detailLines = [...(waitsFor ? [`waits for ${waitsFor}`] : []), ...renderInternalTransitions(node)];
   return [title, ...detailLines.map((line) => `${idOf(node)} : ${line}`)];

@@ -12,9 +12,9 @@ import { describeTransition, transitionsOf } from './ways.ts';
 const TIMER_EVENT = 'timer.elapsed';
 
 /**
- * Returns the transitions out of a state: those of timers first, then those of the innermost state. Leaves out
- * transitions of outer states for events that an inner state always handles. `until` is the deadline of the state's
- * wait.
+ * Returns the transitions out of a state. Those of timers come first, and those of inner states precede those of outer
+ * states. Transitions of outer states are omitted for events that an inner state always handles. `until` is the
+ * deadline of the state's wait.
  */
 export function listNextTransitions(machine: AnyStateMachine, state: StateValue, until?: number): NextTransition[] {
   const transitions = leavesOf(machine, state).flatMap((leaf) => transitionsOutOf(leaf, until));

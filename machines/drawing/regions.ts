@@ -1,12 +1,12 @@
-/** Reads the properties of drawings from the `meta` of states: regions, layout and rules. */
+/** Reads the regions, layout and rules of drawings from the `meta` of states. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Region, StateMeta } from '../shared/stateMeta.ts';
 import { dottedPath, nodesOf } from './ways.ts';
 
-// Every machine here declares StateMeta as its meta type.
+// Safe cast: every machine declares StateMeta as its meta type.
 const metaOf = (node: AnyStateNode) => (node.meta ?? {}) as StateMeta;
 
-/** Returns a state and the states around it, innermost first. Returns an empty list for an unknown state. */
+/** Returns a state and its ancestors, innermost first, or an empty list for an unknown state. */
 function withAncestors(machine: AnyStateMachine, state: string): AnyStateNode[] {
   const stateNode = nodesOf(machine.root).find((node) => dottedPath(node) === state);
   const ancestors: AnyStateNode[] = [];
@@ -31,15 +31,16 @@ export const rulesOf = (machine: AnyStateMachine, state: string): readonly strin
     .map((node) => metaOf(node).rules)
     .find((rules) => rules !== undefined) ?? [];
 
-/** Returns the states of a region or, without a region, those of a small machine. */
+/** Returns the states of a region. Without a region, returns all states of a machine that has no regions. */
 function regionStates(machine: AnyStateMachine, region: Region | undefined): AnyStateNode[] {
   if (region === undefined && regionsOf(machine).length > 0) return [];
   return nodesOf(machine.root).filter((node) => regionOf(machine, dottedPath(node)) === region);
 }
 
 /**
- * Returns the columns of boxes of a region or, without one, of a small machine: from left to right, each from top to
- * bottom in the order of the chart. Returns undefined if the boxes are laid out from left to right in that order.
+ * Returns the columns of boxes in the drawing of a region or, without a region, of a machine that has none. Columns run
+ * from left to right, and their boxes from top to bottom in the order of the chart. Returns undefined if no state
+ * declares a column, in which case all boxes are laid out from left to right in that order.
  */
 export function regionColumns(machine: AnyStateMachine, region?: Region): readonly (readonly string[])[] | undefined {
   const columns: string[][] = [];

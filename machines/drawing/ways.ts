@@ -32,11 +32,11 @@ export const dottedPath = (node: AnyStateNode): string => node.path.join('.');
 
 /**
  * Names a transition by its state, its event and its index among the transitions of that event, such as `ended.choosing
- * always 3`. Returns undefined for the initial step of a machine.
+ * always 3`. Returns undefined for the initial transition of a machine.
  */
 export function transitionId(transition: AnyTransitionDefinition): string | undefined {
   const { source, eventType } = transition;
-  // The initial step of a machine has a source and no event.
+  // The initial transition of a machine is in neither list, because it has no event.
   const candidates = eventType === '' ? source.always : source.transitions.get(eventType);
   const index = candidates?.indexOf(transition) ?? -1;
   return index < 0 ? undefined : `${dottedPath(source) || '(root)'} ${eventType || 'always'} ${index}`;
@@ -46,7 +46,7 @@ export function transitionId(transition: AnyTransitionDefinition): string | unde
 export const transitionIds = (transitions: readonly AnyTransitionDefinition[]): string[] =>
   transitions.flatMap((transition) => transitionId(transition) ?? []);
 
-/** Describes a transition. `tried` contains all transitions of its event. */
+/** Describes a transition. `candidates` contains all transitions of its state for the same event. */
 export function describeTransition(
   transition: AnyTransitionDefinition,
   candidates: readonly AnyTransitionDefinition[],

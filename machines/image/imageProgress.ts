@@ -7,7 +7,7 @@ export interface ImageProgress {
   /** Back-off delay after the last failure to get the image, in milliseconds. */
   readonly imageDelayMs: number;
   readonly failure?: Failure | undefined;
-  /** Why the image is missing, as reported in the status. */
+  /** Reason why the image is missing, as reported in the status. */
   readonly waitingReason?: WaitingReason | undefined;
 }
 

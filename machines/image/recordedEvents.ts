@@ -6,8 +6,8 @@ import { failureEvents } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
 /**
- * Returns the event for an image that is present and used. The kubelet's wording adds that the pod needs no proof of
- * access to the registry.
+ * Returns the event for an image that is present and need not be pulled. In the kubelet's wording, it also says that
+ * the pod may access the image.
  */
 export const imagePresentEvent = (image: string): EventMessage => ({
   reason: 'Pulled',
@@ -20,7 +20,7 @@ export const imageMissingEvent = (image: string): EventMessage =>
 /** Returns the additional event that the kubelet records for a container whose image is not available. */
 export const imageErrorEvent = (reason: string): EventMessage => warning('Failed', `Error: ${reason}`);
 
-/** Returns the additional event for a failed image check. */
+/** Returns the additional event for a container that a failed image check blocks. */
 export const inspectionErrorEvents = (failure: Failure): EventMessage[] =>
   failureEvents(
     failure,
@@ -34,7 +34,7 @@ export const pullingEvent = (image: string): EventMessage => ({
 });
 
 /**
- * Returns the events of a completed pull. `foundAbsentAt` is when the image was found to be absent, which is when the
+ * Returns the event of a completed pull. `foundAbsentAt` is when the image was found to be absent, which is when the
  * wait for a pull slot started.
  */
 export function pulledEvent(

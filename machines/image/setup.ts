@@ -39,7 +39,7 @@ export interface ImageInput {
    * image of the earlier one is present.
    */
   readonly sharesEarlierImage: boolean;
-  /** The pod's number in order of arrival. The pod that arrived first pulls first. */
+  /** Position of the pod in the order of arrival. Earlier pods pull first. */
   readonly arrivalOrder: number;
   /** Back-off delay after the last failed attempt, in milliseconds. 0 if none failed. */
   readonly delayMs: number;
@@ -48,7 +48,10 @@ export interface ImageInput {
 
 export interface ImageContext extends ImageInput {
   readonly imageRef: string;
-  /** When the image was found to be absent, in milliseconds since the epoch. The wait for a pull slot started then. */
+  /**
+   * Time at which the image was found to be absent and the wait for a pull slot started, in milliseconds since the
+   * epoch.
+   */
   readonly foundAbsentAt: number;
   /** Time limit of the pull, in milliseconds. Undefined if there is none. */
   readonly limitMs?: number | undefined;

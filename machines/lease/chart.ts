@@ -10,7 +10,7 @@ import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { NODE_RARELY_LEAVES } from '../shared/unreached.ts';
 import { after, retryWaitState } from '../shared/waits.ts';
 
-// A type alias, because the package's declaration files would have to name an interface.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type LeaseInput = {
   /** Renewal interval in milliseconds, a quarter of the lease's duration. */
   readonly renewalIntervalMs: number;
@@ -35,7 +35,7 @@ export type LeaseContext = LeaseInput & {
 };
 
 const leaseOutput = (event: object): PortTypes['renewLease']['output'] =>
-  // `renewLease` is the only actor whose output arrives here.
+  // Safe cast: `renewLease` is the only invoked actor that has an output.
   'output' in event ? (event.output as PortTypes['renewLease']['output']) : { isHeld: false, chance: 0 };
 
 export const leaseMachine = setup({
@@ -54,7 +54,7 @@ export const leaseMachine = setup({
   actions: {
     begin: assign({ wasNodeRegistered: false }),
     recordNodeRegistered: assign({ wasNodeRegistered: true }),
-    /** Reports that the API server is reachable again, so that other updates need not wait. */
+    /** Reports that the API server is reachable again, so that other updates are sent at once. */
     reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),

@@ -18,7 +18,10 @@ export interface LimiterContext {
   readonly capacity: number;
   /** Maximum time for which a slot may be held, in milliseconds. The holder enforces it. */
   readonly limitMs?: number;
-  /** Time in milliseconds after which the holders of all slots count as slow. Undefined if they never do. */
+  /**
+   * Time in milliseconds for which all slots may be taken before their holders count as slow. Undefined if holders
+   * never count as slow.
+   */
   readonly slowAfterMs?: number;
   readonly heldSlots: readonly HeldSlot[];
   readonly queue: readonly SlotRequest[];
@@ -26,7 +29,7 @@ export interface LimiterContext {
 
 export type LimiterInput = Pick<LimiterContext, 'capacity' | 'limitMs' | 'slowAfterMs'>;
 
-/** Inserts a request after those with the same or an earlier ticket. */
+/** Inserts a request after all requests of the same pod and of pods that arrived earlier. */
 function withQueued(queue: readonly SlotRequest[], request: SlotRequest): readonly SlotRequest[] {
   const insertIndex = queue.findIndex((other) => other.arrivalOrder > request.arrivalOrder);
   return insertIndex < 0 ? [...queue, request] : [...queue.slice(0, insertIndex), request, ...queue.slice(insertIndex)];
@@ -44,8 +47,8 @@ const hasSameSubject = ({ subject }: SlotRequest, other: SlotRequest): boolean =
   subject !== undefined && subject === other.subject;
 
 /**
- * Whether a request may get a slot. Requests of one origin hold at most `capacity` slots, including slow ones, and
- * requests for one subject hold at most one.
+ * Whether a request may get a slot. All requests of one origin hold at most `capacity` slots, including slow ones.
+ * Requests with the same subject hold at most one slot.
  */
 const isEligible = ({ capacity, heldSlots }: LimiterContext, request: SlotRequest): boolean =>
   heldSlots.filter((each) => each.origin === request.origin).length < capacity &&
@@ -56,7 +59,7 @@ const nextRequest = (context: LimiterContext): SlotRequest | undefined =>
 
 /**
  * Returns the waiting requests in the order in which they will be granted. Requests that are blocked by slow holders of
- * their own origin, or by a holder with their subject, come last.
+ * their own origin, or by a holder with the same subject, come last.
  */
 export const waitingOrder = (context: LimiterContext): readonly SlotRequest[] => {
   const isBlocked = (request: SlotRequest) =>
@@ -76,7 +79,8 @@ export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequ
 }
 
 const meta: StateMeta = {
-  // The timer restarts when a released slot is granted again, which the limiter's state does not reflect.
+  // The deadline counts from the start of the timer, which restarts when a released slot is granted again. The
+  // limiter's own state does not change then.
   moments({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};

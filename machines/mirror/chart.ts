@@ -1,7 +1,7 @@
 /**
- * Manages the mirror pod of a static pod. This pod with the same name at the API server makes the static pod visible in
- * the cluster. It is updated and removed with the static pod. Whatever happens to the mirror pod, the static pod
- * continues to run.
+ * Manages the mirror pod of a static pod, which makes the static pod visible at the API server under the same name. The
+ * mirror pod is updated and removed with the static pod. If another client changes or deletes the mirror pod, the
+ * static pod continues to run.
  */
 import { assertEvent, assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -13,7 +13,7 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { RARE } from '../shared/unreached.ts';
 import { after, retryState } from '../shared/waits.ts';
 
-/** The node's data about one pod name. All of it is sent whenever any of it changes. */
+/** The node's data about one pod name. The node sends all fields whenever any of them changes. */
 export interface MirrorFacts {
   /** The static pod to mirror. Null if no static pod has the name. */
   readonly pod: Pod | null;
@@ -30,13 +30,13 @@ export interface MirrorFacts {
 
 export type MirrorEvent = { type: 'mirror.changed'; facts: MirrorFacts } | { type: 'timer.elapsed' };
 
-// A type alias, because the package's declaration files would have to name an interface.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 type MirrorInput = { readonly namespace: string; readonly name: string; readonly facts: MirrorFacts };
 
 type MirrorContext = MirrorInput & {
   /** UID of the mirror pod that is being removed. */
-  /** UID of the mirror pod that was removed last. The watch may still contain it for a while. */
   readonly removingUid: string;
+  /** UID of the mirror pod that was removed last. The watch may still contain it for a while. */
   readonly removedUid: string;
   readonly waitMs: number;
   readonly retryAt: number;
@@ -44,8 +44,8 @@ type MirrorContext = MirrorInput & {
 };
 
 /**
- * Initial delay between attempts. A refusal, e.g. because of a missing namespace or a quota, tends to last. A kubelet
- * retries every 60 s to 90 s.
+ * Initial delay between attempts. It is long because the cause of a refusal, e.g. a missing namespace or a quota, tends
+ * to persist. A kubelet retries every 60 s to 90 s.
  */
 const INITIAL_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
@@ -152,8 +152,8 @@ export const mirrorMachine = mirrorSetup.createMachine({
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
       invoke: after(WATCH_LAG_MS),
       always: { guard: 'isSeen', target: 'deciding' },
-      // The mirror pod has been created. Creating it again would be refused, and it cannot be removed before its UID is
-      // known.
+      // Changes are only recorded. Creating the mirror pod again would be refused, and it cannot be removed before the
+      // watch has reported its UID.
       on: {
         'timer.elapsed': { target: 'deciding', meta: { unreached: RARE } },
         'mirror.changed': { actions: 'record', meta: { unreached: RARE } },

@@ -33,10 +33,10 @@ const LOG_CHECK_INTERVAL_MS = 10_000;
  */
 const SLOW_START_MS = 10_000;
 
-/** Feeds that the node cannot work without. They run until they are stopped. */
+/** Feeds that the node cannot work without. They do not end on their own. */
 const REQUIRED_FEEDS: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
-/** Implementations for events that are handled in every state. */
+/** Setup with the implementations of all regions and of the events that every state handles. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(drainingImplementations)
@@ -45,8 +45,8 @@ const chartSetup = nodeSetup
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
       haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
       /**
-       * Whether the stopped feed is essential. Without runtime events or the ticker, which triggers the rebuilding of
-       * broken pods, the agent cannot work.
+       * Whether the node depends on the stopped feed. The agent cannot work without the runtime's facts or the ticker,
+       * which triggers the rebuild of broken pods.
        */
       needsFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
@@ -104,8 +104,8 @@ const chartSetup = nodeSetup
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const observedPod = lookUp(context.observed, container.podUid);
-        // If another agent has a sandbox of the pod, the container may belong to that agent. The next list resolves
-        // this.
+        // If another agent has a sandbox of the pod, the container may belong to that agent. Only the next list can
+        // tell.
         if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
@@ -127,7 +127,7 @@ const chartSetup = nodeSetup
         const names = alternativeNamesOf(event.node?.addresses ?? []);
         if (context.cluster?.certificates?.some(({ name }) => name === 'serving'))
           enqueue.sendTo('certificate/serving', { type: 'certificate.namesChanged', names });
-        // The status is reported before the next check is due, because the cluster considers the node unreachable.
+        // Report the status without waiting for the next check, because the cluster considers the node unreachable.
         const { isReady } = context.readiness;
         if (event.node?.isUnreachable) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),

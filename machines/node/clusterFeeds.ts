@@ -7,7 +7,7 @@ import { watchView } from './source.ts';
 
 type ClusterFeedInput = Pick<NodeContext, 'cluster' | 'watches' | 'eventQueue'>;
 
-/** Returns the credentials, the watches and the event queue as feeds. `startedAt` is when the node started. */
+/** Returns the credentials, the watches and the event queue as feeds. `startedAt` is the start time of the node. */
 export function clusterFeeds({ cluster, watches, eventQueue }: ClusterFeedInput, startedAt: number): FeedView[] {
   if (cluster === undefined) return [];
   const { access } = cluster;

@@ -70,7 +70,7 @@ export interface NodeInput {
   /** Time limit of one pull, in milliseconds. Undefined if there is none. */
   readonly pullLimitMs?: number;
   /**
-   * Time in milliseconds for which pulls may hold all slots before pulls from other registries may exceed them.
+   * Time in milliseconds for which pulls may occupy all slots before pulls from other registries get additional slots.
    * Undefined if unlimited.
    */
   readonly slowPullMs?: number;
@@ -121,7 +121,7 @@ export interface NodeContext
   /** The pods that each source wants, by UID. Contains only sources that have listed their pods. */
   readonly desired: Readonly<Record<string, Readonly<Record<string, Pod>>>>;
   readonly sourceStates: Readonly<Record<string, SourceState>>;
-  /** Problems of manifests, by source: why a manifest is ignored, and warnings about manifests in use. */
+  /** Reasons why manifests are ignored, by source. */
   readonly problems: Readonly<Record<string, readonly SourceProblem[]>>;
   readonly warnings: Readonly<Record<string, readonly SourceProblem[]>>;
   /** Sources that could not be read and have not listed their pods yet. */
@@ -134,13 +134,13 @@ export interface NodeContext
    */
   readonly takenOverUids: readonly string[];
   /**
-   * The pods with an actor, by UID, in the version last sent to it. `isTerminating` is set once the actor has been told
-   * to terminate.
+   * The pods with an actor, by UID, in the version last sent to it. `isTerminating` is set once the actor has received
+   * the command to terminate.
    */
   readonly pods: Readonly<Record<string, { readonly pod: Pod; readonly isTerminating: boolean }>>;
   readonly health: RuntimeHealth;
   readonly pleg: PlegState;
-  /** Whether the runtime has the addresses of pods. Undefined if the node has none. */
+  /** Whether the runtime has accepted the node's pod CIDRs. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
   /**
    * Whether the node is ready, apart from draining, and since when. `since` is undefined if the readiness has not
@@ -153,13 +153,13 @@ export interface NodeContext
   readonly lastFactAt: number;
   /** Pods whose actors failed during termination. They are terminated again at the next tick. */
   readonly brokenPods: readonly Pod[];
-  /** Number of pods that have arrived. */
+  /** Number of pods that have arrived so far. */
   readonly arrivalCount: number;
-  /** When the drain started, in milliseconds since the epoch. 0 if the node is not draining. */
+  /** Start time of the drain in milliseconds since the epoch, or 0 if the node is not draining. */
   readonly drainStartedAt: number;
   /** UIDs of the pods that have terminated since the drain started. */
   readonly drainedUids: readonly string[];
-  /** Why the node agent cannot continue. */
+  /** Reason why the node agent cannot continue. */
   readonly failure?: Failure;
 }
 
@@ -192,8 +192,8 @@ export const networkOf = ({ networkNotReady: message, since }: RuntimeHealth): {
   message === undefined ? {} : { networkNotReady: { message, since } };
 
 /**
- * Returns the garbage that running pods have left. Terminating pods remove their own objects. No garbage is returned
- * while the runtime is not ready.
+ * Returns the garbage of running pods, or none while the runtime is not ready. Terminating pods remove their own
+ * objects.
  */
 export function collectableGarbage({
   observed = {},
@@ -213,7 +213,7 @@ export function collectableGarbage({
   };
 }
 
-/** Returns the running containers of pods with an actor. Their logs are being written. */
+/** Returns the running containers of pods with an actor, whose logs are being written. */
 export const runningLogs = ({ observed = {}, pods }: NodeContext): ContainerRun[] =>
   Object.values(observed).flatMap((pod) =>
     Object.hasOwn(pods, pod.uid)

@@ -97,7 +97,7 @@ function runtimeCounts({ observed = {} }: NodeContext): Pick<NodeCounts, 'runnin
 const certificateExpiries = (refs: readonly AnyActorRef[]): Map<string, number> =>
   new Map(
     refs.flatMap((ref) => {
-      // Only actors of the certificate machine are passed in.
+      // Safe cast: only actors of the certificate machine are passed in.
       const { certificate, name }: { certificate?: { notAfter: number }; name: string } = ref.getSnapshot().context;
       return certificate ? [[name, certificate.notAfter]] : [];
     }),

@@ -3,18 +3,18 @@ import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface EventQueueState {
-  /** When the queue entered its current state, in milliseconds since the epoch. */
+  /** Time at which the queue entered its current state, in milliseconds since the epoch. */
   readonly since: number;
   /** Number of waiting events. */
   readonly waitingCount: number;
   /** Number of events dropped because the queue was full or the API server never accepted them. */
   readonly droppedCount: number;
   /**
-   * When the first event is retried or, if it yields to pod starts, the latest time at which it is sent, in
-   * milliseconds since the epoch. Undefined while events are being sent.
+   * Time at which the first event is retried or, while it yields to pod starts, is sent at the latest, in milliseconds
+   * since the epoch. Undefined while events are being sent.
    */
   readonly until?: number;
-  /** Why the first event was rejected. Undefined while events are being sent. */
+  /** Reason why the first event was rejected. Undefined while events are being sent. */
   readonly failure?: Failure;
 }
 

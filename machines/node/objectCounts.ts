@@ -28,7 +28,7 @@ export function countFacts({ strategy, objectCount, unavailableObjects }: Object
   ];
 }
 
-/** Formats missing objects, e.g. `3 forbidden since 2026-11-27 13:05:06 UTC (default/a, default/b and 1 more)`. */
+/** Formats unavailable objects, e.g. `3 forbidden since 2026-11-27 13:05:06 UTC (default/a, default/b and 1 more)`. */
 function formatUnavailable({ cause, count, names, since }: UnavailableObjects): string {
   const omittedNote = count > names.length ? ` and ${count - names.length} more` : '';
   const timestamp = isoTime(since).slice(0, 19).replace('T', ' ');

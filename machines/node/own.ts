@@ -44,7 +44,8 @@ export function strandedPods(context: NodeContext): PodInput[] {
     const { pod, termination } = desired
       ? { pod: desired, termination: terminationOf(desired, 'NodeShutdown', at) }
       : terminationOfUnlisted(observed, { isOrphan, at });
-    // The pod's termination was already reported. A list that contains the pod again is outdated or contains leftovers.
+    // Do not report the termination of a drained pod again. A list that still contains the pod is outdated or shows
+    // leftovers.
     const isUnreported = drainedUids.includes(observed.uid) || termination.isUnreported === true;
     return {
       ...podInput(context, pod, observed),

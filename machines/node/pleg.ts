@@ -3,12 +3,12 @@ import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PlegState {
-  /** When this state was entered, in milliseconds since the epoch. 0 initially. */
+  /** Time at which this state was entered, in milliseconds since the epoch. 0 initially. */
   readonly since: number;
   /** The runtime's event stream. */
   readonly stream: 'opening' | 'open' | 'broken';
   readonly streamFailure?: Failure;
-  /** Why the latest list, or the inspection of the pods in it, failed. */
+  /** Reason why the latest list, or the inspection of the pods in it, failed. */
   readonly listFailure?: Failure;
   /** Time of the last successful list in milliseconds since the epoch. Set only while listing fails. */
   readonly staleSince?: number;

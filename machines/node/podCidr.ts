@@ -1,16 +1,16 @@
 /**
- * Tracks whether the runtime has the addresses of the node's pods, as a pure reducer. The feed sends the state, and
+ * Tracks whether the runtime has accepted the node's pod CIDRs, as a pure reducer. The feed sends the state, and
  * `explain node` shows it.
  */
 import type { Failure } from '../../base/failure.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 
 export interface PodCidrState {
-  /** The range of pod addresses, such as `10.1.0.0/24` or `10.1.0.0/24,fd00:1::/64`. */
+  /** The pod CIDRs, such as `10.1.0.0/24` or `10.1.0.0/24,fd00:1::/64`. */
   readonly podCidr: string;
-  /** When this state was entered, in milliseconds since the epoch. */
+  /** Time at which this state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** Why the runtime has not accepted the addresses. Undefined if it has. */
+  /** Reason why the runtime has not accepted the pod CIDRs. Undefined if it has. */
   readonly failure?: Failure;
 }
 
@@ -27,7 +27,7 @@ export function nextPodCidr(
   return isSame ? state : { podCidr, since: at, ...(failure ? { failure } : {}) };
 }
 
-/** Returns the addresses as a feed in the actor tree. Returns an empty list for a node without pod addresses. */
+/** Returns the pod CIDRs as a feed in the actor tree, or an empty list for a node without pod CIDRs. */
 export function podCidrViews(state: PodCidrState | undefined): FeedView[] {
   if (state === undefined) return [];
   const { podCidr, since, failure } = state;

@@ -48,7 +48,7 @@ export interface NodeArgs {
   readonly event: NodeEvent;
 }
 
-/** Pods that get an actor. Either all of them are wanted, or all of them only terminate. */
+/** Inputs of the pod actors to spawn. Either all of the pods are wanted, or all of them only terminate. */
 type PodsToSpawn = {
   readonly inputs: readonly PodInput[];
   readonly isTerminating: boolean;
@@ -103,8 +103,8 @@ export const nodeSetup = setup({
   },
   actions: {
     /**
-     * Spawns the actors of pods, which no other action does. Terminating pods first take the resources and the name
-     * that they still hold (C24).
+     * Spawns the actors of pods. No other action does this. Before a terminating pod is spawned, admission reserves the
+     * resources and the name that it still holds (C24).
      */
     spawnPods: enqueueActions(({ context, enqueue }, { inputs, isTerminating }: PodsToSpawn) => {
       if (inputs.length === 0) return;
@@ -118,8 +118,8 @@ export const nodeSetup = setup({
       enqueue.assign({ pods: withEntries(context.pods, newEntries), arrivalCount });
     }),
     /**
-     * Records that the readiness has changed. In a cluster, the node status reports readiness instead, because the
-     * change counts from the condition in the Node.
+     * Records that the readiness has changed. In a cluster, the node status reports readiness instead, because a change
+     * there is relative to the condition in the Node object.
      */
     recordReadiness: enqueueActions(({ context, event, enqueue }) => {
       const readiness = nextReadiness(context, event);

@@ -11,13 +11,13 @@ export interface SourceState {
    * are being written. `broken` has stopped after an internal error.
    */
   readonly state: 'reading' | 'watching' | 'polling' | 'settling' | 'absent' | 'failing' | 'broken';
-  /** When this state was entered, in milliseconds since the epoch. */
+  /** Time at which this state was entered, in milliseconds since the epoch. */
   readonly since: number;
   /** The path of the source, or its URL without secrets. */
   readonly place: string;
   /** Polling interval in milliseconds. Undefined if the source is notified of changes. */
   readonly everyMs?: number;
-  /** When the wait is over, in milliseconds since the epoch. Undefined if unknown, e.g. during a read. */
+  /** End of the wait in milliseconds since the epoch. Undefined if unknown, e.g. during a read. */
   readonly until?: number;
   readonly failure?: Failure;
   /** Numbers of objects. Set only for watches that read objects individually. */
@@ -75,7 +75,7 @@ type SourceSummary = Pick<SourceState, 'state' | 'since' | 'until' | 'failure'>;
 
 function waitDescription({ state, until, failure }: SourceSummary, waits: WaitDescriptions): string | undefined {
   if (state === 'polling' && failure) return INOTIFY_WAIT;
-  // The retry is in progress.
+  // Without a deadline, the failed read is being retried right now.
   return state === 'failing' && until === undefined ? waits.reading : waits[state];
 }
 

@@ -101,7 +101,7 @@ export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: s
 
 const desiredUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
 
-/** Whether every source has listed its pods, at least partially, or has reported that it cannot be read. */
+/** Whether every source has listed at least some of its pods or has reported that it cannot be read. */
 export const haveSourcesAnswered = ({ sources, desired, unreadSources }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) || unreadSources.includes(source));
 
@@ -126,8 +126,8 @@ export function newPods(context: NodeContext, uids: readonly string[] = desiredU
 const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0;
 
 /**
- * Returns the terminal status that the API server has of a pod. Such a pod never runs again, even if no local record is
- * left. Returns undefined for pods with running containers, which have to terminate first.
+ * Returns a pod's status at the API server if it is terminal. The pod then never runs again, even if no local record of
+ * it is left. Returns undefined for pods with running containers, which have to terminate first.
  */
 function terminalServerStatus({ metadata: { annotations }, status = {} }: Pod): PodStatus | undefined {
   const isFromApiServer = lookUp(annotations, SOURCE_ANNOTATION) === 'api';

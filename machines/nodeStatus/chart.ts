@@ -8,7 +8,7 @@ import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { after } from '../shared/waits.ts';
 
-// A type alias, because the package's declaration files would have to name an interface.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type NodeStatusInput = {
   readonly nodeName: string;
   /** Interval between two checks for changes, in milliseconds. */
@@ -26,7 +26,7 @@ export type NodeStatusContext = NodeStatusInput & {
 const STARTUP_GRACE_MS = 5_000;
 
 const statusEvents = (event: object): PortTypes['putNodeStatus']['output']['events'] =>
-  // `putNodeStatus` is the only actor whose output arrives here.
+  // Safe cast: `putNodeStatus` is the only invoked actor that has an output.
   'output' in event ? (event.output as PortTypes['putNodeStatus']['output']).events : [];
 
 export const nodeStatusMachine = setup({

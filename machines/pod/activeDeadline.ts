@@ -1,6 +1,6 @@
 /**
- * Counts down the activeDeadlineSeconds of a pod, or the time limit of its termination. Notifies the pod when the time
- * has passed.
+ * Counts down the activeDeadlineSeconds of a pod or the time limit of its termination, and notifies the pod when the
+ * time is up.
  */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
@@ -14,7 +14,7 @@ import { after } from '../shared/waits.ts';
 export interface ActiveDeadline {
   /** The deadline in milliseconds since the epoch. */
   readonly deadline: number;
-  /** Whether this is the time limit of the termination. */
+  /** Whether the deadline is the time limit of the pod's termination. */
   readonly isTerminationLimit: boolean;
 }
 
@@ -48,7 +48,7 @@ export const activeDeadlineMachine = setup({
       tags: 'working',
       always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }],
     },
-    // The deadline counts as in a kubelet (`pkg/kubelet/active_deadline.go`).
+    // Counts down by the wall clock, as a kubelet does (`pkg/kubelet/active_deadline.go`).
     counting: {
       description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],

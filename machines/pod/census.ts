@@ -27,8 +27,8 @@ export interface Census {
   /** Returns the names of the containers in a lifecycle, in no particular order. */
   namesIn(lifecycle: ContainerLifecycle): ReadonlySet<string>;
   /**
-   * Iterates over the names of a list, in the order of the spec, from the first container on its way. Consecutive calls
-   * with the same list visit each name about once in total.
+   * Iterates over `names`, which are in spec order, beginning with the first container that is starting. Consecutive
+   * calls with the same list visit each name about once in total.
    */
   fromFirstStarting(names: readonly string[]): IterableIterator<string>;
 }
@@ -39,12 +39,12 @@ export const STARTING_LIFECYCLES = ['coming', 'readyToCreate'] as const;
 export const isStarting = (lifecycle: ContainerLifecycle | undefined): boolean =>
   STARTING_LIFECYCLES.some((each) => each === lifecycle);
 
-/** The lifecycles in which a container has no process and gets none on its own. */
+/** The lifecycles in which a container has no process and does not get one on its own. */
 const LIFECYCLES_WITHOUT_PROCESS: readonly ContainerLifecycle[] = ['succeeded', 'failed', 'stopped', 'removed'];
 
 /**
- * Whether a container in this lifecycle has no process and gets none on its own. Undefined if the container has no
- * actor.
+ * Whether a container has no process and does not get one on its own. The lifecycle of a container without an actor is
+ * undefined.
  */
 export const isWithoutProcess = (lifecycle: ContainerLifecycle | undefined): boolean =>
   lifecycle === undefined || LIFECYCLES_WITHOUT_PROCESS.includes(lifecycle);
@@ -59,7 +59,7 @@ class ContainerCensus implements Census {
   activeRegularCount = 0;
   activeCount = 0;
   readonly #names = new Map<ContainerLifecycle, Set<string>>();
-  /** A list of names, and the number of names at its start that are not on their way. */
+  /** The list iterated last, and the number of names at its start that are known not to be starting. */
   #skipped: { readonly names: readonly string[]; count: number } = { names: [], count: 0 };
 
   constructor(spec: PodSpec, lifecycles: Lifecycles) {
@@ -85,7 +85,9 @@ class ContainerCensus implements Census {
     return STARTING_LIFECYCLES.some((lifecycle) => this.namesIn(lifecycle).has(name));
   }
 
-  /** Restarts the iteration if a container before the first one on its way is now on its way. */
+  /**
+   * Resets the iteration if the named container, which is starting, precedes the first starting container found so far.
+   */
   #resetIteration(name: string): void {
     const { names, count } = this.#skipped;
     const nextName = names[count];

@@ -24,7 +24,7 @@ import { sandboxing, sandboxingImplementations } from './states/sandboxing.ts';
 import { terminating, terminatingImplementations } from './states/terminating.ts';
 import { computeActiveDeadline, computeKillDeadline, deadlineOf } from './termination.ts';
 
-/** Implementations for events that are handled in every state. */
+/** Setup with the implementations of all regions and of the events that every state handles. */
 const chartSetup = podSetup
   .extend(admittingImplementations)
   .extend(preparingImplementations)
@@ -95,7 +95,10 @@ const chartSetup = podSetup
         return { networkNotReady: event.networkNotReady };
       }),
       recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
-      /** Sends a volume that came with an update to the containers that already have an actor. */
+      /**
+       * Sends a newly mounted volume to the containers that already have an actor. This happens if an update has added
+       * the volume.
+       */
       shareVolume: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'volume.changed');
         if (event.lifecycle !== 'mounted') return;
@@ -127,7 +130,7 @@ const chartSetup = podSetup
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
-      /** Tells volumes and containers that objects to which they refer may have changed or may have been created. */
+      /** Notifies volumes and containers that objects to which they refer may have been created or changed. */
       forwardObjectChange: enqueueActions(({ context, enqueue }) => {
         sendCommands(enqueue, context, [
           { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'volume.objectsChanged' } },
@@ -184,7 +187,7 @@ export const podMachine = chartSetup.createMachine({
     'runtime.networkChanged': { actions: 'recordNetwork' },
     'admission.admitted': { actions: 'applyUpdate' },
     'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
-    // An internal error in a child actor. The node rebuilds the whole pod from facts.
+    // A child actor has failed with an internal error. The node rebuilds the whole pod from facts.
     'xstate.error.actor.*': { target: '.broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
   },
   states: {

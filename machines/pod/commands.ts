@@ -1,7 +1,7 @@
 /**
- * Sends a pod's commands to the actors of its containers and volumes. Each command costs some of the node's time, so a
- * pod with a thousand containers sends its commands in batches, between which everything else on the node gets its
- * turn. An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
+ * Sends a pod's commands to the actors of its containers and volumes. Each command occupies the event loop for some
+ * time, so a pod with a thousand containers sends its commands in batches, and other work on the node runs in between.
+ * An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -39,13 +39,13 @@ function firstBatch(commands: readonly Command[]): { batch: Command[]; remaining
   return { batch, remaining };
 }
 
-/** The part of the `spawn` of XState's `assign` that commands need. */
+/** The overloads of `spawn`, an argument of XState's `assign`, that commands need. */
 interface SpawnActor {
   (machine: 'container', options: { readonly id: string; readonly input: ContainerInput }): unknown;
   (machine: 'volume', options: { readonly id: string; readonly input: VolumeInput }): unknown;
 }
 
-/** The part of the `enqueue` of XState's `enqueueActions` that commands need. */
+/** The methods of `enqueue`, an argument of XState's `enqueueActions`, that commands need. */
 interface Enqueue {
   sendTo(target: string, event: ContainerEvent | VolumeEvent): void;
   assign(
@@ -56,8 +56,9 @@ interface Enqueue {
 }
 
 /**
- * Sends commands to containers and volumes: at once if they fit into one batch and the queue is empty, otherwise in
- * batches. `enqueue` is the argument of an action of the pod's machine. An action may call this function only once.
+ * Sends commands to containers and volumes. They are sent at once if they fit into one batch and the queue is empty,
+ * and otherwise in batches. `enqueue` is the argument of an action of the pod's machine. An action may call this
+ * function only once.
  */
 export function sendCommands(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);
@@ -66,9 +67,7 @@ export function sendCommands(enqueue: object, context: PodContext, commands: rea
   else sendBatch(actions, { ...context, queued: withCommands([], commands) });
 }
 
-/**
- * Sends the next batch of the queued commands, and schedules the others after the rest of the node has had its turn.
- */
+/** Sends the next batch of the queued commands. The remaining ones follow after other work on the node has run. */
 export function sendBatch(enqueue: object, context: PodContext): void {
   const actions = asEnqueue(enqueue);
   const { batch, remaining } = firstBatch(context.queued ?? []);
@@ -79,7 +78,8 @@ export function sendBatch(enqueue: object, context: PodContext): void {
 }
 
 /**
- * Casts `enqueue`, whose type depends on the other actions of a setup. In each setup of a pod it has these functions.
+ * Safe cast: the type of `enqueue` depends on the other actions of a setup, but it has these methods in every setup of
+ * a pod.
  */
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
@@ -178,7 +178,7 @@ export function withoutCommandsTo(
   );
 }
 
-/** Whether containers in the runtime have yet to get an actor, in which case their state is unknown. */
+/** Whether containers in the runtime still await the spawn of their actor, so that their state is unknown. */
 export const awaitsAdoption = ({ queued: queuedCommands = [], observed }: PodContext): boolean =>
   observed.containers.length > 0 && queuedCommands.some(({ to, event }) => to === undefined && event.type === 'spawn');
 

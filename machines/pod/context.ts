@@ -27,14 +27,14 @@ export interface PodInput {
   readonly pod: Pod;
   /** The pod's objects in the runtime, initially those at the start of the actor. */
   readonly observed: ObservedPod;
-  /** When the node spawned the pod's actor, in milliseconds since the epoch. */
+  /** Time at which the node spawned the pod's actor, in milliseconds since the epoch. */
   readonly spawnedAt: number;
-  /** The pod's number in order of arrival. The pod that arrived first goes first. */
+  /** Position of the pod in the order of arrival. Earlier pods get slots first. */
   readonly arrivalOrder: number;
   readonly crashLoop: BackOff;
   /** Whether pods may use the node's swap. */
   readonly limitedSwap?: boolean | undefined;
-  /** Why the runtime has no network for pods. Undefined if it has one. */
+  /** Set while the runtime has no network for pods. */
   readonly networkNotReady?: NetworkNotReady;
   /** Whether an earlier agent left, or may have left, logs of the pod. */
   readonly hasLogs?: boolean;
@@ -68,7 +68,10 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly allocated: Pod;
   /** The conditions of the pod at its source, including those set by other controllers. */
   readonly conditions?: readonly PodCondition[] | undefined;
-  /** When the pod became active on the node, under this agent or an earlier one, in milliseconds since the epoch. */
+  /**
+   * Time at which the pod became active on the node, under this agent or an earlier one, in milliseconds since the
+   * epoch.
+   */
   readonly startedAt: number;
   /** The active deadline being counted down, in milliseconds since the epoch. */
   readonly activeDeadline?: number | undefined;
@@ -77,8 +80,8 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly networkNotReady?: NetworkNotReady | undefined;
   /**
    * Restart counts of containers whose runs the runtime has lost, including the next run. They are dropped once the
-   * containers have actors, unless the pod has to terminate, because its last status is computed without actors of
-   * containers.
+   * containers have actors. A terminating pod retains them, because its last status is computed without container
+   * actors.
    */
   readonly restarts?: Readonly<Record<string, number>> | undefined;
   readonly volumes: Readonly<Record<string, { lifecycle: VolumeLifecycle; mountedVolume?: MountedVolume }>>;
@@ -116,13 +119,13 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly isInitialized: boolean;
   /** The sidecars whose turn to stop has come (C11). */
   readonly releasedSidecars: readonly string[];
-  /** When the last container terminated, in milliseconds since the epoch. */
+  /** Time at which the last container terminated, in milliseconds since the epoch. */
   readonly endedAt: number;
   readonly termination?: Termination | undefined;
   /** Whether a source wants the pod again. If so, the pod restarts once this actor is done. */
   readonly isRewanted?: boolean;
   readonly refusal?: Refusal | undefined;
-  /** Why the node does not admit the update that the source wants. */
+  /** Reason why the node does not admit the update that the source wants. */
   readonly updateRefusal?: Refusal | undefined;
   /**
    * The refused resize that the last ResizeDeferred or ResizeInfeasible event was about, even if an earlier agent
@@ -135,7 +138,7 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   readonly retryAt: number;
 }
 
-/** A command to some containers or volumes of a pod, in order. */
+/** A command to some of a pod's containers or volumes. */
 export type Command = ContainerCommand | VolumeCommand;
 
 interface ContainerCommand {
@@ -150,13 +153,13 @@ interface VolumeCommand {
   readonly event: VolumeEvent | SpawnVolumes | StopActors;
 }
 
-/** Spawns the actors with the pod and its restart counts at the time of the command. */
+/** Spawns container actors. The command captures the pod and its restart counts at the time at which it is queued. */
 export interface SpawnContainers extends Pick<PodContext, 'restarts'> {
   readonly type: 'spawn';
   readonly pod: Pod;
 }
 
-/** Spawns the actors with the pod and its data at the time of the command. */
+/** Spawns volume actors. The command captures the pod and its data at the time at which it is queued. */
 interface SpawnVolumes extends Omit<VolumeInput, 'name'> {
   readonly type: 'spawn';
 }
@@ -182,8 +185,8 @@ interface AdmittedResize {
 }
 
 /**
- * Returns what an earlier agent reported about a resize, read from the API server's status, so that no event about it
- * is sent again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
+ * Returns the resize state that an earlier agent reported in the API server's status, so that its events are not sent
+ * again (`BackfillPodResizeConditions` in `pkg/kubelet/status/status_manager.go`).
  */
 function reportedResize({ status }: Pod): Pick<PodContext, 'pendingResize' | 'resize'> {
   const pendingCondition = status?.conditions?.find(({ type }) => type === 'PodResizePending');
@@ -237,8 +240,8 @@ function reportedStart({ status }: Pod): number | undefined {
 }
 
 /**
- * Returns the names of the containers whose latest runs the runtime may have lost. It has either no run of them, or
- * only runs in a sandbox that is not ready.
+ * Returns the names of the containers whose latest runs the runtime may have lost, because it has no run of the
+ * container or only runs in a sandbox that is not ready.
  */
 export function containersWithLostRuns(pod: Pod, observed: ObservedPod): string[] {
   const readySandboxIds = new Set(observed.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [id] : [])));
@@ -291,8 +294,8 @@ export const areVolumesUnmounted = ({ volumes }: PodContext): boolean => {
 };
 
 /**
- * Returns the number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs them after
- * every event.
+ * Returns the number of volumes, in total and by lifecycle. Memoized, because a pod with many volumes needs these
+ * numbers after every event.
  */
 const volumeCounts = memoize((volumes: PodContext['volumes']) => {
   const counts: Record<VolumeLifecycle | 'all', number> = { all: 0, pending: 0, mounted: 0, delayed: 0, unmounted: 0 };
@@ -321,9 +324,9 @@ export const runsOf = (observed: ObservedPod, name: string): readonly ObservedCo
 export const mayRun = ({ state }: ObservedContainer): boolean => state === 'running' || state === 'unknown';
 
 /**
- * Returns the runs of a container in the runtime: a running one first, then the newest. If the pod had terminated (C2),
- * runs without a process are included only up to the run in the terminal status, and none if the runtime has lost that
- * run, because earlier runs do not explain the status.
+ * Returns the runs of a container in the runtime. A running one comes first, then the newest. If the pod had terminated
+ * (C2), runs without a process are included only up to the run in the terminal status. If the runtime has lost that
+ * run, none are included, because earlier runs do not explain the status.
  */
 export function knownRuns(
   { observed, restored: restoredStatus }: PodContext,
@@ -343,7 +346,7 @@ export function knownRuns(
 /** Updates one container in the observed pod. */
 export function withContainer(observed: ObservedPod, container: ObservedContainer): ObservedPod {
   const listedContainer = observed.containers.find(({ id }) => id === container.id);
-  // A container's status does not name its sandbox, but the list did.
+  // Only the list contains the container's sandbox, whereas the status does not.
   const mergedContainer = { ...container, sandboxId: container.sandboxId || (listedContainer?.sandboxId ?? '') };
   const otherContainers = observed.containers.filter(({ id }) => id !== container.id);
   return {

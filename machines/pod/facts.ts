@@ -19,7 +19,7 @@ export function facts({ snapshot }: PodInfo): ReportedDetails {
     name: allocated.metadata.name,
     facts: updateNotes(snapshot),
     ...(refusal ? { refused: refusal } : {}),
-    // A pod that completed was not terminated by a command.
+    // A completion is not shown as a termination, because no command caused it.
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     waitDescriptions: snapshot.hasTag('active') ? launchWaits(snapshot) : {},
   };

@@ -1,7 +1,7 @@
 /**
  * Launches the containers of a pod one at a time, including postStart hooks (C9), in rounds that correspond to the
- * syncs of a kubelet. A round contains the containers that are on their way when the round starts. Containers that are
- * on their way later, e.g. after a restart, belong to the next round.
+ * syncs of a kubelet. A round contains the containers that are starting when the round begins. Containers that start
+ * later, e.g. after a restart, belong to the next round.
  */
 import { lookUp } from '../../base/lookUp.ts';
 import { containerNamed } from '../../kubernetes/api/containers.ts';
@@ -9,8 +9,7 @@ import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOr
 import type { PodContext } from './context.ts';
 
 /**
- * Whether a pod gives a container a turn in its rounds. Ephemeral containers do not wait for the hooks of other
- * containers.
+ * Whether a container's turn to start has come. The turn of all regular containers comes when the pod is initialized.
  */
 const hasTurn = ({ isInitialized, turnsTaken }: PodContext, name: string): boolean =>
   isInitialized || turnsTaken.includes(name);
@@ -24,7 +23,7 @@ const launchingContainer = (context: PodContext): string | undefined =>
   );
 
 /**
- * Returns the first container that has yet to be launched in the current round. A failure defers its container to a
+ * Returns the first container that has yet to be launched in the current round. A container that fails is deferred to a
  * later round.
  */
 function nextInRound(context: PodContext): string | undefined {
@@ -44,7 +43,7 @@ function hasNewRound(context: PodContext): boolean {
   return false;
 }
 
-/** Whether a container in the spec is launched in spec order. */
+/** Whether a container is in the spec and is launched in spec order. Ephemeral containers are not. */
 const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
   containerNamed(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
 
@@ -60,7 +59,10 @@ export function newRound(context: PodContext): string[] {
 export const isRoundOver = (context: PodContext): boolean =>
   nextInRound(context) === undefined && launchingContainer(context) === undefined && hasNewRound(context);
 
-/** Returns the container to launch now: the first one of the round, once its image is present. */
+/**
+ * Returns the container to launch now. Ephemeral containers come first, because they do not wait for other containers.
+ * The next container of the round follows once its image is present.
+ */
 export function nextLaunch(context: PodContext): string | undefined {
   const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
   const ephemeral = containerNames(context.allocated.spec, 'ephemeral').find(isReady);

@@ -1,4 +1,4 @@
-/** Gives the rest of the node its turn before a pod sends the next batch of commands. */
+/** Delays a pod's next batch of commands until other work on the node has run. */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
 import type { PodEvent } from '../shared/events.ts';

@@ -1,5 +1,6 @@
 /**
- * Determines the remaining work of a pod's resize: first its containers, then its own cgroup. The chart is in chart.ts.
+ * Determines which steps of a pod's resize remain. The containers are resized first, then the pod's own cgroup. The
+ * chart is in chart.ts.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -33,9 +34,8 @@ export function requestedVersion(
 }
 
 /**
- * Looks up the persisted size that each container had when the previous agent stopped. The resources of the pod may be
- * different by now if its manifest was edited in the meantime. The result is undefined for a container without a
- * persisted size.
+ * Returns a function that looks up the size that a container had when the previous agent stopped. The pod's current
+ * resources may differ from it if the manifest was edited in the meantime. The size is undefined if none was persisted.
  */
 export function persistedSizes({ allocation, allocated }: PodContext): (name: string) => ContainerSize | undefined {
   const { sizes, resources } = allocation ?? {};

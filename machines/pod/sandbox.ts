@@ -1,4 +1,4 @@
-/** Makes decisions about the pod's sandboxes in the runtime (C8), and about those of another agent. */
+/** Decides how the pod's sandboxes in the runtime are used (C8), and takes those of another agent into account. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -12,7 +12,7 @@ import { mayRun, type PodContext, runsOf } from './context.ts';
 import { podRestartingExit } from './restartedAll.ts';
 import { remainsAfterTermination } from './termination.ts';
 
-/** Decides about the sandbox based on the runtime's state when the actor starts (C8). */
+/** Decides whether the pod retains its sandbox, needs a new one or needs none, based on the runtime's state (C8). */
 export const decideSandbox = (context: PodContext) => {
   const { allocated: pod, observed } = context;
   const mustRestartAll = podRestartingExit(context) !== undefined;
@@ -42,7 +42,10 @@ export const showsUnknownContainers = (context: PodContext): boolean => {
   return decideSandbox(context) === 'keep' && containers.some(({ sandboxId }) => sandboxId === newest.id);
 };
 
-/** Returns why an inspected sandbox is unusable for the pod: its readiness, network mode or addresses (C8). */
+/**
+ * Returns the reason why an inspected sandbox is unusable for the pod, or undefined if it is usable. The reason is its
+ * readiness, network mode or addresses (C8).
+ */
 function sandboxFlaw({ allocated: pod }: PodContext, sandbox: ObservedSandbox): string | undefined {
   const observed = { sandboxes: [sandbox], containers: [] };
   const decision = sandboxDecision({ pod, observed, hasContainersToStart: true });
@@ -64,8 +67,8 @@ export const unusableSandboxFailure = (
   });
 
 /**
- * Whether the pod gets no other sandbox (C8), because its containers run once, none of them restarts all (C5), and a
- * container has been created already, even if it has not started.
+ * Whether the pod never gets another sandbox (C8). This is the case if its containers run only once, none of them can
+ * restart the whole pod (C5), and a container has already been created, even if it was never started.
  */
 export const isLastSandbox = ({ allocated, observed, containerIds }: PodContext): boolean =>
   allocated.spec.restartPolicy === 'Never' &&

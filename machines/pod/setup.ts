@@ -73,7 +73,7 @@ export const admissionRequest = (context: PodContext, holder: ActorPath): Admiss
 /** Tags of the pod's states. */
 export type PodTag =
   | StateTag
-  /** Another agent has the pod. */
+  /** Another agent runs the pod. */
   | 'ofOthers'
   /** The pod's history under an earlier agent is being determined. */
   | 'recalling'
@@ -156,7 +156,7 @@ export const podSetup = setup({
       assertEvent(event, 'pod.update');
       return requestedVersion(context, event.pod);
     }),
-    /** Records changed metadata. Other components read it, but no decision depends on it. */
+    /** Records changed metadata. Other components read the metadata, but no decision depends on it. */
     recordMetadata: assign(({ context, event }) => {
       assertEvent(event, 'pod.metadataChanged');
       const { metadata } = event;
@@ -212,7 +212,7 @@ export const podSetup = setup({
      */
     spawnVolumes: enqueueActions(({ context, enqueue }) => {
       const { allocated: pod, arrivalOrder, termination } = context;
-      // The removal of a pod finds an earlier agent's volumes on disk.
+      // No actors are needed to remove a pod, because the removal finds an earlier agent's volumes on disk.
       if (termination !== undefined && !remainsAfterTermination(termination)) return;
       const isInUse = containersOf(pod.spec).some(({ container }) => knownRuns(context, container.name).length > 0);
       const names = (pod.spec.volumes ?? []).map(({ name }) => name);
@@ -261,8 +261,8 @@ export const podSetup = setup({
       sendCommands(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
-     * Stops the containers in the sandbox. Hooks and grace periods apply only if an inspection has shown that the
-     * sandbox is still ready.
+     * Notifies the containers that their sandbox is lost, so that they stop. Hooks and grace periods apply only if an
+     * inspection has shown that the sandbox is still ready.
      */
     revokeSandbox: enqueueActions(({ context, enqueue }, sandbox: ObservedSandbox | null) => {
       const revocation = sandbox?.state === 'ready' ? { readySandbox: sandbox } : {};
@@ -270,8 +270,8 @@ export const podSetup = setup({
       sendCommands(enqueue, context, [{ names: Object.keys(context.containers), event }]);
     }),
     /**
-     * Distributes a full observation of the pod. If a known container is missing from it, its actor is told that the
-     * container is absent.
+     * Distributes a full list of the pod's objects to the container actors. If a known container is missing from the
+     * list, its actor is notified that the container is absent.
      */
     observe: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podObserved');

@@ -42,9 +42,9 @@ export function withStarting(context: PodContext, names: readonly string[]): Pod
 }
 
 /**
- * Whether the init container that had the latest turn is done: a sidecar by running, any other init container by
- * succeeding (C3). Earlier ones were done before it, so a sidecar that has started once and is now in back-off blocks
- * no container (C4).
+ * Whether the init container that had the latest turn is done. A sidecar is done once it is running, and any other init
+ * container once it has succeeded (C3). Earlier init containers were done before it, so a sidecar that has started once
+ * and is now in back-off blocks no container (C4).
  */
 export function hasTurnPassed(context: PodContext): boolean {
   const lastInit = initNames(context).findLast((name) => context.turnsTaken.includes(name));
@@ -104,7 +104,7 @@ export function earlierTurnNames(context: PodContext): string[] {
   return inits.slice(0, lastIndex + 1);
 }
 
-/** Returns when the newest container with this name was created in the current sandbox, or -1 if there is none. */
+/** Returns the creation time of the newest container with this name in the current sandbox, or -1 if there is none. */
 const newestCreatedAt = ({ observed, sandbox }: PodContext, name: string): number =>
   Math.max(
     -1,

@@ -33,8 +33,8 @@ export function mergeTermination(current: Termination | undefined, later: Termin
 }
 
 /**
- * Returns the termination of a pod whose active deadline has passed. Its grace period counts from `at`, when the node
- * detects that, however long ago the deadline was (C10).
+ * Returns the termination of a pod whose active deadline has passed. Its grace period starts at `at`, when the node
+ * detects that, even if the deadline passed long ago (C10).
  */
 const deadlineExceededTermination = ({ allocated }: PodContext, at: number): Termination => ({
   reason: 'DeadlineExceeded',
@@ -46,8 +46,8 @@ const deadlineExceededTermination = ({ allocated }: PodContext, at: number): Ter
 });
 
 /**
- * Returns the termination of a pod whose active deadline has passed. A pod that is already terminating retains its
- * grace period and its cause, but its failure is attributed to the deadline.
+ * Adds an exceeded active deadline to the pod's termination. A pod that is already terminating retains its grace period
+ * and its cause, but its failure is attributed to the deadline.
  */
 export const withExceededDeadline = (context: PodContext, at: number): Termination =>
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);

@@ -160,7 +160,7 @@ export const probeMachine = probeSetup.createMachine({
         { target: 'failing' },
       ],
     },
-    // Each result alternates between waiting and probing.
+    // In each of these states, the probe alternates between waiting and probing.
     unknown: {
       description: 'There is no result yet.',
       tags: 'unknown',

@@ -33,7 +33,7 @@ export interface ProbeContext extends ProbeInput {
   readonly lastResult?: 'success' | 'failure';
   /** Number of consecutive attempts with the result `lastResult`. */
   readonly consecutiveCount: number;
-  /** When the next attempt is due, in milliseconds since the epoch. */
+  /** Due time of the next attempt, in milliseconds since the epoch. */
   readonly dueAt: number;
   readonly failure?: Failure;
 }
@@ -57,7 +57,7 @@ export const initialProbeContext = (input: ProbeInput): ProbeContext => ({
   dueAt: input.startedAt + initialDelayMs(input),
 });
 
-/** Returns the upper limit of a wait in milliseconds, in case the clock was set back after the container's start. */
+/** Returns the maximum wait in milliseconds. It matters only if the clock was set back after the container's start. */
 export const maxWaitMs = (context: ProbeContext): number => {
   const isFirstAttempt = context.lastResult === undefined && context.failure === undefined && !context.adopted;
   return isFirstAttempt ? initialDelayMs(context) : Math.max(initialDelayMs(context), periodMs(context));

@@ -16,13 +16,13 @@ const INITIAL_RETRY_MS = 200;
 const MAX_RETRY_MS = 7_000;
 
 /**
- * Time in milliseconds for the runtime to report itself before the Node is created, so that the Node describes the
+ * Maximum time in milliseconds to wait for the runtime before the Node is created, so that the Node describes the
  * runtime from the start. A kubelet queries its runtime once before it registers. A node whose runtime does not respond
  * has to register nevertheless.
  */
 const RUNTIME_RESPONSE_TIMEOUT_MS = 5_000;
 
-// A type alias, because the package's declaration files would have to name an interface.
+// A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 type RegistrationInput = {
   readonly nodeName: string;
 };
@@ -36,7 +36,7 @@ type RegistrationContext = RegistrationInput & {
 };
 
 const registerOutput = (event: object): PortTypes['registerNode']['output'] =>
-  // `registerNode` is the only actor whose output arrives here.
+  // Safe cast: `registerNode` is the only invoked actor whose output is read.
   'output' in event ? (event.output as PortTypes['registerNode']['output']) : { uid: '', events: [] };
 
 const registrationSetup = setup({

@@ -14,17 +14,17 @@ interface SharedActors {
   readonly pullLimiter: LimiterEvent;
 }
 
-/** Returns a `sendTo` target: an actor that serves all pods. */
+/** Returns a `sendTo` target that resolves to an actor that serves all pods. */
 export const sharedActor =
   <K extends keyof SharedActors>(name: K) =>
   ({ system }: { system: ActorSystem<ActorSystemInfo> }): Ref<SharedActors[K]> =>
-    // The actor always exists, because the node stops when one of them fails.
+    // Safe cast: the actor exists, because the node stops when one of the shared actors fails.
     system.get(name) as unknown as Ref<SharedActors[K]>;
 
-/** Returns a `sendTo` target: the parent, typed by the events that it accepts. */
+/** Returns a `sendTo` target that resolves to the parent. Its type is limited to the events that the child sends. */
 export const parent =
   <E extends EventObject>() =>
-  // Every parent accepts the events that its children declare for it.
+  // Safe cast: every parent accepts the events that its children declare for it.
   ({ self }: { self: AnyActorRef }): Ref<E> =>
     self._parent as unknown as Ref<E>;
 

@@ -8,7 +8,7 @@ import { actorPath } from './actorRefs.ts';
 import { createViewCache } from './latestViews.ts';
 import { type ActorInfo, type Deadlines, type GetStateSince, isFacet, type StateMeta, statePath } from './stateMeta.ts';
 
-/** Fields that contexts may have: the last failure, and deadlines by name. */
+/** Optional fields of a context: the last failure, and deadlines by name. */
 interface CommonContext extends Deadlines {
   readonly failure?: Failure | undefined;
 }
@@ -26,8 +26,8 @@ const machineActor = (ref: AnyActorRef, getStateSince: GetStateSince): MachineAc
 });
 
 /**
- * Returns the `meta` of a machine's root. Every machine here declares StateMeta as its meta type. Its functions receive
- * only snapshots of their own machine.
+ * Returns the `meta` of a machine's root. Safe cast: every machine declares StateMeta as its meta type, and its
+ * functions receive only snapshots of their own machine.
  */
 const rootMeta = ({ snapshot }: MachineActor) =>
   (snapshot.machine.root.meta ?? {}) as {
@@ -66,7 +66,10 @@ function innermostWait(snapshot: MachineActor['snapshot']): StateMeta | undefine
   return waitMetas.sort(([a], [b]) => b.length - a.length)[0]?.[1];
 }
 
-/** Sorts tags. Parallel regions have several categories, of which the worst comes first. Other tags follow. */
+/**
+ * Returns the most severe category, followed by the tags that are not categories. Parallel regions may have several
+ * categories.
+ */
 function sortedTags(tags: ReadonlySet<string>): string[] {
   const worstCategory = findCategory(tags);
   const otherTags = [...tags].filter(isFacet);
@@ -85,12 +88,12 @@ const treeNodes = createViewCache<ActorNode>();
 export function actorTree(ref: AnyActorRef, scope: TreeScope): ActorNode {
   const actor = machineActor(ref, scope.getStateSince);
   const { snapshot, since } = actor;
-  // A timer is part of its parent's state.
+  // Timers are omitted, because a timer is part of its parent's state.
   const allChildren = childrenOf(snapshot).filter((child) => child.src !== 'timer');
   const children = allChildren.filter((child) => !scope.isExcluded?.(child));
   const machines = children.filter(isMachine).map((child) => actorTree(child, scope));
   const nonMachines = children.filter((child) => !isMachine(child));
-  // The actor's own deadlines may depend on excluded children.
+  // Include excluded children, because the actor's own deadlines may depend on them.
   const excludedChildren = allChildren.filter((child) => scope.isExcluded?.(child));
   const dependencies = [
     snapshot,
@@ -161,7 +164,7 @@ function feedAndCallNodes(
 
 /** Returns the children of an actor whose IDs start with a prefix. */
 export function childrenOf<R extends AnyActorRef>(snapshot: { children: object }, prefix = ''): R[] {
-  // The prefix of an actor's ID identifies its machine.
+  // Safe cast: the prefix of an actor's ID identifies its machine.
   const children = Object.values(snapshot.children) as (R | undefined)[];
   return children.filter((child): child is R => child?.id.startsWith(prefix) === true);
 }

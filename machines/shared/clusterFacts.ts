@@ -40,13 +40,13 @@ type ObjectsFact = { readonly type: 'cluster.objectsChanged'; readonly uids: rea
 
 export type ClusterFact = WatchFact | EventsFact | OwnNodeFact | ObjectsFact;
 
-/** `runtime.seen`: the runtime has responded for the first time. */
+/** `runtime.seen` means that the runtime has responded for the first time. */
 export type RegistrationEvent = { type: 'runtime.seen' } | TimerEvent;
 
-/** `node.registered`: the Node exists and therefore needs a lease. */
+/** `node.registered` means that the Node exists and therefore needs a lease. */
 export type LeaseEvent = { type: 'node.registered' } | TimerEvent;
 
-/** `certificate.namesChanged`: the names that the certificate has to cover have changed. */
+/** `certificate.namesChanged` means that the certificate has to cover different names. */
 export type CertificateEvent =
   | { readonly type: 'certificate.namesChanged'; readonly names: AlternativeNames }
   | TimerEvent;

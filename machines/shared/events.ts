@@ -51,9 +51,13 @@ export type AdmissionEvent =
   | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
   /** No source wants the pod anymore. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
-  /** The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain taken (C9). */
+  /**
+   * The containers of the pod have stopped. Until its sandbox has stopped, only its host ports remain reserved (C9).
+   */
   | { type: 'admission.containersStopped'; uid: string }
-  /** The pod has stopped. Its resources are free, but its full name remains taken until the pod is released (C24). */
+  /**
+   * The pod has stopped. Its resources are free, but its full name remains reserved until the pod is released (C24).
+   */
   | { type: 'admission.settle'; uid: string }
   /** The pod has been removed completely. */
   | { type: 'admission.release'; uid: string }
@@ -198,7 +202,7 @@ export type PodEvent =
   | { type: 'container.changed'; name: string; lifecycle: ContainerLifecycle; id?: string; endedAt?: number }
   /** The runtime has not found a container or an object that it is created from. The sandbox may be gone. */
   | { type: 'container.notFound' }
-  /** The rest of the node has had its turn since the last batch of commands to the containers. */
+  /** Other work on the node has run since the last batch of commands, so the next batch can be sent. */
   | { type: 'pod.batchDue' }
   /** The pod's active deadline has passed. Its grace period starts `at` (both in ms since the epoch). */
   | { type: 'pod.deadlineExceeded'; deadline: number; at: number }
@@ -223,17 +227,20 @@ export type RegistrationReport =
   /** The API server is reachable again. */
   | { type: 'node.leaseRegained' };
 
-/** `node.registered`: the Node exists. `node.changed`: its status may have changed. */
+/** `node.registered` means that the Node exists. `node.changed` means that the node's status may have changed. */
 export type NodeStatusEvent = { type: 'node.registered' } | { type: 'node.changed'; isReady: boolean } | TimerEvent;
 
-/** Why the runtime has no network for pods, in the runtime's words, and since when (ms since the epoch). */
+/**
+ * The runtime's message about its missing network for pods, and the time since which it is missing (ms since the
+ * epoch).
+ */
 export interface NetworkNotReady {
   readonly message: string;
   readonly since: number;
 }
 
 export interface RuntimeHealth extends RuntimeReport {
-  /** When this state was entered, in milliseconds since the epoch. */
+  /** Time at which this state was entered, in milliseconds since the epoch. */
   readonly since: number;
   readonly ready: boolean;
   readonly message?: string;
@@ -281,7 +288,6 @@ type StatusFact = {
 /** Events that the machine of a status sink receives. */
 export type StatusSinkEvent = StatusFact | TimerEvent;
 
-/** The feeds of facts. */
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';
 
 /** Facts from the feeds: plain data, with a timestamp (ms since the epoch) if a decision needs it. */
@@ -313,7 +319,7 @@ export type NodeFact =
   | { type: 'runtime.healthChanged'; health: RuntimeHealth }
   /** The state of the PLEG has changed. */
   | { type: 'runtime.plegChanged'; pleg: PlegState }
-  /** The runtime has accepted the addresses of pods, or refuses them for a new reason. */
+  /** The runtime has accepted the node's pod CIDRs, or refuses them for a new reason. */
   | { type: 'runtime.podCidrChanged'; podCidr: PodCidrState }
   /**
    * Properties of the node have changed. Undefined properties have not changed. `allocatable` contains the resources
@@ -329,7 +335,7 @@ export type NodeFact =
       at: number;
     }
   | { type: 'node.ticked'; at: number }
-  /** A feed has stopped without having been told to. If `failure` is undefined, it has returned without an error. */
+  /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }
   /** Terminates every pod within its own grace period, and then stops the node. */
   | { type: 'node.drain'; at: number };

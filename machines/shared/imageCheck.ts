@@ -4,7 +4,7 @@ import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 export interface ImageCheck {
   /** The runtime's reference to the image. Null if the image is absent. */
   readonly imageRef: string | null;
-  /** When the check started, in milliseconds since the epoch. */
+  /** Start time of the check in milliseconds since the epoch. */
   readonly at: number;
   /** Whether the image is present but the pod first has to prove its access to the registry. */
   readonly isUnproven?: boolean;

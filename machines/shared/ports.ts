@@ -1,7 +1,7 @@
 /**
- * Defines the ports, which are all calls of the machines to the outside, by their input and output types. A machine
- * names a port in `setup`, and `provided` inserts the implementation behind the recording boundary. Every output is
- * plain, serializable data, and every rejection is a `Failure`.
+ * Defines the ports by their input and output types. Machines make all calls to the outside through ports. A machine
+ * names a port in `setup`, and `provideActors` inserts the implementation behind the recording boundary. Every output
+ * is plain, serializable data, and every rejection is a `Failure`.
  */
 
 import {
@@ -136,8 +136,8 @@ export interface PortTypes extends CertificatePorts {
   };
   /**
    * Returns the restart count of each container, including the next run, according to the log files of earlier runs.
-   * Used if the runtime has no run of the container. If logs cannot be read, or not within the time limit in
-   * milliseconds, that is reported, and they count as missing.
+   * Used if the runtime has no run of the container. Logs that cannot be read, or not within `limitMs` milliseconds,
+   * are reported and count as missing.
    */
   countRestarts: {
     input: { pod: Pod; containers: readonly string[]; limitMs?: number };
@@ -215,8 +215,8 @@ export interface PortTypes extends CertificatePorts {
   inspectContainer: { input: KnownContainer; output: ObservedContainer | null };
   /**
    * Runs a hook of a container within the grace period and returns its result. A failed preStop hook does not prevent
-   * the stop. `deadline` is the end of the grace period (ms since the epoch). If it is not given, it is counted from
-   * the hook's start.
+   * the stop. `deadline` is the end of the grace period (ms since the epoch). If it is undefined, the grace period
+   * counts from the hook's start.
    */
   runHook: {
     input: {
@@ -235,8 +235,8 @@ export interface PortTypes extends CertificatePorts {
     output: { deadline: number; graceSeconds?: number; failure: Failure | null; warnings?: readonly EventMessage[] };
   };
   /**
-   * Runs one attempt of a probe, within its timeout. If the container fails the probe, that is a result. So is `error`,
-   * which means that the probe could not be run, even after three attempts.
+   * Runs one attempt of a probe, within its timeout. A failed probe is a result, not a rejection. The result `error`
+   * means that the probe could not be run, even after three attempts.
    */
   runProbe: { input: ProbeRun; output: ProbeResult };
   /** Picks a random time at most `withinMs` milliseconds from now. */
@@ -287,7 +287,7 @@ function placeholder<L extends AnyActorLogic>(logic: L, provide: (provider: Prov
   return logic;
 }
 
-/** Declares a port in a machine. The placeholder rejects until `provided` replaces it. */
+/** Declares a port in a machine. The placeholder rejects until `provideActors` replaces it. */
 export function port<K extends PortName>(name: K): Port<K> {
   const rejectingLogic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>(() =>
     Promise.reject(new Error(`the port ${name} is not provided`)),
@@ -311,13 +311,16 @@ export function feedPort(name: FeedName): FeedLogic {
   return placeholder(rejectingLogic, (provider) => provider.feed(name));
 }
 
-/** Returns a machine in which every placeholder is replaced, also in the machines that it can spawn or invoke. */
+/**
+ * Returns a copy of a machine in which every placeholder is replaced, including those of the machines that it can spawn
+ * or invoke.
+ */
 export function provideActors<M extends AnyStateMachine>(machine: M, provider: Provider): M {
   const actors = Object.entries(machine.implementations.actors).map(([name, logic]) => {
     const implementation =
       logic instanceof StateMachine ? provideActors(logic, provider) : placeholders.get(logic)?.(provider);
     return [name, implementation ?? logic];
   });
-  // Each implementation has the type of its placeholder.
+  // Safe cast: each implementation has the type of its placeholder.
   return machine.provide({ actors: Object.fromEntries(actors) }) as M;
 }

@@ -1,15 +1,18 @@
 /** Defines the events between a limiter and the actors that request slots. */
 
-/** The IDs from below the root down to an actor. It replaces an actor reference, which cannot be recorded. */
+/**
+ * The IDs of an actor's ancestors below the root, followed by its own ID. A path replaces an actor reference, which
+ * cannot be recorded.
+ */
 export type ActorPath = readonly string[];
 
 /** A wait is over. `wait` names it if the actor has several timers. */
 export type TimerEvent = { type: 'timer.elapsed'; wait?: string };
 
 export interface SlotRequest {
-  /** Identifies the request. Starts with the UID of the pod. */
+  /** Unique key of the request, which starts with the UID of the pod. */
   readonly key: string;
-  /** The pod's number in order of arrival. All requests of a pod are served before those of later pods. */
+  /** Position of the pod in the order of arrival. All requests of a pod are served before those of later pods. */
   readonly arrivalOrder: number;
   /** The actor that is notified when the slot is granted. */
   readonly holder: ActorPath;

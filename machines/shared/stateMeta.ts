@@ -3,7 +3,7 @@ import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
 import type { CoverageGap } from './unreached.ts';
 
-/** When an actor entered its current state, in milliseconds since the epoch. */
+/** Returns the time at which an actor entered its current state, in milliseconds since the epoch. */
 export type GetStateSince = (ref: AnyActorRef) => number;
 
 /** The actor of a machine in the form that is passed to the functions in the `meta` of the machine's root. */
@@ -23,7 +23,7 @@ export type Deadlines = Readonly<Partial<Record<NonNullable<StateMeta['until']>,
 
 /** A part of a large machine that is drawn separately. */
 export interface Region {
-  /** One word, used in the name of the drawing's file. */
+  /** One-word ID, which is part of the drawing's file name. */
   readonly id: string;
   readonly title: string;
 }
@@ -61,16 +61,17 @@ export interface StateMeta {
   readonly region?: string;
   readonly layout?: Layout;
   /**
-   * Why no simulation takes the transition. On a state, it applies to every transition of the state and its substates.
+   * Reason why no simulation takes the transition. On a state, it applies to every transition of the state and its
+   * substates.
    */
   readonly unreached?: CoverageGap;
-  /** On a machine's root: its regions. Each state belongs to one. */
+  /** Regions of the machine, declared only on its root. Each state belongs to one region. */
   readonly regions?: readonly Region[];
-  /** On a machine's root: returns deadlines that the context does not have under their names. */
+  /** Returns the deadlines that the context does not contain under their names. Declared only on a machine's root. */
   readonly moments?: (actor: ActorInfo<never>) => Deadlines;
-  /** On a machine's root: inserts names that only the actor knows into `waitsFor`. */
+  /** Inserts names that only the actor knows into `waitsFor`. Declared only on a machine's root. */
   readonly named?: (waitsFor: string, actor: ActorInfo<never>) => string;
-  /** On a machine's root: returns additional details for actor trees. */
+  /** Returns additional details for actor trees. Declared only on a machine's root. */
   readonly facts?: (actor: ActorInfo<never>) => ReportedDetails;
 }
 

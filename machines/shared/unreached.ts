@@ -1,6 +1,6 @@
 /**
- * Defines why no simulation takes a transition. The machines share these reasons. Other reasons are declared beside
- * their transitions.
+ * Defines reasons why no simulation takes a transition, if several machines share them. Other reasons are declared
+ * beside their transitions.
  */
 
 export interface CoverageGap {

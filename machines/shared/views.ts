@@ -55,7 +55,7 @@ export function podView(ref: PodRef): PodView {
       ? { isResizing: true, resizeGeneration: context.resize?.generation, resizeFailure: context.resize?.error }
       : {}),
     ...(context.appliedPod && isCgroupOutdated(context) ? { appliedSpec: context.appliedPod.spec } : {}),
-    // A pod that completed was not terminated by a command.
+    // A completion is not a termination, because no command caused it.
     ...(termination?.reason === 'Completed' ? { isCompleting: true } : {}),
     ...(termination && termination.reason !== 'Completed' ? { termination } : {}),
     ...(termination?.exceedsDeadline ? { exceedsDeadline: true } : {}),
@@ -113,13 +113,13 @@ export function isBeingAdopted(ref: PodRef): boolean {
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const hasNoActors = containers.length === 0 && snapshot.context.observed.containers.length > 0;
-  // A failure may last, so the status is then reported with the available data.
+  // A failure may persist, so the status is then reported with the data available.
   return hasNoActors && snapshot.hasTag('withoutContainers') && !hasFailureInTree(ref);
 }
 
 /**
- * Whether containers of the pod may be running that its actors do not know of yet, because another agent has the pod or
- * some containers have not been queried.
+ * Whether containers of the pod may be running that its actors do not know about yet, because another agent runs the
+ * pod or some containers have not been queried.
  */
 function isUnsettled(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
@@ -181,7 +181,7 @@ export function podsAwaitingNode(context: NodeContext): PodViewWithTree[] {
   });
 }
 
-/** Returns why the runtime is not ready, or undefined if it is ready or its state is not known yet. */
+/** Returns the reason why the runtime is not ready, or undefined if it is ready or its state is not known yet. */
 export const runtimeNotReadyReason = ({
   ready,
   since,

@@ -1,6 +1,6 @@
 import type { WaitReason } from '../../kubernetes/status/view.ts';
 
-/** Why a container is not running, in terms of ContainerStateWaiting (C16). */
+/** Reason why a container is not running, in terms of ContainerStateWaiting (C16). */
 export interface WaitingReason {
   /** The step that failed. `image` is cleared once the image is present, `start` once the container has started. */
   readonly failedStep: 'image' | 'start';
@@ -9,7 +9,7 @@ export interface WaitingReason {
 }
 
 /**
- * Time in milliseconds for which a failure is reported before its back-off is reported instead. In a kubelet, the next
- * sync of the pod changes it.
+ * Time in milliseconds for which a failure is reported before its back-off is reported instead. A kubelet switches at
+ * the next sync of the pod.
  */
 export const FAILURE_DISPLAY_MS = 3_000;

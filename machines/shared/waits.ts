@@ -1,9 +1,9 @@
-/** Creates the configuration of states that wait for a timer, which the machine declares as `timer: timerPort()`. */
+/** Builds the configuration of states that wait for a timer. The machine declares the timer as `timer: timerPort()`. */
 import type { TimerInput } from './timerInput.ts';
 
 /**
- * Invokes a timer. The delay is a number of milliseconds or any other input of a timer, possibly computed from the
- * context when the state is entered.
+ * Invokes a timer. The delay is a number of milliseconds or any other timer input, possibly computed from the context
+ * when the state is entered.
  */
 export function after<Context>(delay: number | ((context: Context) => number | TimerInput)) {
   const timerInput = (context: Context): TimerInput => {
@@ -21,7 +21,7 @@ interface RetryWait {
 }
 
 export interface RetryContext {
-  /** When the next attempt is due, in milliseconds since the epoch. */
+  /** Due time of the next attempt, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
@@ -40,7 +40,7 @@ export const retryWaitState = ({ description, waitsFor, withinMs = Infinity }: R
 export const retryState = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt } }) as const;
 
-/** Like `retrying`, but the state also returns to `attempt` as soon as the runtime is available again. */
+/** Like `retryState`, but the state also returns to `attempt` as soon as the runtime is available again. */
 export const retryStateOnReturn = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({ ...retryWaitState(wait), on: { 'timer.elapsed': attempt, 'runtime.returned': attempt } }) as const;
 

@@ -1,8 +1,8 @@
 /**
- * Sends the latest status of each pod to a sink, one at a time per pod. A rejected status is retried after a while, or
+ * Sends the latest status of each pod to a sink, one at a time per pod. A rejected status is retried after a delay, or
  * replaced by the pod's next status. It blocks neither other pods nor other sinks. If each status is expensive for the
- * sink, changes to which no other component reacts wait a little, because they can often be combined with the next
- * change.
+ * sink, changes to which no other component reacts are deferred briefly, because they can often be combined with the
+ * next change.
  */
 import { assertEvent, enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
@@ -29,7 +29,7 @@ const RETRY_INTERVAL_MS = 10_000;
  */
 const BURST_DEFERRAL_MS = 10_000;
 
-/** A pod's status by version, which increases with each change. Only the latest version is sent. */
+/** A version of a pod's status. The version increases with each change, and only the latest one is sent. */
 export interface PendingStatus {
   readonly uid: string;
   readonly version: number;
@@ -49,8 +49,8 @@ export interface StatusSinkInput {
   /** Statuses that the sink had not acknowledged when an earlier run of the agent stopped. */
   readonly due: readonly PendingStatus[];
   /**
-   * Waiting time in milliseconds of a deferrable status, except for the first statuses of many pods. Undefined if no
-   * status waits.
+   * Time in milliseconds for which a deferrable status waits. The first statuses of many pods wait longer. Undefined if
+   * no status waits.
    */
   readonly patienceMs?: number;
 }
@@ -64,7 +64,7 @@ export interface StatusSinkContext extends StatusSinkInput {
   readonly statusesInFlight: readonly PendingStatus[];
   /** Rejected statuses. */
   readonly failedStatuses: readonly PendingStatus[];
-  /** Why the last status was rejected. It also determines when rejected statuses are retried. */
+  /** Reason why the last status was rejected. */
   readonly failure?: Failure | undefined;
   readonly retryAt: number;
 }
@@ -102,7 +102,7 @@ const sentUid = (event: object): string => ('actorId' in event ? String(event.ac
 
 /** Returns the version that the sink has acknowledged. */
 const acknowledgedVersion = (event: object): number =>
-  // `putStatus` is the only actor whose output arrives here.
+  // Safe cast: `putStatus` is the only spawned actor that has an output.
   'output' in event ? (event.output as { version: number }).version : 0;
 
 /** Returns the number of statuses to send. */

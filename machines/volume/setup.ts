@@ -45,7 +45,7 @@ export interface VolumeInput {
   readonly isLeftover?: boolean;
   /** Whether containers that an earlier agent started already use the volume. */
   readonly isInUse?: boolean;
-  /** The pod's number in order of arrival. The pod that arrived first pulls first. */
+  /** Position of the pod in the order of arrival. Earlier pods pull first. */
   readonly arrivalOrder: number;
 }
 
@@ -54,7 +54,7 @@ export interface VolumeContext extends VolumeInput, ImageProgress {
   readonly mountedVolume?: MountedVolume;
   /** Back-off delay before the next attempt to mount the volume, in milliseconds. */
   readonly delayMs: number;
-  /** When the next attempt is due, in milliseconds since the epoch. */
+  /** Due time of the next attempt, in milliseconds since the epoch. */
   readonly retryAt: number;
 }
 
@@ -78,7 +78,10 @@ function backOffFields(context: VolumeContext, failure: Failure) {
   return { failure, delayMs, retryAt: failure.at + delayMs };
 }
 
-/** Returns when the token has to be renewed, in milliseconds since the epoch, or undefined without a token. */
+/**
+ * Returns the time at which the volume's token has to be renewed, in milliseconds since the epoch, or undefined without
+ * a token.
+ */
 export const renewAt = ({ mountedVolume }: VolumeContext): number | undefined =>
   mountedVolume?.kind === 'path' ? mountedVolume.renewAt : undefined;
 
@@ -95,7 +98,7 @@ function mountFailedEvents({ name }: VolumeContext, event: { type: string }): Ev
   return failureEvents(failure, 'FailedMount', `MountVolume.SetUp failed for volume "${name}" : ${failure.message}`);
 }
 
-/** Returns the wait for the next attempt, which is at most as long as computed when the last attempt failed. */
+/** Returns the input of a timer until the next attempt. It runs at most for the delay that the last failure caused. */
 export const retryWait = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
@@ -175,7 +178,7 @@ export const volumeSetup = setup({
       assertEvent(event, 'volume.update');
       return { pod: event.pod };
     }),
-    /** Records the failure, before the next state records its own events. */
+    /** Emits the events about the failure before the next state emits its own. */
     tellFailure: enqueueActions(({ context, event, enqueue }) => {
       for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailedEvents(context, event)))
         enqueue.emit(recordedEvent);
@@ -184,7 +187,7 @@ export const volumeSetup = setup({
     hurry: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
     recordMount: assign((_, mountedVolume: MountedVolume | null) => ({
       ...(mountedVolume ? { mountedVolume } : {}),
-      // The files still contain the old tokens if those could not be renewed.
+      // Tokens that could not be renewed are a failure too, although the files with the old tokens are still mounted.
       delayMs: 0,
       failure: mountedVolume?.kind === 'path' ? mountedVolume.failure : undefined,
     })),

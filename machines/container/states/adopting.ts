@@ -16,7 +16,7 @@ import { lostRun, terminatedRun } from '../terminatedRun.ts';
 const createdFields = (shown: ObservedContainer | null) =>
   shown?.createdContainer ? { createdContainer: shown.createdContainer } : {};
 
-/** Returns the fields of a run that continues or may continue. */
+/** Returns the context changes for a run that is, or may be, still in progress. */
 const runningFields = (context: ContainerContext, shown: ObservedContainer | null) => ({
   ...withNewId(context, shown?.id),
   ...createdFields(shown),
@@ -25,8 +25,8 @@ const runningFields = (context: ContainerContext, shown: ObservedContainer | nul
 });
 
 /**
- * Returns the fields of a container that was created and probably never started. It is created again with the same
- * attempt.
+ * Returns the context changes for a container that was created and probably never started. It is created again with the
+ * same attempt.
  */
 const neverStartedFields = (id: string | undefined) => ({
   id: undefined,
@@ -36,8 +36,8 @@ const neverStartedFields = (id: string | undefined) => ({
 });
 
 /**
- * Returns the fields of a container that has disappeared from the runtime. The next run gets the next attempt. The list
- * may have been too old to contain the last run, in which case log files provide its number (C23).
+ * Returns the context changes for a container that has disappeared from the runtime. The next run gets the next
+ * attempt. If the last list was too old to contain the last run, its attempt is determined from log files (C23).
  */
 function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial<ContainerContext> {
   const { id, role, attempt, hasRunBefore } = context;
@@ -79,7 +79,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             target: 'deciding',
             actions: assign(({ context, event: { output } }) => runningFields(context, output)),
           },
-          // A container in an unknown state must not run beside its successor.
+          // A container in an unknown state is stopped first, because it must not run beside its successor.
           {
             guard: { type: 'isUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
@@ -101,7 +101,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           // The container has exited in the meantime.
           { guard: 'wasExitObserved', target: '#container.pending' },
           { guard: { type: 'isAbsent', params: ({ event }) => event.output }, target: 'countingRestarts' },
-          // As in a kubelet, the attempt counts from the container's creation.
+          // The container was created and not started. As in a kubelet, it counts as an attempt nevertheless.
           {
             target: '#container.pending',
             actions: assign(({ context: { id }, event: { output } }) => ({
@@ -148,7 +148,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           meta: { unreached: NO_FAILURE },
         },
       },
-      // A stopping container also needs its attempt, but does not wait long for it.
+      // The attempt is needed even if the container has to stop, but counting then has a time limit.
       on: { 'container.stop': { target: 'countingRestarts', reenter: true, actions: 'stopForGood' } },
     },
     deciding: {

@@ -11,7 +11,7 @@ import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
-  /** Whether the container needs its variables. A container that has already been created has them. */
+  /** Whether the container's variables have to be read. A container that has already been created has its variables. */
   takesVariables: ({ context }: ContainerArgs) =>
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),

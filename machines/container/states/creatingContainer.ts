@@ -52,7 +52,7 @@ const guards = {
   isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
 
-/** An assignment with the result of the start call as its parameter. */
+/** Variant of `assign` for actions that receive the result of the start call as their parameter. */
 const assignResult = assign<ContainerContext, ContainerEvent, StartResult, ContainerEvent, never>;
 
 const actions = {
@@ -72,7 +72,10 @@ const actions = {
     createdIdentity: identityOf(context),
     size: sizeOf(context),
   })),
-  /** Tells the pod to verify its sandbox, which may have disappeared before any list shows that. */
+  /**
+   * Notifies the pod that the runtime did not find an object. The pod then verifies its sandbox, which may have
+   * disappeared since the last list.
+   */
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
@@ -109,7 +112,8 @@ const actions = {
 export const creatingContainerImplementations = { guards, actions };
 
 /**
- * Transitions during the call. It is not aborted, because the created container must be known in order to be removed.
+ * Transitions while the call is in flight. They do not abort the call, because the ID of the created container is
+ * needed in order to remove it.
  */
 const callTransitions = {
   'container.stop': { actions: 'stopForGood' },
@@ -128,7 +132,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       description: 'All start slots of the node are taken. The container waits for one of them.',
       tags: 'waiting',
       meta: { waitsFor: 'a start slot', layout: { isOnMainPath: true } },
-      // A start whose response was lost is requested again, because it may have succeeded.
+      // An existing container only has to be started. If the response to its last start was lost, it may already be
+      // running.
       on: { 'slot.granted': [{ guard: 'wasNeverCreated', target: 'creating' }, { target: 'starting' }] },
     },
     creating: {
@@ -142,7 +147,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
         input: ({ context }) => ({
           pod: context.pod,
           container: context.name,
-          // The state is entered only with a sandbox (`mayLaunch`), and left when the sandbox is lost.
+          // Safe cast: the state is entered only with a sandbox (`mayLaunch`), and is left when the sandbox is lost.
           sandbox: context.sandbox as NonNullable<typeof context.sandbox>,
           attempt: context.attempt,
           imageRef: context.imageRef ?? '',
@@ -179,8 +184,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       description: 'The runtime starts the process of the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to start it', layout: { isOnMainPath: true } },
-      // A start without a response may have succeeded, in which case the container runs with this size even if its pod
-      // has been resized since.
+      // If the response to the start is lost, the container may run with this size even if its pod is resized later.
       entry: 'reportSize',
       invoke: {
         src: 'startContainer',
@@ -209,7 +213,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               recordStartEvent,
             ],
           },
-          // A container in an unknown state must not run beside its successor.
+          // A container in an unknown state is stopped first, because it must not run beside its successor.
           {
             guard: { type: 'isUnknown', params: startResult },
             target: '#container.stopping',
@@ -225,7 +229,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             target: '#container.stopping',
             actions: [{ type: 'recordStarted', params: startResult }, recordStartEvent, recordStopEvent],
           },
-          // The pod waits for this container (C5).
+          // The whole pod restarts and waits for this container to stop (C5).
           {
             guard: 'restartsWithPod',
             target: '#container.stopping',
@@ -252,9 +256,9 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
             ],
             meta: { unreached: RARE },
           },
-          // The container may be running, and must not run beside the one that the pod restarts with.
+          // The container may be running, and has to stop before its pod restarts.
           { guard: 'restartsWithPod', target: '#container.stopping' },
-          // No run has terminated, so no restart policy prevents another creation (C5).
+          // No run has terminated, so the restart policy does not prevent the container from being created again (C5).
           {
             guard: 'isGoneBeforeStart',
             target: '#container.launching.awaitingRetry',
@@ -274,7 +278,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
           },
-          // The container may be running. The same attempt is launched again and finds it.
+          // The container may be running. Launching the same attempt again finds it.
           { target: '#container.launching.awaitingRetry', actions: 'recordCallFailure' },
         ],
       },

@@ -31,17 +31,18 @@ interface NextStart {
   readonly crashDelayMs: number | undefined;
   readonly waitMs: number;
   /**
-   * When the next start is due, in milliseconds since the epoch. 0 if it is unknown when the run terminated, in which
-   * case the wait starts now.
+   * Due time of the next start in milliseconds since the epoch. 0 if the termination time of the run is unknown, in
+   * which case the wait starts now.
    */
   readonly retryAt: number;
 }
 
 /**
- * Returns the wait before the next run, counted from when the last run terminated (C7). A kubelet kills a container and
- * starts it again in one sync, in which `doBackOff` (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the
- * runs that had terminated before the kill. If the delay after the latest of these runs has passed, the container
- * starts at once. Otherwise the next sync counts from when the killed run terminated.
+ * Returns the wait before the next run (C7). It normally counts from the termination of the last run. A kubelet,
+ * however, kills a container and starts it again in one sync, in which `doBackOff`
+ * (`pkg/kubelet/kuberuntime/kuberuntime_manager.go`) sees only the runs that had terminated before the kill. If the
+ * delay after the latest of these runs has passed, the container starts at once. Otherwise the next sync counts from
+ * the termination of the killed run.
  */
 function nextStart(context: ContainerContext): NextStart {
   const { run, crashDelayMs: previousDelayMs, isKilledToRestart = false } = context;
@@ -91,8 +92,8 @@ const guards = {
 
 const actions = {
   /**
-   * Counts a start under a new key with delay 0, because a run had terminated before it (`backOff.Next` in
-   * `doBackOff`).
+   * Records a start under a new back-off key with a delay of 0, because a run has terminated before it (`backOff.Next`
+   * in `doBackOff`).
    */
   countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
   /**
@@ -106,7 +107,7 @@ const actions = {
     failure: undefined,
     crashDelayMs: undefined,
   })),
-  /** Records the probe that stopped the run, which the runtime does not know. */
+  /** Adds the output of the failed probe to the run, because the runtime does not know why the run was stopped. */
   recordCause: containerSetup.assign(({ context: { run, stopCause } }) =>
     run && stopCause ? { run: { ...run, stopCause } } : {},
   ),
@@ -174,7 +175,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         after(FAILURE_DISPLAY_MS),
-        // If the exit was observed late, part of the back-off has already passed.
+        // The remaining back-off may be shorter than `FAILURE_DISPLAY_MS`, because the exit may have been observed late.
         after(remainingBackOff),
       ],
       on: {

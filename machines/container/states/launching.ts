@@ -1,6 +1,6 @@
 /**
- * Waits, once the container's own prerequisites are met, until its pod allows it to be created and started. Then its
- * postStart hook runs.
+ * Handles a container whose own prerequisites are met. The container waits until its pod launches it, is created and
+ * started, and then runs its postStart hook.
  */
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
@@ -21,7 +21,7 @@ const guards = {
   isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
     id === undefined && failure?.reason === 'NotFound',
   hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
-  /** Whether the hook failed according to the runtime. */
+  /** Whether the hook has run and failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
 
@@ -38,7 +38,8 @@ export const launching = launchingSetup.createStateConfig({
   meta: { region: 'run', layout: { column: 2 } },
   initial: 'readyToCreate',
   on: {
-    // A start whose response was lost may have succeeded.
+    // An existing container has to be stopped even without a confirmed start, because the response to its start may
+    // have been lost.
     'container.stop': [
       { guard: 'wasNeverCreated', target: 'stopped', actions: 'stopForGood' },
       { target: 'stopping', actions: ['stopForGood', recordStopEvent] },

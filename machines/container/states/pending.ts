@@ -1,4 +1,4 @@
-/** Prepares a container that has to be created: it waits for its turn, its volumes and its image. */
+/** Prepares a container for its creation. The container waits for its turn, its volumes and its image. */
 import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
@@ -45,7 +45,8 @@ const guards = {
   isVolumeMissing: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /**
-   * Whether the exit that restarts the whole pod occurred before the current sandbox. The new sandbox is that restart.
+   * Whether the exit that restarts the whole pod occurred before the current sandbox. In that case the new sandbox is
+   * the restart.
    */
   hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isWholePodRestart(context),
   /**
@@ -166,7 +167,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
         input: ({ context }) => ({ pod: context.pod, containers: [context.name] }),
         onDone: {
           target: '#container.launching',
-          // A container that was created and never started keeps its attempt.
+          // The log files can only raise the attempt.
           actions: assign(({ context: { attempt, name }, event: { output } }) => ({
             attempt: Math.max(attempt, lookUp(output.restarts, name) ?? 0),
           })),

@@ -1,6 +1,6 @@
 /**
- * Runs a container, which counts as started once its startup probe has passed, and then probes it. A part of the chart
- * in chart.ts.
+ * Runs a container. It counts as started once its startup probe has passed, and its other probes start then. A part of
+ * the chart in chart.ts.
  */
 import { assertEvent, assign } from 'xstate';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
@@ -27,7 +27,10 @@ import { awaitingResize, resizing, resizingImplementations } from './resizing.ts
 
 type ProbeFailedEvent = Extract<ProbeFact, { type: 'probe.failed' }>;
 
-/** Returns the fields for stopping a container whose probe failed, within the probe's own grace period or the pod's. */
+/**
+ * Returns the context changes that stop a container after a failed probe. The grace period is that of the probe or, if
+ * it has none, that of the pod.
+ */
 function probeFailureFields(
   context: ContainerContext,
   { kind, at, output }: ProbeFailedEvent,
@@ -93,7 +96,7 @@ const actions = {
     const input = probeInput(context, 'startup');
     if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
   }),
-  /** Marks the run as started. Liveness and readiness probes start. */
+  /** Marks the run as started and stops its startup probe. */
   finishStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.assign({ startupPassedId: context.id });
@@ -106,7 +109,8 @@ const actions = {
   }),
   /**
    * Restarts the probes of a container whose ID has changed. As on a kubelet, they start without a result, except that
-   * the probes of a container that ran before the agent retain theirs (`doProbe` in pkg/kubelet/prober/worker.go).
+   * the probes of a container that was started before the agent retain theirs (`doProbe` in
+   * pkg/kubelet/prober/worker.go).
    */
   restartProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;

@@ -15,8 +15,8 @@ const guards = {
   isSandboxGone: ({ context }: ContainerArgs) => context.lostSandbox === null,
   hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
   /**
-   * Whether a stop command shortens the grace period, which it may never extend (C10). A container that is being killed
-   * immediately has none left.
+   * Whether a stop command shortens the grace period, which no command may extend (C10). A container that is being
+   * killed immediately has no grace period left.
    */
   isSooner: ({ context: { stopBy, stopGraceSeconds }, event }: ContainerArgs) => {
     assertEvent(event, 'container.stop');
@@ -26,26 +26,25 @@ const guards = {
   awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOtherContainers,
 };
 
-/** Returns the grace period in seconds. Used if no deadline is set. */
 const gracePeriodSeconds = ({ pod, stopGraceSeconds }: ContainerContext): number =>
   stopGraceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30;
 
-/** Returns the wait for the deadline, which is never longer than the grace period. */
+/** Returns the input of a timer that runs until the deadline, but at most for the grace period. */
 const remainingGrace = (context: ContainerContext) => ({
   until: context.stopBy ?? 0,
   within: gracePeriodSeconds(context) * 1_000,
 });
 
 /**
- * Maximum duration in milliseconds of a kill after the grace period, including two seconds per process. The call then
- * fails.
+ * Maximum duration in milliseconds of a kill after the grace period: the minimum grace period of 2 s, and the 120 s
+ * after which the stop call times out.
  */
 const KILL_TIMEOUT_MS = 122_000;
 
 const actions = {
   /**
-   * Records whether the node kills the run itself. A kubelet observes two kinds of termination before its sync, and
-   * they do not count: a failed postStart hook, and a container that died with its sandbox.
+   * Records whether a kubelet would kill the run in the same sync that restarts it. It would not after a failed
+   * postStart hook or if the container died with its sandbox, because it observes these terminations before that sync.
    */
   recordKill: containerSetup.assign(({ context }) => ({
     isKilledToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,

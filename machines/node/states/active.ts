@@ -51,7 +51,7 @@ const actions = {
     const spawnedUids = new Set(inputs.map(({ pod }) => pod.metadata.uid));
     const leftPods = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
-      // This agent's files are removed once the other agent's pod is gone.
+      // Retain the entry while the pod belongs to another agent. This agent's files are removed after that pod is gone.
       return isForeignOnly(context, uid) && !spawnedUids.has(uid);
     });
     if (leftPods.length < context.left.length) enqueue.assign({ left: leftPods });
@@ -81,8 +81,8 @@ const actions = {
     enqueue.assign({ pods: withPods(context, unwantedPods, true) });
   }),
   /**
-   * Announces pods that are wanted again. A kubelet restarts such a pod after its termination with the next restart
-   * count (`restartRequested` in pod_workers.go).
+   * Notifies the actors of terminating pods that a source wants again. A kubelet restarts such a pod after its
+   * termination with the next restart count (`restartRequested` in pod_workers.go).
    */
   announceRewanted: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
     for (const uid of rewantedUids(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
@@ -121,8 +121,8 @@ const sourceChangeActions = [
 ] as const;
 
 /**
- * State in which a source cannot be read. Pods of the other sources run, and pods that may belong to that source are
- * not terminated.
+ * The state while a source cannot be read. Pods of the other sources run, and pods that may belong to the unreadable
+ * source are not terminated.
  */
 export const partial = activeSetup.createStateConfig({
   description:

@@ -126,7 +126,7 @@ export const active = activeSetup.createStateConfig({
   },
   always: [
     { guard: 'hasRemoved', actions: 'forgetRemoved' },
-    // This is possible at any time, even before the init containers have completed.
+    // Ephemeral containers can be added at any time, even before the init containers have completed.
     {
       guard: 'hasNewEphemeral',
       actions: 'startEphemeral',

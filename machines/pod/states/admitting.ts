@@ -1,6 +1,6 @@
 /**
- * Handles a pod before its admission, which waits for another agent to release the pod or for resources. A part of the
- * chart in chart.ts.
+ * Handles a pod before its admission. The pod may have to wait for another agent to release it, or for resources. A
+ * part of the chart in chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
@@ -48,8 +48,8 @@ export const admittingImplementations = { guards, actions };
 const admittingSetup = podSetup.extend(resizingImplementations).extend(admittingImplementations);
 
 /**
- * State in which another agent runs the pod. This agent creates none of the pod's objects until that agent has removed
- * its sandbox.
+ * The state while another agent runs the pod. This agent creates none of the pod's objects until the other agent has
+ * removed its sandbox.
  */
 export const awaitingOthers = admittingSetup.createStateConfig({
   description: 'Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox.',
@@ -83,7 +83,7 @@ export const recalling = admittingSetup.createStateConfig({
     }),
     onDone: {
       target: 'recalled',
-      // Runs that the runtime has reported and lost in the meantime are already counted.
+      // `context.restarts` already includes runs that the runtime has reported and lost in the meantime.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
     onError: { target: 'recalled', meta: { unreached: NO_FAILURE } },
@@ -92,7 +92,7 @@ export const recalling = admittingSetup.createStateConfig({
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
     'admission.refused': { meta: { unreached: RARE } },
-    // A terminating pod also needs the restart counts, but does not wait long for them.
+    // The restart counts are needed even if the pod terminates, but counting then has a time limit.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': {
       target: 'recalling',
@@ -103,7 +103,7 @@ export const recalling = admittingSetup.createStateConfig({
   },
 });
 
-/** Handles the commands that arrived while restarts were counted. */
+/** Applies the commands that arrived while restarts were being counted. */
 export const recalled = admittingSetup.createStateConfig({
   description: 'The restarts are counted. Commands that arrived meanwhile take effect.',
   tags: ['working', 'settingUp'],
@@ -119,7 +119,7 @@ export const admitting = admittingSetup.createStateConfig({
   on: {
     'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARE } },
     'admission.admitted': [
-      // No more containers will run than those that ran under an earlier agent, so the pod's resources are released.
+      // No container will run besides those that an earlier agent started, so the pod's resources are released.
       {
         guard: 'needsNoSandbox',
         target: '#pod.terminating.beginning',

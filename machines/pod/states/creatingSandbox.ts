@@ -22,8 +22,8 @@ import { type PodArgs, podSetup } from '../setup.ts';
 import { firstContainers, initNames, withStarting } from '../startOrder.ts';
 
 /**
- * Minimum interval in milliseconds between two events. A kubelet repeats the event every second, which soon exhausts
- * its own rate limit for events about a pod.
+ * Minimum interval in milliseconds between two events about the missing network. A kubelet repeats this event every
+ * second, which soon exhausts its own rate limit for events about a pod.
  */
 const EVENT_INTERVAL_MS = 10_000;
 
@@ -142,7 +142,7 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
           },
         ],
       },
-      // Do not abort the call in flight, because the created sandbox must be known in order to be removed.
+      // Do not abort the call in flight, because the ID of the created sandbox is needed in order to remove it.
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
         'pod.deadlineExceeded': [

@@ -1,4 +1,6 @@
-/** Prepares the prerequisites of a pod's sandbox: directory, cgroup and volumes. A part of the chart in chart.ts. */
+/**
+ * Prepares a pod for its sandbox, which requires its directory, cgroup and volumes. A part of the chart in chart.ts.
+ */
 import { failureOf } from '../../shared/failure.ts';
 import { retryCallState } from '../../shared/waits.ts';
 import { areVolumesSettled } from '../context.ts';

@@ -36,7 +36,7 @@ function refusedResize({
   const { generation = 0 } = desired.metadata;
   const resources = resourcesOf(desired);
   const isSameReason = pendingResize?.reason === reason;
-  // An infeasible resize is final: an update of other fields does not request it again, whereas a deferred one is retried.
+  // An infeasible resize is final. It is not requested again when other fields are updated, whereas a deferred one is.
   const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
   if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
   const isReported = isSameReason && pendingResize.generation === generation;
@@ -80,7 +80,7 @@ const actions = {
     ...(resize && { resize: { ...resize, error: undefined } }),
   })),
   /**
-   * Records why the cgroup was not resized. As in a kubelet, the same error is reported only once (`SyncPod` in
+   * Records why resizing the cgroup failed. As in a kubelet, the same error is reported only once (`SyncPod` in
    * `pkg/kubelet/kubelet.go`).
    */
   recordCgroupResizeError: podSetup.enqueueActions(({ context: { allocated, resize }, event, enqueue }) => {

@@ -22,7 +22,10 @@ const guards = {
 };
 
 const actions = {
-  /** Replaces actors that have not created a container yet by actors that know the runtime's containers. */
+  /**
+   * Stops the container actors, none of which has created a container yet. They are spawned again with the containers
+   * that exist in the runtime.
+   */
   forgetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.containers)) {
       const key = slotKey({ pod: context.allocated, name }, 'pull');
@@ -33,8 +36,8 @@ const actions = {
     enqueue.assign({ containers: {}, turnsTaken: [], queued: undefined });
   }),
   /**
-   * Completes a restart of all containers before the next sandbox exists, because all containers are new in that one
-   * (C5).
+   * Resets the containers affected by a restart of all containers before the next sandbox exists, because all
+   * containers in that sandbox are new (C5).
    */
   resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
     sendCommands(enqueue, context, [
@@ -42,8 +45,8 @@ const actions = {
     ]);
   }),
   /**
-   * Restores the record of turns after a restart of the agent. A completed init container that was garbage-collected
-   * gets no command.
+   * Restores the record of turns after a restart of the agent. A completed init container that was garbage-collected is
+   * not started.
    */
   restoreTurns: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = earlierTurnNames(context);
@@ -75,7 +78,8 @@ export const sandboxing = sandboxingSetup.createStateConfig({
           target: '#pod.terminating.beginning',
           actions: ['recordPastInitialization', 'complete'],
         },
-        // Whether running containers stop with hooks and grace periods depends on the state of their sandbox.
+        // Inspect the sandbox first, because its state determines whether running containers stop with hooks and grace
+        // periods.
         { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
         { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
         { target: 'creatingSandbox' },

@@ -35,7 +35,7 @@ const nextLostTaskCount = (context: PodContext): number => (context.lostTaskCoun
 const hasUnadoptedContainer = ({ containers, observed }: PodContext): boolean =>
   observed.containers.some((each) => mayRun(each) && !Object.hasOwn(containers, each.name));
 
-/** Returns the wait for the deadline of the containers, which is never longer than their grace period. */
+/** Returns the input of a timer that runs until the deadline of the containers, but at most for their grace period. */
 const remainingGrace = ({ termination, endedAt }: PodContext) =>
   termination ? { until: deadlineOf(termination), within: termination.graceSeconds * 1_000 } : { until: endedAt };
 
@@ -54,8 +54,8 @@ const guards = {
 const actions = {
   recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxIds(context) })),
   /**
-   * Marks the sandbox as stopped. It is retained in the context, because its addresses were the pod's and it has yet to
-   * be removed.
+   * Marks the sandbox as stopped. It stays in the context, because the pod's addresses are read from it and because it
+   * has yet to be removed.
    */
   markSandboxStopped: podSetup.assign({
     sandbox: ({ context: { sandbox } }) => sandbox && { ...sandbox, state: 'notReady' as const },
@@ -75,9 +75,9 @@ const actions = {
     sendCommands(enqueue, context, [{ names: [name], event }]);
   }),
   /**
-   * Removes the pod from admission. A pod that no source has anymore does not count there (`GetActivePods` in
-   * `pkg/kubelet/kubelet_pods.go`), because its API server's scheduler has reassigned its resources. A static pod
-   * counts as long as it runs, so other pods wait for its resources.
+   * Removes the pod from admission. A pod that was deleted from its API server does not count (`GetActivePods` in
+   * `pkg/kubelet/kubelet_pods.go`), because the scheduler has already reassigned its resources. A static pod counts
+   * until it has stopped, so other pods wait for its resources.
    */
   leaveAdmission: podSetup.enqueueActions(({ context: { allocated, termination }, enqueue }) => {
     if (termination === undefined || remainsAfterTermination(termination) || termination.reason === 'NodeShutdown')
@@ -99,8 +99,8 @@ const actions = {
     type: 'admission.settle' as const,
     uid: context.allocated.metadata.uid,
   })),
-  // A kubelet does the same, because its next sync of a terminating pod uses the latest spec (`SyncTerminatingPod` and
-  // `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
+  // Applies a changed activeDeadlineSeconds. A kubelet does so, too, because its next sync of a terminating pod uses
+  // the latest spec (`SyncTerminatingPod` and `SyncTerminatedPod` in `pkg/kubelet/kubelet.go`).
   replaceDeadline: podSetup.assign(({ context: { allocated }, event }) => {
     if (event.type !== 'pod.update') return {};
     const { activeDeadlineSeconds: _, ...spec } = allocated.spec;
@@ -298,7 +298,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         withinMs: REFUSAL_RETRY_MS,
       }),
       tags: ['retrying', 'ended'],
-      // A restart of the runtime may have been requested in the meantime.
+      // Retry early if the runtime returns, e.g. after the restart that was requested.
       on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
     },
     erasing: {
