@@ -27,7 +27,7 @@ export interface ContainerInput {
   readonly role: ContainerRole;
   readonly arrivalOrder: number;
   readonly crashLoop: BackOff;
-  /** Mounted volumes by name: their host paths or, for an image volume, the image reference. */
+  /** Mounted volumes by name. The value is the host path or, for an image volume, the image reference. */
   readonly volumes: MountedVolumes;
   /** Undefined if the pod has no sandbox yet. */
   readonly sandbox: ObservedSandbox | undefined;
@@ -209,7 +209,7 @@ const NO_SIZE: ContainerSize = { cpuRequest: 0, cpuLimit: 0, memoryLimit: 0, mem
 
 /**
  * Returns the assumed size of a container for which no size was persisted. Like a kubelet, the node assumes no size, so
- * that it sends the size in the spec to the runtime once more. This has no effect if the container already has that
+ * that it sends the size in the spec to the runtime again. This has no effect if the container already has that
  * size (`computePodResizeAction` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`). A kubelet also restarts a
  * container whose resize policy requires it. This agent instead assumes that such a container has the size in the spec.
  */

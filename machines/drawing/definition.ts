@@ -46,8 +46,8 @@ export interface MachineDefinition extends StateDefinition {
 }
 
 /**
- * Returns the definition of a machine. Implementations are represented by their names: guards, actions, ports and child
- * machines. An unnamed action is represented by its type, such as `assign`. Functions in `meta` are left out.
+ * Returns the definition of a machine. Guards, actions, ports and child machines are represented by their names. An
+ * unnamed action is represented by its type, such as `assign`. Functions in `meta` are left out.
  */
 export const definitionOf = (machine: AnyStateMachine): MachineDefinition => ({
   id: machine.id,

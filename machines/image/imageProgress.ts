@@ -4,7 +4,7 @@ import type { ImageFact } from '../shared/events.ts';
 import type { WaitingReason } from '../shared/waitingReason.ts';
 
 export interface ImageProgress {
-  /** Back-off delay after the last failure to get the image, in milliseconds. */
+  /** Back-off delay after the last failed check or pull of the image, in milliseconds. */
   readonly imageDelayMs: number;
   readonly failure?: Failure | undefined;
   /** Reason why the image is missing, as reported in the status. */

@@ -68,9 +68,9 @@ function orphanContainer({ name, image, ports, preStop }: ObservedContainer): Co
 }
 
 /**
- * Returns the admission entry of a pod that only has to terminate: its full name, and the resources that it still holds
- * (C24). A pod holds its admitted resources while a container may run, and its host ports while a sandbox is ready.
- * Terminated containers hold no resources (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the admission entry of a pod that only has to terminate. The entry reserves its full name and the resources
+ * that the pod still holds (C24). A pod holds its admitted resources while a container may run, and its host ports
+ * while a sandbox is ready. Terminated containers hold no resources (`isPodInactive` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function terminatingEntry(
   { allocations, statuses }: NodeContext,
@@ -123,8 +123,8 @@ export function deletionOf(pod: Pod, at: number): Termination | undefined {
 }
 
 /**
- * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. It
- * terminates within its own grace period and gets that phase (C2). Returns undefined for any other pod.
+ * Returns the termination of a pod whose phase at the API server is terminal although it may still be running. The pod
+ * terminates within its own grace period and retains that phase (C2). Returns undefined for any other pod.
  */
 export function externalTermination(pod: Pod, at: number): Termination | undefined {
   const phase = pod.status?.phase;

@@ -50,9 +50,10 @@ function currentMirrors(context: NodeContext): Map<string, NamedMirror> {
 }
 
 /**
- * Returns the UID of the Node that owns new mirror pods: the Node in the watch or, before the watch has reported one,
- * the registered Node. Empty if there is none. No mirror pod is created while the Node is being deleted, because the
- * garbage collector would remove it at once (`tryReconcileMirrorPods` in `pkg/kubelet/kubelet.go`).
+ * Returns the UID of the Node that owns new mirror pods, or an empty string if there is none. This is the Node in the
+ * watch or, until the watch has reported one, the registered Node. No mirror pod is created while the Node is being
+ * deleted, because the garbage collector would remove it at once (`tryReconcileMirrorPods` in
+ * `pkg/kubelet/kubelet.go`).
  */
 function currentNodeUid({ registration, ownNode }: NodeContext): string {
   if (registration === undefined) return '';

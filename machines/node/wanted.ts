@@ -18,8 +18,8 @@ const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 type PodEntry = NodeContext['pods'][string];
 
 /**
- * Returns the changes of the context that result from an event of a source: its full list, one changed pod, problems of
- * one file, or its state.
+ * Returns the changes of the context that result from an event of a source. The event contains the source's full list,
+ * one changed pod, the problems of one file, or the source's state.
  */
 export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unreadSources } = context;

@@ -305,7 +305,10 @@ export const podSetup = setup({
         { to: 'volumes', names: Object.keys(context.volumes), event: { type: 'runtime.returned' } },
       ]);
     }),
-    /** Applies an admitted update: stops containers that the spec no longer has, and sends the update to the others. */
+    /**
+     * Applies an admitted update. Stops the containers that the spec no longer contains, and sends the update to the
+     * remaining ones.
+     */
     applyUpdate: enqueueActions(({ context, enqueue }) => {
       const { requestedPod: pod, allocated, desired, limitedSwap } = context;
       const desiredNames = new Set(containersOf(pod.spec).map(({ container }) => container.name));

@@ -1,6 +1,6 @@
 /**
- * Determines the order in which the containers of a pod start: init containers and sidecars sequentially, then the
- * regular containers (C3, C4).
+ * Determines the order in which the containers of a pod start. Init containers and sidecars start sequentially,
+ * followed by the regular containers (C3, C4).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -20,8 +20,8 @@ const namesExcept = ({ allocated }: PodContext, ...roles: readonly ContainerRole
   containersOf(allocated.spec).flatMap(({ container, role }) => (roles.includes(role) ? [] : [container.name]));
 
 /**
- * Returns the containers that start first in a sandbox: the first init container or, without init containers, all
- * regular ones.
+ * Returns the containers that start first in a sandbox, which are the first init container or, without init containers,
+ * all regular ones.
  */
 export const firstContainers = (context: PodContext): readonly string[] => {
   const inits = initNames(context);

@@ -1,5 +1,5 @@
 /**
- * Determines the order in which the containers of a pod stop: sidecars wait for the regular containers and then stop in
+ * Determines the order in which the containers of a pod stop. Sidecars wait for the regular containers and then stop in
  * reverse order (C11).
  */
 

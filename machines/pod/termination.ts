@@ -1,6 +1,6 @@
 /**
- * Computes the termination of a pod: its grace period, its active deadline, and which of two terminations takes
- * precedence.
+ * Computes the termination of a pod, including its grace period and its active deadline, and decides which of two
+ * terminations takes precedence.
  */
 import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
 import type { Termination } from '../../kubernetes/status/view.ts';
@@ -53,8 +53,8 @@ export const withExceededDeadline = (context: PodContext, at: number): Terminati
   context.termination ? { ...context.termination, exceedsDeadline: true } : deadlineExceededTermination(context, at);
 
 /**
- * Returns the time limit of a termination for the node's own reasons: one and a half times the grace period, at least
- * 10 s.
+ * Returns the time limit of a termination for the node's own reasons, which is one and a half times the grace period
+ * but at least 10 s.
  */
 const killDeadlineOf = ({ at, graceSeconds }: Termination): number =>
   at + Math.max(10, graceSeconds + Math.trunc(graceSeconds / 2)) * 1_000;

@@ -290,7 +290,7 @@ export type StatusSinkEvent = StatusFact | TimerEvent;
 
 export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';
 
-/** Facts from the feeds: plain data, with a timestamp (ms since the epoch) if a decision needs it. */
+/** Facts from the feeds. They are plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
   | StatusFact
   | ClusterFact

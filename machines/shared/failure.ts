@@ -32,7 +32,9 @@ export const retryFields = (failure: Failure): { failure: Failure; retryAt: numb
  */
 export const CHANGE_RETRY_MS = 1_000;
 
-/** Returns the time of a retry after a change: at once, but not before the minimum interval has passed. */
+/**
+ * Returns the time of a retry after a change. The retry is immediate unless the minimum interval has not passed yet.
+ */
 export const retryAtAfterChange = ({
   failure,
   retryAt,

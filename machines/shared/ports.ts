@@ -270,7 +270,7 @@ export type Port<K extends PortName> = PromiseActorLogic<
 
 export type TimerLogic = CallbackActorLogic<{ type: 'timer.never' }, TimerInput>;
 
-/** A feed: a callback actor that sends facts until it is stopped. */
+/** Logic of a feed, which is a callback actor that sends facts until it is stopped. */
 export type FeedLogic = CallbackActorLogic<{ type: 'feed.never' }>;
 
 /** Supplies the implementations for the placeholders that machines declare. */

@@ -18,11 +18,11 @@ export interface SlotRequest {
   readonly holder: ActorPath;
   /** The purpose of the slot in messages about the requests that wait for it, e.g. `the sandbox of default/web`. */
   readonly purpose: string;
-  /** The external party that the work depends on: the registry of an image, or the pod of a start. */
+  /** The party on which the speed of the work depends, i.e. the registry of an image or the pod of a start. */
   readonly origin?: string;
   /**
    * The image of a pod. Requests with the same subject are not granted at the same time, because the first one may make
-   * the others unnecessary.
+   * the remaining ones unnecessary.
    */
   readonly subject?: string;
 }

@@ -14,8 +14,8 @@ import { RARE } from '../shared/unreached.ts';
 
 /**
  * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so a slow response delays all pods. With
- * this limit, seven statuses that hang until their timeout of 10 s leave a slot for the others, and the burst of a
- * whole node is spread out.
+ * this limit, seven statuses that hang until their timeout of 10 s leave a slot for the remaining ones, and the burst
+ * of a whole node is spread out.
  */
 const MAX_CONCURRENT_SENDS = 8;
 
@@ -23,9 +23,9 @@ const MAX_CONCURRENT_SENDS = 8;
 const RETRY_INTERVAL_MS = 10_000;
 
 /**
- * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` others wait. That status says
- * only that the pod exists. Pods in such a burst are queued to start, and most of them are running by the end of the
- * wait, so one status is enough instead of two.
+ * Maximum time that the first status of a pod waits while at least `MAX_CONCURRENT_SENDS` first statuses of other pods
+ * wait. A first status says only that the pod exists. Pods in such a burst are queued to start, and most of them are
+ * running by the end of the wait, so one status is enough instead of two.
  */
 const BURST_DEFERRAL_MS = 10_000;
 

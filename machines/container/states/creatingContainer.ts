@@ -1,4 +1,4 @@
-/** Creates and starts a container while it holds a start slot. A part of the chart in chart.ts. */
+/** Creates and starts a container while it holds a start slot. Part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';

@@ -1,4 +1,4 @@
-/** Resizes a running container without a restart. A part of the chart in chart.ts. */
+/** Resizes a running container without a restart. Part of the chart in chart.ts. */
 import { assertEvent, assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';

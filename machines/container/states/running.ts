@@ -1,5 +1,5 @@
 /**
- * Runs a container. It counts as started once its startup probe has passed, and its other probes start then. A part of
+ * Runs a container. It counts as started once its startup probe has passed, and its other probes start then. Part of
  * the chart in chart.ts.
  */
 import { assertEvent, assign } from 'xstate';

@@ -1,4 +1,7 @@
-/** Stops a container within one grace period: preStop hook, SIGTERM, SIGKILL (C10). A part of the chart in chart.ts. */
+/**
+ * Stops a container within one grace period, with its preStop hook, SIGTERM and SIGKILL (C10). Part of the chart in
+ * chart.ts.
+ */
 import { assertEvent, assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailedEvents } from '../../shared/failureEvents.ts';
@@ -36,8 +39,8 @@ const remainingGrace = (context: ContainerContext) => ({
 });
 
 /**
- * Maximum duration in milliseconds of a kill after the grace period: the minimum grace period of 2 s, and the 120 s
- * after which the stop call times out.
+ * Maximum duration in milliseconds of a kill after the grace period. It consists of the minimum grace period of 2 s and
+ * the margin of 120 s after which the stop call times out.
  */
 const KILL_TIMEOUT_MS = 122_000;
 

@@ -1,5 +1,5 @@
 /**
- * Runs the node once it knows the wanted and the running pods. Starts and terminates pods as sources change. A part of
+ * Runs the node once it knows the wanted and the running pods. Starts and terminates pods as sources change. Part of
  * the chart in chart.ts.
  */
 import { assertEvent, enqueueActions } from 'xstate';
@@ -34,7 +34,7 @@ const withPods = ({ pods }: NodeContext, entries: readonly { readonly pod: Pod }
     entries.map(({ pod }) => [pod.metadata.uid, { pod, isTerminating }] as const),
   );
 
-/** Whether a kubelet would list the pod as running: a sandbox is ready, or a container runs. */
+/** Whether a kubelet would list the pod as running, because a sandbox is ready or a container runs. */
 const isRunning = ({ sandboxes, containers }: ObservedPod): boolean =>
   sandboxes.some(({ state }) => state === 'ready') || containers.some(({ state }) => state === 'running');
 

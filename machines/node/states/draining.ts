@@ -1,4 +1,4 @@
-/** Stops the node. All pods terminate within their own grace periods. A part of the chart in chart.ts. */
+/** Stops the node. All pods terminate within their own grace periods. Part of the chart in chart.ts. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
 import { uidOf } from '../context.ts';

@@ -1,4 +1,4 @@
-/** Runs a pod that has a sandbox, starting its containers in order. A part of the chart in chart.ts. */
+/** Runs a pod that has a sandbox, starting its containers in order. Part of the chart in chart.ts. */
 import { assertEvent } from 'xstate';
 import { censusOf, withLifecycles } from '../census.ts';
 import { containerId, sendCommands, withoutCommandsTo } from '../commands.ts';
@@ -20,7 +20,10 @@ import {
 } from '../startOrder.ts';
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
-/** Returns the containers that an update removed from the running pod. If one is wanted again, it gets a new actor. */
+/**
+ * Returns the containers that an update removed from the running pod. If the spec contains one again later, it gets a
+ * new actor.
+ */
 const removedContainers = (context: PodContext): ReadonlySet<string> => censusOf(context).namesIn('removed');
 
 const guards = {

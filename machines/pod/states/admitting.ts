@@ -1,6 +1,6 @@
 /**
- * Handles a pod before its admission. The pod may have to wait for another agent to release it, or for resources. A
- * part of the chart in chart.ts.
+ * Handles a pod before its admission. The pod may have to wait for another agent to release it, or for resources.
+ * Part of the chart in chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';

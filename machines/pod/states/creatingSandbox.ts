@@ -1,5 +1,5 @@
 /**
- * Creates the pod's sandbox once the runtime has a network and a start slot is free. A part of the chart in chart.ts.
+ * Creates the pod's sandbox once the runtime has a network and a start slot is free. Part of the chart in chart.ts.
  */
 import { assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';

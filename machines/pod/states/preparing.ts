@@ -1,5 +1,5 @@
 /**
- * Prepares a pod for its sandbox, which requires its directory, cgroup and volumes. A part of the chart in chart.ts.
+ * Prepares a pod for its sandbox, which requires its directory, cgroup and volumes. Part of the chart in chart.ts.
  */
 import { failureOf } from '../../shared/failure.ts';
 import { retryCallState } from '../../shared/waits.ts';

@@ -1,6 +1,6 @@
 /**
- * Handles changes of a pod's resources: their events, the sizes of containers, and the size of the pod's cgroup. A part
- * of the chart in chart.ts.
+ * Handles a change of a pod's resources. Records its events, and resizes the containers and the pod's cgroup. Part of
+ * the chart in chart.ts.
  */
 import { assertEvent, not } from 'xstate';
 import { containersOf } from '../../../kubernetes/api/containers.ts';

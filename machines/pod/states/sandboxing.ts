@@ -1,4 +1,4 @@
-/** Finds a usable sandbox for the pod, either the existing one or a new one (C8). A part of the chart in chart.ts. */
+/** Finds a usable sandbox for the pod, either the existing one or a new one (C8). Part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { slotKey } from '../../container/context.ts';
 import { sharedActor } from '../../shared/actorRefs.ts';

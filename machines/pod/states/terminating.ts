@@ -1,4 +1,4 @@
-/** Terminates a pod: removes containers, sandbox, volumes and data, in this order. A part of the chart in chart.ts. */
+/** Terminates a pod: removes containers, sandbox, volumes and data, in this order. Part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { sharedActor } from '../../shared/actorRefs.ts';
