@@ -15,7 +15,7 @@ export const findCategory = (tags: Iterable<string>): Category | undefined => {
 /** Whether a state needs no attention. */
 export const isHealthy = (category: Category): boolean => category === 'steady' || category === 'done';
 
-/** Conditions of healthy actors, by tags that are more specific than the category. */
+/** Descriptions of healthy actors, by tags that are more specific than the category. */
 const TEXT_BY_TAG = {
   running: 'is running',
   active: 'is running',

@@ -2,8 +2,8 @@
 import type { LifecycleHandler } from '../kubernetes/api/schema/probe.ts';
 
 /**
- * Returns, for example, `exec /bin/drain …`, `http-get :8080/stop` or `sleep 5s`. Command arguments are omitted because
- * they may be secret.
+ * Returns a summary such as `exec /bin/drain …`, `http-get :8080/stop` or `sleep 5s`. Command arguments are omitted
+ * because they may be secret.
  */
 export function handlerText({ exec, httpGet, tcpSocket, sleep }: LifecycleHandler): string {
   if (exec) return execText(exec.command ?? []);

@@ -13,7 +13,7 @@ export interface LogTail {
   readonly lines: readonly string[];
 }
 
-/** Keyed by container name. */
+/** Log tails keyed by container name. */
 export type LogTails = ReadonlyMap<string, LogTail>;
 
 /** Returns the number of the last run that failed. Undefined if no run failed or the failed run never started. */

@@ -30,7 +30,7 @@ function recoveryText(actor: ActorNode, now: number): string | undefined {
   return withDeadline(message === '' ? reason : rootCause(message), actor, 'retry', now);
 }
 
-/** Approximate number of characters that fit into the column. */
+/** Approximate maximum length of a cause that fits into the table column. */
 const MAX_CAUSE_LENGTH = 72;
 
 /** Returns the end of a chain of errors, such as `step failed: cause: root cause`, with as many links as fit. */

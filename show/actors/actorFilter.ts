@@ -26,7 +26,7 @@ export type ActorFilter = (actor: FilteredActor) => boolean;
 /** A parsed filter, or one sentence that describes the syntax error. */
 export type ParsedFilter = { readonly matches: ActorFilter } | { readonly problem: string };
 
-/** Filters by field name. Each one receives the value after the colon in lower case. */
+/** Filter parsers by field name. Each parser receives the lower-case value after the colon. */
 const FIELD_PARSERS: Readonly<Record<string, (value: string) => ParsedFilter>> = {
   state: (value) => ({
     matches: ({ node }) => `.${toLowerCase(node.state).replaceAll(' ', '.')}`.includes(`.${value}`),
@@ -45,7 +45,10 @@ const FILTER_PREFIXES = ['state:', 'ns:', 'kind:', 'is:', 'waits>', 'waits<', 'c
 
 const toLowerCase = (text = ''): string => text.toLowerCase();
 
-/** Returns the machine and the role, so that `kind:container` also matches init containers and sidecars. */
+/**
+ * Returns the names of the machine and of the role in lower case, so that `kind:container` also matches init containers
+ * and sidecars.
+ */
 const lowerCaseKinds = ({ machine, kind }: FilteredActor['node']): string[] =>
   [machine, kind, kindText(kind)].map(toLowerCase);
 

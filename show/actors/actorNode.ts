@@ -17,7 +17,7 @@ export interface ActorView {
    */
   readonly tags: readonly string[];
   readonly since: number;
-  /** Description of what the actor is waiting for. Undefined in a state that does not wait. */
+  /** Description of the event or condition that the actor is waiting for. Undefined in a state that does not wait. */
   readonly waitingFor?: string;
   /** The deadline of the wait. Undefined if there is none. */
   readonly until?: number;
@@ -34,7 +34,7 @@ interface ActorDetails {
   readonly lastRun?: TerminatedRun;
   /** Reason why the node rejects the pod. Only pods have one. */
   readonly refused?: Refusal;
-  /** Reason why the pod is being terminated. Undefined for a pod that completes by itself. */
+  /** Reason why the pod is being terminated. Undefined for a pod that completes on its own. */
   readonly termination?: Termination;
 }
 
@@ -81,7 +81,10 @@ export interface RuntimeView {
   readonly name: string;
   readonly version: string;
   readonly ready: boolean;
-  /** In milliseconds since the epoch. Undefined until the first response or failure. */
+  /**
+   * Time at which the runtime entered its current state, in milliseconds since the epoch. Undefined until the first
+   * response or failure.
+   */
   readonly since?: number;
   /** Reason why the runtime is not ready. */
   readonly message?: string;

@@ -1,6 +1,6 @@
 /**
- * Formats a row in the tree of actors, which consists of any deviation from the normal state and one time. A healthy
- * row only shows its age.
+ * Formats a row of the actor tree. The row shows any deviation from the normal state, and one duration. The row of a
+ * healthy actor shows only its age.
  */
 import { humanDuration } from '../../base/duration.ts';
 import { categoryOf, isHealthy } from '../category.ts';
@@ -19,7 +19,7 @@ export interface RowText {
   readonly time: string;
 }
 
-/** Returns the text of a row at a time in milliseconds since the epoch. */
+/** Returns the text of a row. `now` is in milliseconds since the epoch. */
 export function rowText(row: ActorRow, now: number): RowText {
   const { actor, subject, pod } = row;
   const rowTimeText = rowTime(subject, now);
@@ -49,8 +49,8 @@ const queuePositionOf = ({ machine, name }: ActorNode, pod: OptionalPod): QueueP
   machine === 'container' ? pod?.queuePositionOf(name) : undefined;
 
 /**
- * Returns the text of a pod. An expanded pod leaves the reasons to the rows of its containers. A collapsed pod shows
- * kubectl's STATUS if it is informative.
+ * Returns the detail text of a pod's row. The reasons are shown in the rows of the containers if the pod is expanded. A
+ * collapsed pod shows kubectl's STATUS if that is informative.
  */
 function podDetail({ actor, subject, isExpanded }: ActorRow, pod: RowPod, now: number): string {
   const { status, ready } = pod.statusColumns(now);

@@ -6,9 +6,9 @@ import type { ActorNode, LimiterView } from './actorNode.ts';
 import { type ContainerWithActor, containerNames, type PodActors, type PodWithTree, podActors } from './podActors.ts';
 import { type ActorRow, countTree, type RowPod, type RowsView, type TreeCount, treeRows } from './treeRows.ts';
 
-/** All actors of a node at one time. */
+/** All actors of a node at one point in time. */
 export interface NodeActors {
-  /** In milliseconds since the epoch. */
+  /** Time of the snapshot in milliseconds since the epoch. */
   readonly at: number;
   /** The node agent with the actors that serve all pods. Its name is the name of the node. */
   readonly node: ActorNode;

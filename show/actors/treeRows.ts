@@ -30,9 +30,9 @@ export interface RowPod {
   readonly queuePositionOf: QueueLookup;
 }
 
-/** All actors of a node at one time, either from this process or from data sent to the page. */
+/** All actors of a node at one point in time, either from this process or from data sent to the page. */
 export interface ActorTrees {
-  /** In milliseconds since the epoch. */
+  /** Time of the snapshot in milliseconds since the epoch. */
   readonly at: number;
   /** The node agent with the actors that serve all pods. Its name is the name of the node. */
   readonly node: ActorNode;
@@ -44,7 +44,7 @@ export const ROW_ORDERS = ['worst', 'name', 'age', 'changed'] as const;
 
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
-/** Selects and orders the rows. */
+/** Selection and order of the rows. */
 export interface RowsView {
   /** Whether the actor at this path is expanded. */
   readonly isOpen: (path: string) => boolean;

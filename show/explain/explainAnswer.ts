@@ -57,7 +57,7 @@ const RULES: readonly Rule[] = [
   unmetReadinessGates,
 ];
 
-/** Rules that hold even while the runtime is not ready, so their answers do not mention the runtime. */
+/** Rules that apply even while the runtime is not ready, so their answers do not mention the runtime. */
 const RUNTIME_INDEPENDENT_RULES: readonly Rule[] = [podRejection, podEnd, nodeWait, unmetReadinessGates];
 
 /** The rules that also explain a single container or volume of a pod. */

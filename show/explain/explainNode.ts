@@ -14,7 +14,7 @@ export interface NodeExplanation {
   /** One sentence that says what the node is waiting for, or that it runs. */
   readonly answer: string;
   readonly node: ExplainedActor;
-  /** Pods that this agent did not create and leaves alone. */
+  /** Pods that this agent did not create and does not touch. */
   readonly foreign: readonly ForeignPod[];
   /** Errors of rejected manifests, one sentence each with file and field. */
   readonly manifestProblems?: readonly string[];

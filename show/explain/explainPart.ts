@@ -1,7 +1,4 @@
-/**
- * Explains one container or volume of a pod. The explanation of the pod, in contrast, covers only the most severe
- * problem.
- */
+/** Explains one container or volume of a pod, whereas the explanation of a pod covers only its most severe problem. */
 import { humanDuration } from '../../base/duration.ts';
 import type { ActorNode } from '../actors/actorNode.ts';
 import { type ContainerWithActor, containerNames, type PodWithTree, podActors } from '../actors/podActors.ts';
@@ -69,7 +66,7 @@ const CONTAINER_RULES: readonly Rule[] = [
 
 const VOLUME_RULES: readonly Rule[] = [refusal, nodeWait, mountedVolume, unmountingVolume, volumeFailure, volumeWait];
 
-/** Returns the container that the question is about. */
+/** Returns the container to be explained. */
 const inputContainer = ({ actors }: RuleInput): ContainerWithActor | undefined => actors.containers[0];
 const inputVolume = ({ actors }: RuleInput): ActorNode | undefined => actors.volumes[0];
 

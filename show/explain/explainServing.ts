@@ -90,7 +90,7 @@ function apiProblem({ port, lastFailure, reviews }: ServedView, now: number): st
   return recentFailure === undefined ? '' : `; it cannot ask who may use its API: ${recentFailure.message}`;
 }
 
-/** Maximum number of sessions that are listed. The rest is shown as a count. */
+/** Maximum number of sessions that are listed. The remaining ones are shown as a count. */
 const MAX_SESSIONS = 50;
 
 function sessionParts({ sessions }: ServedView): ExplainedActor[] {

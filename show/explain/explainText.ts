@@ -14,7 +14,7 @@ export const UPDATE_AWAITS_ROOM = 'update waiting for room: other pods are being
 export interface QueuePosition {
   /** Name of the limiter, `start` or `pull`. */
   readonly limiter: string;
-  /** 1 is the next position. */
+  /** Position in the queue, where 1 is the next to be served. */
   readonly place: number;
   readonly length: number;
   readonly capacity: number;
@@ -110,7 +110,7 @@ const MIN_SHOWN_WAIT_MS = 10_000;
  */
 const NEAR_DEADLINE_MS = 600_000;
 
-/** Formats the deadline of a wait. If the deadline is not soon, the text includes the duration of the wait so far. */
+/** Formats the deadline of a wait. If the deadline is not near, the text includes the duration of the wait so far. */
 export function waitDetails(
   { until, since }: { readonly until?: number; readonly since: number },
   now: number,
@@ -155,8 +155,8 @@ const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Returns the cause of a container's exit, cause first: `exit code 3 after 2s: no database at db.example:5432`. The
- * last line of the output is not the cause of a SIGKILL, because the process could not react to it.
+ * Returns the cause of a container's exit, e.g. `exit code 3 after 2s: no database at db.example:5432`. The last line
+ * of the output is not the cause of a SIGKILL, because the process could not react to it.
  */
 export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): string {
   const { exitCode, signal, reason, stopCause, message = '', startedAt, finishedAt } = run;
@@ -164,7 +164,7 @@ export function terminationCause(run: Omit<TerminatedRun, 'containerId'>): strin
   if (hasNeverStarted(reason)) {
     return `could not be started${lastOutputLine === '' ? '' : `: ${lastOutputLine.replaceAll(RUNTIME_MESSAGE_AFFIXES, '')}`}`;
   }
-  // Runtimes report 0 for the time of a start that they do not know.
+  // Runtimes report 0 if they do not know the start time.
   const durationText = !startedAt || finishedAt === undefined ? '' : ` after ${humanDuration(finishedAt - startedAt)}`;
   const signalName = SIGNAL_NAMES.get(signal ? 128 + signal : exitCode);
   const isKilled = signalName === 'SIGKILL';
@@ -211,9 +211,9 @@ const PATH_PATTERN = /[^\s'"()]*\/[^\s'"()]*[^\s'"():;,.]/g;
 const MAX_PATH_LENGTH = 1_024;
 /** Maximum number of paths per message that are exempt from shortening. */
 const MAX_UNSHORTENED_PATHS = 3;
-/** Stands for a path while the message is shortened, so that the path counts as a short word and remains whole. */
+/** Placeholder for a path while the message is shortened, so that the path counts as a short word and is not cut. */
 const MASK = '\ue000';
-/** Length of the mask. It is short enough that a quoted path counts as a word that remains whole (`shortSentence`). */
+/** Length of the mask. It is so short that `shortSentence` does not cut a quoted path. */
 const MASK_LENGTH = 24;
 
 /** Returns a message on one line of at most 240 characters, not counting its paths, which are never cut. */

@@ -15,9 +15,9 @@ import {
   untilClause,
 } from './explainText.ts';
 
-/** Width of the text if it is not written to a terminal. */
+/** Width in columns of a text that is not written to a terminal. */
 const DEFAULT_WIDTH = 80;
-/** Minimum width, below which a terminal has to break the lines itself. */
+/** Minimum width in columns. A narrower terminal has to wrap the lines itself. */
 const MIN_WIDTH = 60;
 const MAX_LABEL_LENGTH = 36;
 const MAX_STATE_LENGTH = 34;

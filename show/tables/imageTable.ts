@@ -16,7 +16,7 @@ const WIDE_HEADER = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED'];
 const NO_VALUE = '<none>';
 const SHORT_ID_LENGTH = 13;
 
-/** Builds the table of images, a row for each tag, as lines of cells. The header is first. */
+/** Builds the table of images as rows of cells, with one row per tag. The header is first. */
 export function imageTable(images: readonly ImageRow[], { wide }: { readonly wide: boolean }): string[][] {
   const rows = images.flatMap((image) => {
     const [reference = NO_VALUE] = image.repoDigests;

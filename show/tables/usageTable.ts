@@ -34,7 +34,7 @@ export type SortField = (typeof SORT_FIELDS)[number];
 
 export interface PodTableOptions {
   readonly showsNamespaces: boolean;
-  /** Whether each container has a row. */
+  /** Whether each container has its own row. */
   readonly containers: boolean;
   /** If undefined, the rows are sorted by namespace and name. */
   readonly sortBy: SortField | undefined;
@@ -46,7 +46,7 @@ const NODE_COLUMNS = ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%
 const NANOS_IN_MILLI = 1_000_000;
 const MIB = 2 ** 20;
 
-/** Builds the table of pods, or of their containers, as lines of cells. The header is first. */
+/** Builds the table of pods, or of their containers, as rows of cells. The header is first. */
 export function podUsageTable(pods: readonly PodUsage[], options: PodTableOptions): string[][] {
   const { showsNamespaces, containers, sortBy } = options;
   const podTotals = pods.map((pod) => ({ ...pod, usage: totalUsage(pod.containers) }));
@@ -61,7 +61,7 @@ export function podUsageTable(pods: readonly PodUsage[], options: PodTableOption
   return [header, ...rows];
 }
 
-/** Builds the table of nodes as lines of cells. The header is first. */
+/** Builds the table of nodes as rows of cells. The header is first. */
 export function nodeUsageTable(nodes: readonly NodeUsage[], sortBy: SortField | undefined): string[][] {
   const rows = nodes.toSorted(compareUsage(sortBy)).map(({ name, usage, allocatable }) => {
     const [cpu = '', memory = ''] = usageCells(usage);
