@@ -175,7 +175,8 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       entry: { type: 'report', params: { lifecycle: 'delayed' } },
       invoke: [
         after(FAILURE_DISPLAY_MS),
-        // The remaining back-off may be shorter than `FAILURE_DISPLAY_MS`, because the exit may have been observed late.
+        // The remaining back-off may be shorter than `FAILURE_DISPLAY_MS`, because the exit may have been observed
+        // late.
         after(remainingBackOff),
       ],
       on: {
