@@ -29,7 +29,7 @@ export interface RecordedInput {
 
 export type InputRecorder = (entry: RecordedInput) => void;
 
-/** Called for each outgoing call of a port. */
+/** Called for each outgoing port call. */
 export type CallListener = (call: PortCall) => void;
 
 /** Implements a port. Runs until the signal aborts, and rejects with a `NodeFailure`. */
@@ -80,7 +80,7 @@ export interface BoundaryOptions {
   readonly record?: InputRecorder | undefined;
   readonly calls?: CallListener | undefined;
   readonly answers?: OutcomeListener | undefined;
-  /** Learns secrets from the facts of feeds. Defaults to a new redaction. */
+  /** Redacts secrets, which it learns from the facts of the feeds. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
   /** Called with the original error of a service or feed, before it becomes a plain failure. */
   readonly onError: (source: string, error: unknown) => void;
@@ -110,8 +110,8 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
   let inputTime = currentTime;
   const enterInput: EnterInput = (receiver, kind, source, value) => {
-    // Inputs that take effect together share a timestamp, because a live node computes their result once and a replay
-    // once per input.
+    // Inputs that take effect together share a timestamp, because a live node computes their combined result once,
+    // whereas a replay computes a result after each input.
     if (pendingCount === 0) inputTime = clock.now();
     const at = inputTime;
     const actor = () => (typeof receiver === 'string' ? receiver : actorPath(receiver).join('/'));
@@ -155,7 +155,7 @@ export function createBoundary({ ports, feeds }: NodeEnvironment, options: Bound
   };
 }
 
-/** Enters an input for `receiver`, which is an actor or the path of something that is not an XState actor. */
+/** Records an input for `receiver`. The receiver is an actor, or a path if it is not an XState actor. */
 type EnterInput = (receiver: AnyActorRef | string, kind: RecordedInput['kind'], source: string, value: unknown) => void;
 
 /** Interval at which wall-clock timers check the clock, as in the kubelet. */
@@ -172,7 +172,7 @@ function nextCheckDelay(input: TimerInput, clock: Clock): number {
   return Math.min(input.until - clock.now(), input.within ?? Infinity);
 }
 
-/** Calls `act` now, or in a later turn of the event loop if the current turn is already full. */
+/** Calls `act` now, or in a later turn of the event loop if the budget of the current turn is used up. */
 function callInFreeTurn({ turns }: Clock, act: () => void): void {
   const nextTurn = turns?.acquire();
   if (nextTurn === undefined) act();
@@ -222,7 +222,7 @@ const createFeedLogic = (
 ): FeedLogic =>
   fromCallback(({ sendBack, self }) => {
     const abortController = new AbortController();
-    // Facts take effect in the order in which they are sent, because turns are taken in order.
+    // Facts take effect in the order in which they are sent, because turns are granted in order.
     const sendFact = (fact: NodeFact) =>
       callInFreeTurn(clock, () => {
         if (abortController.signal.aborted) return;
@@ -318,6 +318,6 @@ function portLogic<K extends PortName>(
       finishCall?.();
     }
   });
-  // The two types differ only in how XState spells "any JSON".
+  // Safe cast: the two types differ only in how XState declares arbitrary JSON values.
   return portLogic as unknown as Port<K>;
 }

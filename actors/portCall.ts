@@ -10,7 +10,10 @@ export interface PortCall {
   /** Path of ids of the actor that receives the response. */
   readonly actor: string;
   readonly port: PortName;
-  /** The container, image or volume concerned, if the actor's path does not name it. Absent on a cancellation. */
+  /**
+   * The container, image or volume that the call concerns, if the actor's path does not name it. Absent on a
+   * cancellation.
+   */
   readonly about?: string;
   readonly isGivenUp?: true;
 }
@@ -65,6 +68,8 @@ const portDescriptions: PortDescriptions = {
   pickTime: omitDescription,
 };
 
-/** Returns a short detail, e.g. a container's name, or an empty string if the port and the actor suffice. */
+/**
+ * Returns a short detail, e.g. a container's name. Returns an empty string if the port and the actor identify the call.
+ */
 export const describeCall = <K extends PortName>(port: K, input: PortTypes[K]['input']): string =>
   portDescriptions[port](input);

@@ -5,9 +5,9 @@ import type { RootActor } from './node/rootActor.ts';
 const STALLED_MS = 2_000;
 
 /**
- * Returns a function that reports whether pod starts are queued, so less urgent work can yield to them. Once starts
- * have queued, the function returns true until all slots are free, because the last starts are still in progress when
- * the queue is empty. Progress is only detected between two calls of the function.
+ * Returns a function that reports whether pod starts are queued, so less urgent work can yield to them. Once any start
+ * has been queued, the function returns true until all slots are free, because the last starts are still in progress
+ * when the queue is empty. Progress is only detected between two calls of the function.
  */
 export function createQueuedStartsCheck(
   root: Pick<RootActor, 'getSnapshot'>,

@@ -1,6 +1,6 @@
 /**
- * Wraps `fn` so that its exceptions are reported to `onError` under `name` instead of being thrown. The wrapper then
- * returns undefined.
+ * Wraps `fn` so that its exceptions are reported to `onError` under `name` instead of being thrown. If `fn` throws, the
+ * wrapper returns undefined.
  */
 export function withErrorHandler<T, Result>(
   name: string,

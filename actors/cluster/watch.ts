@@ -10,7 +10,7 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
 
 export interface ClusterWatch<Cached = KubeObject> {
-  /** The kind of the objects, shown to users. */
+  /** The kind of the watched objects, as shown to users. */
   readonly name: string;
   /** Describes the watched objects for users. */
   readonly sourceName: string;
@@ -19,7 +19,7 @@ export interface ClusterWatch<Cached = KubeObject> {
   readonly query?: Readonly<Record<string, string>>;
   /** Converts an object to the part that is cached. By default, the whole object is cached. */
   readonly transform?: (object: KubeObject) => Cached;
-  /** Called with each step before it is reported. */
+  /** Called with each state change of the watch before it is reported. */
   readonly onStep?: (step: ReflectorStep) => void;
   /** Receives all objects whenever they have changed. `send` sends a fact to the node. */
   readonly onSet: (objects: readonly Cached[], send: (fact: NodeFact) => void) => void;

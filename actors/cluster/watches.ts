@@ -1,4 +1,4 @@
-/** Provides the feed of all watches except the pod watch. */
+/** Provides the feed that runs all watches except the pod watch. */
 
 import type { Clock } from '../../base/clock.ts';
 import type { FactFeed } from '../boundary.ts';

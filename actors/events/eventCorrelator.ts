@@ -20,7 +20,7 @@ export interface CorrelatedEvent {
  */
 const SIMILAR_MESSAGES = 10;
 const SIMILAR_INTERVAL_MS = 600_000;
-/** Budget of events per object and type (`getSpamKey`). Events beyond the budget are dropped. */
+/** Maximum burst of events per object and type (`getSpamKey`). Events beyond this budget are dropped. */
 const BURST_EVENTS = 25;
 /** Time after which a budget allows one more event. */
 const REFILL_MS = 300_000;
@@ -38,8 +38,8 @@ interface TokenBucket {
 }
 
 /**
- * Returns a function that counts an occurrence. Its result is undefined if the budget is exhausted, although the
- * occurrence is counted.
+ * Returns a function that counts an occurrence of an event. The function returns undefined if the budget is exhausted,
+ * but still counts the occurrence.
  */
 export function createCorrelator(): (recordedEvent: RecordedEvent, at: number) => CorrelatedEvent | undefined {
   const similarEvents = new Map<string, SimilarEvents>();

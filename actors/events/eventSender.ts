@@ -53,7 +53,7 @@ export class EventSender {
   #droppedCount = 0;
   #state: EventQueueState;
   #nodeUid: string | undefined;
-  /** Whether the server may have events about the node that contain a different UID or none. */
+  /** Whether the server may have events about the node with an outdated UID or without a UID. */
   #mayHaveOutdatedUids = false;
   /** Events about the node that wait for its UID. Undefined once events no longer need to wait for it. */
   #deferredNodeEvents: CoreEvent[] | undefined = [];
@@ -163,7 +163,7 @@ export class EventSender {
         if (signal.aborted) return;
         if (!(cause instanceof KubeError) && attempt < MAX_ATTEMPTS)
           await this.#pauseAfterFailure(attempt === 1 ? RETRY_MS * jitter() : RETRY_MS, cause);
-        // The conflict means that an earlier attempt has reached the server.
+        // A conflict means that an earlier attempt has reached the server.
         else if (isConflict(cause)) return;
         else return this.#dropEvent(queued, cause);
         if (signal.aborted) return;
@@ -180,7 +180,7 @@ export class EventSender {
         await client.patch(eventPath(event.metadata), eventPatch, { signal, type: EVENT_TYPE });
         return;
       } catch (error) {
-        // The server deletes events after an hour.
+        // Create the event again, because the server deletes events after an hour.
         if (!isNotFound(error)) throw error;
       }
     }

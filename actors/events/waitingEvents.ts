@@ -1,4 +1,4 @@
-/** Queue of events to send. Warnings are sent first, and normal events once no pod start is queued. */
+/** Queues events to send. Warnings are sent first. Normal events are sent when no pod start is queued. */
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 
 /** Maximum number of queued events. Beyond this, events are dropped. */
@@ -19,7 +19,7 @@ export interface WaitingEvent {
   readonly queuedAtMs: number;
 }
 
-/** Keyed by namespace and name, so only the last count of a repeated event is sent. */
+/** Keyed by namespace and name, so only the latest count of a repeated event is sent. */
 type EventQueue = Map<string, WaitingEvent>;
 
 export class WaitingEvents {
@@ -35,7 +35,10 @@ export class WaitingEvents {
     return this.#normalEvents.size;
   }
 
-  /** Returns how much longer the first normal event may yield, in milliseconds, or 0 if none may. */
+  /**
+   * Returns how much longer the oldest normal event may yield to pod starts, in milliseconds. Returns 0 if no event may
+   * yield.
+   */
   yieldsFor(now: number): number {
     const oldestNormal = oldestEvent(this.#normalEvents);
     if (oldestNormal === undefined || this.#normalEvents.size > MAX_YIELDING) return 0;
@@ -60,7 +63,9 @@ export class WaitingEvents {
     return !isQueueFull;
   }
 
-  /** Removes and returns the next event. Undefined if the queue is empty or all events yield. */
+  /**
+   * Removes and returns the next event. Returns undefined if the queue is empty or all its events yield to pod starts.
+   */
   next(now: number, yields: boolean): WaitingEvent | undefined {
     const [warning, normal] = [oldestEvent(this.#warningEvents), oldestEvent(this.#normalEvents)];
     // Send a normal event eventually, regardless of the number of warnings.

@@ -3,7 +3,7 @@ import { canonicalIpOrText } from '../../base/ipAddress.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
 
-/** The node's addresses, the primary first, either fixed or looked up by a function each time. */
+/** The node's addresses, starting with the primary one. A function is called each time the addresses are needed. */
 export type HostAddresses = readonly string[] | (() => readonly string[]);
 
 /**

@@ -39,7 +39,7 @@ export function credentialPlugins({ providers, ...parts }: CredentialPluginDepen
   };
 }
 
-/** The service account data that a plugin receives, and the cache key for its response. */
+/** The service account data for a plugin, and the cache key for the plugin's response. */
 interface PluginAccount {
   readonly request: Omit<ProviderRequest, 'repository'>;
   /** Empty if the plugin receives no service account data. */
@@ -170,7 +170,7 @@ function selectAnnotations(
 /** Minimum length of a value to redact. Shorter values also occur in ordinary text. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Returns the program's output as a single line, without values it received that may be secret. */
+/** Returns the program's output as a single line, with its secret inputs redacted. */
 function redact(values: readonly string[], text: string): string {
   const secrets = values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const redactedText = secrets.reduce((remaining, secret) => remaining.replaceAll(secret, '…'), text);

@@ -65,7 +65,7 @@ export class PullProofs {
     });
     const reportResult = (result: PullCheckResult) =>
       this.#dependencies.serviceActions?.({ action: 'pullChecked', result });
-    // Without records no access is proven.
+    // Access is unproven without records.
     if (!records) {
       reportResult('error');
       return needsProof(imageCheck.image, true, verification);
@@ -181,7 +181,7 @@ async function openRecords(dependencies: PullRecordsDependencies, cri: Pick<Cri,
     }
   }
   const presentImageIds = new Set(images.map(({ id }) => id));
-  // A runtime without images may not be ready yet. The next agent cleans up.
+  // Skip the cleanup if the runtime lists no images, because it may not be ready yet. The next agent cleans up.
   if (presentImageIds.size === 0) return records;
   for (const imageRef of records.imageRefs) {
     if (!presentImageIds.has(imageRef)) await records.removeRecord(imageRef).catch(dependencies.onError);

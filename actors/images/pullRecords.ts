@@ -35,7 +35,10 @@ export class PullRecords {
   readonly #intentImages = new Set<string>();
   /** Paths of unreadable files, of which only the name is known. */
   readonly #unreadablePaths = new Set<string>();
-  /** The last operation on each file, because concurrent writers of a file would share its temporary file. */
+  /**
+   * The last pending operation on each file. Operations on a file run sequentially, because concurrent writers would
+   * share its temporary file.
+   */
   readonly #pendingWrites = new Map<string, Promise<unknown>>();
 
   private constructor(dependencies: PullRecordsDependencies) {
@@ -107,7 +110,7 @@ export class PullRecords {
     this.#reportSizes();
   }
 
-  /** Reports the number of records and intents. Like in a kubelet, unreadable files count. */
+  /** Reports the number of records and intents. Like in a kubelet, unreadable files are included. */
   #reportSizes(): void {
     const countUnreadable = (directory: string) =>
       [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;

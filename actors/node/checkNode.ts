@@ -41,7 +41,7 @@ const admissionNode = z.looseObject({
   appArmor: optionalBoolean,
 });
 
-/** The node description that pods depend on. */
+/** Schemas of the properties of the node that affect its pods. */
 const nodeDescription = {
   cgroupRoot: z.optional(z.string().check(z.refine(isCgroupPath, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),

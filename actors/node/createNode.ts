@@ -49,7 +49,7 @@ import { nodeServices } from './nodeServices.ts';
 
 type FullConfig = ReturnType<typeof completeConfig>;
 
-/** The parts and the objects that several of them share. */
+/** The parts of the node and the objects that several of the parts share. */
 interface NodeDependencies
   extends Omit<NodeParts, 'clock' | 'files' | 'onError' | 'redaction' | keyof ClusterContent>,
     ClusterCaches,
@@ -157,7 +157,9 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
   });
 }
 
-/** Opens the store. Its failures are reported as events of the node. */
+/**
+ * Opens the store and collects the dependencies of the node. Failures of the store are reported as events of the node.
+ */
 async function openDependencies(config: FullConfig, parts: NodeParts): Promise<NodeDependencies> {
   const {
     clock = systemClock,
@@ -201,7 +203,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   return { ...others, ...apiCaches, ...commonDependencies, overrides: contentOverrides, fullConfig: config };
 }
 
-/** Returns the implementations of ports and feeds. Implementations in the parts replace the real ones. */
+/** Returns the implementations of ports and feeds. Implementations in `parts` replace the real ones. */
 function createWorld(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,

@@ -40,8 +40,8 @@ import { createRootActor, type RootActor } from './rootActor.ts';
 
 /**
  * The state of a whole node agent at one point in time, as plain JSON. A replay only needs the keyframe and the entries
- * that were recorded after it. An object that several actors refer to, such as the pod of its containers, is one object
- * here as well.
+ * that were recorded after it. An object that several actors share, e.g. the pod that all its containers refer to, is
+ * also a single shared object here.
  */
 export interface Keyframe {
   /** Milliseconds since the epoch. */
@@ -96,9 +96,9 @@ export interface NodeAgent {
   relist(signal: AbortSignal): Promise<boolean>;
   pods(): readonly Pod[];
   /**
-   * Returns the result of `pods` and, with the status from its source, every other pod that a source wants. A new agent
-   * reports no pod before it has adopted the pod's containers, but clients can reach them as soon as a source has
-   * listed the pod (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
+   * Returns the pods of `pods()` and every other pod that a source wants, with the status from its source. A new agent
+   * reports no pod before it has adopted the pod's containers, but clients can reach the pod as soon as a source has
+   * listed it (`GetPodByName` in `pkg/kubelet/kubelet_getters.go`).
    */
   knownPods(): readonly Pod[];
   /**
@@ -214,7 +214,7 @@ function createDraft(
   const unpublishedStatuses = statusBoard
     .unpublishedChanges()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
-  // These values are immutable and only ever replaced.
+  // No deep copy is needed, because these values are immutable.
   const state = {
     actors: persistedActor(root),
     since: sinceMap.entriesBelow(root),

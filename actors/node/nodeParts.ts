@@ -87,7 +87,7 @@ export interface NodeParts extends ClusterContent {
   readonly network?: Network;
   /** Starts the worker thread that parses large manifests. Defaults to a real thread. */
   readonly startThread?: StartThread;
-  /** Yields to the event loop. Defaults to a wait for the next events of the host. */
+  /** Yields to the event loop. Defaults to waiting until the event loop has polled for I/O. */
   readonly nextTurn?: () => Promise<void>;
   /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
@@ -121,7 +121,7 @@ export interface NodeParts extends ClusterContent {
   readonly calls?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
   readonly answers?: OutcomeListener | undefined;
-  /** Receives the decisions that are only visible in metrics. */
+  /** Receives the decisions of machines that are only visible in metrics. */
   readonly decisions?: ((decision: MachineDecision) => void) | undefined;
   /** Receives the actions of services that are only visible in metrics. */
   readonly serviceActions?: ((action: ServiceAction) => void) | undefined;

@@ -61,7 +61,7 @@ export interface NodeServiceDependencies
   readonly files: FileSystem;
   readonly policy: LogPolicy;
   readonly isEvidence: (uid: string) => boolean;
-  /** Learns values in a pod's containers that must not leave the agent. */
+  /** Called with values in a pod's containers that must be redacted. */
   readonly learnValues?: (pod: Pod, values: readonly string[]) => void;
 }
 

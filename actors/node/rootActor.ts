@@ -35,7 +35,7 @@ function getProvider(system: ActorSystem): Provider {
   return provider;
 }
 
-/** Returns the creator function of an actor logic, which XState stores as its `config`. */
+/** Returns the creator function of actor logic, which XState stores as its `config`. */
 const getCreator = <F>({ config }: { readonly config?: unknown }): F => config as F;
 
 const systemProvider: Provider = {
@@ -46,7 +46,7 @@ const systemProvider: Provider = {
     const portLogic = fromPromise<PortTypes[K]['output'], PortTypes[K]['input'] & NonReducibleUnknown>((call) =>
       getCreator<PromiseCreator>(getProvider(call.system).port(name))(call),
     );
-    // The two types differ only in how XState spells "any JSON".
+    // Safe cast: the two types differ only in how XState declares arbitrary JSON values.
     return portLogic as unknown as Port<K>;
   },
   feed: (name): FeedLogic =>

@@ -33,7 +33,7 @@ interface ClusterObjectDependencies {
   readonly onError: (source: string, error: unknown) => void;
 }
 
-/** An object is watched for this many sync intervals after its last read, and at least for a minute. */
+/** Number of sync intervals for which an object is watched after its last read. The watch lasts at least a minute. */
 const IDLE_SYNCS = 5;
 const MIN_IDLE_MS = 60_000;
 const TTL_MS = 60_000;
@@ -68,7 +68,8 @@ const annotationsSchema = z.object({ metadata: z.object({ annotations: z.record(
 const SECONDS_PATTERN = /^\d{1,9}$/;
 
 /**
- * Returns how long objects may be cached according to the Node's annotation, in milliseconds. Undefined if it has none.
+ * Returns how long objects may be cached according to the Node's annotation, in milliseconds. Undefined if the Node has
+ * no such annotation.
  */
 function readTtl(node: unknown): number | undefined {
   const { success, data } = z.safeParse(annotationsSchema, node);

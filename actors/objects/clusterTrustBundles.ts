@@ -34,7 +34,7 @@ export interface WatchedBundles extends TrustBundles {
 /** The result of resolving a projection. */
 type Resolution = { readonly pem: string } | { readonly problem: string };
 
-/** A trust bundle projection of a pod. `lastResolution` is the result that the pod received last. */
+/** A pod's use of a trust bundle projection. `lastResolution` is the result that the pod received last. */
 interface Use {
   readonly projection: TrustBundleProjection;
   lastResolution?: Resolution;
@@ -56,7 +56,7 @@ const bundleSchema = z.object({
   }),
   spec: z.object({ signerName: z._default(z.string(), ''), trustBundle: z.string() }),
 });
-/** The stored part of a bundle. */
+/** The cached part of a bundle. */
 type TrustBundle = z.infer<typeof bundleSchema>;
 
 const resourcesSchema = z.object({ resources: z.array(z.object({ name: z.string() })) });
@@ -66,9 +66,9 @@ class BundleWatch {
   readonly abortController = new AbortController();
   readonly firstList = Promise.withResolvers<void>();
   bundles: readonly TrustBundle[] | undefined;
-  /** Why the last list or watch failed. Empty if it succeeded. */
+  /** The reason why the last list or watch failed. Empty if it succeeded. */
   lastFailure = '';
-  /** The last step of the watch. */
+  /** The last state change of the watch. */
   lastStep: ReflectorStep | undefined;
 }
 
@@ -154,7 +154,7 @@ export class ClusterTrustBundles implements WatchedBundles {
     return use;
   }
 
-  /** Returns all bundles, and waits for the first list for a limited time. */
+  /** Returns all bundles. Waits for the first list for a limited time. */
   async #readBundles(signal: AbortSignal): Promise<readonly TrustBundle[]> {
     const { clock } = this.#dependencies;
     const watch = this.#watch ?? (await this.#startWatch(signal));
@@ -266,7 +266,7 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 }
 
-/** Used if the feature is disabled. */
+/** Provides no bundles, because the feature is disabled. */
 export const noTrustBundles: WatchedBundles = {
   get: async () => {
     throw new Error(NOT_SUPPORTED);

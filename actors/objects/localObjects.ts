@@ -19,7 +19,7 @@ type ByKey = ReadonlyMap<string, LocalObject>;
 interface PodReferences {
   readonly source: string;
   readonly objectKeys: Set<string>;
-  /** Whether reading an object has failed because the source had not been read yet. */
+  /** Whether an attempt to read an object has failed because the source had not been read yet. */
   wasReadEarly: boolean;
 }
 
@@ -148,7 +148,7 @@ export class LocalObjects implements ObjectsInUse {
     await Promise.all([...this.#persistedBySource.values()].map((persisted) => persisted.close()));
   }
 
-  /** Persists the objects in use. Before the source has been read, no object counts as removed. */
+  /** Persists the objects in use. No object counts as removed until the source has been read. */
   #persist(source: string): void {
     const [persisted, objects] = [this.#persistedBySource.get(source), this.#sources.get(source)];
     if (persisted === undefined || objects === undefined) return;

@@ -5,7 +5,7 @@ import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts, UnavailableObjects } from '../../machines/node/objectCounts.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 
-/** Why an object is missing or cannot be watched, and since when, in milliseconds since the epoch. */
+/** The reason why an object is unavailable, and the start of its unavailability in milliseconds since the epoch. */
 export interface MissingObject {
   readonly why: string;
   readonly since: number;
@@ -22,8 +22,8 @@ interface ObjectState {
 }
 
 /**
- * Returns what is wrong with an object after a step, or undefined if nothing is. A retry does not clear the previous
- * problem.
+ * Returns the problem with an object after a state change, or undefined if there is none. A retry does not clear the
+ * previous problem.
  */
 export function findMissing({ step, object, lacking }: ObjectState, now: number): MissingObject | undefined {
   if (step.state === 'reading' && lacking !== undefined) return lacking;

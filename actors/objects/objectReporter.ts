@@ -54,7 +54,7 @@ export class ObjectReporter {
     signal.addEventListener('abort', () => this.#clock.clearTimeout(this.#timer), { once: true });
   }
 
-  /** Reports a step of one object of a kind. Counts are updated at most once a second. */
+  /** Reports a state change of one object of a kind. Counts are updated at most once a second. */
   reportStep(kind: ConfigKind): void {
     const [send, signal] = [this.#sendFact, this.#signal];
     if (send === undefined || signal === undefined || signal.aborted) return;
@@ -120,7 +120,7 @@ export class ObjectReporter {
 }
 
 /**
- * Returns the step of the object that has been failing for the longest time. If none is failing, returns `reading` or
+ * Returns the state of the object that has been failing for the longest time. If none is failing, returns `reading` or
  * `watching`.
  */
 function worstStep(states: readonly TrackedState[]): SourceChange {

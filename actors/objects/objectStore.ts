@@ -32,9 +32,9 @@ interface TrackedUse {
   /** The last known version. Null if the object does not exist, undefined if the server has not responded. */
   object: ConfigObject | null | undefined;
   step: TrackingStep;
-  /** Undefined if the object exists and is watched. */
+  /** Undefined if the object exists and can be read. */
   lacking: MissingObject | undefined;
-  /** Whether a caller has failed to get the object. */
+  /** Whether an attempt to read the object has failed. */
   wasRequested: boolean;
 }
 

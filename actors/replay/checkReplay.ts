@@ -9,7 +9,7 @@ const objects = z.array(object);
 const optionalFunction = z.optional(functionSchema);
 const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
-/** The schema of a number that may be infinite. JSON represents infinity as null. */
+/** The schema of a number that may be infinite. In JSON, infinity becomes null. */
 const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
 /** The initial input of a node. */

@@ -1,17 +1,17 @@
-/** Searches texts for many patterns at once. */
+/** Searches strings for many patterns at once. */
 
 /** Minimum length of a pattern. */
 export const MIN_PATTERN_LENGTH = 6;
 /**
  * Maximum number of prefixes that are searched for individually, which is faster than looking up every substring of a
- * text.
+ * string.
  */
 const MAX_LINEAR_PREFIXES = 128;
 
 /**
- * A set of patterns of at least `MIN_PATTERN_LENGTH` characters. A search takes time for each character of the text and
- * for each pattern whose prefix the text contains, but not for the other patterns. A node can have 50,000 patterns, and
- * most texts contain none.
+ * A set of patterns of at least `MIN_PATTERN_LENGTH` characters. A search takes time for each character of the string
+ * and for each pattern whose prefix occurs in it, but not for the other patterns. A node can have 50,000 patterns, and
+ * most strings contain none.
  */
 export class PatternIndex {
   /** Keyed by their first `MIN_PATTERN_LENGTH` characters. */
@@ -35,7 +35,7 @@ export class PatternIndex {
     if (prefixPatterns?.size === 0) this.#patternsByPrefix.delete(prefix);
   }
 
-  /** Returns the patterns that a text contains. */
+  /** Returns the patterns that occur in a string. */
   findIn(text: string): string[] {
     const matchingPatterns: string[] = [];
     for (const prefix of this.#findPrefixes(text)) {

@@ -18,20 +18,23 @@ export function persistedActor(ref: AnyActorRef): object {
 
 type ChildActors = Readonly<Record<string, AnyActor>>;
 
-/** Returns a child in XState's persisted form. No actor here sends its snapshots to its parent. */
+/**
+ * Returns a child in XState's persisted form. `syncSnapshot` is omitted, because no actor here sends its snapshots to
+ * its parent.
+ */
 const persistedChild = (child: AnyActor): object => ({
   snapshot: persistedActor(child),
   src: child.src,
   systemId: child.systemId,
 });
 
-/** Actors as `persistedActor` returns them, or a part of them. */
+/** The result of `persistedActor`, or a part of it. */
 interface PersistedValue {
   readonly children?: Readonly<Record<string, { readonly snapshot: PersistedValue }>>;
 }
 
 /**
- * Copies persisted actors with a function for one part, in one step for each actor. This allows copying a node with
+ * Copies persisted actors in one step per actor, by calling `copy` for each part. This allows copying a node with
  * thousands of actors over several turns of the event loop.
  */
 export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator<void, object> {
@@ -47,8 +50,8 @@ export function* copiedActors(actor: object, copy: <T>(part: T) => T): Generator
 }
 
 /**
- * Returns a function that copies values as `JSON.parse(JSON.stringify(value))` does, except that an object that occurs
- * repeatedly in any of them is copied once.
+ * Returns a function that copies values like `JSON.parse(JSON.stringify(value))`, except that an object that occurs
+ * repeatedly, even in different values, is copied only once.
  */
 export function plainCopier(): <T>(value: T) => T {
   const copiesByOriginal = new Map<object, unknown>();
@@ -69,5 +72,5 @@ export function plainCopier(): <T>(value: T) => T {
   return <T>(value: T) => copyValue(value) as T;
 }
 
-/** Whether `JSON.stringify` writes a value. It omits undefined and functions. */
+/** Whether `JSON.stringify` includes a value. It omits undefined and functions. */
 const isJsonValue = (value: unknown): boolean => value !== undefined && typeof value !== 'function';

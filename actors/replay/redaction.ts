@@ -13,7 +13,7 @@ import type { NodeFact } from '../../machines/shared/events.ts';
 import { MIN_PATTERN_LENGTH, PatternIndex } from './patternIndex.ts';
 
 export interface Redaction {
-  /** Learns the values of a source's pods. From then on, texts are searched for these values. */
+  /** Learns the secret values of a source's pods. From then on, strings are searched for these values. */
   learn(fact: NodeFact): void;
   /**
    * Learns the values of an earlier agent's pods, because responses that concern these pods arrive before any source
@@ -34,17 +34,21 @@ export interface Redaction {
 const NAMED_VALUE_FIELDS = new Set(['env', 'httpHeaders']);
 /** Fields that contain a hook, whose command arguments may be secret. */
 const HOOK_FIELDS = new Set(['postStart', 'preStop']);
-/** Fields that may quote a secret even as a single word. Values with several words are searched in all fields. */
+/**
+ * Fields in which even a single word may be a quoted secret. Values of several words are searched for secrets in all
+ * fields.
+ */
 const TEXT_FIELDS = new Set(['message', 'said', 'lines', 'command', 'args', 'annotations']);
 /** The annotation in which kubectl stores the whole manifest. */
 const LAST_APPLIED_ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 /**
- * Plain words are not searched for in texts, because `running` or `production` also occur in the agent's own messages.
+ * Plain words are not searched for, because words such as `running` or `production` also occur in the agent's own
+ * messages.
  */
 const PLAIN_WORD_PATTERN = /^(?:[a-z]{1,15}|[A-Z]{1,15}|[A-Z][a-z]{1,14})$/;
-/** Digests are not redacted again. */
+/** Matches digests, which must not be redacted again. */
 const DIGEST_PATTERN = /^redacted-[0-9a-f]{16}$/;
-/** Maximum number of removed pods whose values are remembered, because later texts may still quote them. */
+/** Maximum number of removed pods whose values are remembered, because later messages may still quote them. */
 const MAX_RETIRED = 200;
 
 export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
@@ -67,9 +71,11 @@ class Redactor {
   readonly values: SecretValues;
   /** The key in hexadecimal, which is prepended to each value before hashing. An HMAC takes 20 times as long. */
   readonly #hashKey: string;
-  /** Results for the objects of the current value in which all strings were redacted. */
+  /**
+   * Redacted copies of objects within the current value, keyed by original. All strings in these objects were searched.
+   */
   readonly #redactedTexts = new Map<object, unknown>();
-  /** Results for the other redacted objects of the current value. */
+  /** Redacted copies of the other objects within the current value, keyed by original. */
   readonly #redactedObjects = new Map<object, unknown>();
 
   constructor(key: string, values = new SecretValues()) {
@@ -162,7 +168,7 @@ class Redactor {
   }
 }
 
-/** The values of a pod. A removed pod has no source. */
+/** The secret values of a pod. `source` is undefined once the pod has been removed. */
 interface PodValues {
   readonly source?: string;
   readonly name: string;
@@ -171,7 +177,7 @@ interface PodValues {
 
 /**
  * The secret values of current and recently removed pods. Values shorter than `MIN_PATTERN_LENGTH`, such as `true` and
- * `8080`, occur in many texts and are not secret.
+ * `8080`, occur in many strings and are not secret.
  */
 class SecretValues {
   /** Keyed by UID. */
@@ -179,7 +185,8 @@ class SecretValues {
   /** UIDs of removed pods, oldest first. */
   readonly #removedUids = new Set<string>();
   /**
-   * Texts that represent a value, i.e. the value itself and its JSON form, with the number of pods that have the value.
+   * Strings that represent a value, i.e. the value itself and its JSON form, with the number of pods that have the
+   * value.
    */
   readonly #patterns = new Map<string, { readonly value: string; readonly pods: number }>();
   readonly #index = new PatternIndex();
@@ -208,7 +215,8 @@ class SecretValues {
   }
 
   /**
-   * Returns the patterns in a text with their values, the longest first, because a pattern may be part of a longer one.
+   * Returns the patterns in a string with their values, the longest first, because a pattern may be part of a longer
+   * one.
    */
   findQuoted(text: string): (readonly [pattern: string, value: string])[] {
     const quotedValues: (readonly [string, string])[] = [];
@@ -309,7 +317,7 @@ function readCommand(exec: unknown): string[] {
   return Array.isArray(command) ? command.map(String) : [];
 }
 
-/** Returns the texts that represent a value, i.e. the value itself and, if different, its JSON form. */
+/** Returns the strings that represent a value, i.e. the value itself and, if different, its JSON form. */
 function createPatterns(value: string): string[] {
   const asJson = inJson(value);
   return asJson === value ? [value] : [value, asJson];

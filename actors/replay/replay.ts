@@ -18,17 +18,17 @@ export interface Replay {
    */
   readonly agent: NodeAgent;
   /**
-   * Enters the entries at their times, in order. Resolves with the entries that no actor was waiting for. An actor
-   * whose wait ended at the entry's own time counts as waiting. A recording of the same machines contains no such
+   * Plays the entries in order, each at its recorded time. Resolves with the entries that no actor was waiting for. An
+   * actor whose wait ended at the entry's own time counts as waiting. A recording of the same machines contains no such
    * entries.
    */
   readonly playEntries: () => Promise<readonly RecordedInput[]>;
   /**
-   * Enters one more entry after the agent was started. Resolves to whether an actor was waiting for the entry, or
+   * Plays one more entry after the agent was started. Resolves to whether an actor was waiting for the entry, or
    * stopped waiting at the entry's own time.
    */
   readonly enterEntry: (entry: RecordedInput) => Promise<boolean>;
-  /** Advances the time (milliseconds since the epoch) for which ages and waits are computed. */
+  /** Advances the time for which ages and waits are computed. `at` is in milliseconds since the epoch. */
   readonly advanceTime: (at: number) => void;
 }
 
@@ -58,7 +58,7 @@ export function createReplay(
   });
   let isFirstEntry = true;
   const enterEntry = async (entry: RecordedInput) => {
-    // Statuses computed at the start must not reflect the first entry.
+    // Let the agent compute its initial statuses first, because they must not reflect the first entry.
     if (isFirstEntry) await nextTurn();
     isFirstEntry = false;
     now = entry.at;
@@ -132,9 +132,9 @@ class PendingWaits {
 function createReplayBoundary({ addReceiver }: PendingWaits, { now }: Clock): Boundary {
   return {
     now,
-    // All consequences of an entry take effect before the next one is entered.
+    // Each entry is played only after all consequences of the previous one have taken effect.
     isSettled: () => true,
-    // Secrets were not recorded.
+    // Nothing to redact, because recordings contain no secrets.
     redact: (value) => value,
     redactor: () => (value) => value,
     port: <K extends PortName>() =>

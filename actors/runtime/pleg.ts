@@ -66,7 +66,7 @@ export async function observeRuntime(options: PlegOptions): Promise<void> {
 class Pleg {
   readonly #options: PlegOptions;
   readonly #alarm;
-  /** The pods as last reported. Undefined until the first relist. */
+  /** The last reported pods. Undefined until the first relist. */
   #lastReported: Map<string, ObservedPod> | undefined;
   readonly #changedPods = new Map<string, PodIdentity>();
   /** State of the PLEG, reported whenever it changes. */
@@ -105,7 +105,7 @@ class Pleg {
   async eventLoop(): Promise<void> {
     const { cri, clock, signal, onError, onStreamBroken } = this.#options;
     while (!signal.aborted) {
-      // A relist after the stream opens finds changes from before.
+      // A relist after the stream has opened finds earlier changes.
       const onOpen = () => {
         this.#count({ action: 'eventStreamOpened' });
         this.#updateState({ type: 'streamOpened' });
@@ -175,7 +175,7 @@ class Pleg {
     const callbacks = relistRequests?.takeCallbacks() ?? [];
     const [at, startedAt] = [clock.now(), this.#lastListAt];
     const hasResponded = await this.#relistPods();
-    // The facts that the relist has sent take effect before the next task.
+    // Run the callbacks in the next task of the event loop, because the facts from the relist take effect before it.
     for (const callback of callbacks) clock.setTimeout(() => callback(hasResponded && !signal.aborted), 0);
     if (onRelisted === undefined || signal.aborted) return;
     const intervalFields = Number.isFinite(previous) ? { sinceLastMs: startedAt - previous } : {};
@@ -285,8 +285,8 @@ class Pleg {
   }
 
   /**
-   * Inspects a container after an event, and again after short delays, because an event can arrive before the runtime's
-   * status reflects the change.
+   * Inspects a container after an event, and again after short delays, because the event can arrive before the
+   * runtime's status reflects the change.
    */
   async #inspectAfterEvent({ containerId }: RuntimeEvent): Promise<void> {
     const { clock, signal, sendFact, onError, isBeingStopped: isStopping } = this.#options;

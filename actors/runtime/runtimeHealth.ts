@@ -8,7 +8,7 @@ import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { Alarm } from '../alarm.ts';
 
 const QUERY_MS = 5_000;
-/** Interval between queries during an outage, short in order to detect the end of the outage quickly. */
+/** Interval between queries during an outage. It is short in order to detect the end of the outage quickly. */
 const OUTAGE_QUERY_MS = 500;
 const QUERY_TIMEOUT_MS = 5_000;
 
@@ -75,7 +75,7 @@ const UNKNOWN_HEALTH: RuntimeHealth = { since: 0, ready: false, name: '', versio
 
 function healthStatus({ status, features, runtimeHandlers }: StatusResponse): Omit<HealthStatus, 'name' | 'version'> {
   const findUnmet = (wanted: string) => status?.conditions.find(({ type, status: holds }) => !holds && type === wanted);
-  // Only these conditions prevent starts. Other conditions, such as deprecations, are no outage.
+  // Only these conditions prevent starts. Other unmet conditions are not outages.
   const [runtime, network] = [findUnmet('RuntimeReady'), findUnmet('NetworkReady')];
   const failingCondition = runtime ?? network;
   const networkOnly = runtime ? {} : { lacksOnlyNetwork: true as const };

@@ -38,7 +38,7 @@ interface SimulatedNetworkDependencies {
 type ServerAddress = Pick<NetworkEndpoint, 'host' | 'port'>;
 
 const NO_SERVER: SimulatedServer = { connection: 'refused' };
-/** Returns a new promise that never settles. A shared one would accumulate the reactions of all its waiters. */
+/** Returns a new promise that never settles. A shared promise would accumulate the reactions of all its waiters. */
 const waitForever = (): Promise<never> => new Promise(() => {});
 
 /** The network of one agent. Its waits are timers of the clock and are cancelled when the caller's signal aborts. */

@@ -1,7 +1,7 @@
 import type { StartThread } from '../sources/manifest/manifestReader.ts';
 import { parseAllManifests } from '../sources/manifest/manifestText.ts';
 
-/** Reads large manifests on the calling thread. */
+/** Parses large manifests on the calling thread. */
 export const startInlineReader: StartThread = () => ({
   isAlive: true,
   read: async (text) => [...parseAllManifests(text)],

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
 import { TimerHeap } from './timers.ts';
 
-/** A clock for tests and simulations that stands still until it is advanced, and then runs due timers in order. */
+/** A clock for tests and simulations. It stands still until it is advanced, and then runs due timers in order. */
 export class SimulatedClock implements Clock {
   readonly #pendingTimers = new TimerHeap();
   #currentTime: number;
@@ -74,8 +74,8 @@ export class SimulatedClock implements Clock {
 const SETTLE_TURNS = 3;
 
 /**
- * Waits until promises have settled and no file access or awaited program is running, so a slow disk takes no simulated
- * time.
+ * Waits until promises have settled and no file access or awaited program is running. Thus a slow disk takes no
+ * simulated time.
  */
 async function settlePromises(): Promise<void> {
   for (let idleTurns = 0; idleTurns < SETTLE_TURNS; idleTurns = isDiskBusy() ? 0 : idleTurns + 1) {

@@ -21,7 +21,7 @@ import { SIMULATED } from '../store/leftOnDisk.ts';
 export interface SimulatedNodeOptions {
   /** Manifests of the initial pods as plain JSON. `apply` replaces them. */
   readonly pods?: readonly object[];
-  /** Defaults to the system's clock. The time of a `SimulatedClock` does not pass until it is advanced. */
+  /** Defaults to the system's clock. A `SimulatedClock` stands still until it is advanced. */
   readonly clock?: Clock;
   /** Defaults to `node-1`. */
   readonly nodeName?: string;

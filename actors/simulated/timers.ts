@@ -9,7 +9,7 @@ interface PendingTimer extends ScheduledTimer {
   readonly id: number;
 }
 
-/** Minimum number of timers for which removing cleared ones is worthwhile. */
+/** Minimum size of the heap for a compaction, which removes all cleared timers. */
 const MIN_COMPACTION_SIZE = 64;
 
 /**

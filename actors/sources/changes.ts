@@ -1,4 +1,7 @@
-/** Converts successive sets of a source to facts. Full sets are sent until one is complete, and then only changes. */
+/**
+ * Converts the successive pod sets of a source to facts. Full sets are sent until one is complete, and from then on
+ * only changes.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -34,8 +37,8 @@ export function createChangeDetector(
 
 /** Returns the changes, removals first, because a new version of a pod may need its name. */
 function podChanges(before: readonly Pod[], after: readonly Pod[]): PodChange[] {
-  // Usually, only one of many pods has changed and the order of the others is the same, so skip the common start and
-  // end. No pod occurs twice in a set.
+  // Skip the common start and end, because usually only one of many pods has changed and the order of the others is the
+  // same. No pod occurs twice in a set.
   const [prefix, suffix] = [commonPrefix(before, after), commonSuffix(before, after)];
   const removedByUid = byUid(before.slice(prefix, before.length - suffix));
   const podChanges = after.slice(prefix, after.length - suffix).flatMap((pod): PodChange[] => {
@@ -65,7 +68,7 @@ const byUid = (pods: readonly Pod[]) => new Map(pods.map((pod) => [pod.metadata.
 type ManifestFindings = Pick<ManifestSet, 'problems' | 'warnings'>;
 
 /**
- * Returns all findings of each pod and file whose findings have changed. A URL counts as a single file with many pods.
+ * Returns the findings of each pod and file whose findings have changed. A URL counts as a single file with many pods.
  */
 function findChangedFindings(
   before: ManifestFindings,

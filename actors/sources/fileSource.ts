@@ -36,14 +36,14 @@ const NO_RECURSION = `${DIRECTORY_NOT_FILE}: subdirectories of the manifest path
  * files are read.
  */
 const BATCH_SIZE = 8;
-/** Keys of activities other than reading a file. They differ from every path. */
+/** Keys of activities other than reading a file. They differ from every file path. */
 const LISTING_KEY = 'list';
 const INOTIFY_KEY = 'inotify';
 const CLASSES_KEY = 'RuntimeClasses';
 const NO_SUCH_PATH = 'no such file or directory: no pods are read from here until it exists';
 /** Error codes of `readlink` on a path that is not a link or does not exist. */
 const NOT_A_LINK: ReadonlySet<string> = new Set(['EINVAL', 'ENOENT', 'ENOTDIR']);
-/** Number of characters above which the source yields to the event loop after a file. */
+/** Size of a file in characters above which the source yields to the event loop after parsing the file. */
 const YIELD_CHARACTERS = 1_024;
 
 export interface FileSourceOptions extends Omit<ManifestFilesOptions, 'isLenient'> {
@@ -90,7 +90,7 @@ const INVALID_NAME_FAILURE = { message: 'the name is not UTF-8', hidesPods: fals
 /** The reason why a path cannot be read or watched. */
 interface ReadFailure {
   readonly message: string;
-  /** Whether the path may contain pods. */
+  /** Whether pods at the path may be missing from the set because of the failure. */
   readonly hidesPods: boolean;
 }
 
@@ -151,7 +151,8 @@ class FileSource {
   }
 
   /**
-   * Returns the source's state, including the reason for its wait. Unreadable files are reported as problems instead.
+   * Returns the source's state and, if it waits, the reason and deadline. Unreadable files are reported as problems
+   * instead.
    */
   state(): SourceChange {
     const now = this.#steadyClock.now();
@@ -170,7 +171,7 @@ class FileSource {
     return this.#alarm.waitUntil(Math.min(this.#nextListAt, ...this.#readableAt.values()));
   }
 
-  /** Reads a full list if one is due, or else some of the files that have settled. */
+  /** Reads a full list if one is due. Otherwise, reads some of the files that have settled. */
   async read(): Promise<void> {
     await this.#runReported(CLASSES_KEY, async () => {
       this.#classes = await this.#options.readClasses?.();
@@ -199,12 +200,12 @@ class FileSource {
   }
 
   /**
-   * Finds files that were removed and recreated since they were read. For a kubelet this is a removal and a start,
-   * regardless of their content, because it handles each event individually (`produceWatchEvent` in
-   * `pkg/kubelet/config/file_linux.go`). They are read in the next round, and therefore a set without them is published
-   * first. Replacing a file by renaming a different file changes its entry only once. After several such renames, the
-   * file has a new inode and its status has changed after its content (ctime). The same is true after a removal and a
-   * rename, which is recognized if the file was missing when the removal was reported.
+   * Finds files that were removed and recreated since they were read. A kubelet handles each event individually, so for
+   * a kubelet this is a removal and a start, regardless of the content (`produceWatchEvent` in
+   * `pkg/kubelet/config/file_linux.go`). The recreated files are read in the next round, so that a set without them is
+   * published first. Replacing a file by renaming another file over it changes its directory entry only once. After
+   * several such renames, the file has a new inode, and its ctime is later than its mtime. The same is true after a
+   * removal and a rename, which is recognized if the file was missing when the removal was reported.
    */
   async #takeRecreatedFiles(directory: string, names: readonly string[]): Promise<ReadonlySet<string>> {
     const recreatedNames = new Set<string>();
@@ -237,7 +238,7 @@ class FileSource {
       `inotify on ${manifestLocation.directory}`,
     );
     const { files, invalidNames } = await listManifests(this.#disk, manifestLocation);
-    // Files that are still being written are read when they are due.
+    // Files that are still being written are read once they have settled.
     await this.#readFiles(files.filter((file) => !this.#readableAt.has(basename(file))));
     if (this.#signal.aborted) return;
     const presentFiles = new Set(files);
@@ -282,7 +283,7 @@ class FileSource {
     }
   }
 
-  /** Waits for the text of a file, and reads large files with a higher limit, one at a time. */
+  /** Waits for the content of a file. Reads a large file again with a higher limit, one file at a time. */
   #readLarge(file: string, reading: Promise<TextFile>): Promise<TextFile> {
     return reading.catch((error: unknown) => {
       if (!(error instanceof TooLargeFile)) throw error;
@@ -330,7 +331,7 @@ class FileSource {
     return true;
   }
 
-  /** Runs an action and reports its failure once, until it succeeds again. */
+  /** Runs an action. Reports a failure once, until the action succeeds again. */
   async #runReported(key: string, action: () => void | Promise<void>, file = key): Promise<void> {
     try {
       await action();
@@ -380,7 +381,7 @@ class FileSource {
     this.#alarm.ring();
   }
 
-  /** Records that a file that was read is missing at present. It may exist again when it is due. */
+  /** Records that a file that was read is missing at present. It may exist again by the time it is due to be read. */
   async #recordRemoval(directory: string, name: string): Promise<void> {
     const file = join(directory, name);
     const inode = this.#inodeByPath.get(file);

@@ -36,7 +36,7 @@ export function shortProblem({ path, message }: Problem): Problem {
   return { path: shortPath, message: cut(printableLine(message), MAX_MESSAGE_LENGTH - shortPath.length - 2) };
 }
 
-/** Shortens a text in the middle, because its end states what was expected. */
+/** Shortens a string in the middle, because the end of a message states what was expected. */
 function cut(text: string, maxLength: number): string {
   const shortenedText = shortText(text, maxLength);
   if (shortenedText.length <= maxLength) return shortenedText;

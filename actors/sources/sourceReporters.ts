@@ -21,8 +21,7 @@ export const sourceStateReporter = (
   createStepReporter((state) => sendFact({ type: 'config.sourceChanged', source, state }), options);
 
 /**
- * Returns a function that reports state changes. When a wait ends, the function also reports the next attempt, which
- * may take long.
+ * Returns a function that reports state changes. After a wait, it also reports the next attempt, which may take long.
  */
 export function createStepReporter(
   onState: (state: SourceState) => void,

@@ -1,6 +1,6 @@
 /**
- * Tracks the documents of a text individually. An invalid document is replaced by its last good version, which is
- * identified by kind, namespace and name.
+ * Tracks the documents of a file or response individually. An invalid document is replaced by its last good version,
+ * which is identified by kind, namespace and name.
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -11,22 +11,25 @@ import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/
 import { limitProblems } from './limitProblems.ts';
 import { objectKey, type ReadManifest } from './manifest/manifestText.ts';
 
-/** A problem in a text, with the `NAMESPACE/NAME` of the affected pod. */
+/** A problem in a file or response, with the `NAMESPACE/NAME` of the affected pod. */
 export interface TextProblem extends Problem {
   readonly pod?: string;
   /** Whether the pod was rejected because of its RuntimeClass. */
   readonly isRejectedByClass?: true;
 }
 
-/** The current version of a pod in the text. It is used once all objects that it references exist. */
+/**
+ * The current version of a pod in its document. A new pod is used immediately, a changed one once all objects that it
+ * references exist.
+ */
 export interface PendingPod {
-  /** Position of the pod in the text. */
+  /** Position of the pod in the file or response. */
   readonly path: string;
   readonly pod: Pod;
   readonly requiredObjects: readonly RequiredObject[];
 }
 
-/** One document of a text, either a pod or an object that pods may reference. */
+/** A document, which contains either a pod or an object that pods may reference. */
 export interface ParsedDocument {
   /** The version in use. This is an earlier version if the current one is invalid or waits for objects. */
   readonly pod?: Pod;
@@ -43,7 +46,7 @@ export interface ParsedText {
 
 export const EMPTY_PARSED_TEXT: ParsedText = { documents: new Map(), problems: [] };
 
-/** Creates a text from persisted pods and objects. */
+/** Creates parsed documents from persisted pods and objects. */
 export const createRestoredText = (pods: readonly Pod[], objects: readonly ConfigObject[] = []): ParsedText => ({
   documents: new Map<string, ParsedDocument>([
     ...pods.map((pod) => [objectKey('Pod', pod.metadata), { pod, warnings: [] }] as const),
@@ -59,9 +62,9 @@ export const listPods = ({ documents }: ParsedText): Pod[] =>
 export const formatPodName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 /**
- * Updates the documents with a newly read text. Documents missing from it are removed, unless the new text contains a
- * document that does not identify its object, or no valid document, because such a text may be an invalid version of
- * any of them.
+ * Updates the documents with newly parsed manifests. Documents that are missing from the manifests are removed. They
+ * are retained if a manifest does not identify its object or if no manifest is valid, because these may be invalid
+ * versions of the missing documents.
  */
 export async function updateText(
   previousText: ParsedText,
@@ -75,7 +78,7 @@ export async function updateText(
     const { key } = manifest;
     const previousDocument = key === undefined ? undefined : previousText.documents.get(key);
     const result = readDocument(manifest, previousDocument, key !== undefined && documents.has(key));
-    // Comparing a pod with its previous version takes long.
+    // Yield, because comparing a pod with its previous version takes long.
     if (previousDocument?.pod !== undefined) await nextTurn();
     problems.push(...result.problems);
     hasValid ||= 'document' in result;
@@ -172,7 +175,7 @@ const immutableProblem = ({ kind, namespace, name }: ObjectManifest): Problem =>
   message: `Forbidden: field is immutable when \`immutable\` is set (${kind} ${namespace}/${name})`,
 });
 
-/** Prefixes the paths of problems with the position of their document. */
+/** Adds the position of the document to the paths of its problems. */
 export const prefixProblems = (path: string, problems: readonly Problem[], pod?: string): TextProblem[] =>
   problems.map((problem) => ({
     ...problem,

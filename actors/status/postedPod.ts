@@ -21,8 +21,8 @@ export const visiblePod = (actorOrTree: PodRef): VisiblePod => ({ shown: actorOr
 export const isPodActor = (shown: PodRef | ActorNode): shown is PodRef => 'getSnapshot' in shown;
 
 /**
- * Whether two views contain the same pod object, apart from the status. If their statuses are also equal, publishing
- * the pod again is unnecessary.
+ * Whether two views have the same pod and termination. If their statuses are also equal, publishing the pod again is
+ * unnecessary.
  */
 export const hasSamePodObject = (previous: PodView, next: PodView): boolean =>
   previous.pod === next.pod && previous.termination === next.termination;

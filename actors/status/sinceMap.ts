@@ -22,7 +22,8 @@ export interface StateEntry {
 
 export interface StateEntryMap {
   /**
-   * Must be called when an actor is created. An actor without states counts as being in its only state from then on.
+   * Must be called when an actor is created. An actor without states counts as having entered its only state at this
+   * time.
    */
   add(ref: AnyActorRef): void;
   /** Must be called after each transition of an actor. */

@@ -108,7 +108,7 @@ class Board implements StatusBoard {
   readonly #awaitedUids = new Set<string>();
   /**
    * Pods that are being adopted, i.e. whose containers are not known yet. Their status is not published, but queries
-   * return the reason for their wait.
+   * return the reason why they wait.
    */
   readonly #adoptedPods = new Map<string, PodRef>();
   /** The pods as last sent to listeners. A posted pod is added once it may be published. */
@@ -128,13 +128,13 @@ class Board implements StatusBoard {
   /** The time of the last status of each large pod, by UID, in milliseconds since the epoch. */
   readonly #lastComputedAt = new Map<string, number>();
   /**
-   * UIDs of the pods that start with their previous status, because the next status was already due before the board
+   * UIDs of the pods that start with their previous status, because their next status was already due before the board
    * was created.
    */
   readonly #owedUids: Set<string>;
   #isUpdateScheduled = false;
   #isClosed = false;
-  /** The changes that were still waiting when the board was closed. */
+  /** The unpublished changes at the time when the board was closed. */
   #unpublishedAtClose: readonly StatusChange[] | undefined;
   /** UIDs of the pods whose status was due when the board was closed. */
   #dueUidsAtClose: readonly string[] | undefined;
@@ -149,7 +149,7 @@ class Board implements StatusBoard {
   noteTransition(ref: AnyActorRef): void {
     if (this.#isClosed) return;
     const pod = podOfActor(ref);
-    // Stopped actors without a pod can still send notifications.
+    // Actors outside of pods do not affect statuses.
     if (pod === undefined) return;
     this.#podTrees.invalidateTree(pod);
     if (affectsStatus(this.#results, ref)) this.#scheduleStatus(pod);
@@ -286,7 +286,7 @@ class Board implements StatusBoard {
     }
   }
 
-  /** Isolates errors of one pod or listener from the others. */
+  /** Runs `act` and reports its errors, so that they do not affect other pods or listeners. */
   #tryRun(act: () => void): boolean {
     return tryRun('statuses', act, this.#options.onError);
   }
@@ -332,8 +332,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Posts the final state of the previous actor of the pod. The board may only be notified of this state after the next
-   * actor of the pod, which shares no state with the previous one, has been spawned.
+   * Posts the final state of the pod's previous actor. The board may only be notified of this state after the pod's
+   * next actor, which does not share any state with the previous one, has been spawned.
    */
   #postFinalState(uid: string, next: PostedPod['shown']): void {
     const postedActor = this.#postedPods.get(uid)?.shown;
@@ -405,7 +405,7 @@ class Board implements StatusBoard {
 
 const WAITING_FOR_STORE = 'its status to be saved';
 
-/** A large pod that has changed. `cancelTimer` withdraws the computation of its status. */
+/** A large pod that has changed. `cancelTimer` cancels the scheduled computation of its status. */
 interface DuePod {
   readonly pod: PodRef;
   readonly cancelTimer: () => void;
@@ -414,8 +414,8 @@ interface DuePod {
 /** A pod with more containers and volumes than this counts as large. */
 const MIN_LARGE_POD_PARTS = 20;
 /**
- * Maximum interval between two statuses of a large pod, in milliseconds. The kubelet also inspects containers once a
- * second.
+ * Maximum interval between two statuses of a large pod, in milliseconds. It equals the interval at which the kubelet
+ * inspects containers.
  */
 const MAX_INTERVAL_MS = 1_000;
 

@@ -68,7 +68,7 @@ export class StatusReports {
   readonly #acknowledgingSinks: readonly string[];
   /** The terminal statuses on disk. */
   readonly #savedTerminalStatuses = new Map<string, UnacknowledgedStatus>();
-  /** The last status of each pod that waits to become durable. */
+  /** The latest status of each pod, if it is not durable yet. */
   readonly #unsavedStatuses = new Map<string, PodStatus>();
   /**
    * Pods whose terminal status is on disk but not published yet. Statuses that are published before the terminal one do
@@ -104,7 +104,7 @@ export class StatusReports {
     if (this.#acknowledgingSinks.length === 0) return undefined;
     const { metadata, status } = pod;
     const savedStatus = this.#savedTerminalStatuses.get(uid);
-    // A source may want the pod again after its removal, in which case it runs again.
+    // A removed pod runs again if a source wants it again.
     const isRunningAgain = removed && savedStatus?.isFinal === true;
     const unsavedStatus = this.#unsavedStatuses.get(uid);
     const latestStatus = unsavedStatus ? { status: unsavedStatus, gone: false } : this.#latestStatuses.get(uid);
@@ -128,7 +128,8 @@ export class StatusReports {
     const { metadata, status } = pod;
     if (this.#unsavedStatuses.get(uid) === status) this.#unsavedStatuses.delete(uid);
     if (this.#savedTerminalStatuses.get(uid)?.status === status) this.#unpublishedTerminal.delete(uid);
-    // Once reclaimed, a terminated pod counts as reclaimed while its remaining files are removed.
+    // A pod that was reported as ended stays ended while its remaining files are removed, even if its view is no longer
+    // reclaimed.
     const isUnchanged =
       latestStatus && (latestStatus.ended || !view.isReclaimed) && isSamePodStatus(latestStatus.status, status);
     if (latestStatus && removed) this.#latestStatuses.set(uid, { ...latestStatus, gone: true });
@@ -220,8 +221,8 @@ export class StatusReports {
   }
 
   /**
-   * Removes a terminal status that every sink has acknowledged. Until the pod's regular status is saved, this copy is
-   * all that the next agent has.
+   * Removes a terminal status that every sink has acknowledged. The removal waits until the pod's regular status is
+   * saved, because until then, this copy is all that the next agent has.
    */
   #removeSavedTerminal(uid: string): void {
     const { store } = this.#dependencies;

@@ -1,7 +1,10 @@
 /** Runs disk operations that may hang, with limits on their number and waiting time. */
 import type { Clock } from '../../base/clock.ts';
 
-/** Maximum number of awaited calls. Each occupies one of the few threads shared by all file access. */
+/**
+ * Maximum number of calls that are awaited at the same time. Each occupies one of the few threads shared by all file
+ * access.
+ */
 const MAX_AWAITED_CALLS = 2;
 
 /**
@@ -20,7 +23,8 @@ export interface DiskCall {
 }
 
 /**
- * `abandoned` means that the call has timed out but may still complete, `notStarted` that too many calls hang already.
+ * `abandoned` means that the call has timed out but may still complete. `notStarted` means that too many calls are
+ * hanging already.
  */
 type CallOutcome = 'done' | 'abandoned' | 'notStarted';
 
@@ -39,7 +43,7 @@ export class DiskCalls {
     this.#onLateEnd = onLateEnd;
   }
 
-  /** Whether the maximum number of calls hang, in which case no further call can start. */
+  /** Whether the maximum number of calls are hanging, in which case no further call can start. */
   get isStuck(): boolean {
     return this.#abandonedCount >= this.#maxCalls;
   }

@@ -121,8 +121,8 @@ export async function openNodeStore(
   const statuses = new Map([...facts.statuses].filter(([, status]) => !wasRejected(status)));
   for (const [uid, { status, isFinal }] of facts.unacknowledged) {
     if (!isFinal || statuses.has(uid)) continue;
-    // The previous run stopped between two writes. Repeat the second write, and retain the fact of the first one until
-    // the second is on disk.
+    // The previous run stopped between two writes. Repeat the second write, and retain the fact of the first write
+    // until the second one is durable.
     statuses.set(uid, status);
     // A failed write is retried and reported like that of any other fact.
     factStore.write('statuses', uid, status).catch(() => {});

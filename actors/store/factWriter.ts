@@ -70,7 +70,7 @@ export function createFactWriter({
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
     const isFinalStatus = hasFinalStatus(change);
-    // Until the pod's containers are known, the only probe results are those on disk.
+    // Until the pod's containers are known, only the probe results on disk exist.
     const probeWrite = view.isUnsettled ? undefined : probeWriter.persist(uid, view);
     // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
     // possible.
@@ -140,8 +140,8 @@ function collectContainerEnds(status: PodStatus): ContainerEnds {
 }
 
 /**
- * Returns the terminated part of a container's status. The state of a running or waiting container is omitted, because
- * its changes must not cause writes.
+ * Returns a container's status with only its terminated state. The state of a running or waiting container is omitted,
+ * because its changes must not cause writes.
  */
 function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
   if (status.state?.terminated) return [status];
@@ -152,9 +152,9 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
 }
 
 /**
- * Creates a writer of admitted resources. A status depends on them if the size has changed, and the first one also
- * because it contains the QoS class. After a restart, this must be the class of the admitted pod, even if its manifest
- * has changed.
+ * Creates a writer of admitted resources. A status waits for this write if the resources have changed, and the first
+ * status also because it contains the QoS class. After a restart, the QoS class must be that of the admitted pod, even
+ * if its manifest has changed.
  */
 function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
   const admittedViews = new Map<string, PodView>();
@@ -165,7 +165,7 @@ function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, wr
       savedUids.delete(uid);
     },
     persist: (uid: string, view: PodView): Promise<void> | undefined => {
-      // A pod that is terminating from the start may not even have a known spec, so the stored allocation is better.
+      // Retain the stored allocation of a pod that is terminating from the start, because even its spec may be unknown.
       const previousView = admittedViews.get(uid);
       const isUnchanged = previousView?.pod.spec === view.pod.spec && previousView.isResizing === view.isResizing;
       if (isUnchanged || view.termination || view.refusal || isUndecided(view)) return undefined;

@@ -91,7 +91,7 @@ export class FolderWriter {
       const failedChanges = new Map<FactChange, unknown>();
       await Promise.all(batch.map((change) => this.#putChange(change, failedChanges)));
       this.#unwrittenFacts.add(failedChanges);
-      // Failed changes stay in `#writing` until the whole batch has been attempted. Otherwise they would appear as
+      // Failed changes stay in `#writingKeys` until the whole batch has been attempted. Otherwise they would count as
       // written while another change of the batch hangs.
       for (const { key } of failedChanges.keys()) this.#writingKeys.delete(key);
       if (this.#unsyncedChanges.size > 0) await this.#syncChanges();
@@ -129,7 +129,7 @@ export class FolderWriter {
     }
   }
 
-  /** Records a written change. The callers that wait for an earlier change of the key wait for this one. */
+  /** Records a written change. Callers that wait for an earlier change of the key now wait for this one. */
   #addUnsynced(change: FactChange): void {
     change.waitingCallers.push(...(this.#unsyncedChanges.get(change.key)?.waitingCallers ?? []));
     this.#unsyncedChanges.set(change.key, change);

@@ -23,13 +23,13 @@ export interface AgentIdentity {
   readonly runtimeEndpoint: string;
 }
 
-/** Pods found below the root directory. */
+/** Pods that were found on disk. */
 export interface PodsOnDisk {
   readonly left: readonly LeftoverPod[];
   readonly foreign: readonly ForeignPod[];
 }
 
-/** Pods found below the root directory when an agent starts. */
+/** Pods that were found on disk when an agent started. */
 export interface PodsAtStart extends PodsOnDisk {
   /** UIDs of the pods with logs, or `unknown` if the log folder cannot be read. */
   readonly logged: readonly string[] | 'unknown';
@@ -47,13 +47,13 @@ export const markOwner = ({ rootDir, nodeName, runtimeEndpoint }: AgentIdentity)
 interface FindOptions {
   readonly takesOver?: boolean;
   readonly files?: FileSystem | undefined;
-  /** Called for a pod of this agent whose mark was damaged. */
+  /** Called for a pod whose damaged owner mark was replaced with this agent's. */
   readonly onAdopted?: ((pod: PodIdentity, why: string) => void) | undefined;
 }
 
 /**
  * Finds the pods of an earlier run with a directory or a durable fact, and foreign pods with a directory below this
- * root. During a take-over, every unmarked directory is adopted. Otherwise, it is only adopted if a durable fact proves
+ * root. During a takeover, every unmarked directory is adopted. Otherwise, it is only adopted if a durable fact proves
  * that this agent admitted its pod. Fails with `RuntimeChanged` if there are pods on a different runtime.
  */
 export async function findPodsOnDisk(
@@ -95,7 +95,9 @@ export async function findPodsOnDisk(
   };
 }
 
-/** Returns the UIDs of the pods whose directories belong to this agent, which has created or adopted their cgroups. */
+/**
+ * Returns the UIDs of the pods whose directories belong to this agent, which has also created or adopted their cgroups.
+ */
 export async function podsOfAgent(place: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
   const layout = createLayout(place, files);
   const ownMark = markOwner(place);

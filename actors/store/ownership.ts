@@ -29,8 +29,8 @@ interface Survey extends PodsOnDisk {
 export interface Ownership {
   readonly ownMark: Maker;
   /**
-   * Records which agents created the sandboxes of the pods. Returns the pods with this agent's mark in its normal form,
-   * because a mark may refer to the root directory through links.
+   * Records which agents created the sandboxes of the pods. Returns the pods with this agent's mark in its canonical
+   * form, because a mark may refer to the root directory through links.
    */
   observe(pods: readonly ObservedPod[]): readonly ObservedPod[];
   /** Returns the mark of a foreign agent on a sandbox, or undefined if the mark is this agent's or missing. */
@@ -89,7 +89,7 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
 }
 
 /**
- * Records the UIDs of pods with sandboxes of this agent (`seen`), and of pods with sandboxes of a different agent
+ * Tracks the UIDs of pods with sandboxes of this agent (`seen`), and of pods with sandboxes of a different agent
  * (`shared`).
  */
 function createObservations(files: FileSystem, maker: Maker, owner: string) {
@@ -117,7 +117,7 @@ function isMarkOfAgent(files: FileSystem, { root, node }: Maker, mark: string): 
   return separatorIndex >= 0 && mark.slice(separatorIndex + 1) === node && files.isSamePathSync(path, root);
 }
 
-/** Caches the result for each mark, because there are only few different marks and every list repeats them. */
+/** Caches the result for each mark, because there are only a few different marks and every list repeats them. */
 function memoize(predicate: (mark: string) => boolean): (mark: string) => boolean {
   const results = new Map<string, boolean>();
   return (mark) => {

@@ -34,11 +34,11 @@ export interface FactStore<Schemas extends FactSchemaMap> {
     key: string,
     value: z.output<Schemas[Kind]>,
   ) => Promise<void>;
-  /** Resolves when the removal of the key is durable, or the key is rewritten. */
+  /** Resolves when the removal of the key is durable or the key is written again. */
   readonly remove: (kind: keyof Schemas, key: string) => Promise<void>;
   /** Resolves when all writes have succeeded, failed or timed out. */
   readonly flush: () => Promise<void>;
-  /** Like `flush`, but then stops retrying, after which no timer remains. */
+  /** Flushes and then stops retrying, so that no timer remains. */
   readonly close: () => Promise<void>;
   /** Returns the number of unwritten facts and the last failure, if any. */
   readonly failure: () => StoreFailure | undefined;
@@ -92,7 +92,10 @@ export async function openStore<Schemas extends FactSchemaMap>(
   };
 }
 
-/** Syncs a folder and all folders created above it, because a file is only durable if they are. */
+/**
+ * Syncs a folder and all its ancestors up to the parent of the topmost created folder, because a file is only durable
+ * if its folders are.
+ */
 async function syncCreatedFolders(
   files: FileSystem,
   directory: string,

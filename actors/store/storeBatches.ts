@@ -13,7 +13,7 @@ export class StoreBatches {
   #version = 0;
   #isClosed = false;
 
-  /** `threads` is the maximum number of concurrent disk operations of the process. */
+  /** `threads` is the number of disk operations that the process can run concurrently. */
   constructor(folderOf: (kind: string) => FactFolder, threads: number, retryParts: RetryDependencies) {
     this.#createFolder = folderOf;
     this.#diskCalls = new DiskCalls(threads, retryParts.clock, () => {
@@ -44,7 +44,7 @@ export class StoreBatches {
     await this.#waitUntilIdle();
   }
 
-  /** Like `flush`, but also stops retrying, after which no timer remains. */
+  /** Flushes and then stops retrying, so that no timer remains. */
   async close(): Promise<void> {
     this.#unwrittenFacts.close();
     await this.flush();

@@ -20,7 +20,7 @@ export interface FactFolder {
   readonly directory: string;
 }
 
-/** A fact, or a message for users why it cannot be read. */
+/** A fact, or a message for users that explains why it cannot be read. */
 export type ReadFact<Value> =
   | { readonly key: string; readonly value: Value }
   | { readonly damaged: string; readonly file: string };
@@ -37,7 +37,10 @@ export const factFile = ({ directory }: FactFolder, key: string): string => path
 interface WriteOptions {
   /** Suffix of the temporary file, unique among concurrent calls. */
   readonly suffix: number;
-  /** Whether the file may still be replaced. Called after writing the temporary file, which may have taken long. */
+  /**
+   * Whether the file may still be replaced. Called after the temporary file has been written, which may have taken
+   * long.
+   */
   readonly mayReplace: () => boolean;
   /** Called with the temporary file if it cannot be deleted after a failure. */
   readonly onLeftover: (temporary: string) => void;

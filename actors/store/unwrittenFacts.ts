@@ -39,7 +39,10 @@ const RETRY_MS = 5_000;
 export class UnwrittenFacts {
   readonly #dependencies: RetryDependencies;
   readonly #onRetry: (changes: readonly FactChange[]) => void;
-  /** The last failed change of each fact. It stays unwritten while a later change of the same fact is in progress. */
+  /**
+   * The last failed change of each fact. It counts as unwritten even while a later change of the same fact is in
+   * progress.
+   */
   readonly #failedChanges = new Map<string, FactChange>();
   readonly #releaseById = new Map<string, PromiseWithResolvers<void>>();
   #storeFailure: StoreFailure | undefined;

@@ -104,7 +104,10 @@ export class CertificateFiles {
     return certPem === undefined || keyPem === undefined ? undefined : this.#parse(certPath, certPem, keyPem);
   }
 
-  /** Returns undefined after reporting an unusable pair, in which case a new certificate is requested. */
+  /**
+   * Parses a pair of certificates and key. Reports an unusable pair and returns undefined, so that a new certificate is
+   * requested.
+   */
   #parse(path: string, certificates: string, key: string): PersistedCertificate | undefined {
     try {
       return parsePair(certificates, key);

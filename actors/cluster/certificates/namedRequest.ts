@@ -54,8 +54,8 @@ export function findMismatch(named: NamedRequest, existing: unknown, now: number
     if (formatSubject(subject) !== formatSubject(buildSubject(named.certificate)))
       return 'it is for a different subject';
     const existingKey = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI_EXPORT });
-    // `KeyObject.equals` on keys of different types leaves an OpenSSL error behind that the next call that reads a key
-    // would throw.
+    // Compare the encoded keys, because `KeyObject.equals` on keys of different types leaves an error in OpenSSL's
+    // queue, which the next call that reads a key would throw.
     if (!existingKey.export(SPKI_EXPORT).equals(named.publicKey.export(SPKI_EXPORT)))
       return 'it is for a different key';
     const expiryTimes = parsePemBlocks(decodeBase64(status?.certificate ?? '')).map(

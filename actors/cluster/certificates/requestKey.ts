@@ -70,7 +70,7 @@ const describeInvalidKey = (content: string): string => `expected a private key 
 /** Generates an ECDSA key on P-256 in less than a millisecond. */
 export const generateKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-/** Encodes a key in PEM as Go does. */
+/** Encodes a key in PEM like Go. */
 export const encodeKey = (key: KeyObject): string =>
   String(key.export({ type: key.asymmetricKeyType === 'rsa' ? 'pkcs1' : 'sec1', format: 'pem' }));
 

@@ -46,7 +46,7 @@ export interface ClusterNodeDependencies {
   readonly statusCheckMs: number;
   /** Duration of the lease in seconds. */
   readonly leaseSeconds: number;
-  /** Interval at which an unchanged status is written, in milliseconds. */
+  /** Interval at which the status is written even if it is unchanged, in milliseconds. */
   readonly statusReportMs: number;
   /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
@@ -90,7 +90,7 @@ function withMigratedPlugins(csiNode: ServerCsiNode): ServerCsiNode {
 export type ClusterPort = 'registerNode' | 'readNode' | 'ensureCsiNode' | 'putNodeStatus' | 'renewLease';
 type ClusterPorts = Pick<PortServices, ClusterPort>;
 
-/** Maximum duration of a heartbeat attempt, in milliseconds, so that several attempts fit into the lease duration. */
+/** Maximum duration of a heartbeat attempt, in milliseconds. Several attempts fit into the lease duration. */
 const MAX_ATTEMPT_MS = 10_000;
 
 export class ClusterNode {
@@ -201,7 +201,7 @@ export class ClusterNode {
   }
 }
 
-/** Implements the cluster ports of a node without a cluster by rejecting every call. */
+/** Rejects every call of a cluster port on a node without a cluster. */
 const rejectWithoutCluster = () => Promise.reject(new Error('the node belongs to no cluster'));
 export const noCertificates: Pick<PortServices, keyof CertificatePorts> = {
   readCertificate: rejectWithoutCluster,

@@ -6,14 +6,15 @@ import { KubeError } from '../../../kubeclient/kubeError.ts';
 export type HeartbeatClient = Pick<KubeClient, 'get' | 'create' | 'update' | 'patch'>;
 
 /**
- * Maximum number of consecutive attempts without a response before reconnecting (`tryUpdateNodeStatus` of a kubelet).
+ * Number of consecutive attempts without a response that are tolerated before reconnecting (`tryUpdateNodeStatus` of a
+ * kubelet).
  */
 const MAX_FAILURES = 1;
 
 /**
- * Returns a client whose requests time out after at most `timeoutMs`. Detecting a broken connection by its silence
- * takes longer than a lease lasts. Therefore, every attempt after two consecutive ones without a response uses a new
- * connection.
+ * Returns a client whose requests time out after at most `timeoutMs`. It reconnects after the second and any further
+ * consecutive attempt without a response, because detecting a broken connection by its silence takes longer than a
+ * lease lasts.
  */
 export function heartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
   let failures = 0;

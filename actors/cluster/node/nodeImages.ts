@@ -11,7 +11,7 @@ export interface NodeImagesDependencies {
   readonly maxImages: number;
 }
 
-/** Maximum age of the list. */
+/** Maximum age of the cached list. */
 const MAX_AGE_MS = 30_000;
 /** Timeout of the runtime's response. After a timeout, the previous list is used so that the status is not delayed. */
 const TIMEOUT_MS = 2_000;
@@ -36,7 +36,7 @@ export class NodeImages {
       this.#images = await this.#fetch(signal);
       this.#lastListedAt = now;
     } catch {
-      // While the runtime is unavailable, the previous list is used. The node's conditions report the reason.
+      // Use the previous list while the runtime is unavailable. The node's conditions report the reason.
     }
     return this.#images;
   }

@@ -82,7 +82,7 @@ export class NodeLease {
     return true;
   }
 
-  /** Returns the owner reference to the Node, or an empty array if there is no Node. */
+  /** Returns the owner reference to the Node in an array, which is empty if there is no Node. */
   async #ownerReferences(options: CallOptions) {
     const { client, nodeName } = this.#dependencies;
     const path = nodePath(nodeName);
@@ -113,5 +113,5 @@ export class NodeLease {
   }
 }
 
-/** Formats a MicroTime. */
+/** Formats a time as a Kubernetes MicroTime. */
 const microTime = (timeMs: number): string => new Date(timeMs).toISOString().replace('Z', '000Z');

@@ -28,7 +28,7 @@ export interface NodeStatusDependencies {
   readonly describe: (options: CallOptions) => Promise<NodeObject>;
   /** Absent if no cloud controller manages the node's addresses. */
   readonly cloud?: CloudSettings | undefined;
-  /** Interval at which an unchanged status is written, in milliseconds. */
+  /** Interval at which the status is written even if it is unchanged, in milliseconds. */
   readonly reportIntervalMs: number;
 }
 
@@ -147,7 +147,7 @@ export class NodeStatus {
   }
 }
 
-/** Returns the corrections of the Node's labels and annotations, or undefined if none are needed. */
+/** Returns the required corrections to the Node's labels and annotations, or undefined if there are none. */
 function metadataFixes(node: NodeObject, { metadata }: ServerNode): object | undefined {
   const metadataFixes = {
     labels: labelFixes(node, metadata.labels),

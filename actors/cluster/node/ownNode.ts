@@ -31,8 +31,8 @@ export class OwnNode {
   }
 
   /**
-   * The pod address ranges that the cluster has assigned to this node, separated by commas, which is the format in
-   * which `updateNode` in `pkg/kubelet/kubelet_node_status.go` forwards them. Empty if none are assigned yet.
+   * The pod address ranges that the cluster has assigned to this node, separated by commas (as in `updateNode` in
+   * `pkg/kubelet/kubelet_node_status.go`). Empty if none are assigned yet.
    */
   get podCidr(): string {
     return this.#object === null ? '' : (parseNode(this.#object).spec.podCIDRs ?? []).join(',');
@@ -58,8 +58,8 @@ export class OwnNode {
 }
 
 /**
- * Returns the feed that watches the node's own Node. Sends the Node's state to the node agent whenever the state
- * changes. `onUid` is called with the UID of a new Node.
+ * Returns the watch of the node's own Node. It reports the Node's state to the node agent whenever the state changes,
+ * and calls `onUid` with the UID of a new Node.
  */
 export function ownNodeWatch(
   ownNode: OwnNode,
@@ -75,7 +75,7 @@ export function ownNodeWatch(
     type: NODE_TYPE,
     query: { fieldSelector: `metadata.name=${nodeName}` },
     onStep: (step) => ownNode.updateState(step),
-    // The watch reports an unreadable Node as a problem and continues.
+    // Throws if the Node is unreadable. The watch then reports a problem and continues.
     transform: (object) => ({ object, state: ownNodeState(object) }),
     onSet: (objects, send: (fact: NodeFact) => void) => {
       ownNode.replace(objects.map(({ object }) => object));

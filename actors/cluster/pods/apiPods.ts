@@ -20,7 +20,7 @@ interface ApiPodsDependencies {
   readonly nodeName: string;
   readonly clock: Clock;
   readonly jitter: () => number;
-  /** Caches the server's pods. */
+  /** The cache to update with the server's pods. */
   readonly cache: Pick<PodCache, 'replaceAll' | 'sentStatuses' | 'updateState'>;
   readonly onError: (source: string, error: unknown) => void;
 }

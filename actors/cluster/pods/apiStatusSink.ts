@@ -29,7 +29,7 @@ type ServerPod = z.infer<typeof podSchema>;
 interface PatchOptions extends CallOptions {
   /** Undefined if the server already has this status. */
   readonly statusPatch: StatusJson | undefined;
-  /** Only patches this version of the pod. Any other version is a conflict. */
+  /** The resource version to patch. If the server has a different one, the patch fails with a conflict. */
   readonly ifVersion?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export const API_SINK = 'api';
 export class ApiStatusSink implements StatusSink {
   readonly name = API_SINK;
   readonly mustAcknowledge = true;
-  /** A status without urgent changes waits as long as the interval at which the kubelet inspects its containers. */
+  /** Non-urgent statuses are delayed by the interval at which the kubelet inspects its containers. */
   readonly patienceMs = 1_000;
   readonly #client: KubeClient;
   readonly #cache: PodCache;
@@ -52,8 +52,8 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Skips a pod that the server no longer has or has under a different UID. The status of a static pod is sent once its
-   * mirror pod exists.
+   * Sends the status of a pod, unless the server no longer has the pod or has a different pod of that name. The status
+   * of a static pod is sent once its mirror pod exists.
    */
   async put(report: StatusReport, options: CallOptions): Promise<void> {
     if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.wasRemoved(report.uid))
@@ -123,7 +123,7 @@ export class ApiStatusSink implements StatusSink {
   }
 
   /**
-   * Patches the pod. A static pod may restart with the same UID, which no pod of the API server can. The terminal phase
+   * Patches the pod. Unlike a pod from the API server, a static pod may restart with the same UID. The terminal phase
    * of its mirror pod cannot be reverted, so the mirror pod is deleted and recreated.
    */
   async #patchPod(pod: ServerPod, report: StatusReport, options: PatchOptions): Promise<ServerPod | undefined> {
@@ -160,7 +160,7 @@ export class ApiStatusSink implements StatusSink {
     try {
       await this.#undefinedIfGone(report, () => this.#client.delete(podPath(report), deleteOptions, options));
     } catch (error) {
-      // The conflict means that a different pod has this name by now.
+      // A conflict means that a different pod has this name by now.
       if (!isConflict(error)) throw error;
     }
   }

@@ -17,7 +17,7 @@ export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeN
     try {
       await client.delete(podPath(name), { gracePeriodSeconds: 0, preconditions: { uid } }, options);
     } catch (error) {
-      // The watch reports that the pod is gone or has been replaced.
+      // Ignore these errors, because the watch will report that the pod is gone or has been replaced.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     return null;

@@ -5,7 +5,8 @@ import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { SentStatuses } from './sentStatuses.ts';
 
 /**
- * Maximum number of removed pods to remember. Once a removed pod is forgotten, checking it costs an additional request.
+ * Maximum number of remembered UIDs of removed pods. Checking a pod whose UID has been dropped costs an additional
+ * request.
  */
 const MAX_REMOVED_UIDS = 1_000;
 

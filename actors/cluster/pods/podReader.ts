@@ -20,12 +20,12 @@ import type { ManifestSet } from '../../sources/manifest/manifestSet.ts';
  */
 type ReadResult = { readonly pod?: Pod; readonly problems?: readonly Problem[] } | { readonly mirror: ObservedMirror };
 
-/** A version of an object with the result of reading it. */
+/** A version of an object and the result of parsing it. */
 type ReadVersion = readonly [object: KubeObject, read: ReadResult];
 
 /**
- * Reads each version of an object once. An unchanged object results in the same pod, and so does an object that only
- * echoes the node's own status. If only the status has changed, only the status is read again.
+ * Parses each version of an object once. An unchanged object yields the same pod, and so does an object that only
+ * reflects the node's own status. If only the status has changed, only the status is parsed again.
  */
 export class PodReader {
   readonly #clock: Pick<Clock, 'now' | 'turns'>;
@@ -94,8 +94,8 @@ export class PodReader {
   }
 
   /**
-   * Reads an object and falls back to the last readable version, because a field of a newer server must not terminate a
-   * running pod.
+   * Parses an object and falls back to the last readable version, because a field that only newer servers know must not
+   * terminate a running pod.
    */
   *#readAll(object: KubeObject, lastPod: Pod | undefined): Generator<void, ReadResult> {
     const { uid } = object.metadata;
@@ -108,7 +108,7 @@ export class PodReader {
   }
 }
 
-/** Whether a newer version has no change that the node did not make itself. A terminal status is always relevant. */
+/** Whether all changes since `before` were made by the node itself. A terminal status is always relevant. */
 function isIrrelevantChange(before: Pod, pod: Pod): boolean {
   if ([before, pod].some(({ status }) => isTerminalPhase(status?.phase))) return false;
   return (

@@ -73,7 +73,7 @@ export class SentStatuses {
   /** Whether this report was the last one sent for the pod and has not been edited since. */
   isCurrent(report: StatusReport): boolean {
     const byUid = this.#sentStatuses.get(report.uid);
-    // A mirror pod's UID differs from the UID of its static pod.
+    // Search all statuses, because a mirror pod's UID differs from the UID of its static pod.
     const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sentStatuses.values()];
     return statuses.some(
       (each) => each.report.uid === report.uid && !each.wasEdited && isJsonEqual(each.report, report),
@@ -89,6 +89,6 @@ const isLaterVersion = (
   { metadata: { resourceVersion: responseVersion } }: ServerPod,
 ) => Number(watchedVersion) > Number(responseVersion);
 
-/** Whether the status differs in a part that the node owns. Ignores fields that the server never stored. */
+/** Whether the status differs in a part that the node owns. Ignores fields that the server has never stored. */
 const hasEditedStatus = (watched: ServerPod, response: ServerPod): boolean =>
   statusPatch(watched.status, mergedStatus(watched.status, response.status)) !== undefined;

@@ -39,7 +39,10 @@ export class FetchedObject implements TrackedObject {
   #request: Promise<void> | undefined;
   /** Number of invalidations so far. */
   #invalidationCount = 0;
-  /** Number of invalidations before the request of the last response. Responses to requests with fewer are ignored. */
+  /**
+   * The value of `#invalidationCount` when the request of the last accepted response was sent. Responses to earlier
+   * requests are ignored.
+   */
   #respondedInvalidations = 0;
   readonly #closeController = new AbortController();
   #lastRefreshAt: number;
@@ -73,7 +76,7 @@ export class FetchedObject implements TrackedObject {
     const now = clock.monotonic();
     if (!isShown || now - this.#lastRefreshAt < refreshMs) return;
     this.#lastRefreshAt = now;
-    // The listeners receive the result, including a failure.
+    // Ignore the rejection, because the listeners are notified of failures.
     this.read({ signal: this.#closeController.signal }).catch(() => {});
   }
 
@@ -99,7 +102,7 @@ export class FetchedObject implements TrackedObject {
     const { client } = this.#dependencies;
     const { kind, name } = this.#reference;
     const { signal } = this.#closeController;
-    // A refresh may be served from the server's watch cache.
+    // The server may respond to a refresh from its watch cache.
     const version = this.#lastRequestAt !== undefined && this.#object != null ? '?resourceVersion=0' : '';
     try {
       const path = `${collectionPath(this.#reference)}/${encodeURIComponent(name)}${version}`;
@@ -108,7 +111,7 @@ export class FetchedObject implements TrackedObject {
     } catch (error) {
       if (error instanceof KubeError && error.code === NOT_FOUND_STATUS) return this.#onResponse(null, invalidation);
       this.#listeners.onStep({ state: 'failing', failure: messageOf(error), why: summarizeError(error) });
-      // Retain the last response on failure, even if it was that the object does not exist.
+      // On failure, retain the last response, even if it was that the object does not exist.
       if (this.#object === undefined) throw error;
     }
   }
@@ -124,7 +127,7 @@ export class FetchedObject implements TrackedObject {
 }
 
 /**
- * Whether a version is older than the known version of the same object. Versions of different objects are not
+ * Whether a version is older than the cached version of the same object. Versions of different objects are not
  * comparable.
  */
 const isOlderVersion = (object: ConfigObject, known: ConfigObject | null | undefined): boolean =>

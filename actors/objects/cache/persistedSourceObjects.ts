@@ -63,7 +63,7 @@ export class PersistedSourceObjects {
     }
   }
 
-  /** Must be called once it is known whether the pod still exists. */
+  /** Must be called as soon as it is known whether the pod still exists. */
   confirm(uid: string): void {
     this.#unconfirmedUids.delete(uid);
   }

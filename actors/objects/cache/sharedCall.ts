@@ -1,13 +1,13 @@
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 
-/** A call with several waiters. It is aborted when the last waiter leaves. */
+/** A call that several callers wait for. The call is aborted when the last caller stops waiting. */
 export class SharedCall<T> {
   readonly #abortController = new AbortController();
   readonly #result: Promise<T>;
   readonly #onAbandoned: () => void;
   #waiterCount = 0;
 
-  /** `onLeft` is called when the last waiter has left, with or without a result. */
+  /** `onLeft` is called when the last caller stops waiting, with or without a result. */
   constructor(call: (signal: AbortSignal) => Promise<T>, onLeft: () => void) {
     this.#result = call(this.#abortController.signal);
     this.#onAbandoned = onLeft;

@@ -1,4 +1,4 @@
-/** Defines a ConfigMap or Secret in use, independently of the way in which it is updated. */
+/** Defines the interface of a ConfigMap or Secret in use, which is either fetched or watched. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
@@ -15,7 +15,7 @@ export interface TrackedObject {
   /** Must be called when another pod starts using the object. */
   invalidate(): void;
   /**
-   * Must be called periodically. `isShown` means that a volume contains the object, in which case changes must be
+   * Must be called periodically. `isShown` means that a volume contains the object, in which case its changes must be
    * detected.
    */
   refresh(isShown: boolean): void;
@@ -48,7 +48,7 @@ export const collectionPath = ({ kind, namespace }: ConfigReference): string =>
  */
 const RESPONSE_TIMEOUT_MS = 900;
 
-/** Waits for the server's response, but no longer than a caller may be blocked. */
+/** Waits for the server's response, but not longer than a caller may be blocked. */
 export function waitForResponse(
   response: Promise<void>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -32,9 +32,9 @@ export class WatchedObject implements TrackedObject {
   #running: AbortController | undefined;
   /** Undefined until the server has responded. Null if the object does not exist. */
   #object: ConfigObject | null | undefined;
-  /** Why the watch failed. The last known object remains valid. */
+  /** The reason why the watch failed. The last received object remains valid. */
   #watchFailure = '';
-  /** Why the existing object is invalid. */
+  /** The reason why the existing object is invalid. */
   #problem = '';
   #lastReadAt: number;
   /** Resolves when the server has responded. */
@@ -116,7 +116,7 @@ export class WatchedObject implements TrackedObject {
     if (object?.isImmutable) this.close();
   }
 
-  /** Returns the kubelet's message and appends the cause. */
+  /** Returns the kubelet's message with the cause appended. */
   #unknownMessage(): string {
     const timeoutMessages = cacheSyncTimeout(this.#reference.kind);
     return this.#watchFailure === '' ? timeoutMessages : `${timeoutMessages} (${this.#watchFailure})`;

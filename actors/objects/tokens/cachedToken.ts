@@ -12,7 +12,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { Secret } from '../../../host/secretText.ts';
 
-/** A time by both clocks, in milliseconds. */
+/** A point in time on both clocks, in milliseconds. */
 export interface ClockReading {
   readonly monotonic: number;
   /** Since the epoch. */
@@ -44,7 +44,8 @@ export class CachedToken {
   readonly #renewAfterMs: number;
 
   /**
-   * `requestedAt` is the time before the request. `chance`, in [0, 1), determines the random advance of the renewal.
+   * `requestedAt` is the time at which the request was sent. `chance`, in [0, 1), determines the random advance of the
+   * renewal.
    */
   constructor(token: string, lifetimeMs: number, requestedAt: ClockReading, chance: number) {
     this.#token = new Secret(token);

@@ -23,21 +23,23 @@ interface ContainerName {
 }
 
 export interface ContainerObjects {
-  /** Fails with `CreateContainerConfigError` if a required object or key is missing. */
+  /**
+   * Reads the objects and caches them. Fails with `CreateContainerConfigError` if a required object or key is missing.
+   */
   readObjects(
     asked: ContainerName,
     options: { readonly signal: AbortSignal },
   ): Promise<PortTypes['readObjects']['output']>;
   /** Returns the objects that were last read for a container and removes them from the cache. */
   takeObjects(asked: ContainerName): ResolvedObjects;
-  /** Removes the objects of a pod that creates no more containers from the cache. */
+  /** Removes a pod's objects from the cache, because no more of its containers will be created. */
   forget(uid: string): void;
 }
 
 interface ContainerObjectDependencies {
-  /** Undefined if the node has no objects. */
+  /** Undefined if the node has no source of ConfigMaps and Secrets. */
   readonly objects?: PodObjects | undefined;
-  /** Receives values that must not leave the agent. */
+  /** Called with values that must be redacted. */
   readonly learnValues?: ((pod: Pod, values: readonly string[]) => void) | undefined;
 }
 
@@ -58,7 +60,7 @@ export function createContainerObjects({
         if (value !== undefined) values.push(value);
         return value;
       };
-      // Resolve in the kubelet's order in order to report the same missing object first.
+      // Resolve the references in the kubelet's order in order to report the same missing object first.
       containerEnvironment(container, {
         source: (from) =>
           from.configMapKeyRef || from.secretKeyRef ? collectValue(readKeyValue(from, objectsByKey, namespace)) : '',

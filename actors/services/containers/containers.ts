@@ -34,7 +34,7 @@ import type { ContainerObjects } from './containerObjects.ts';
 import { readContainer } from './containerStatus.ts';
 import { findNewId, listRuns, readKnownContainer } from './knownContainer.ts';
 
-/** Minimum time between SIGTERM and SIGKILL, even if the grace period is used up (C10). */
+/** Minimum time between SIGTERM and SIGKILL, even if the grace period has already elapsed (C10). */
 const MIN_GRACE_SECONDS = 2;
 /** Time beyond the grace period after which a stop is considered hung. */
 const STOP_TIMEOUT_MARGIN_MS = 120_000;
@@ -75,7 +75,8 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
       if (startResult === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (refusal !== undefined) return { ...startResult, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${startResult.attempt}.log`;
-      // The container runs and its log exists. A missing link only affects log collectors.
+      // A failure to create the link is only reported, because the container is running and the link only matters to
+      // log collectors.
       await linkLog(layout, { pod: pod.metadata, container, id: startResult.id }, { logFile, signal }).catch((error) =>
         onError('logLink', error),
       );
@@ -164,7 +165,7 @@ async function create(
 }
 
 /**
- * Adopts a running container from an earlier call, whose response was lost, or from another agent. Removes any other
+ * Adopts a running container from an earlier call whose response was lost, or from another agent. Removes any other
  * container of the attempt. A container that was created but not started may predate a resize or another change of the
  * pod. A kubelet also creates a new container in this case (ShouldContainerBeRestarted in
  * pkg/kubelet/container/helpers.go).
@@ -184,8 +185,8 @@ async function adoptEarlierRun(
 }
 
 /**
- * Fails the creation of a container whose DNS configuration is unknown, because like the kubelet, the node passes the
- * whole pod to the runtime with each container (C20).
+ * Fails the creation of a container whose DNS configuration is unknown. Like in the kubelet, the pod's sandbox
+ * configuration, which includes DNS, is part of each request to create a container (C20).
  */
 function rejectUnknownResolver(cause: unknown): never {
   throw new NodeFailure('CreateContainerConfigError', messageOf(cause), {
@@ -266,8 +267,8 @@ async function startContainer(
 }
 
 /**
- * Returns the reason of a failed start. A container that is still in the created state has not exited, because the call
- * never arrived.
+ * Returns the reason of a failed start. A container that is still in the created state has not exited, because the
+ * runtime never received the call.
  */
 const startFailureReason = (observed: ObservedContainer | null): FailureReason =>
   observed === null ? 'NotFound' : 'RuntimeError';

@@ -181,7 +181,10 @@ function requireSuccess(cmd: readonly string[], { exitCode, stdout, stderr }: Ex
   throw new CommandFailure(message, decodeOutput(Buffer.concat([stdout, stderr])));
 }
 
-/** Sends the request of a hook. Any response counts as success, regardless of its status and of a truncated body. */
+/**
+ * Sends the request of a hook. Any response counts as success, regardless of its status and even if its body is
+ * truncated.
+ */
 async function get({ clock, network }: HookDependencies, run: HookRun, action: HttpGetAction): Promise<EventMessage[]> {
   const { container, address, timeoutMs, signal } = run;
   const createTarget = (httpGetAction: HttpGetAction) =>
@@ -193,7 +196,8 @@ async function get({ clock, network }: HookDependencies, run: HookRun, action: H
       return [];
     } catch (error) {
       if (!isPlainHttpResponse(error)) throw error;
-      // A plain HTTP response to an HTTPS request counts too. The retry over HTTP must not send the credentials.
+      // Retry over plain HTTP, because a plain HTTP response to an HTTPS request also counts as success. The retry must
+      // not send the credentials.
       const httpHeaders = action.httpHeaders?.filter(({ name }) => name.toLowerCase() !== 'authorization') ?? [];
       const plainTarget = createTarget({ ...action, httpHeaders, scheme: 'HTTP' });
       // If the retry fails too, report the original error.

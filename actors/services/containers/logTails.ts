@@ -19,7 +19,7 @@ async function readTail(files: FileSystem, file: string, count = FAILED_RUN_LINE
     const lines = logLines === '' ? [] : logLines.split('\n');
     return { file, lines: lines.map((line) => line.slice(-MAX_LINE_LENGTH)) };
   } catch {
-    // The log was rotated, removed, or never created.
+    // There is no log, because it was rotated, removed, or never created.
     return undefined;
   }
 }
@@ -39,7 +39,10 @@ export async function readLogTails(podWithTree: PodWithTree, folders: LayoutFold
   return new Map((await Promise.all(logTails)).flat());
 }
 
-/** Number of log lines to show for a single container. In this case, the container's current run is shown as well. */
+/**
+ * Number of log lines to show for an individual container. They are from its latest run, even if that run has not
+ * failed.
+ */
 const LATEST_RUN_LINES = 10;
 
 /** Returns the last log lines of the container's latest run, or undefined if there is no log. */

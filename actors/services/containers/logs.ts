@@ -14,7 +14,7 @@ export interface LogPolicy {
   /** Infinity disables rotation. */
   readonly maxBytes: number;
   readonly maxFiles: number;
-  /** Number of logs that are rotated concurrently. */
+  /** Maximum number of logs that are rotated concurrently. */
   readonly workers: number;
 }
 

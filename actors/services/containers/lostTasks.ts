@@ -1,14 +1,16 @@
 /**
  * Detects sandboxes that the runtime cannot remove. If a client is killed while containerd 1.6 starts a container,
- * containerd may retain a task that it considers exited but the shim does not. Only a restart of containerd resolves
- * this.
+ * containerd may consider the container's task exited while the shim still considers it running. Only a restart of
+ * containerd resolves this.
  */
 import { NodeFailure } from '../../../base/failure.ts';
 
-/** Requests a restart of the private runtime. Its pods continue meanwhile. */
+/** Requests a restart of the private runtime. Its pods keep running meanwhile. */
 export type RestartRuntime = (why: string) => void;
 
-/** Adds advice to the error of a failed removal. `isOwn` means that the runtime is private to this node. */
+/**
+ * Adds advice for the user to the error of a failed removal. `isOwn` means that the runtime is private to this node.
+ */
 export function withAdvice(error: unknown, isOwn: boolean): unknown {
   if (!(error instanceof NodeFailure && error.reason === 'TaskLost')) return error;
   const advice = isOwn

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 
-/** A sandbox or container that the runtime has, by its ID. */
+/** A sandbox or container that a call has found in the runtime. */
 export interface FoundObject {
   readonly id: string;
   readonly pod: PodIdentity;

@@ -133,10 +133,10 @@ async function removePodData(
   const { ownMark } = ownership;
   const { uid } = metadata;
   const isOwnPod = await ownership.owns(metadata);
-  // After a power failure there may be logs without a pod directory.
+  // After a power failure, there may be logs without a pod directory.
   if (!isOwnPod && !hasOwnLogs({ layout, maker: ownMark, pod: metadata })) return;
-  // An unwanted pod is only known by its directories, which also name its volumes. The directories are removed last,
-  // because the owner mark in the directory proves that everything else is ours.
+  // A pod that no source wants is only known by its directories, which also name its volumes. The directories are
+  // removed last, because the owner mark in them proves that the pod's other files are ours.
   await removeLogSymlinks(layout, metadata);
   if (!keepsLogs) await removePodLogs({ layout, maker: ownMark, signal }, metadata);
   if (!isOwnPod) return;

@@ -24,7 +24,10 @@ interface UnusedCgroupsDependencies {
 
 export class UnusedCgroups {
   readonly #dependencies: UnusedCgroupsDependencies;
-  /** Monotonic time in milliseconds since which each cgroup has been unused, by pod UID. */
+  /**
+   * Time at which each cgroup was first observed to be unused, on the monotonic clock in milliseconds. Keyed by pod
+   * UID.
+   */
   readonly #unusedSinceByUid = new Map<string, number>();
 
   constructor(dependencies: UnusedCgroupsDependencies) {
@@ -33,8 +36,8 @@ export class UnusedCgroups {
 
   /**
    * Whether the pod may use the cgroup with its name, because the cgroup does not exist, is ours, or has been unused
-   * for long enough. A cgroup that an agent failed to remove stays unused, and the runtime has no containers of its
-   * pod.
+   * for long enough. A cgroup that another agent failed to remove stays unused, and the runtime has no containers of
+   * its pod.
    */
   async mayUse(podWithSandboxes: PodWithSandboxes, options: CallOptions): Promise<boolean> {
     const { ownership, cgroups, clock } = this.#dependencies;
@@ -61,8 +64,7 @@ export class UnusedCgroups {
     try {
       return (await listPodSandboxes(cri, pod.metadata.uid, options)).length > 0;
     } catch (error) {
-      // Restart the waiting time, because it is unknown whether the cgroup is in use while the runtime does not
-      // respond.
+      // Restart the waiting time, because the cgroup may be in use while the runtime does not respond.
       this.forget(pod.metadata.uid);
       throw error;
     }

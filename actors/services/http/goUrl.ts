@@ -45,7 +45,7 @@ const EMPTY_FIELDS: UrlFields = {
   rawFragment: '',
 };
 
-/** Returns the UTF-8 bytes of a text as a byte string. */
+/** Returns the UTF-8 bytes of a string as a byte string. */
 export const encodeUtf8 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /** Decodes a byte string as UTF-8. */
@@ -67,7 +67,7 @@ export class GoUrl {
 
   /**
    * Returns the URL of an HTTP probe or hook (`formatURL` in `pkg/probe/http/request.go`). `path` is parsed as a URL,
-   * of which only the path and query are used. If it is not a valid URL, it is used as a literal path.
+   * but only the resulting path and query are used. If `path` is not a valid URL, it is used as a literal path.
    */
   static forProbe(scheme: string, hostPort: string, path: string): GoUrl {
     const bytes = encodeUtf8(path);
@@ -184,7 +184,7 @@ function formatUrl(fields: UrlFields): string {
     }
     const shownPath = escapedPath(fields);
     if (shownPath !== '' && !shownPath.startsWith('/') && host !== '') url += '/';
-    // A first segment with a colon would be read as a scheme.
+    // A first path segment with a colon would be parsed as a scheme.
     if (url === '' && cut(shownPath, '/')[0].includes(':')) url += './';
     url += shownPath;
   }

@@ -31,7 +31,8 @@ function openSocket({ host, port, isSecure }: NetworkEndpoint): Socket {
   if (!isSecure) return connect({ host, port });
   // The TLS server name is the URL's host, regardless of the Host header.
   const serverName = isIP(host) === 0 ? host : '';
-  // A server could consume the node's CPU time by renegotiating, which Go's client never does (`RenegotiateNever`).
+  // Forbid renegotiation like Go's client (`RenegotiateNever`), because a server could use it to consume the node's CPU
+  // time.
   secureContext ??= createSecureContext({ secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   return connectSecurely({ host, port, servername: serverName, secureContext, rejectUnauthorized: false });
 }

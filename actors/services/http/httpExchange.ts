@@ -83,7 +83,7 @@ function bodyFailure(cause: unknown): BodyFailure {
   return new BodyFailure(readFailure(cause) ?? messageOf(cause), { cause });
 }
 
-/** Headers that the client sets itself, even if a probe sets them (`reqWriteExcludeHeader` in Go's net/http). */
+/** Headers that the client sets itself and a probe cannot override (`reqWriteExcludeHeader` in Go's net/http). */
 const EXCLUDED_HEADERS = new Set([
   'host',
   'user-agent',

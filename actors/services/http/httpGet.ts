@@ -21,7 +21,7 @@ export interface HttpTarget {
 
 export interface HttpResult {
   readonly status: number;
-  /** The first 10 KiB of the body at most. The rest is not read. */
+  /** At most the first 10 KiB of the body. The rest is not read. */
   readonly body: string;
 }
 
@@ -32,7 +32,7 @@ const MAX_REDIRECTS = 10;
 
 /**
  * Returns the request of an action (`NewRequestForHTTPGetAction` in `pkg/probe/http/request.go`). Throws if the action
- * has no valid port or URL. `purpose` becomes a part of the User-Agent.
+ * has no valid port or URL. `purpose` is included in the User-Agent.
  */
 export function httpTarget(
   { scheme, host, port, path = '/', httpHeaders = [] }: HttpGetAction,
@@ -49,7 +49,7 @@ export function httpTarget(
   }
   if (!headers.has('user-agent')) headers.set('user-agent', [`kube-${purpose}/${KUBERNETES_VERSION}`]);
   if (!headers.has('accept')) headers.set('accept', ['*/*']);
-  // An Accept or Host that is set to "" is not sent.
+  // Headers Accept and Host are not sent if they are set to an empty string.
   for (const key of ['accept', 'host']) if (headers.get(key)?.[0] === '') headers.delete(key);
   return { url, headers };
 }

@@ -28,7 +28,7 @@ export interface IncomingData {
 }
 
 const NEWLINE_BYTE = 0x0a;
-/** Maximum size of a head, many times the maximum line size of Go's readers. A larger head is rejected. */
+/** Maximum size of a head, which is many times the maximum line size of Go's readers. A larger head is rejected. */
 const MAX_HEAD_BYTES = 256 * 1024;
 const MAX_INTERIM_HEADS = 5;
 
@@ -120,7 +120,7 @@ function* readBody(incoming: IncomingData, { status, headers }: HttpHead, wanted
     if (!/^\d+$/.test(length)) throw new Error(`bad Content-Length ${quotedText(length)}`);
     return yield* readExactly(incoming, Math.min(Number(length), wanted));
   }
-  // The end of the connection is the end of the body.
+  // Without a declared length, the body extends to the end of the connection.
   while (incoming.bytes.length < wanted && !incoming.hasEnded) yield;
   return takeBytes(incoming, wanted);
 }

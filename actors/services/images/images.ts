@@ -148,7 +148,7 @@ function failedPull(image: string, cause: NodeFailure): NodeFailure {
 const UNAVAILABLE_REASON = 'RegistryUnavailable';
 const SIGNATURE_REASON = 'SignatureValidationFailed';
 
-/** Returns the size of an image, or 0 if it is unknown, because the size only appears in a message. */
+/** Returns the size of an image, or 0 if it is unknown. The size is only shown in a message. */
 async function readImageSize(cri: Cri, imageRef: string, signal: AbortSignal): Promise<number> {
   try {
     const { image } = await cri.imageStatus({ image: imageSpec(imageRef), verbose: false }, { signal });

@@ -1,4 +1,4 @@
-/** Reads the node's own registry credentials from the kubelet's files, again for each pull. */
+/** Reads the node's own registry credentials from the kubelet's files on every pull. */
 import { join } from 'node:path';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -6,7 +6,7 @@ import { type Credential, credentialsFor, type Keyring, readKeyring } from '../.
 import type { PodTokens } from '../../../kubernetes/objects/podObjects.ts';
 
 export interface CredentialQuery {
-  /** Includes the registry, but no tag or digest, e.g. `docker.io/library/busybox`. */
+  /** The registry and repository without a tag or digest, e.g. `docker.io/library/busybox`. */
   readonly repository: string;
   /** Undefined for a pull without a pod, in which case plugins that need a service account return no credentials. */
   readonly pod?: Pod | undefined;
@@ -40,7 +40,10 @@ interface CredentialPaths {
   readonly homeDir: string;
   /** Defaults to the host's file system. */
   readonly files?: FileSystem;
-  /** Called once per unusable file until the file is usable again. The reason never contains file contents. */
+  /**
+   * Called when a file becomes unusable, and again only if the file was usable in between. The reason never contains
+   * file contents.
+   */
   readonly onUnusable: (file: string, why: string) => void;
 }
 

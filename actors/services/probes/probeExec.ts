@@ -18,7 +18,7 @@ export async function probeExec(
   }: { readonly container: Container; readonly id: string; readonly command: readonly string[] },
   { timeoutSeconds, signal }: { readonly timeoutSeconds: number; readonly signal: AbortSignal },
 ): Promise<ProbeAttempt> {
-  // Like the kubelet, expand only values that are written in the spec; a variable with `valueFrom` becomes "" here
+  // Like the kubelet, expand only values that are written in the spec. A variable with `valueFrom` becomes "" here
   // (`ExpandContainerCommandOnlyStatic` in `pkg/kubelet/container/helpers.go`).
   const values = new Map((container.env ?? []).map(({ name, value = '' }) => [name, value]));
   const cmd = expandAll(command, values, 'exec.command');

@@ -38,6 +38,6 @@ function grpcErrorMessage({ code, details }: { code: number; details: string }, 
   return `error: health rpc probe failed: rpc error: code = ${toPascalCase(status[code] ?? '')} desc = ${details}`;
 }
 
-/** Converts `NOT_FOUND` to `NotFound`, the format of Go's gRPC. */
+/** Converts e.g. `NOT_FOUND` to `NotFound`, which is the format of Go's gRPC. */
 const toPascalCase = (name: string): string =>
   name.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

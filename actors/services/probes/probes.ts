@@ -29,7 +29,7 @@ export interface ProbeDependencies {
   readonly jitter: () => number;
 }
 
-/** Maximum number of attempts when the probe itself fails. */
+/** Maximum number of attempts if the probe itself fails, i.e. yields no result. */
 const MAX_ATTEMPTS = 3;
 
 export function probeServices(dependencies: ProbeDependencies): Pick<PortServices, 'runProbe' | 'pickTime'> {

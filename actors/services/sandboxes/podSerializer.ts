@@ -1,6 +1,7 @@
 /**
- * Returns a function that serializes the work on each pod's files, including work whose caller no longer waits, because
- * a removal must not overtake the creation of the same files. Tasks of different volumes of a pod run concurrently.
+ * Returns a function that runs the tasks on each pod's files sequentially. This includes tasks whose caller no longer
+ * waits, because a removal must not overtake the creation of the same files. Tasks for different volumes of a pod run
+ * concurrently.
  */
 export function createPodSerializer() {
   const tasksByPod = new Map<string, PodTasks>();

@@ -95,8 +95,8 @@ export async function supportsRecursiveReadOnly(
 }
 
 /**
- * Fails if the runtime does not support user namespaces, because with the host's users, the pod would have more
- * privileges than intended.
+ * Fails if the runtime does not support user namespaces, because the pod would otherwise share the host's users and
+ * have more privileges than intended.
  */
 export async function requireUserNamespaces(cri: Pick<Cri, 'status'>, handler: string, options: CallOptions) {
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);

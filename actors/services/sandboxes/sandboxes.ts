@@ -200,7 +200,8 @@ async function requireUnchangedId(cri: Cri, known: KnownSandbox, options: CallOp
 const isNameReserved = (error: unknown): boolean => error instanceof NodeFailure && error.reason === 'NameReserved';
 
 /**
- * Reads the resolver configuration. Without it the pod would have no DNS, so the pod waits with a reason instead (C20).
+ * Reads the resolver configuration. If it cannot be read, the pod waits with a reason, because it would otherwise have
+ * no DNS (C20).
  */
 async function withResolver(node: NodeDescription): Promise<NodeDescription> {
   return withCurrentResolvConf(node).catch((cause: unknown) => {

@@ -15,7 +15,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Fetches the text at a URL, at most 10 MiB within 10 s. Any failure throws an error with a message for users. */
+/** Fetches the content of a URL, at most 10 MiB within 10 s. All errors have a message for users. */
 export async function fetchText({ url, headers, clock, network, signal }: FetchOptions): Promise<string> {
   const [timeout, done] = [new AbortController(), new AbortController()];
   const timer = clock.setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS);

@@ -39,7 +39,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly isLenient?: boolean;
   /** Reads the RuntimeClasses for admission. If undefined, pods are not checked against classes. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
-  /** The last good set from before a restart. */
+  /** The last valid set from before a restart. */
   readonly lastGoodPods: readonly Pod[] | undefined;
   /** The objects that the pods in `lastGoodPods` use. */
   readonly lastObjects?: readonly ConfigObject[] | undefined;
@@ -51,7 +51,7 @@ export interface HttpSourceOptions extends ManifestUrl {
   readonly signal: AbortSignal;
   /** Called with the full set and its objects initially and after every change of the set or its problems. */
   readonly onSet: (set: ManifestSet, objects: readonly LocalObject[]) => void;
-  /** Called when the URL cannot be read and there is no earlier set to use, and again when the reason changes. */
+  /** Called when the URL cannot be read and there is no earlier set, and again when the reason changes. */
   readonly onUnreadable: (problems: readonly SourceProblem[]) => void;
   /** Called after each poll with the resulting state. */
   readonly onState: (step: SourceChange) => void;
@@ -74,9 +74,9 @@ export async function watchManifestUrl(options: HttpSourceOptions): Promise<void
 
 class HttpSource {
   readonly #options: HttpSourceOptions;
-  /** The last response. An equal response is not read again. */
+  /** The last parsed response. An identical response is not parsed again. */
   #lastResponse: string | undefined;
-  /** The RuntimeClasses with which the last response was read. */
+  /** The RuntimeClasses with which the last response was parsed. */
   #classes: RuntimeClasses | undefined;
   #parsedText: ParsedText;
   /** Undefined if there is no set yet. */
@@ -88,7 +88,7 @@ class HttpSource {
   /** The reason why the last request failed. Empty if it succeeded. */
   #requestProblems: readonly SourceProblem[] = [];
   #warnings: readonly SourceProblem[] = [];
-  /** The number of responses that were read. */
+  /** The number of responses that were parsed. */
   #responseCount = 0;
   /** A summary of the last published set, used to recognize an unchanged one. */
   #publishedSummary: string | undefined;
@@ -141,8 +141,8 @@ class HttpSource {
   }
 
   /**
-   * Publishes the pods of a response. The first set comes from a valid response, even one without pods, or from before
-   * a restart.
+   * Applies a parsed response to the set. Before the first set, a response that yields neither pods nor objects but has
+   * problems is not applied, because it is invalid.
    */
   #resolve(text: ParsedText): void {
     const { lastGoodPods, onGoodPods, url } = this.#options;

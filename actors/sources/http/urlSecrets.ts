@@ -13,7 +13,7 @@ export function withoutSecrets(text: string): string {
   return url.href;
 }
 
-/** Returns an identifier of a URL that contains no secret. A changed password does not change it. */
+/** Returns an identifier of a URL that contains no secrets and does not change with the password. */
 export function urlKey(text: string): string {
   const redactedText = withoutSecrets(text);
   return redactedText === text ? text : `${redactedText}#${hash('sha256', splitCredentials(text).url).slice(0, 16)}`;
@@ -32,7 +32,7 @@ function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A literal percent sign is not an escape.
+    // The string contains a literal percent sign and not an escape.
     return text;
   }
 }
@@ -54,11 +54,11 @@ export function hideSecrets(
   const url = URL.parse(text);
   const withoutUrl = message.replaceAll(text, withoutSecrets(text));
   const secrets = [
-    // In `Bearer xyz` and `Basic xyz`, the second word is secret by itself.
+    // The second word of `Bearer xyz` and `Basic xyz` is a secret of its own.
     ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1) ?? '']),
     ...(url === null ? [] : findSecrets(url)),
   ];
-  // Short values would match ordinary words of the message.
+  // Skip short values, because they would match ordinary words in the message.
   return secrets
     .filter((secret) => secret.length > 3)
     .reduce((redacted, secret) => redacted.replaceAll(secret, HIDDEN_PASSWORD), withoutUrl);

@@ -19,7 +19,10 @@ export type ManifestFile =
       readonly problems: readonly Problem[];
       /** `NAMESPACE/NAME`, if known. */
       readonly name?: string;
-      /** The UID of a pod rejected by its RuntimeClass. It may be admitted after the classes change. */
+      /**
+       * The UID of a pod that was rejected because of its RuntimeClass. The pod may be admitted after the classes
+       * change.
+       */
       readonly rejectedByClass?: string;
     };
 

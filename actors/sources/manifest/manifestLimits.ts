@@ -24,7 +24,7 @@ export const fileLimits: TextLimits = { tokens: 400_000, values: 100_000, charac
 export const responseLimits: TextLimits = { tokens: 1_000_000, values: 200_000, characters: MAX_TEXT_BYTES };
 
 /**
- * Limits of a text that can be parsed on the event loop within a few milliseconds. Nearly all manifests are within
- * these limits. Larger texts are parsed in a thread.
+ * Limits of content that can be parsed on the event loop within a few milliseconds. Nearly all manifests are within
+ * these limits. Larger content is parsed in a thread.
  */
 export const loopLimits: TextLimits = { tokens: 2_000, values: 1_000, characters: 8_192 };

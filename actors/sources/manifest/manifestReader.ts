@@ -8,15 +8,15 @@ import { type ManifestText, parseManifests, type ReadManifest } from './manifest
 import { ManifestThread } from './manifestThread.ts';
 
 /**
- * Time after which an idle thread terminates, because it costs memory. Large texts often arrive together, and starting
- * a thread takes as long as parsing one.
+ * Time after which an idle thread is terminated, because it costs memory. Large files often arrive together, and
+ * starting a thread takes as long as parsing one of them.
  */
 const IDLE_TIMEOUT_MS = 5_000;
 
-/** Reads the text of a file or a response. Rejects if no thread can be started or the thread times out. */
+/** Parses the content of a file or a response. Rejects if no thread can be started or the thread times out. */
 export type ReadManifests = (text: ManifestText) => Promise<readonly ReadManifest[]>;
 
-/** Starts a thread that reads large texts. */
+/** Starts a thread that parses large content. */
 export type StartThread = (clock: Clock) => Pick<ManifestThread, 'read' | 'isAlive' | 'terminate'>;
 
 export interface ReaderOptions {
@@ -27,8 +27,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Creates a reader that uses at most one thread, which is started for the first large text and terminated some seconds
- * after the last one.
+ * Creates a reader that uses at most one thread. The thread is started for the first large file or response and
+ * terminated a few seconds after the last one.
  */
 export function createManifestReader({
   clock,

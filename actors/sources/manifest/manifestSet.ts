@@ -35,8 +35,8 @@ export interface SourceDetails {
 export interface StoredManifest {
   readonly pods: readonly Pod[];
   /**
-   * Digest of the node's name and of the text that resulted in exactly these pods. Undefined if the text must be read
-   * again.
+   * Digest of the node's name and of the file content that yielded exactly these pods. Undefined if the file must be
+   * parsed again.
    */
   readonly digest?: string | undefined;
 }
@@ -47,7 +47,7 @@ export interface ManifestToStore {
   readonly manifest: StoredManifest | null;
 }
 
-/** The text of a file and its mode. */
+/** The content of a file and its mode. */
 export interface FileContent {
   readonly text: string;
   /** Permission bits. Undefined if unknown. */
@@ -58,12 +58,12 @@ interface FileEntry {
   readonly parsedText: ParsedText;
   /** The persisted version. */
   readonly storedManifest?: StoredManifest | undefined;
-  /** Digest of the text that was last read, even if it was invalid. */
+  /** Digest of the file content that was last read, even if it was invalid. */
   readonly readDigest?: string;
   readonly mode?: number | undefined;
-  /** Whether parsing the text was postponed, because the text has not changed since before the restart. */
+  /** Whether parsing was postponed, because the file content has not changed since before the restart. */
   readonly isPostponed?: boolean;
-  /** The RuntimeClasses with which a pod was rejected. The pod may be admitted with different ones. */
+  /** The RuntimeClasses with which a pod was rejected. The pod may be admitted if the classes change. */
   readonly rejectedBy?: RuntimeClasses;
 }
 
@@ -95,7 +95,8 @@ export class ManifestFiles {
   readonly #unreadableByPath = new Map<string, SourceProblem>();
   readonly #noticesByPath = new Map<string, SourceProblem>();
   /**
-   * The documents that provide each pod and object. Of two documents that claim the same one, the current holder wins.
+   * The document that provides each pod and object. If two documents define the same pod or object, the one that
+   * already provides it is retained.
    */
   #documentHolders: DocumentHolders = new Map();
   #details: SourceDetails = { files: new Map(), objects: [] };
@@ -113,8 +114,8 @@ export class ManifestFiles {
   }
 
   /**
-   * Updates the text of a file. An unchanged text has no effect, unless a pod was rejected and the RuntimeClasses have
-   * changed. A text that resulted in the persisted pods is not parsed on the first call, because running pods must be
+   * Updates the content of a file. Unchanged content has no effect, unless a pod was rejected and the RuntimeClasses
+   * have changed. Content that yielded the persisted pods is not parsed on the first call, because running pods must be
    * adopted without delay. The second call parses it to find its problems and warnings. `seenAt` is in milliseconds
    * since the epoch.
    */
@@ -159,7 +160,7 @@ export class ManifestFiles {
     });
   }
 
-  /** Updates the mode of a file, which may change without the text. */
+  /** Updates the mode of a file, which may change without the content. */
   #updateMode(file: string, before: FileEntry, mode: number | undefined): void {
     if (before.mode === mode) return;
     this.#entries.set(file, { ...before, mode });
@@ -172,7 +173,7 @@ export class ManifestFiles {
     this.#hasChanged = true;
   }
 
-  /** Sets or, without a message, removes a notice about a path that does not prevent reading it. */
+  /** Sets a notice about a path that does not prevent reading it. Removes the notice if `message` is undefined. */
   setNotice(file: string, message?: string): void {
     if (this.#noticesByPath.get(file)?.message === message) return;
     if (message === undefined) this.#noticesByPath.delete(file);
@@ -198,7 +199,9 @@ export class ManifestFiles {
     for (const file of this.#entries.keys()) if (!present.has(file)) this.remove(file);
   }
 
-  /** Returns the set once after each change and initially. Returns undefined if nothing has changed since. */
+  /**
+   * Returns the set initially and once after each change. Returns undefined if nothing has changed since the last call.
+   */
   takeChangedSet(): ManifestSet | undefined {
     if (!this.#hasChanged) return undefined;
     this.#hasChanged = false;
@@ -223,7 +226,7 @@ export class ManifestFiles {
     };
   }
 
-  /** Returns the details of the last returned set. */
+  /** Returns the details of the set that was returned last. */
   details(): SourceDetails {
     return this.#details;
   }
@@ -239,8 +242,8 @@ export class ManifestFiles {
 }
 
 /**
- * Returns the version to store. It only includes a digest if the text contains nothing but these pods, in which case
- * the next agent may skip parsing the text.
+ * Returns the version to store. It only includes a digest if the file contains nothing but these pods, in which case
+ * the next agent may postpone parsing the file.
  */
 function createStoredManifest({ parsedText, storedManifest }: FileEntry, digest: string): StoredManifest | undefined {
   const pods = listPods(parsedText);

@@ -18,7 +18,7 @@ import { fileLimits, objectLimits, podLimits, responseLimits } from './manifestL
 /** The kind of source that a manifest was read from. */
 export type TextKind = 'file' | 'response';
 
-/** A text that contains manifests. Plain data, because it is sent to a thread. */
+/** Content of manifests to parse. Plain data, because it is sent to a thread. */
 export interface ManifestText {
   readonly text: string;
   readonly kind: TextKind;
@@ -26,24 +26,24 @@ export interface ManifestText {
 }
 
 /**
- * The result of reading one object of a text. `path` is its position, e.g. `documents[1].items[3]`, or empty for the
- * whole text.
+ * The result of parsing one object. `path` is its position in the file or response, e.g. `documents[1].items[3]`. It is
+ * empty if the result concerns the whole content.
  */
 export interface ReadManifest {
   readonly path: string;
-  /** Identifies the object, even if it is invalid. Undefined if the manifest does not identify it. */
+  /** Identifies the object, even if the object is invalid. Undefined if the manifest does not identify its object. */
   readonly key?: string;
   readonly manifest: ManifestFile;
 }
 
-/** The manifests in a text, read lazily, or a description of the exceeded limit. */
+/** The manifests of a file or response, parsed lazily, or a description of the exceeded limit. */
 export type ManifestsRead = { readonly manifests: Iterable<ReadManifest> } | { readonly beyond: string };
 
 /** Returns a key that identifies an object within its source. A static pod has the name that the node gives it. */
 export const objectKey = (kind: string, { namespace, name }: { readonly namespace: string; readonly name: string }) =>
   `${kind}/${namespace}/${name}`;
 
-/** Parses a text into manifests. Errors become problems of the affected document. */
+/** Parses the content of a file or response into manifests. Errors become problems of the affected document. */
 export function parseManifests({ text, kind, origin }: ManifestText, limits: TextLimits): ManifestsRead {
   const parsedDocuments = parseDocuments(text, limits);
   if (!Array.isArray(parsedDocuments))
@@ -58,10 +58,10 @@ export function parseManifests({ text, kind, origin }: ManifestText, limits: Tex
   return { manifests: readDocuments(documents, origin) };
 }
 
-/** Checks the limits again, because parsing JSON does not. */
+/** Checks the limits of a parsed value, because JSON is parsed without limits. */
 const checkLimits = (value: unknown, limits: TextLimits): BoundedDocument => findExcess(value, limits) ?? { value };
 
-/** Parses a text of any size. A text beyond the maximum limits is rejected. */
+/** Parses content of any size. Content beyond the maximum limits is rejected. */
 export function parseAllManifests(text: ManifestText): Iterable<ReadManifest> {
   const parsedManifests = parseManifests(text, text.kind === 'file' ? fileLimits : responseLimits);
   return 'beyond' in parsedManifests
@@ -89,7 +89,7 @@ function readObject(value: unknown, origin: ManifestOrigin): Omit<ReadManifest, 
   if (isConfigObject && isObject(value)) return readConfig(kind, value);
   const kindProblem = kind === undefined ? undefined : unsupportedKindProblem(kind);
   if (kindProblem === undefined) return readPod(value, origin);
-  // The object is of a kind that does not contain pods.
+  // An object of this kind does not contain pods.
   return { key: `${kind}/`, manifest: { problems: [kindProblem] } };
 }
 
@@ -120,7 +120,7 @@ function readConfig(kind: ConfigKind, value: object): Omit<ReadManifest, 'path'>
 
 const problemFile = (message: string): ManifestFile => ({ problems: [{ path: '', message }] });
 
-/** Returns the result for a text without usable manifests. */
+/** Returns the result for content without usable manifests. */
 export const createRejectedText = (message: string): { readonly manifests: readonly ReadManifest[] } => ({
   manifests: [{ path: '', manifest: problemFile(message) }],
 });

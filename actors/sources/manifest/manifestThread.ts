@@ -7,17 +7,17 @@ import { scriptPath } from '../../../host/ownScript.ts';
 import { createRejectedText, type ManifestText, type ReadManifest } from './manifestText.ts';
 import type { ManifestBatch, ReadingTask } from './manifestWorker.ts';
 
-/** Timeout of the thread, far longer than a text within the limits needs. */
+/** Timeout of the thread. Content within the limits needs far less time. */
 const READ_TIMEOUT_MS = 30_000;
-/** Heap limit of the thread, far more than the largest response within the limits needs. */
+/** Heap limit of the thread. The largest response within the limits needs far less memory. */
 const THREAD_MEMORY_MIB = 320;
 
-/** Thrown if a text needs more memory than the thread may use. */
+/** Thrown if content needs more memory than the thread may use. */
 class OutOfMemory extends Error {
   override readonly name = 'OutOfMemory';
 }
 
-/** A worker thread that parses texts sequentially, until it is terminated or runs out of memory. */
+/** A worker thread that parses manifests sequentially, until it is terminated or runs out of memory. */
 export class ManifestThread {
   readonly #worker: Worker;
   readonly #clock: Clock;
@@ -34,14 +34,15 @@ export class ManifestThread {
     this.#clock = clock;
     this.#memoryMiB = memoryMiB;
     this.#worker = new Worker(script, { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } });
-    // The `online` event comes before the thread has loaded its modules, which needs file descriptors.
+    // Wait for the first message and not for `online`, because `online` is emitted before the thread has loaded its
+    // modules, which may fail for lack of file descriptors.
     this.#worker.once('message', () => {
       this.#hasStarted = true;
     });
     this.#worker.once('exit', () => {
       this.#hasExited = true;
     });
-    // The caller of `read` receives the error.
+    // Prevents an uncaught exception. The caller of `read` receives the error.
     this.#worker.on('error', () => {});
   }
 
@@ -51,9 +52,9 @@ export class ManifestThread {
   }
 
   /**
-   * Reads a text. A text that exceeds the thread's memory is rejected like an invalid one. Rejects if the thread cannot
-   * start, the host refuses a resource, or reading times out. For a text within the limits, a timeout is caused by the
-   * host, so another attempt may succeed.
+   * Parses the content of a file or response. Content that exceeds the thread's memory is rejected like invalid
+   * content. Rejects if the thread cannot start, the host refuses a resource, or parsing times out. For content within
+   * the limits, a timeout is caused by the host, so another attempt may succeed.
    */
   async read(text: ManifestText): Promise<readonly ReadManifest[]> {
     const timeoutController = new AbortController();

@@ -1,20 +1,20 @@
 /**
- * Parses large texts in a worker thread. The parent requests the manifests in batches so that neither side handles too
- * much data at once.
+ * Parses large manifests in a worker thread. The parent requests the results in batches so that neither side handles
+ * too much data at once.
  */
 import { parentPort } from 'node:worker_threads';
 import { type ManifestText, parseAllManifests, type ReadManifest } from './manifestText.ts';
 
-/** A text to read, or a request for the next batch of the current text. */
+/** Content to parse, or a request for the next batch of results. */
 export type ReadingTask = ManifestText | 'more';
 
 /**
- * A batch of manifests, each a `ReadManifest` in JSON, because parsing JSON is faster than a structured clone. An empty
- * batch is the last one.
+ * A batch of results, each a `ReadManifest` in JSON, because parsing JSON is faster than a structured clone. An empty
+ * batch marks the end.
  */
 export type ManifestBatch = readonly string[];
 
-/** Number of characters after which a batch is sent. A single manifest may exceed it. */
+/** Number of characters after which a batch is sent. A single manifest may be longer. */
 const BATCH_CHARACTERS = 32_768;
 
 // Disable stack traces, because those of thousands of YAML errors are useless and take most of the time.

@@ -1,4 +1,4 @@
-/** Resolves the documents of a source's texts to the pods and objects in use, and reports problems with the others. */
+/** Determines which pods and objects of a source's documents are in use, and reports problems with the others. */
 
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { RequiredObject } from '../../../kubernetes/api/validation/static.ts';
@@ -18,13 +18,13 @@ import {
 import { objectKey } from './manifestText.ts';
 
 /**
- * The document that provides each pod or object. Maps a pod's UID or an object's key to the path and key of the
- * document.
+ * The document that provides each pod or object. Maps a pod's UID or an object's key to the location of the document,
+ * i.e. its path and key.
  */
 export type DocumentHolders = ReadonlyMap<string, string>;
 
 export interface ResolvedTexts {
-  /** The texts, updated with the pods that are now in use. */
+  /** The parsed files or response, updated with the pods that are now in use. */
   readonly updatedTexts: ReadonlyMap<string, ParsedText>;
   readonly pods: readonly Pod[];
   readonly objects: readonly LocalObject[];
@@ -35,9 +35,9 @@ export interface ResolvedTexts {
   readonly fileOf: ReadonlyMap<string, string>;
 }
 
-/** The terms for a source's texts in messages. */
+/** Terms that messages use for the origin of a source's manifests. */
 export interface TextOrigin {
-  /** The term for a single text. */
+  /** The term for a single origin. */
   readonly textNoun: 'file' | 'response';
   /** The manifest directory, file or URL. */
   readonly searchedLocation: string;
@@ -50,9 +50,10 @@ interface DocumentLocation {
 }
 
 /**
- * Resolves texts in the order of their files. If two documents claim the same pod or object, the one in
- * `currentHolders` retains it. A new pod is used immediately, and its actor waits for missing ConfigMaps and Secrets. A
- * changed pod is used once the source contains the objects that it references. Until then, its last version runs.
+ * Resolves the documents in the order of their files. If two documents define the same pod or object, the one in
+ * `currentHolders` still provides it. A new pod is used immediately, and its actor waits for missing ConfigMaps and
+ * Secrets. A changed pod is used once the source contains the objects that it references. Until then, its last version
+ * runs.
  */
 export function resolveTexts(
   texts: ReadonlyMap<string, ParsedText>,
@@ -100,7 +101,7 @@ export function resolveTexts(
   };
 }
 
-/** Replaces changed pods in use whose objects exist. */
+/** Puts pending pods into use if they are new or all objects that they reference exist. */
 function admitPods(text: ParsedText, missingFor: (wanted: PendingPod) => readonly RequiredObject[]): ParsedText {
   const isPodAdmitted = ({ pod, pendingPod }: ParsedDocument) =>
     pendingPod && pendingPod.pod !== pod && (pod === undefined || missingFor(pendingPod).length === 0);
@@ -134,7 +135,7 @@ function resolveHolders(
   return newHolders;
 }
 
-/** Separates path and key in a location. No path contains it. */
+/** Separates path and key in a location. Paths never contain this character. */
 const LOCATION_SEPARATOR = '\0';
 const formatLocation = ({ file, key }: Pick<DocumentLocation, 'file' | 'key'>): string =>
   `${file}${LOCATION_SEPARATOR}${key}`;

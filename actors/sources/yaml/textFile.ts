@@ -20,8 +20,8 @@ interface ReadOptions {
 export const DIRECTORY_NOT_FILE = 'a directory, not a file';
 
 /**
- * The result of reading a path. Either a text, a description of a non-regular file, or undefined if nothing exists
- * there.
+ * The result of reading a path. Either the content of a file, a description of a non-regular file, or undefined if
+ * nothing exists there.
  */
 export type TextFile =
   | { readonly text: string; readonly mode: number; readonly ino: number }
@@ -29,7 +29,8 @@ export type TextFile =
   | undefined;
 
 /**
- * Reads a file and follows symbolic links. Throws if the file cannot be read, with a `TooLargeFile` if it is too large.
+ * Reads a file and follows symbolic links. Throws if the file cannot be read. Throws a `TooLargeFile` if the file is
+ * too large.
  */
 export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<TextFile> {
   return undefinedIfMissing(async () => {
@@ -49,8 +50,8 @@ export async function readTextFile(files: FileSystem, file: string, options: Rea
 const PERMANENT_ERRORS: ReadonlySet<string> = new Set(['ELOOP', 'ENAMETOOLONG', 'EISDIR', 'EINVAL', 'ENXIO', 'ENODEV']);
 
 /**
- * Whether a file could not be read for a reason other than the file itself, e.g. a disk error. In this case its
- * contents are unknown.
+ * Whether a file could not be read for a reason other than the file itself, e.g. a disk error. In this case, the file's
+ * content is unknown.
  */
 export function isReadFailure(error: unknown): boolean {
   const code = errorCode(error);
