@@ -66,8 +66,8 @@ export interface Boundary extends Provider {
   /** Sends a fact that does not come from a feed. */
   deliver(to: FactReceiver, fact: NodeFact): void;
   /**
-   * Calls `act` after a delay and records the call under the path of ids, so a replay makes it at the same point.
-   * Returns a function that cancels the call.
+   * Calls `act` after a delay. The end of the delay is recorded under `path`, so a replay calls `act` at the same
+   * point. Returns a function that cancels the call.
    */
   delay(path: string, ms: number, act: () => void): () => void;
 }

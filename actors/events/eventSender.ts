@@ -1,6 +1,6 @@
 /**
  * Sends events to an API server sequentially, like Kubernetes clients (`tools/record/event.go` of client-go). Normal
- * events wait while pod starts are queued, because each request takes CPU time from them.
+ * events wait while pod starts are queued, because each request takes CPU time from the starts.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -39,7 +39,7 @@ const RETRY_MS = 10_000;
 const NODE_UID_TIMEOUT_MS = 10_000;
 /** Interval between checks whether starts are still queued. */
 const STARTS_CHECK_MS = 500;
-/** A new deadline for yielding is only reported if it differs by at least this much. */
+/** Minimum change of the deadline for yielding that is reported. */
 const MIN_CHANGE_MS = 1_000;
 /** Maximum time that a stopping agent waits for yielding events to be sent. */
 const FINISH_TIMEOUT_MS = 2_000;
@@ -131,7 +131,10 @@ export class EventSender {
     if (this.#state.waitingCount > 0) this.#update({ waitingCount: 0 });
   }
 
-  /** Waits until no start is queued or a warning arrives. A short wait is not reported. */
+  /**
+   * Waits for at most one check interval, and reports the wait if starts are still queued after that. A short wait is
+   * not reported.
+   */
   async #yieldToStarts(): Promise<void> {
     const { clock, hasQueuedStarts } = this.#dependencies;
     this.#lastQueueCheckAt ??= clock.monotonic();

@@ -21,7 +21,7 @@ interface CredentialDependencies {
 }
 
 export interface PodCredentials {
-  /** Returns the names of the pod's pull Secrets that cannot be read at present. */
+  /** Returns the names of the pod's pull Secrets that cannot currently be read. */
   findMissingSecrets(pod: Pod, options: Abortable): Promise<readonly string[]>;
   /**
    * Returns the credentials to try for a repository, in order. Rejects if a Secret of the pod contains no credentials.
@@ -36,8 +36,8 @@ export function podCredentials({
   findServiceAccount,
 }: CredentialDependencies): PodCredentials {
   /**
-   * Returns the pod's pull Secrets, and only the name of each one that cannot be read. Unreadable and missing Secrets
-   * do not prevent the pull.
+   * Returns the pod's pull Secrets. A missing or unreadable Secret is represented by its name and does not prevent the
+   * pull.
    */
   const readPullSecrets = async (pod: Pod, { signal }: Abortable): Promise<(ConfigObject | string)[]> => {
     if (objects === undefined) return [];

@@ -123,10 +123,7 @@ export interface NodeAgent {
   /** Returns the redacted pods with their trees. */
   podsWithTrees(): PodWithTree[];
   overview(): NodeOverview;
-  /**
-   * Reports whether pod starts are queued while other starts make progress. Only observes changes between consecutive
-   * calls.
-   */
+  /** Whether pod starts are queued and progressing. Progress is only detected between two calls. */
   hasQueuedStarts(): boolean;
   /** Returns counts of pods, containers and actors by state. */
   counts(): NodeCounts;

@@ -100,8 +100,8 @@ export interface NodeParts extends ClusterContent {
   /** The cluster of the node. Undefined for a standalone node. */
   readonly cluster?: ClusterParts | undefined;
   /**
-   * Path prefix, in memory, of the directories that cache the objects of each source across agent restarts. If
-   * undefined, they are not cached.
+   * Path prefix of the in-memory directories that cache the objects of each source across agent restarts. If undefined,
+   * the objects are not cached.
    */
   readonly keptObjects?: string | undefined;
   /** Opens the store of durable facts. Defaults to files below the root directory. */

@@ -1,4 +1,4 @@
-/** Selects the objects of each pod by its origin: the cluster, or the manifests of its source. */
+/** Selects the objects of each pod by its origin, which is either the cluster or the manifests of a source. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';

@@ -1,6 +1,4 @@
-/**
- * Provides content for a cluster's pods other than ConfigMaps and Secrets: service account tokens and trust bundles.
- */
+/** Provides service account tokens and trust bundles for the pods of a cluster. */
 import type { Clock } from '../../base/clock.ts';
 import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, noTrustBundles, type WatchedBundles } from './clusterTrustBundles.ts';

@@ -53,7 +53,7 @@ const MAX_RETIRED = 200;
 
 export function createRedaction(key: Buffer = randomBytes(32)): Redaction {
   const redactor = new Redactor(key.toString('hex'));
-  // Safe casts: only strings are replaced, by strings.
+  // Safe casts: strings are only ever replaced with strings.
   return {
     learn: (fact) => redactor.values.learn(fact),
     learnPods: (pods) => redactor.values.learnPods(pods),

@@ -8,7 +8,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';
 
-/** Returns a function that converts each set to facts. An unchanged set results in no facts. */
+/** Returns a function that converts each set to facts. An unchanged set yields no facts. */
 export function createChangeDetector(
   source: string,
   clock: Pick<Clock, 'now'>,

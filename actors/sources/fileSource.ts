@@ -274,7 +274,7 @@ class FileSource {
     for (let start = 0; start < files.length && !this.#signal.aborted; start += BATCH_SIZE) {
       const batch = files.slice(start, start + BATCH_SIZE).map((file) => {
         const pendingRead = readTextFile(this.#disk, file, { signal: this.#signal });
-        // The error is handled where `reading` is awaited.
+        // Prevents an unhandled rejection. The error is handled where `reading` is awaited.
         pendingRead.catch(() => {});
         return { file, reading: pendingRead };
       });

@@ -105,7 +105,7 @@ function apiSource({
   if (cluster === undefined) return [];
   const pods = apiPods({ client: cluster.client, cache: cluster.pods, nodeName, clock, jitter, onError });
   const sourceFeed: FactFeed = async (send, options) => {
-    // Other sources do not wait for the API server, because it may run as a pod on this node.
+    // Allow the other sources to start without waiting for the API server, because it may run as a pod on this node.
     send({ type: 'config.sourceUnread', source: API_SOURCE, problems: [] });
     await ownNode?.listed(options.signal);
     if (!options.signal.aborted) await pods(problemReporter(onManifestProblem, send), options);

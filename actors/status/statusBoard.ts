@@ -125,7 +125,7 @@ class Board implements StatusBoard {
   #hostIps: readonly string[] | undefined;
   /** The large pods that have changed, by UID. */
   readonly #duePods = new Map<string, DuePod>();
-  /** The time of the last status of each large pod, by UID, in milliseconds since the epoch. */
+  /** Time of the last status of each large pod, in milliseconds since the epoch. Keyed by UID. */
   readonly #lastComputedAt = new Map<string, number>();
   /**
    * UIDs of the pods that start with their previous status, because their next status was already due before the board

@@ -87,7 +87,7 @@ export interface UnacknowledgedStatus {
   readonly namespace: string;
   readonly name: string;
   readonly status: PodStatus;
-  /** Whether the pod must not run again, because it terminated by itself and has not been removed since. */
+  /** Whether the pod must not run again, because it has reached a terminal phase and has not been removed since. */
   readonly isFinal: boolean;
 }
 

@@ -23,7 +23,7 @@ interface FactWriterDependencies {
   readonly durable: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
-  /** Persists terminal statuses that sinks have to acknowledge. `isFinal` marks a pod that must not run again. */
+  /** Persists terminal statuses that sinks have to acknowledge. `isFinal` means that the pod must not run again. */
   readonly persistTerminal: (change: StatusChange, isFinal: boolean) => Promise<void> | undefined;
 }
 
@@ -70,7 +70,7 @@ export function createFactWriter({
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
     const isFinalStatus = hasFinalStatus(change);
-    // Until the pod's containers are known, only the probe results on disk exist.
+    // Only the probe results on disk exist until the pod's containers are known.
     const probeWrite = view.isUnsettled ? undefined : probeWriter.persist(uid, view);
     // A status does not depend on this write. If it fails, the next agent infers the container statuses as far as
     // possible.

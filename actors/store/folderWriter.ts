@@ -135,7 +135,7 @@ export class FolderWriter {
     this.#unsyncedChanges.set(change.key, change);
   }
 
-  /** Queues the change again, or merges its waiting callers into a later one. */
+  /** Queues the change again. If a later change is queued, only adds the waiting callers to it. */
   #requeueChange(change: FactChange): void {
     const queuedChange = this.#queuedChanges.get(change.key);
     if (queuedChange === undefined) this.#queuedChanges.set(change.key, change);
@@ -168,8 +168,7 @@ export class FolderWriter {
   async #remove(key: string): Promise<void> {
     const temporaryLeftovers = this.#leftoversByKey.get(key);
     await removeFact(this.#factFolder, key, temporaryLeftovers ?? []);
-    // A call that completed late meanwhile may have left a file of its own. It is deleted with the next removal of the
-    // fact.
+    // Retain the leftovers that a late call has added meanwhile. They are deleted with the next removal of the fact.
     if (this.#leftoversByKey.get(key) === temporaryLeftovers) this.#leftoversByKey.delete(key);
   }
 

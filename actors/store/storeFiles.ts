@@ -1,4 +1,4 @@
-/** Reads and writes durable facts, one JSON file per fact with its key, atomically. */
+/** Reads and writes durable facts atomically. Each fact is a JSON file that also contains its key. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';

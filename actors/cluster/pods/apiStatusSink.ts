@@ -170,9 +170,9 @@ export class ApiStatusSink implements StatusSink {
     try {
       return await call();
     } catch (error) {
-      // If the watch has not reported the removal yet, the call must be retried.
+      // While the watch still lists the pod, the error is thrown so that the call is retried.
       if (isNotFound(error) && !this.#cache.has(report)) return undefined;
-      // A node may not read pods that no longer exist.
+      // The server forbids a node to access pods that no longer exist.
       if (isForbidden(error) && this.#cache.isGone(report)) return undefined;
       throw error;
     }

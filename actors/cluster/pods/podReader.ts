@@ -39,8 +39,8 @@ export class PodReader {
   }
 
   /**
-   * Reads an object over several turns of the event loop, because a large pod takes a while. `read` then returns the
-   * result. Returns undefined in simulated time, in which reading takes no time.
+   * Parses an object over several turns of the event loop, because a large pod takes a while. `read` then returns the
+   * result. Returns undefined in simulated time, in which parsing takes no time.
    */
   prepare(object: KubeObject): Promise<unknown> | undefined {
     const { turns } = this.#clock;

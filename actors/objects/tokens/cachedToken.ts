@@ -1,12 +1,12 @@
 /**
  * Measures the age of service account tokens. Only the API server decides whether a token is valid, and its clock may
  * differ from that of the node. Therefore the token's expiration time is never compared with the node's clock. Instead,
- * the node measures the token's age from before the request, and compares it with the lifetime that the server
- * specifies. The age is the larger of two measurements. The monotonic clock cannot be set, but stops while the host is
- * suspended. The wall clock continues meanwhile, but can be set. Renewing a token too early only costs a request, but
- * renewing it too late costs a pod its access. A wall clock that was set back does not reveal the age. However, if the
- * API server uses the same clock, the token's issue time is now in the server's future, so the token is renewed in this
- * case, too.
+ * the node measures how much time has passed since it sent the request for the token, and compares this age with the
+ * lifetime that the server specifies. The age is the larger of two measurements. The monotonic clock cannot be set, but
+ * stops while the host is suspended. The wall clock does not stop, but can be set. Renewing a token too early only
+ * costs a request, but renewing it too late costs a pod its access. A wall clock that was set back does not reveal the
+ * age. However, if the API server uses the same clock, the token's issue time is now in the server's future, so the
+ * token is renewed in this case, too.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -32,8 +32,9 @@ const RENEWAL_FRACTION = 0.8;
 /** Maximum random advance of a renewal, which spreads the renewals of many tokens. */
 const JITTER_MS = 10_000;
 /**
- * A larger difference means that the wall clock was set back. Time synchronization adjusts a clock by less than this,
- * or slowly, and an API server's clock may be this far behind a token's issue time.
+ * If more time has passed on the monotonic clock than on the wall clock and the difference exceeds this, the wall clock
+ * was set back. Time synchronization adjusts a clock by less than this, or slowly, and an API server's clock may be
+ * this far behind a token's issue time.
  */
 const MAX_CLOCK_STEP_BACK_MS = 60_000;
 

@@ -177,7 +177,7 @@ export class ServiceAccountTokens implements PodTokens {
   #podToken({ nextAttemptAt, lastFailure }: TokenEntry, token: CachedToken): PodToken {
     const now = readClocks(this.#dependencies.clock);
     const renewInMs = Math.max(token.dueIn(now), nextAttemptAt - now.monotonic);
-    // After the token has expired, its renewal is not delayed.
+    // A valid token is renewed when it expires at the latest, even during a back-off.
     const expiresInMs = token.expiresIn(now);
     return {
       token: token.token,

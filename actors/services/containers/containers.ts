@@ -211,7 +211,7 @@ async function imageUserIfNeeded(
   return { imageUser: user };
 }
 
-/** Returns the container whose processes an ephemeral container shares: the newest one with the target name. */
+/** Returns the container whose processes an ephemeral container shares, i.e. the newest one with the target name. */
 async function findTarget(
   cri: Cri,
   { pod, container }: CreateInput,

@@ -19,7 +19,7 @@ async function readTail(files: FileSystem, file: string, count = FAILED_RUN_LINE
     const lines = logLines === '' ? [] : logLines.split('\n');
     return { file, lines: lines.map((line) => line.slice(-MAX_LINE_LENGTH)) };
   } catch {
-    // There is no log, because it was rotated, removed, or never created.
+    // The log does not exist, because it was rotated, removed, or never created.
     return undefined;
   }
 }

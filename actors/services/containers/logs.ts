@@ -1,4 +1,4 @@
-/** Implements the ports of container logs: their rotation, and the restart counts that they imply. */
+/** Implements the ports that rotate container logs and that infer restart counts from the log files. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';

@@ -1,4 +1,7 @@
-/** Implements the ports of an in-place resize: containers over the CRI, the pod's cgroup through its files. */
+/**
+ * Implements the ports of an in-place resize. Containers are resized over the CRI, and the pod's cgroup through its
+ * files.
+ */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';

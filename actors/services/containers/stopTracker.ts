@@ -1,5 +1,5 @@
 /**
- * Tracks which containers and sandboxes are being stopped, because events about their exits are ignored: the response
+ * Tracks which containers and sandboxes are being stopped. Events about their exits are ignored, because the response
  * of the stop call reports the outcome.
  */
 export function createStopTracker() {

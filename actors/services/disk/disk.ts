@@ -58,8 +58,8 @@ export function diskServices(dependencies: DiskServiceDependencies): DiskService
     (input, { signal }) =>
       serialize({ uid: input.pod.metadata.uid }, () => call(input, signal));
   /**
-   * Wraps a port call that concerns one volume, with its time limit. A call that times out but continues still blocks
-   * later calls for its volume.
+   * Wraps a port call that concerns one volume, and enforces its time limit. A call that times out but continues still
+   * blocks later calls for its volume.
    */
   const volumePort =
     <Input extends VolumeInput, Output>(

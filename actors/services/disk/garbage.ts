@@ -1,5 +1,6 @@
 /**
- * Implements the ports of the garbage collection: dead containers and sandboxes with their logs, and leftovers on disk.
+ * Implements the ports of garbage collection, which concern dead containers and sandboxes with their logs, and
+ * leftovers on disk.
  */
 
 import type { Clock } from '../../../base/clock.ts';

@@ -1,4 +1,4 @@
-/** Tracks how long cgroups that have the names of our pods, but that this agent did not create, have been unused. */
+/** Tracks the idle time of cgroups that have the names of our pods but were not created by this agent. */
 
 import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';

@@ -1,5 +1,6 @@
 /**
- * Sends the GET of a probe or hook like the kubelet: without a proxy, on a new connection, accepting any certificate.
+ * Sends the GET of a probe or hook. Like the kubelet, uses a new connection without a proxy and accepts any
+ * certificate.
  */
 
 import { messageOf } from '../../../base/failure.ts';
@@ -44,7 +45,7 @@ export function httpTarget(
   const headers = new Map<string, string[]>();
   for (const { name, value } of httpHeaders) {
     const key = name.toLowerCase();
-    // Only the first Host can be sent.
+    // Only one Host header can be sent, so ignore any further ones.
     if (key !== 'host' || !headers.has(key)) headers.set(key, [...(headers.get(key) ?? []), value]);
   }
   if (!headers.has('user-agent')) headers.set('user-agent', [`kube-${purpose}/${KUBERNETES_VERSION}`]);
@@ -133,8 +134,8 @@ function parseLocation(location: string): GoUrl {
 }
 
 /**
- * Returns the Referer header of a redirected request: the last URL, unless the last URL was HTTPS and the next one is
- * not.
+ * Returns the Referer header of a redirected request, which is the last URL. Returns undefined if the last URL was
+ * HTTPS and the next one is not.
  */
 function formatReferer(last: GoUrl, next: GoUrl): string | undefined {
   if (last.fields.scheme === 'https' && next.fields.scheme === 'http') return undefined;

@@ -49,7 +49,7 @@ async function findImage(
   const warnings = missingSecretsEvents(missing);
   const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return result;
-  // An invalid Secret does not prove access here, and makes the pull fail later.
+  // An invalid Secret does not prove access. The later pull fails because of it.
   const findCredentials = () => credentials.findCredentials(pod, repository, { signal }).catch(() => []);
   return (await proofs.mustPull({ image, imageRef }, findCredentials, { signal }))
     ? { ...result, isUnproven: true }

@@ -1,4 +1,4 @@
-/** Implements the ports of probes: single attempts of each kind of handler, and the jitter of probes' start times. */
+/** Implements the ports of probes, which run single attempts and pick a random start time. */
 
 import type { Clock } from '../../../base/clock.ts';
 import { MAX_TIMER_MS } from '../../../base/duration.ts';
@@ -69,8 +69,8 @@ async function probeOnce(dependencies: ProbeDependencies, run: ProbeRun, signal:
     }
     if (grpc) {
       const target = { host: address, port: grpc.port, service: grpc.service ?? '' };
-      // A timer with a longer timeout than the maximum would expire immediately, so the clock enforces the timeout
-      // instead.
+      // A Node.js timer with a delay above the maximum would expire immediately, so the clock enforces a longer
+      // timeout.
       if (timeoutMs > MAX_TIMER_MS) {
         return probeGrpc(network, target, { timeoutSeconds, deadline: Number.POSITIVE_INFINITY, signal: limited });
       }

@@ -14,8 +14,8 @@ const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31]
 
 /**
  * First version of each runtime that mounts a subPath of an image. An older one ignores the field and mounts the whole
- * image (`test/e2e_node/image_volume.go` requires containerd 2.2; the CRI has had the field since 1.33, and CRI-O's
- * versions match those of the CRI).
+ * image. `test/e2e_node/image_volume.go` requires containerd 2.2. The CRI has had the field since 1.33, and CRI-O's
+ * versions match those of the CRI.
  */
 const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
 

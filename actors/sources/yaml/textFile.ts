@@ -1,4 +1,4 @@
-/** Reads whole text files of other programs or users, up to a maximum size. */
+/** Reads whole text files that were written by other programs or users, up to a maximum size. */
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { type FileStats, type FileSystem, NON_BLOCKING, type OpenFile } from '../../../host/files/fileSystem.ts';
 
