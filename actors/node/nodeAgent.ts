@@ -211,7 +211,7 @@ function createDraft(
   const unpublishedStatuses = statusBoard
     .unpublishedChanges()
     .map(({ uid, removed, pod: { status } }) => (removed || status === undefined ? { uid } : { uid, status }));
-  // No deep copy is needed, because these values are immutable.
+  // These values are immutable and only ever replaced, so they can be copied later.
   const state = {
     actors: persistedActor(root),
     since: sinceMap.entriesBelow(root),
