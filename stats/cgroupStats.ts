@@ -1,5 +1,5 @@
 /**
- * Converts a sample of a cgroup to the fields of the summary (`cadvisorInfoToCPUandMemoryStats` in
+ * Converts a cgroup sample to the fields of the stats summary (`cadvisorInfoToCPUandMemoryStats` in
  * `pkg/kubelet/stats/helper.go`).
  */
 import type { Pressure, PressureLine } from '../host/cgroup/usage/cgroupUsage.ts';
@@ -13,7 +13,7 @@ import {
 } from './node/summary.ts';
 import type { CgroupSample } from './sample.ts';
 
-/** The memory and swap of the host, which limit the root cgroup. Bytes. */
+/** Memory and swap of the host in bytes. They limit the root cgroup. */
 export interface HostTotals {
   readonly memory?: number | undefined;
   readonly swap?: number | undefined;
@@ -27,8 +27,8 @@ export interface CgroupStats {
 }
 
 /**
- * Converts a sample to the fields of the summary. Pass `root` for the root cgroup, whose limits are the totals of the
- * host.
+ * Converts a cgroup sample to the fields of the stats summary. For the root cgroup, pass the totals of the host as
+ * `root`, because they are its limits.
  */
 export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotals): CgroupStats {
   const { cpu, memory, io, pressure } = usage;
@@ -37,9 +37,9 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
   return {
     cpu: cpu && {
       time: timestamp,
-      // Like the kubelet, report 0 until there is a second sample.
+      // Like the kubelet, report a rate of 0 until there is a second sample to compute it from.
       usageNanoCores: nanoCores ?? 0,
-      // Like the kubelet, report 0 for a total that was not measured (`cadvisorInfoToCPUandMemoryStats`).
+      // Like the kubelet, report 0 if the cgroup has no value (`cadvisorInfoToCPUandMemoryStats`).
       usageCoreNanoSeconds: cpu.usageNs ?? 0,
       psi: psiStats(pressure?.cpu),
     },
@@ -54,7 +54,7 @@ export function cgroupStats({ usage, nanoCores }: CgroupSample, root?: HostTotal
       psi: psiStats(pressure?.memory),
     },
     io: io && { time: timestamp, psi: psiStats(pressure?.io) },
-    // Like the kubelet, report 0 without swap accounting, because cAdvisor's field is 0 if nothing sets it
+    // Like the kubelet, report 0 if swap accounting is disabled, because cAdvisor then leaves its field at 0
     // (`cadvisorInfoToSwapStats`).
     swap: memory && {
       time: timestamp,
@@ -74,7 +74,8 @@ const remainingBytes = (limit: number | undefined, used: number | undefined): nu
 const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };
 
 /**
- * Converts pressure to the fields of the summary. Undefined if the kernel does not measure pressure, as on cgroup v1.
+ * Converts pressure stall information (PSI) to the fields of the summary. Undefined if the kernel does not measure it,
+ * as on cgroup v1.
  */
 const psiStats = (pressure: Pressure | undefined): PsiStats | undefined =>
   pressure && { full: psiData(pressure.full ?? NO_PRESSURE), some: psiData(pressure.some ?? NO_PRESSURE) };

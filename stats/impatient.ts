@@ -1,4 +1,4 @@
-/** Reduces the timeouts of a runtime that hangs, because Prometheus gives up on a scrape after 10 s. */
+/** Reduces the timeouts of calls to a runtime that hangs, because Prometheus aborts a scrape after 10 s. */
 
 import type { Clock } from '../base/clock.ts';
 import type { Cri, CriCall } from '../cri/client/calls.ts';
@@ -8,7 +8,7 @@ type StatsCri = Pick<
   'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats' | 'imageFsInfo'
 >;
 
-/** Duration of the reduced timeouts after a call has timed out, in milliseconds. */
+/** Duration in milliseconds for which a method's timeout stays reduced after a call has timed out. */
 const REDUCED_DURATION_MS = 30_000;
 /** The reduced timeout, in milliseconds. */
 const REDUCED_TIMEOUT_MS = 1_000;
@@ -17,7 +17,7 @@ const TIMER_TOLERANCE_MS = 20;
 
 /**
  * Wraps the runtime so that after a call has timed out, later calls of that method time out after 1 s, until one
- * succeeds or 30 s have passed. A response may need several sequential calls.
+ * succeeds or 30 s have passed. One scrape may need several sequential calls, whose full timeouts would add up.
  */
 export function withReducedTimeouts(
   cri: StatsCri,

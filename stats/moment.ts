@@ -1,4 +1,4 @@
-/** Caches a value whose computation takes time. */
+/** Caches a value that is slow to compute. */
 
 import type { Clock } from '../base/clock.ts';
 import { unlessAborted } from '../base/unlessAborted.ts';

@@ -7,13 +7,13 @@ interface CpuCounter {
   readonly at: number;
 }
 
-/** Maximum interval between two samples. A rate over a longer time is outdated. */
+/** Maximum interval between two samples. A rate over a longer interval would be outdated. */
 const MAX_INTERVAL_MS = 120_000;
-/** Minimum interval between two samples. A rate over a shorter time is too noisy. */
+/** Minimum interval between two samples. A rate over a shorter interval would be too noisy. */
 const MIN_INTERVAL_MS = 400;
 /**
- * Maximum time between creation and start of a container. If a cgroup was created earlier than this before the previous
- * sample, that sample probably missed the cgroup, and its rate is unknown.
+ * Maximum time between creation and start of a container. If a cgroup is new to this sample but was created earlier
+ * than this before the previous one, that sample must have missed the cgroup, so its rate is unknown.
  */
 const MAX_START_DELAY_MS = 10_000;
 const NS_IN_MS = 1_000_000;
@@ -28,8 +28,8 @@ export class Rates {
 
   /** Starts a sample. Returns whether rates are available, i.e. whether there is a previous sample to compare with. */
   startSample(at: number): boolean {
-    // Compare a sample that follows closely with the same previous sample, because a throttled cgroup can be idle for
-    // the whole interval.
+    // If this sample follows too closely, compare it with the same previous sample again, because a throttled cgroup
+    // can be idle during a short interval.
     if (at - this.#currentStart >= MIN_INTERVAL_MS) {
       this.#previousCounters = at - this.#currentStart < MAX_INTERVAL_MS ? this.#currentCounters : undefined;
       this.#previousStart = this.#currentStart;
@@ -40,8 +40,8 @@ export class Rates {
   }
 
   /**
-   * Stores a counter and returns its rate, in billionths of a core. The counter of a new key started at 0 when the
-   * cgroup was created, `createdAgoMs` milliseconds ago if that is defined.
+   * Stores a counter and returns its rate in billionths of a core. For a new key, the rate is computed since the
+   * creation of the cgroup, `createdAgoMs` milliseconds ago. Undefined if that is unknown.
    */
   rateOf(key: string, { usedNs, at }: CpuCounter, createdAgoMs?: number): number | undefined {
     this.#currentCounters.set(key, { usedNs, at });
@@ -53,7 +53,8 @@ export class Rates {
   }
 
   /**
-   * Returns the counter at creation. A container can be created shortly before the previous sample and start after it.
+   * Returns the zero counter of a new cgroup, but not before the start of the previous sample, because a container can
+   * be created shortly before that sample and start after it.
    */
   #counterAtCreation(at: number, agoMs: number | undefined): CpuCounter | undefined {
     if (agoMs === undefined || at - agoMs < this.#previousStart - MAX_START_DELAY_MS) return undefined;

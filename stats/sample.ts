@@ -4,9 +4,7 @@ import type { InterfaceUsage } from '../host/usage/netDev.ts';
 import type { RuntimeUsage } from './pods/criUsage.ts';
 import type { RunningContainer, RunningPod } from './pods/runtimeLists.ts';
 
-/**
- * The scope of a sample. `everything` serves cAdvisor's metrics and the full summary, and `cpuAndMemory` is cheaper.
- */
+/** Scope of a sample. cAdvisor's metrics and the full summary need `everything`. `cpuAndMemory` is cheaper. */
 export type SampleKind = 'everything' | 'cpuAndMemory';
 
 export interface CgroupSample {
@@ -48,7 +46,7 @@ export interface NodeSample {
   readonly kind: SampleKind;
   /** Start of the sample, in milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Whether there is a recent previous sample, in which case the rates are defined. */
+  /** Whether there is a recent previous sample from which rates can be computed. */
   readonly hasRates: boolean;
   readonly root?: CgroupSample | undefined;
   /** The cgroup of all pods. */
@@ -59,8 +57,8 @@ export interface NodeSample {
   readonly network?: NetworkSample | undefined;
   readonly pods: readonly PodSample[];
   /**
-   * The error of a runtime that has not listed its containers. In this case, the sample contains the pods of the
-   * previous list whose cgroups still exist.
+   * Error of the runtime if it did not list its containers. The sample then contains the pods of the previous list
+   * whose cgroups still exist.
    */
   readonly failure?: unknown;
 }

@@ -18,13 +18,15 @@ import type { CgroupSample, ContainerSample, NetworkSample, NodeSample, PodSampl
 export interface CollectorOptions {
   readonly cri: Pick<Cri, 'listPodSandbox' | 'listContainers' | 'listContainerStats' | 'listPodSandboxStats'>;
   readonly readUsage: ReadUsage;
-  /** Returns the existing cgroups. Undefined if pods have no cgroups on this host. */
+  /** Lists the existing cgroups. Undefined if pods have no cgroups on this host. */
   readonly findCgroups?: (() => ExistingCgroups) | undefined;
-  /** Returns the path of the agent's own cgroup. Undefined if no cgroup contains the agent's usage only. */
+  /** Returns the path of the agent's own cgroup. Undefined if the agent shares its cgroup with other processes. */
   readonly findAgent?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The pods of the node with their status, used while the runtime does not respond. */
+  /**
+   * The pods of the node with their status. They are the fallback until the runtime has listed pods for the first time.
+   */
   readonly pods: () => readonly Pod[];
   /** Aborts all samples in progress. */
   readonly signal: AbortSignal;
@@ -35,8 +37,8 @@ const DEFAULT_MAX_AGE_MS = 10_000;
 /** Timeout of a call to the runtime, in milliseconds. */
 const RUNTIME_TIMEOUT_MS = 5_000;
 /**
- * Number of pods to read before yielding to the event loop. Each pod takes more than a millisecond, so the event loop
- * is blocked for about 5 ms.
+ * Number of pods to sample before yielding to the event loop. A pod takes more than a millisecond, so the event loop is
+ * blocked for about 5 ms at a time.
  */
 const PODS_PER_TURN = 4;
 
@@ -46,15 +48,14 @@ const USAGE_PARTS_BY_KIND: Readonly<Record<SampleKind, readonly UsagePart[] | un
 };
 
 /**
- * Takes samples on demand, one at a time, and shares each with all concurrent requests. Caches the last sample of each
- * kind, which contains current pods only. A sample omits values that cannot be read, so requests reject only if a
- * signal aborts.
+ * Takes samples on demand, one at a time, and shares each sample among concurrent requests. Caches only the last sample
+ * of each kind. A sample omits values that cannot be read, so a request rejects only if a signal aborts.
  */
 export class Collector {
   readonly #options: CollectorOptions;
   readonly #rates = new Rates();
   readonly #samples: Readonly<Record<SampleKind, CachedValue<NodeSample>>>;
-  /** The pods that the runtime listed last. */
+  /** Running pods from the last list of the runtime. */
   #previousPods: readonly RunningPod[] | undefined;
   #previousSample: Promise<unknown> = Promise.resolve();
 
@@ -69,7 +70,8 @@ export class Collector {
   }
 
   /**
-   * Returns a sample that started at most `maxAgeMs` ago. A recent sample of everything also serves requests for less.
+   * Returns a sample that started at most `maxAgeMs` ago. A recent `everything` sample also satisfies a request for
+   * `cpuAndMemory`.
    */
   async sample(kind: SampleKind, signal: AbortSignal, maxAgeMs = DEFAULT_MAX_AGE_MS): Promise<NodeSample> {
     return this.#samples.everything.getCached(maxAgeMs) ?? this.#samples[kind].get(maxAgeMs, signal);
@@ -114,7 +116,7 @@ export class Collector {
     };
   }
 
-  /** Lists the running pods. If the runtime does not respond, returns the last list. */
+  /** Lists the running pods. If the runtime does not respond, returns the previous list and the failure. */
   async #listPods(): Promise<{ readonly pods: readonly RunningPod[]; readonly failure?: unknown }> {
     const { cri, signal, pods } = this.#options;
     try {
@@ -161,8 +163,8 @@ export class Collector {
   }
 
   /**
-   * Adds the runtime's statistics for pods and containers without cgroups. They are requested only if needed, because
-   * the call costs more than reading cgroups.
+   * Adds the runtime's statistics for pods and containers without cgroups. Requests them only if needed, because the
+   * call costs more than reading cgroups.
    */
   async #addRuntimeStats(pods: readonly PodSample[]): Promise<readonly PodSample[]> {
     const hasPodsWithoutCgroup = pods.some(({ cgroup }) => cgroup === undefined);
@@ -195,7 +197,7 @@ interface CgroupPaths {
   readonly pods: ReadonlyMap<string, { readonly path: string; readonly containers: ReadonlyMap<string, string> }>;
 }
 
-/** Filters a possibly outdated list from the runtime. Retains the containers whose cgroups still exist. */
+/** Removes the pods and containers whose cgroups no longer exist from an outdated list. */
 const filterExisting = (listedPods: readonly RunningPod[], { pods }: CgroupPaths): readonly RunningPod[] =>
   listedPods.flatMap((pod) => {
     const existingContainers = pods.get(pod.uid)?.containers;
@@ -206,7 +208,8 @@ const filterExisting = (listedPods: readonly RunningPod[], { pods }: CgroupPaths
 
 function indexCgroups({ shared: sharedPaths, pods }: ExistingCgroups): CgroupPaths {
   const cgroups = pods.map(({ uid, path, containers }) => {
-    // CRI-O's conmon processes have cgroups with the same IDs next to their containers' cgroups.
+    // Skip the cgroups of CRI-O's conmon processes, which have the same IDs as the containers' cgroups and are located
+    // next to them.
     const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));
     return [uid, { path, containers: new Map(own.map((each) => [each.id, each.path])) }] as const;
   });

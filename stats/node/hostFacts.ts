@@ -18,7 +18,7 @@ export interface HostFacts {
   cgroupCreationTime(path: string): number | undefined;
 }
 
-/** Reads the properties of the host from `procfs`. Constant ones are read once. */
+/** Reads the properties of the host from `procfs`. Reads constant properties only once. */
 export function createHostFacts(hierarchies: readonly Hierarchy[], procfs = '/proc'): HostFacts {
   const readProcFile = (path: string): string | undefined => {
     try {

@@ -34,17 +34,20 @@ export interface StatsProviderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Maximum age of a sample of CPU and memory, in milliseconds, because clients request it frequently. */
+/**
+ * Maximum age of a sample of CPU and memory, in milliseconds. It is short because clients poll CPU and memory
+ * frequently.
+ */
 const CPU_AND_MEMORY_MAX_AGE_MS = 1_000;
-/** Maximum age of a full summary, in milliseconds. Its sample may be older. */
+/** Maximum age of a cached full summary, in milliseconds. The sample in the summary may be older. */
 const SUMMARY_MAX_AGE_MS = 5_000;
 const RUNTIME_TIMEOUT_MS = 5_000;
-/** Timeout for measuring the files of all pods, in milliseconds. Later results are omitted. */
+/** Timeout for measuring the files of all pods, in milliseconds. The summary omits results that arrive later. */
 const FILES_TIMEOUT_MS = 10_000;
-/** Pause before the second sample when there was no sample recently, in milliseconds. */
+/** Delay before a second sample for CPU rates if there is no recent previous sample, in milliseconds. */
 const SAMPLE_PAUSE_MS = 500;
 
-/** Creates summaries of the node. Omits the values that are not available. */
+/** Creates summaries of the node. Omits unavailable values. */
 export class StatsProvider {
   readonly #options: StatsProviderOptions;
   readonly #summaryCache: CachedValue<Summary>;
@@ -64,15 +67,15 @@ export class StatsProvider {
   }
 
   /**
-   * Summarizes CPU and memory, which needs neither the disk nor any runtime calls except for lists. `failure` is the
-   * error of a runtime that has not listed its containers.
+   * Summarizes CPU and memory, which requires no disk access and only list calls to the runtime. `failure` is the
+   * runtime's error if it did not list its containers.
    */
   async cpuAndMemory(signal: AbortSignal): Promise<{ readonly summary: Summary; readonly failure?: unknown }> {
     const sample = await this.#options.collector.sample('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS);
     return { summary: this.#summarizeCpuAndMemory(sample), failure: sample.failure };
   }
 
-  /** Summarizes CPU and memory with CPU rates, for which a first sample is followed by a second one. */
+  /** Summarizes CPU and memory including CPU rates, which may require waiting for a second sample. */
   async usage(signal: AbortSignal): Promise<Summary> {
     return this.#summarizeCpuAndMemory(await this.#sampleWithRates('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS));
   }
@@ -120,7 +123,10 @@ export class StatsProvider {
     };
   }
 
-  /** Takes a second sample after a first one, because CPU rates are the difference between two samples. */
+  /**
+   * Returns a sample with CPU rates. Without a recent previous sample, takes two samples, because a rate is the
+   * difference between two samples.
+   */
   async #sampleWithRates(kind: SampleKind, signal: AbortSignal, maxAgeMs?: number): Promise<NodeSample> {
     const { collector, waitMs } = this.#options;
     const sample = await collector.sample(kind, signal, maxAgeMs);
@@ -134,9 +140,9 @@ export class StatsProvider {
   }
 
   /**
-   * Returns the statistics of two cgroups: that of all pods, and that of the agent with this provider's start time
-   * (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system containers cannot be
-   * configured here.
+   * Returns the statistics of two cgroups: that of all pods, and that of the agent, for which the start time of this
+   * provider is reported (`summary_sys_containers.go` in `pkg/kubelet/server/stats`). The kubelet's other system
+   * containers cannot be configured here.
    */
   #systemContainers({ allPods, agent }: NodeSample, includesIo: boolean): readonly ContainerStats[] | undefined {
     const container = (name: string, sample: CgroupSample, startedAt: number | undefined): ContainerStats => {
@@ -150,7 +156,7 @@ export class StatsProvider {
     return containers.length > 0 ? containers : undefined;
   }
 
-  /** Reads the file systems and the usage of layers. */
+  /** Reads the usage of the file systems and of the writable layers. */
   async #readFileSystems() {
     const { cri, signal, rootDirectory, volumes } = this.#options;
     const options = { signal, timeoutMs: RUNTIME_TIMEOUT_MS };
@@ -220,7 +226,7 @@ function nodeFs(at: number, fs: FileSystemUsage | undefined): FsStats | undefine
   return fs && fsStats(at, fs, { bytes: fs.usedBytes, inodes: fs.inodes - fs.inodesFree });
 }
 
-/** Combines the runtime's usage of images with the kernel's state of the file system. */
+/** Combines the runtime's image usage with the kernel's statistics of the file system. */
 function imageFsStats(
   { readAt, mountpoint, usedBytes, inodesUsed }: LayerUsage,
   layerFs: MeasurementContext['layerFs'],

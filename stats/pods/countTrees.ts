@@ -6,7 +6,7 @@ import type { TimedUsage } from '../../host/usage/diskUsages.ts';
 /** Timeout of the child process, e.g. for a file system call that hangs in the kernel. */
 const TIMEOUT_MS = 90_000;
 
-/** Returns the results in the order of `paths`. Rejects if the child process fails. */
+/** Measures the trees and returns the results in the order of `paths`. Rejects if the child process fails. */
 export async function countTrees(paths: readonly string[], signal: AbortSignal): Promise<readonly TimedUsage[]> {
   const script = scriptPath(import.meta.dirname, 'usageChild');
   const input = JSON.stringify(paths);

@@ -25,7 +25,7 @@ export interface RuntimeUsage {
   readonly processes?: number | undefined;
 }
 
-/** Usage of a file system by one layer. */
+/** Usage of a file system by a writable layer. */
 export interface LayerUsage {
   /** Milliseconds since the epoch. */
   readonly readAt: number;
@@ -76,7 +76,8 @@ export const layerUsage = ({ timestamp, fsId, usedBytes, inodesUsed }: wire.File
 function cpuStats({ timestamp, usageCoreNanoSeconds, usageNanoCores, psi }: wire.CpuUsage, rateOf: RateOf): CpuStats {
   const readAt = toMilliseconds(timestamp);
   const usedNs = toNumber(usageCoreNanoSeconds);
-  // Compute the rate even if the runtime reports one, because it may not report one the next time.
+  // Compute the rate even if the runtime reports one, because the next rate needs this counter if the runtime then
+  // reports none.
   const coreUsageRate = usedNs === undefined ? undefined : rateOf(usedNs, readAt);
   return {
     time: statsTime(readAt),

@@ -12,7 +12,7 @@ interface LogUsagesOptions {
   readonly pods: () => readonly Pod[];
   readonly layout: Pick<Layout, 'containerLogDir'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** Returns the size of the files in a directory. Undefined if the directory does not exist. */
+  /** Returns the total size of the files in a directory. Undefined if the directory does not exist. */
   readonly measure?: (directory: string) => Promise<{ readonly bytes: number } | undefined>;
 }
 
@@ -37,7 +37,7 @@ export class LogUsages {
     this.#cache = new CachedValue({ computeValue: () => measureLogs(parts), clock: parts.clock });
   }
 
-  /** Returns the previous results if the disk does not respond in time. */
+  /** Returns the current results, or the previous ones if the disk does not respond in time. */
   async latest(): Promise<readonly LogUsage[]> {
     const limit = startTimeLimit(WAIT_MS);
     try {
@@ -50,7 +50,7 @@ export class LogUsages {
   }
 }
 
-/** Reads pods sequentially, so that a scrape does not occupy the whole thread pool for file system calls. */
+/** Measures pods sequentially, so that a scrape does not occupy the whole thread pool for file system calls. */
 async function measureLogs({
   pods,
   layout,

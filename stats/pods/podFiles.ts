@@ -21,12 +21,12 @@ export interface PodFiles {
   readonly ephemeralStorage?: FsStats | undefined;
 }
 
-/** Inputs that are shared by all pods of a measurement. */
+/** Inputs that all pods of a measurement share. */
 export interface MeasurementContext {
   readonly layout: Pick<Layout, 'podLogDir' | 'containerLogDir' | 'hostsFile'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The file system of the root directory. */
+  /** Usage of the file system that contains the agent's root directory. */
   readonly rootFs?: FileSystemUsage | undefined;
   /** Usage of writable layers, by container ID. */
   readonly layers: ReadonlyMap<string, LayerUsage>;
@@ -84,7 +84,7 @@ function rootfsStats(layer: LayerUsage | undefined, { layerFs }: MeasurementCont
   return { ...fsStats(readAt, layerFs.get(mountpoint)), usedBytes, inodesUsed };
 }
 
-/** Combines the state of a file system with the usage of one consumer. */
+/** Combines the capacity of a file system with the usage of one of its consumers, e.g. a volume. */
 export const fsStats = (at: number, fs: FileSystemUsage | undefined, taken?: DiskUsage): FsStats => ({
   time: statsTime(at),
   availableBytes: fs?.availableBytes,

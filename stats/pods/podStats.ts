@@ -19,7 +19,9 @@ import type { CgroupSample, ContainerSample, NetworkSample, PodSample } from '..
 import type { RuntimeUsage } from './criUsage.ts';
 import type { PodFiles } from './podFiles.ts';
 
-/** Returns the fields in the order of the summary. Omit `files` for a summary of CPU and memory only. */
+/**
+ * Creates a pod's entry with the fields in the order of the summary. Omit `files` for a summary of CPU and memory only.
+ */
 export function podStats(pod: PodSample, files?: PodFiles): PodStats {
   const containers = pod.containers.map((each) => containerStats(each, files));
   const { cpu, memory, io, swap } = statsOfPod(pod, containers);
@@ -65,7 +67,7 @@ function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | 
   };
 }
 
-/** Returns the statistics of a pod. A missing value is the sum over the containers. */
+/** Returns the statistics of a pod. CPU, memory and swap default to the sums over the containers. */
 function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly ContainerStats[]) {
   const { cpu, memory, io, swap } = combineStats(cgroup, runtime);
   return {
@@ -76,7 +78,7 @@ function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly Contain
   };
 }
 
-/** Sums up all numeric fields, with the timestamp of the last item. */
+/** Sums up all numeric fields. The timestamp is that of the last item. */
 function sumStats<T extends CpuStats | MemoryStats | SwapStats>(all: readonly (T | undefined)[]): T | undefined {
   const definedStats = all.filter((each) => each !== undefined);
   const lastStats = definedStats.at(-1);
@@ -106,7 +108,7 @@ const interfaceStats = ({ name, rxBytes, rxErrors, txBytes, txErrors }: Interfac
   txErrors,
 });
 
-/** Counts the processes of the containers, without the sandbox's own process. */
+/** Counts the processes of the containers, excluding the sandbox's own process. */
 function processStats({ containers, runtime }: PodSample): PodStats['process_stats'] {
   const processCounts = containers.flatMap(({ cgroup }) => cgroup?.usage.pids?.processes?.length ?? []);
   const count = processCounts.length > 0 ? processCounts.reduce((sum, each) => sum + each, 0) : runtime?.processes;

@@ -60,7 +60,8 @@ export async function runningPods(
 }
 
 /**
- * Derives the running containers from the pods' last status if the runtime does not respond. Sandbox IDs are unknown.
+ * Derives the running containers from the last status of the pods if the runtime does not respond. The sandbox IDs are
+ * then unknown.
  */
 export function podsFromStatus(pods: readonly Pod[]): RunningPod[] {
   return pods.flatMap(({ metadata, spec, status }) => {

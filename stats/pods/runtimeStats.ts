@@ -19,7 +19,7 @@ interface RuntimeStatsOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Requests the statistics. Values that the runtime does not return are omitted. */
+/** Requests the statistics. Omits values that the runtime does not return. */
 export async function requestRuntimeStats(
   cri: Pick<Cri, 'listContainerStats' | 'listPodSandboxStats'>,
   options: CallOptions,

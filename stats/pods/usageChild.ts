@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { measureDiskUsages } from '../../host/usage/diskUsages.ts';
 
-/** Nice value of the process. All other work takes precedence. */
+/** Nice value of the process, so that all other work takes precedence. */
 const NICENESS = 10;
 
 setPriority(NICENESS);

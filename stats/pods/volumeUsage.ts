@@ -18,9 +18,12 @@ import { fsStats, type PodVolumes } from './podFiles.ts';
 export interface VolumeUsageOptions {
   readonly pods: () => readonly Pod[];
   readonly layout: Pick<Layout, 'volumeDir'>;
-  /** Returns the plugin whose directory contains the volume. Undefined if the volume has no directory of its own. */
+  /**
+   * Returns the name of the plugin that manages the volume's directory. Undefined if the volume has no directory of its
+   * own.
+   */
   readonly findPlugin: (volume: Volume) => string | undefined;
-  /** Minimum interval between measurements of a volume, in milliseconds. 0 disables them. */
+  /** Minimum interval between measurements of a volume, in milliseconds. 0 disables the measurements. */
   readonly periodMs: number;
   /** Measures directory trees and returns the results in the same order. */
   readonly measure: (paths: readonly string[], signal: AbortSignal) => Promise<readonly TimedUsage[]>;
@@ -56,8 +59,8 @@ const NO_VOLUMES: PodVolumes = { allVolumes: [], localVolumes: [] };
 const WAIT_MS = 3_000;
 
 /**
- * Runs one measurement at a time, in a child process. Measures nothing without requests, and forgets pods that have
- * been removed.
+ * Measures volumes in a child process, one measurement at a time and only on request. Discards the results of pods that
+ * have been removed.
  */
 export class VolumeUsage {
   readonly #options: VolumeUsageOptions;
@@ -70,7 +73,7 @@ export class VolumeUsage {
     this.#options = options;
   }
 
-  /** Returns the results of the last measurement. */
+  /** Returns the results of the last measurement of a pod's volumes. */
   volumesOf(uid: string): PodVolumes {
     const measurement = this.#measurements.get(uid);
     if (measurement === undefined) return NO_VOLUMES;
@@ -79,7 +82,7 @@ export class VolumeUsage {
     return { allVolumes: toStats(volumes), localVolumes: toStats(volumes.filter(({ isLocal }) => isLocal)) };
   }
 
-  /** Starts a measurement of the pods that are due and waits for it up to a limit. */
+  /** Starts a measurement of the pods that are due, unless one is in progress, and waits for it for a limited time. */
   async refresh(): Promise<void> {
     const { periodMs, signal } = this.#options;
     if (periodMs <= 0) return;
@@ -109,7 +112,7 @@ export class VolumeUsage {
     if (due.length === 0) return;
     const abortController = new AbortController();
     const measurement = this.#measurePods(due, AbortSignal.any([signal, abortController.signal]))
-      // Volumes that could not be measured are measured again on the next request.
+      // If the measurement fails, it is repeated on the next request, because `nextMeasurementAt` is unchanged.
       .catch(() => {})
       .finally(() => {
         this.#inProgress = undefined;
@@ -144,7 +147,9 @@ export class VolumeUsage {
     }
   }
 
-  /** Returns the trees to measure. A volume whose content the agent writes is measured only once. */
+  /**
+   * Returns the trees to measure. A volume whose files the agent writes (any except an emptyDir) is measured only once.
+   */
   #listTrees({ metadata: { uid }, spec }: Pod): VolumeTree[] {
     const { layout, findPlugin } = this.#options;
     const previousVolumes = this.#measurements.get(uid)?.volumes;
