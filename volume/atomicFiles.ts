@@ -7,14 +7,17 @@ import type { ProjectedFile } from '../kubernetes/environment/projection.ts';
 interface AtomicWrite {
   /** The complete set of files. */
   readonly files: readonly ProjectedFile[];
-  /** Current time in milliseconds since the epoch, which names the new directory. */
+  /** Current time in milliseconds since the epoch, from which the name of the new directory is derived. */
   readonly now: number;
-  /** Called after the new set has been written and before it becomes visible. */
+  /** Called after the new set has been written, before it becomes visible. */
   readonly onBeforePublish: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Link to the current set. All visible files are links through it, so that one rename replaces all of them. */
+/**
+ * Symbolic link to the directory of the current set. All visible files are links through it, so that one rename
+ * replaces all of them.
+ */
 const DATA_LINK = '..data';
 const NEXT_DATA_LINK = '..data_tmp';
 const DIRECTORY_MODE = 0o755;
@@ -96,7 +99,7 @@ async function writeSet(
   for (const { path: file, data, mode, owner } of files) {
     const target = path.join(set, file);
     await fileSystem.mkdir(path.dirname(target), { recursive: true, mode: DIRECTORY_MODE });
-    // The file is private until its mode is set.
+    // Create the file with access for its owner only, until its mode and owner are set.
     await fileSystem.writeFile(target, data, { mode: mode & OWNER_ONLY_MASK });
     await fileSystem.chmod(target, mode);
     if (owner !== undefined) await fileSystem.lchown(target, owner, -1);
@@ -104,12 +107,12 @@ async function writeSet(
   return path.basename(set);
 }
 
-/** Returns the prefix of the directory's name, e.g. `..2026_11_21_22_36_07.`. */
+/** Returns the prefix of a set's directory name, e.g. `..2026_11_21_22_36_07.`. */
 function directoryPrefix(now: number): string {
   return `..${new Date(now).toISOString().slice(0, 19).replace(/[-:T]/g, '_')}.`;
 }
 
-/** Creates missing links to visible files, and removes outdated links and directories. */
+/** Creates missing links to visible files, and removes outdated links and sets. */
 async function removeOutdated(
   fileSystem: FileSystem,
   directory: string,

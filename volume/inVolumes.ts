@@ -8,8 +8,8 @@ export async function runInVolumes(
   tasks: readonly VolumeTask[],
   signal: AbortSignal,
 ): Promise<readonly VolumeTaskResult[]> {
-  // Tasks in the node's own volumes run in this process, because a new process would cost more than the rest of a
-  // container's start.
+  // Tasks in volumes that cannot hang run in this process, because starting a process would take longer than the rest
+  // of a container's start.
   if (tasks.every(({ own }) => own)) return runTasks(tasks, signal);
   const input = JSON.stringify(tasks);
   const paths = [...new Set(tasks.filter(({ own }) => !own).map(({ hostPath }) => hostPath))];

@@ -1,4 +1,4 @@
-/** Removes the files of orphaned pods, i.e. pods that the agent no longer has after a restart. */
+/** Removes the files of orphaned pods, i.e. pods that are missing after a restart of the agent. */
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';
@@ -19,7 +19,7 @@ interface OrphanedPod {
 }
 
 /**
- * Finds the volumes of a pod by their directories, unmounts them, and deletes the pod's directory. Does nothing if the
+ * Unmounts the volumes that have directories in a pod's directory, and deletes the pod's directory. Does nothing if the
  * directory belongs to a different agent. Volumes of unsupported plugins are deleted too, but fail with `FailedUnmount`
  * if they are mounted. Idempotent.
  */

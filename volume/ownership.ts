@@ -23,14 +23,12 @@ const SETGID_BIT = 0o2000;
 const EXECUTE_BITS = 0o110;
 const READ_BITS = 0o440;
 const READ_WRITE_BITS = 0o660;
-/**
- * Maximum depth of directories. It is limited because one file handle per level is open, and deeper trees are an error.
- */
+/** Maximum depth of directories. Each level requires an open file handle, so a deeper tree is an error. */
 const MAX_DEPTH = 500;
 
 /**
- * Changes the group and the mode of a directory tree. The root is changed last, so that a correct root shows that an
- * earlier change was complete.
+ * Changes the group and the mode of a directory tree. Changes the root last, so that a correct root proves that an
+ * earlier change was completed.
  */
 export async function setOwnership(root: string, ownership: Ownership): Promise<void> {
   const rootStats = await lstat(root);
@@ -43,7 +41,7 @@ function hasCorrectOwnership(stats: Stats, ownership: Ownership): boolean {
   return stats.isDirectory() && stats.gid === ownership.fsGroup && (stats.mode & requiredMode) === requiredMode;
 }
 
-/** Returns the group's permissions for a directory or a file. */
+/** Returns the permission bits that the group requires for a directory or a file. */
 export function groupMode(isDirectory: boolean, readOnly: boolean): number {
   const mode = readOnly ? READ_BITS : READ_WRITE_BITS;
   return isDirectory ? mode | EXECUTE_BITS | SETGID_BIT : mode;
@@ -57,7 +55,7 @@ async function changeTree(file: string | Buffer, ownership: Ownership, depth = 0
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) await changeEntries(handle.fd, ownership, depth);
-    // Use the handle, because a different file may have this path in the meantime.
+    // Use the handle, because a different file may be at this path by now.
     const handlePath = `/proc/self/fd/${handle.fd}`;
     if (stats.gid !== ownership.fsGroup) await chown(handlePath, stats.uid, ownership.fsGroup);
     // Symbolic links have no mode of their own.

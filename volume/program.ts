@@ -5,7 +5,7 @@ import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {
   /**
-   * Paths that the program accesses. If an earlier program is still hanging at one of them, no other is started there,
+   * Paths that the program accesses. The program does not start while an earlier one hangs at one of these paths,
    * because it might hang too.
    */
   readonly paths: readonly string[];
@@ -17,7 +17,7 @@ interface VolumeProgram {
 
 const TIMEOUT_MS = 30_000;
 
-/** Promises that resolve when the abandoned and failed programs have exited, by path. */
+/** Promises that resolve when programs that failed or were abandoned have exited, by path. */
 const pendingExits = new Map<string, Promise<unknown>>();
 
 /**
@@ -45,7 +45,10 @@ function recordPendingExit(path: string, exited: Promise<void>): void {
   });
 }
 
-/** Waits until an abandoned program has exited. One that hangs in the kernel may not react to any signal. */
+/**
+ * Waits until an abandoned program has exited. Fails after a timeout, because a program that hangs in the kernel may
+ * not react to any signal.
+ */
 async function waitForEarlierExit(path: string, signal: AbortSignal): Promise<void> {
   const earlierExit = pendingExits.get(path);
   if (earlierExit === undefined) return;

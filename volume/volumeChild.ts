@@ -1,8 +1,8 @@
-/** Entry point of the process that runs tasks in volumes that may hang. Prints the results. */
+/** Entry point of the process that runs tasks in volumes that may hang. Prints the results as JSON. */
 import { text } from 'node:stream/consumers';
 import { runTasks, type VolumeTask } from './volumeTasks.ts';
 
-/** Never aborted, because the parent kills this process. */
+/** Signal that never aborts, because the parent kills this process instead. */
 const { signal } = new AbortController();
 
 // Safe cast, because the same program wrote the input.

@@ -1,6 +1,6 @@
 /**
- * Mounts subPaths of volumes (C26). A bind mount of an open handle exposes the subPath at a path that belongs to the
- * pod.
+ * Mounts subPaths of volumes (C26). A subPath is opened first, and the open handle is then bind-mounted at a path that
+ * belongs to the pod.
  */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rmdir, stat, unlink } from 'node:fs/promises';
@@ -14,15 +14,15 @@ import { bindHandle, unmount } from './mount.ts';
 interface SubPathBind {
   /** Host path of the volume. */
   readonly hostPath: string;
-  /** Relative path that never leads upwards. */
+  /** Relative path without `..`. */
   readonly subPath: string;
   readonly target: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Mounts a subPath at a path of the pod, which the runtime then mounts in the container. Creates missing directories
- * with the mode of the volume. Idempotent, because an existing mount of the same file or directory is preserved.
+ * Bind-mounts a subPath at `target`, which the runtime then mounts in the container. Creates missing directories with
+ * the mode of the volume. Idempotent, because an existing mount of the same file or directory is preserved.
  */
 export async function bindSubPath({ hostPath, subPath, target, signal }: SubPathBind): Promise<void> {
   const handle = await openWithin(hostPath, subPath, { shouldCreate: true });
@@ -50,7 +50,8 @@ async function isMountedAt(target: string, { dev, ino }: BigIntStats): Promise<b
 
 async function clearTarget(target: string, signal: AbortSignal): Promise<void> {
   while ((await findMountAt(target, signal)) !== undefined) await unmount(target, signal);
-  // Removes only an empty directory, so that nothing is deleted if something has been mounted there in the meantime.
+  // Removes a directory only if it is empty, so that nothing is deleted if something has been mounted there in the
+  // meantime.
   await ((await isDirectory(target)) ? rmdir(target) : unlink(target)).catch(unlessMissing);
 }
 

@@ -39,10 +39,10 @@ export async function unmount(target: string, signal: AbortSignal): Promise<void
   }
 }
 
-/** Bind-mounts the file of an open handle, regardless of any changes to its path. */
+/** Bind-mounts the file or directory of an open handle, even if its path has changed since it was opened. */
 export async function bindHandle(fd: number, target: string, signal: AbortSignal): Promise<void> {
   try {
-    // Do not canonicalize the handle's path, because a different file may have the canonical path in the meantime.
+    // Do not canonicalize the handle's path, because a different file may be at the canonical path by now.
     const args = ['--no-canonicalize', '--bind', '--', `/proc/self/fd/${PASSED_FD}`, target];
     await runOnVolume('mount', args, { paths: [target], signal, passedFd: fd });
   } catch (error) {

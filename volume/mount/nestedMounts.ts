@@ -1,11 +1,15 @@
 /**
- * Finds mount points inside read-only volumes. They must be created in advance, because the runtime cannot create them.
+ * Finds mount points inside read-only volumes. They must be created before the container, because the runtime cannot
+ * create them in a read-only volume.
  */
 import path from 'node:path';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
-/** Returns the outermost paths inside a volume, relative to it, at which a container of the pod mounts something. */
+/**
+ * Returns the paths inside a volume at which a container of the pod mounts a volume. They are relative to the volume,
+ * and only the outermost paths are included.
+ */
 export function nestedMountPoints({ spec }: Pod, volume: string): string[] {
   const nestedPoints = containersOf(spec).flatMap(({ container: { volumeMounts = [] } }) => {
     const mountPoints = volumeMounts.map(({ mountPath }) => path.posix.join('/', mountPath));

@@ -2,7 +2,9 @@
 import path from 'node:path';
 import type { VolumeUnmount } from '../plugins/plugin.ts';
 
-/** Depth of the mount points below `volume-subpaths`: volume, container, index. */
+/**
+ * Depth of the mount points below the `volume-subpaths` directory, with one level each for volume, container and index.
+ */
 const MOUNT_POINT_DEPTH = 3;
 
 /** Unmounts the subPaths of one volume of a pod, or of all its volumes. Idempotent. */
@@ -15,7 +17,7 @@ export async function removeSubPaths(
   const mountPoints = await layout.files.mountsUnder(directory, signal);
   const basePath = mountPoints.length > 0 ? await layout.files.realpath(podDirectory) : podDirectory;
   for (const mounted of mountPoints) {
-    // Deeper mounts were created by other software.
+    // Skip deeper mounts, which other software has created.
     if (path.relative(basePath, mounted.path).split('/').length === MOUNT_POINT_DEPTH)
       await mounter.unmount(mounted.path, signal);
   }

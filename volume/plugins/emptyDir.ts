@@ -14,7 +14,10 @@ import type { VolumeMount, VolumePlugin, VolumeUnmount } from './plugin.ts';
 
 const PLUGIN_NAME = 'kubernetes.io/empty-dir';
 const FULL_ACCESS = 0o777;
-/** Mode of a directory whose creation is incomplete: sticky without permissions, which no container would set. */
+/**
+ * Mode that marks a directory whose creation is incomplete: the sticky bit without permissions, which no container
+ * would set.
+ */
 const INCOMPLETE_MODE = 0o1000;
 
 /**
@@ -38,7 +41,7 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   const { fsGroup, fsGroupChangePolicy: policy } = pod.spec.securityContext ?? {};
   const readyFile = readyFilePath(layout, uid, volume.name);
   const { existed } = await createVolumeDirectory(hostPath, medium, { layout, mounter, signal, mode: INCOMPLETE_MODE });
-  // Do not change an existing directory, because containers may have changed it.
+  // Leave a completed directory unchanged, because containers may have changed its mode or ownership.
   if (existed && (await (fsGroup === undefined ? hasFinalMode(files, hostPath) : exists(files, readyFile))))
     return { kind: 'path', hostPath, own: true };
   if (medium === undefined) await files.chmod(hostPath, FULL_ACCESS);
@@ -49,12 +52,12 @@ async function mountEmptyDir(request: VolumeMount): Promise<MountedPath> {
   return { kind: 'path', hostPath, own: true };
 }
 
-/** Whether the directory has its final mode, which is all that is required without an fsGroup. */
+/** Whether the directory has its final mode. Without an fsGroup, this shows that its creation was completed. */
 async function hasFinalMode(files: FileSystem, hostPath: string): Promise<boolean> {
   return ((await files.stat(hostPath)).mode & (FULL_ACCESS | INCOMPLETE_MODE)) !== INCOMPLETE_MODE;
 }
 
-/** Returns the path of the file that marks a volume as complete, including the ownership by the fsGroup. */
+/** Returns the path of a file that marks a volume with an fsGroup as complete, i.e. with its final ownership. */
 function readyFilePath(layout: Layout, uid: string, volume: string): string {
   return path.join(layout.pluginDir(uid, PLUGIN_NAME, volume), 'ready');
 }
@@ -80,7 +83,10 @@ function selectMedium(request: VolumeMount, { medium = '', sizeLimit }: EmptyDir
   return { type: 'hugetlbfs', options: [`pagesize=${pageSize(request.pod.spec, medium, size)}`] };
 }
 
-/** Returns the huge page size that the pod's containers request, which must be unique or named by the medium. */
+/**
+ * Returns the huge page size that the pod's containers request. If the medium specifies a size, only that size counts.
+ * Fails with `FailedMount` unless exactly one size remains.
+ */
 function pageSize(spec: PodSpec, medium: string, sizeInMedium: string | undefined): string {
   const requestedSizes = [...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
     Object.keys(resources?.requests ?? {}).flatMap((name) => /^hugepages-(.+)$/.exec(name)?.[1] ?? []),

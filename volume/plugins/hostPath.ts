@@ -14,7 +14,7 @@ interface TypeRule {
   /** File type bits of the mode (S_IFMT). */
   readonly kind: number;
   readonly description: string;
-  /** Kind to create if the path does not exist. */
+  /** Kind of object to create if the path does not exist. */
   readonly create?: 'directory' | 'file';
 }
 
@@ -25,14 +25,14 @@ const TYPE_RULES: Readonly<Record<Exclude<HostPathType, ''>, TypeRule>> = {
   Directory: directory,
   DirectoryOrCreate: { ...directory, create: 'directory' },
   File: file,
-  // The parent directory is not created, because a file's type says nothing about the permissions of its parent.
+  // Does not create the parent directory, because the type does not specify the parent's permissions.
   FileOrCreate: { ...file, create: 'file' },
   Socket: { kind: constants.S_IFSOCK, description: 'socket file' },
   CharDevice: { kind: constants.S_IFCHR, description: 'character device' },
   BlockDevice: { kind: constants.S_IFBLK, description: 'block device' },
 };
 
-/** Plugin for `hostPath`. It mounts nothing, and what it created remains on the node. */
+/** Plugin for `hostPath`. Mounts nothing. Files and directories that it has created remain on the node. */
 export const hostPathPlugin: VolumePlugin<MountedPath> = {
   name: 'kubernetes.io/host-path',
   supportsVolume: (volume) => volume.hostPath !== undefined,
@@ -71,7 +71,7 @@ function assertSafePath(target: string): void {
   throw new NodeFailure('FailedMount', `invalid HostPath ${JSON.stringify(target)}: ${problem}`);
 }
 
-/** Converts errors of a call to `FailedMount`. */
+/** Converts an error of a call to `FailedMount`. */
 async function asMountFailure<T>(call: Promise<T>, target: string, signal: AbortSignal): Promise<T> {
   try {
     return await call;

@@ -1,4 +1,4 @@
-/** Creates and removes the directories of volumes, on which a memory file system may be mounted. */
+/** Creates and removes the directories of volumes, optionally with a memory file system mounted on them. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
@@ -13,12 +13,12 @@ export interface Medium {
   readonly options: readonly string[];
 }
 
-/** Services that creating and mounting directories requires. */
+/** Dependencies for creating and mounting directories. */
 type MountServices = Pick<VolumeMount, 'layout' | 'mounter' | 'signal'>;
 
 interface CreateOptions {
   readonly mode?: number;
-  /** File system that may already be mounted if there is no medium. */
+  /** Type of file system that may already be mounted even though no medium is requested. */
   readonly allowedMount?: Medium['type'];
 }
 
@@ -27,7 +27,8 @@ const DEFAULT_MODE = 0o750;
 
 /**
  * Creates a volume's directory, by default with mode 0750, and mounts the medium on it if there is one. Returns whether
- * the directory and the mount existed before. Fails with `FailedMount` if a different file system is mounted there.
+ * the directory and the mount already existed. Fails with `FailedMount` if a file system of a different type is mounted
+ * there.
  */
 export async function createVolumeDirectory(
   hostPath: string,
@@ -43,7 +44,7 @@ export async function createVolumeDirectory(
   if (existingMount !== undefined && existingMount.type !== (medium?.type ?? allowedMount)) {
     throw new NodeFailure('FailedMount', `${hostPath} is already a mount point of type ${existingMount.type}`);
   }
-  // This fails if the path is a file.
+  // Fail if the path is a file.
   if (!wasCreated && existingMount === undefined) await files.mkdir(hostPath, { recursive: true });
   if (existingMount !== undefined || medium === undefined) return { existed: !wasCreated };
   await mounter.mount({ source: medium.type, target: hostPath, ...medium, signal });
@@ -51,8 +52,8 @@ export async function createVolumeDirectory(
 }
 
 /**
- * Returns a tmpfs with the size of the volume's limit, the pod's memory limit or the node's allocatable memory,
- * whichever is the smallest.
+ * Returns a tmpfs whose size is the smallest of the volume's limit, the pod's memory limit and the node's allocatable
+ * memory.
  */
 export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: string): Medium {
   if (sizeLimit !== undefined && parseQuantity(sizeLimit) === undefined) {
@@ -65,8 +66,8 @@ export function memoryMedium({ pod, allocatable }: VolumeMount, sizeLimit?: stri
 }
 
 /**
- * Unmounts what `createVolumeDirectory` mounted and deletes the directory. Mounts by other software are preserved.
- * Idempotent.
+ * Unmounts the medium that `createVolumeDirectory` mounted and deletes the directory. Leaves mounts of other types in
+ * place. Idempotent.
  */
 export async function removeVolumeDirectory(
   hostPath: string,
@@ -78,8 +79,8 @@ export async function removeVolumeDirectory(
 }
 
 /**
- * Creates a directory and returns whether it did not exist before. Does not access an existing one, because a foreign
- * mount on it may hang.
+ * Creates a directory and returns true, or returns false if it already exists. Does not access an existing directory,
+ * because a foreign mount on it may hang.
  */
 async function createIfMissing(files: FileSystem, directory: string, mode: number): Promise<boolean> {
   try {

@@ -19,18 +19,18 @@ import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configOb
 import { ObjectNotFound, type PodToken, type TokenRequest } from '../../kubernetes/objects/podObjects.ts';
 import type { VolumeMount } from './plugin.ts';
 
-/** Files of a volume and the state of the tokens among them. */
+/** Files of a volume, and the renewal state of the tokens among them. */
 export interface Payload extends Pick<MountedPath, 'renewAt' | 'goodUntil' | 'failure'> {
   readonly files: readonly ProjectedFile[];
 }
 
 type SourceResult = Payload | { readonly problem: string };
 
-/** Mode of files that only the pod's user or group may read, as set by the kubelet. */
+/** Mode of a file that only the pod's user or group may read. The kubelet sets the same mode. */
 const PRIVATE_FILE_MODE = 0o600;
 const DEFAULT_TOKEN_SECONDS = 3600;
 
-/** Returns the files of a volume. Fails with `FailedMount` and the problems of all sources. */
+/** Returns the files of a volume. Fails with `FailedMount`, whose message contains the problems of all sources. */
 export async function collectPayload(request: VolumeMount): Promise<Payload> {
   const results = await Promise.all(projectionsOf(request.volume).map((projection) => trySource(request, projection)));
   request.signal.throwIfAborted();
@@ -42,7 +42,7 @@ export async function collectPayload(request: VolumeMount): Promise<Payload> {
   return { files: normalizeFiles(payloads.flatMap(({ files }) => files)), ...summarizeTokens(payloads) };
 }
 
-/** Returns the earliest renewal and expiry of the tokens and the latest failure. */
+/** Returns the earliest renewal and expiry times of the tokens, and the latest failure. */
 function summarizeTokens(payloads: readonly Payload[]): Omit<Payload, 'files'> {
   const renewalTimes = payloads.flatMap(({ renewAt }) => renewAt ?? []);
   const expiryTimes = payloads.flatMap(({ goodUntil }) => goodUntil ?? []);
@@ -108,13 +108,13 @@ const tokenPayload = (pod: Pod, { token, renewAt, goodUntil, failure }: PodToken
 
 interface FileLocation {
   readonly path: string;
-  /** Mode if the file cannot be restricted to a user or group. */
+  /** Mode of the file if access cannot be restricted to a user or group. */
   readonly mode: number;
 }
 
 /**
- * Creates a file that only the pod can read. It belongs to the user of all containers, if that is the same, or is
- * readable by the fsGroup.
+ * Creates a file that only the pod can read, if possible. The file belongs to the common user of all containers if they
+ * have one, and the fsGroup can read it if there is one. Otherwise it has the mode of the location.
  */
 function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): ProjectedFile {
   const owner = commonUser(pod);
@@ -127,7 +127,7 @@ function podFile(pod: Pod, contents: string, { path, mode }: FileLocation): Proj
   };
 }
 
-/** Returns the user of all containers, or undefined if they differ. */
+/** Returns the user that all containers run as, or undefined if they run as different users. */
 function commonUser({ spec }: Pod): number | undefined {
   const users = containersOf(spec).map(
     ({ container }) => container.securityContext?.runAsUser ?? spec.securityContext?.runAsUser,

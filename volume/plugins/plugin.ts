@@ -9,7 +9,7 @@ import type { PodObjects, PodTokens } from '../../kubernetes/objects/podObjects.
 import type { TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
 import type { Mounter } from '../mount/mounter.ts';
 
-/** Sources of cluster objects for volumes. Undefined sources are not available on this node. */
+/** Sources of cluster objects for volumes. A source that is not available on this node is undefined. */
 export interface ClusterContent {
   readonly objects?: PodObjects | undefined;
   readonly tokens?: PodTokens | undefined;
@@ -30,7 +30,7 @@ export interface VolumeMount extends ClusterContent {
 }
 
 /**
- * Request to unmount a volume. The volume is identified by its directory, because the agent may no longer have the pod.
+ * Request to unmount a volume. It identifies the volume by its directory, because the pod may be unknown to the agent.
  */
 export interface VolumeUnmount {
   readonly podUid: string;
@@ -40,12 +40,14 @@ export interface VolumeUnmount {
   readonly signal: AbortSignal;
 }
 
-/** Plugin for one type of volume. Both calls are idempotent and fail with a `NodeFailure` or a system error. */
+/**
+ * Plugin for one type of volume. `mount` and `unmount` are idempotent and fail with a `NodeFailure` or a system error.
+ */
 export interface VolumePlugin<Mounted extends MountedVolume = MountedVolume> {
   /** Name of the volume type in Kubernetes, which also names its directory below `volumes`. */
   readonly name: string;
   readonly supportsVolume: (volume: Volume) => boolean;
-  /** Mounts the volume and returns what containers can mount. */
+  /** Mounts the volume and returns the path, image or device for its containers. */
   readonly mount: (request: VolumeMount) => Promise<Mounted>;
   /** Unmounts the volume and deletes its files unless they belong to the host. */
   readonly unmount: (request: VolumeUnmount) => Promise<void>;

@@ -15,22 +15,22 @@ import { createVolumeDirectory, memoryMedium, removeVolumeDirectory } from './me
 import { collectPayload, type Payload } from './payload.ts';
 import type { VolumeMount, VolumePlugin } from './plugin.ts';
 
-/** Plugin for `downwardAPI`. Mounting it again updates the files. */
+/** Plugin for `downwardAPI`. Mounting the volume again updates the files. */
 export const downwardApiPlugin = filesPlugin('kubernetes.io/downward-api', ({ downwardAPI }) => downwardAPI);
 
-/** Plugin for `projected`. Mounting it again updates the files. */
+/** Plugin for `projected`. Mounting the volume again updates the files. */
 export const projectedPlugin = filesPlugin('kubernetes.io/projected', ({ projected }) => projected);
 
-/** Plugin for `secret`. Mounting it again updates the files. */
+/** Plugin for `secret`. Mounting the volume again updates the files. */
 export const secretPlugin = filesPlugin('kubernetes.io/secret', ({ secret }) => secret);
 
 /**
- * Plugin for `configMap`, the only plugin in this file that uses the disk instead of memory. Mounting it again updates
- * the files.
+ * Plugin for `configMap`. Unlike the other plugins in this file, it stores the files on disk instead of in memory.
+ * Mounting the volume again updates the files.
  */
 export const configMapPlugin = filesPlugin('kubernetes.io/configmap', ({ configMap }) => configMap, { onDisk: true });
 
-/** Mode of the directory, like that of an emptyDir. Access is controlled by the modes of the files. */
+/** Mode of the directory, as for an emptyDir. The modes of the files restrict access. */
 const FULL_ACCESS = 0o777;
 const MOUNT_POINT_MODE = 0o755;
 
@@ -63,7 +63,7 @@ async function createDirectories(
   { hostPath, onDisk }: { readonly hostPath: string; readonly onDisk: boolean },
 ): Promise<void> {
   const { pod, volume, layout, mounter, signal } = request;
-  // Earlier versions used a tmpfs, which containers may still have mounted.
+  // Accept a tmpfs, because earlier versions of the agent mounted one, which containers may still use.
   if (onDisk) await createVolumeDirectory(hostPath, undefined, { layout, mounter, signal, allowedMount: 'tmpfs' });
   else await createVolumeDirectory(hostPath, memoryMedium(request), { layout, mounter, signal });
   if (onDisk) await grantFullAccess(layout.files, hostPath);

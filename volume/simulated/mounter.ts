@@ -16,13 +16,13 @@ import { groupMode, type Ownership } from '../ownership.ts';
 import type { VolumeTask, VolumeTaskResult } from '../volumeTasks.ts';
 import { bindSubPathInVolume, readFileInVolume } from './withinVolume.ts';
 
-/** Mode of the root directory of a new file system, as set by the kernel. */
+/** Mode of the root directory of a new file system, by type, as the kernel sets it. */
 const ROOT_MODES: Readonly<Record<string, number>> = { tmpfs: 0o1777 };
 const FILE_TYPE_BITS = { directory: constants.S_IFDIR, file: constants.S_IFREG, link: constants.S_IFLNK };
 
 /**
- * The mounter of one agent. The mounts belong to the disk, which survives the agent. Every call goes through the gate,
- * which can inject faults.
+ * The mounter of one agent on a simulated disk, which survives the agent together with its mounts. Every call goes
+ * through the gate, which can inject faults.
  */
 export class SimulatedMounter implements Mounter {
   readonly #disk: MemoryDisk;
@@ -104,7 +104,7 @@ export class SimulatedMounter implements Mounter {
 
 interface GatedCall<T> {
   readonly operation: () => T;
-  /** Performs a part of the operation, to simulate an interruption. */
+  /** Performs only part of the operation, in order to simulate an interruption. */
   readonly partialOperation?: () => void;
   readonly signal: AbortSignal;
 }
@@ -118,7 +118,7 @@ function readFileType(disk: MemoryDisk, target: string): number | undefined {
   }
 }
 
-/** Changes half of the entries. The root stays unchanged, because it marks completion. */
+/** Changes half of the entries. Does not change the root, because that would mark the operation as complete. */
 function applyOwnershipPartly(inode: Inode, ownership: Omit<Ownership, 'signal'>): void {
   if (inode.kind !== 'directory') return;
   const entries = [...inode.entries.values()];

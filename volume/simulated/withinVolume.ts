@@ -14,7 +14,7 @@ type BindTask = Extract<VolumeTask, { kind: 'bind' }>;
 const MODE_BITS = 0o7777;
 
 /**
- * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is not a regular file or is too large.
+ * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is too large or not a regular file.
  */
 export function readFileInVolume(disk: MemoryDisk, { hostPath, path, largest }: ReadTask): string | undefined {
   const file = undefinedIf(isMissing, () => getResolved(disk, resolveSubPath(disk, hostPath, path).path));
@@ -24,7 +24,7 @@ export function readFileInVolume(disk: MemoryDisk, { hostPath, path, largest }: 
   return file.data.toString('utf8');
 }
 
-/** Mounts a subPath at a path of the pod. Creates missing directories. Idempotent. */
+/** Bind-mounts a subPath at `target`. Creates missing directories. Idempotent. */
 export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, target }: BindTask): void {
   const { path: source, missingDirectories } = resolveSubPath(disk, hostPath, subPath);
   const { mode } = disk.inodeAt(hostPath, 'open');
@@ -36,7 +36,7 @@ export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, targe
   disk.bind(source, target);
 }
 
-/** Returns the inode at a path whose links have been resolved. */
+/** Returns the inode at a path without unresolved links. Throws if a dangling link is there. */
 function getResolved(disk: MemoryDisk, path: string): Inode {
   const inode = disk.inodeAt(path, 'open', { follow: false });
   if (inode.kind === 'link') throw new Error(`${basename(path)} is a dangling symlink`);
@@ -59,7 +59,7 @@ function resolveSubPath(disk: MemoryDisk, volume: string, subPath: string): Reso
     if (relative(root, existingPath).split('/')[0] === '..') throw new Error(`${subPath} leads outside the volume`);
     const missingNames = names.slice(existingCount);
     const missingPaths = missingNames.map((_, index) => join(existingPath, ...missingNames.slice(0, index + 1)));
-    // A path that exists but could not be resolved is a dangling link.
+    // Exclude a path that exists although it could not be resolved, because it is a dangling link.
     return {
       path: join(existingPath, ...missingNames),
       missingDirectories: missingPaths.filter((path) => disk.find(path, 'open') === undefined),
