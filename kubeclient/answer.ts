@@ -1,6 +1,6 @@
 /**
- * Checks that a response is one from a Kubernetes API server. Otherwise throws an error that describes in one sentence
- * what came instead.
+ * Checks that a response comes from a Kubernetes API server. Otherwise throws an error that describes the actual
+ * response in one sentence.
  */
 import * as z from 'zod/mini';
 import { printableLine } from '../base/printable.ts';
@@ -8,13 +8,13 @@ import { truncate } from '../base/shortText.ts';
 import { formatValue, problemOf } from '../kubernetes/api/problem.ts';
 import type { ObjectType } from './paths.ts';
 
-/** A response that no Kubernetes API server sends. */
+/** A response that no Kubernetes API server would send. */
 export class UnexpectedResponse extends Error {}
 
-/** Maximum number of characters of a response in a message. */
+/** Maximum number of characters of a response that an error message quotes. */
 const MAX_SHOWN_CHARACTERS = 120;
 
-/** Parses JSON. `request` describes the request in errors, as in `GET /api/v1/pods`. */
+/** Parses JSON. `request` describes the request in error messages, e.g. `GET /api/v1/pods`. */
 export function parseJsonBody(text: string, request: string): unknown {
   try {
     return JSON.parse(text);
@@ -29,7 +29,7 @@ const JSON_TYPE = 'application/json';
 
 /**
  * Throws an `UnexpectedResponse` unless the `content-type` is JSON. A response without this header counts as JSON, as
- * in client-go (`transformResponse` in `rest/request.go`). `request` describes the request, as in `GET /api/v1/pods`.
+ * in client-go (`transformResponse` in `rest/request.go`). `request` describes the request, e.g. `GET /api/v1/pods`.
  */
 export function assertJsonType(headers: ReadonlyMap<string, string>, request: string): void {
   const contentType = headers.get('content-type') ?? JSON_TYPE;
@@ -43,7 +43,7 @@ export function assertJsonType(headers: ReadonlyMap<string, string>, request: st
 const typedSchema = z.looseObject({ apiVersion: z.string(), kind: z.string() });
 
 /**
- * Throws an `UnexpectedResponse` unless the object has the expected type. The shape alone is not sufficient, because
+ * Throws an `UnexpectedResponse` unless the object has the expected type. A schema check is not sufficient, because
  * objects of other kinds may have the same fields.
  */
 export function assertObjectType(object: unknown, type: ObjectType, request: string): void {
@@ -55,7 +55,10 @@ export function assertObjectType(object: unknown, type: ObjectType, request: str
   );
 }
 
-/** Returns the response if it matches the schema. Otherwise throws an error with `expected`, as in "a Node". */
+/**
+ * Returns the response if it matches the schema. Otherwise throws an error whose message contains `expected`, e.g. "a
+ * Node".
+ */
 export function parseResponse<Schema extends z.core.$ZodType>(
   schema: Schema,
   response: unknown,
@@ -78,7 +81,7 @@ function describeResponse(response: unknown, request: string): string {
     : truncate(printableLine(formatValue(response)), MAX_SHOWN_CHARACTERS);
 }
 
-/** Whether the response may contain secrets, which must not appear in messages. */
+/** Whether the response may contain secrets, which must not appear in error messages. */
 const mayContainSecret = (request: string): boolean => /\/(?:secrets|token|tokenreviews)(?:[/?]|$)/.test(request);
 
 const firstLine = (text: string): string => text.trimStart().split(/[\r\n]/, 1)[0] ?? '';

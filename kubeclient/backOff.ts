@@ -1,6 +1,6 @@
 /**
- * Computes the exponential back-off between attempts. It is reset every two minutes, so that a server that returns
- * after hours is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
+ * Computes the exponential back-off between attempts. The back-off is reset every two minutes, so that a server that is
+ * available again after hours is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
 import type { Clock } from '../base/clock.ts';
 
@@ -15,8 +15,8 @@ export class BackOff {
   #startedAt: number;
 
   /**
-   * Creates a back-off. `jitter` returns a number in [0, 1), the fraction by which a delay is extended so that clients
-   * do not retry simultaneously.
+   * Creates a back-off. `jitter` returns the fraction, in [0, 1), by which a delay is extended so that clients do not
+   * retry simultaneously.
    */
   constructor(clock: Clock, jitter: () => number) {
     this.#clock = clock;

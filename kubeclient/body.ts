@@ -1,14 +1,16 @@
-/** Reads response bodies with limits on memory, as a whole or line by line. */
+/** Reads response bodies as a whole or line by line, with a bounded amount of memory. */
 import type { TurnLimiter } from '../base/turns.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
-/** A response that is longer than any from an API server. */
+/** A response that is longer than any response of an API server. */
 export class ResponseTooLong extends UnexpectedResponse {}
 
 const MIB = 2 ** 20;
-/** Maximum length of a body. A list of thousands of pods is shorter. */
+/** Maximum length of a body in characters. Even a list of thousands of pods is shorter. */
 const MAX_BODY_LENGTH = 64 * MIB;
-/** Maximum length of a watch event, which exceeds the largest object that an API server accepts. */
+/**
+ * Maximum length of a watch event in characters. It exceeds the size of the largest object that an API server accepts.
+ */
 const MAX_LINE_LENGTH = 8 * MIB;
 /** Maximum number of characters to read from an error response. */
 const MAX_ERROR_LENGTH = MIB;
@@ -35,14 +37,15 @@ export async function readErrorBody(body: AsyncIterable<string>): Promise<string
 }
 
 /**
- * Maximum number of blank characters between two events. A server that sends only blanks would otherwise keep the CPU
- * busy.
+ * Maximum number of blank characters between two events, because a server that sends only blanks would otherwise keep
+ * the CPU busy.
  */
 const MAX_BLANK_CHARACTERS = 64 * 1024;
 
 /**
- * Yields the JSON values of a newline-delimited body. `request` describes the request in errors. A burst of events can
- * arrive in one chunk, so `turnLimiter` yields to the event loop between values. It is undefined in simulated time.
+ * Yields the JSON values of a newline-delimited body. `request` describes the request in error messages. `turnLimiter`
+ * yields to the event loop between values, because a burst of events can arrive in one chunk. It is undefined in
+ * simulated time.
  */
 export async function* readJsonLines(
   body: AsyncIterable<string>,

@@ -1,4 +1,4 @@
-/** Sends requests to an API server, with JSON objects and streamed watches. */
+/** Sends requests to an API server and streams watches, with JSON objects as bodies. */
 
 import type { Clock } from '../base/clock.ts';
 import { assertJsonType, assertObjectType, parseJsonBody } from './answer.ts';
@@ -21,7 +21,7 @@ export interface KubeClientOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Timeout in milliseconds. Defaults to that of all requests. */
+  /** Timeout in milliseconds. Defaults to `REQUEST_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }
 
@@ -34,9 +34,15 @@ export type PatchType = 'strategic-merge-patch' | 'merge-patch';
 
 /** Default timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Maximum number of attempts if the server sends a retry-after header (`rest/request.go` of client-go). */
+/**
+ * Maximum number of attempts of a request that the server rejects with a retry-after header (`rest/request.go` of
+ * client-go).
+ */
 const MAX_ATTEMPTS = 10;
-/** Maximum delay before a retry within a call, in milliseconds. */
+/**
+ * Maximum delay before a retry within a call, in milliseconds. If the server requests a longer delay, the call fails
+ * without a retry.
+ */
 const MAX_RETRY_DELAY_MS = 10_000;
 const TOO_MANY_REQUESTS = 429;
 
@@ -120,7 +126,7 @@ export class KubeClient {
     }
   }
 
-  /** Sends a request, retries it if the server requests a retry, and returns the last response. */
+  /** Sends a request, repeats it if the server sends a retry-after header, and returns the last response. */
   async #withRetries(request: RequestInput, options: CallOptions): Promise<ReadResponse> {
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = options;
     let remainingMs = timeoutMs;
@@ -130,7 +136,7 @@ export class KubeClient {
       const response = await this.#sendOnce(request, options, attempt > 1);
       remainingMs -= this.#options.clock.monotonic() - startedAt;
       const delayMs = attempt < MAX_ATTEMPTS ? retryDelay(response) : undefined;
-      // A longer delay is left to the caller, which can report it.
+      // Leave a longer delay to the caller, which can report it.
       if (delayMs === undefined || delayMs > MAX_RETRY_DELAY_MS || delayMs >= remainingMs) return response;
       remainingMs -= delayMs;
       await pause(delayMs, this.#options.clock, signal);
@@ -213,7 +219,7 @@ const toJsonRequest = (object: object, contentType = 'application/json') => ({
 const readError = async ({ code, headers, body }: KubeResponse): Promise<KubeError> =>
   createErrorFromResponse(code, await readErrorBody(body), headers.get('retry-after'));
 
-/** A response that was read completely. The text of an error is only the start of its body. */
+/** A response that has been read completely. For an error response, the text is only the start of the body. */
 interface ReadResponse {
   readonly code: number;
   readonly bodyText: string;
@@ -222,7 +228,7 @@ interface ReadResponse {
 
 const isSuccessCode = (code: number): boolean => code >= 200 && code < 300;
 
-/** Returns the delay before a retry in milliseconds. Undefined if the call must not be retried here. */
+/** Returns the delay before a retry in milliseconds. Undefined if the call must not be repeated. */
 function retryDelay({ code, bodyText, retryAfter }: ReadResponse): number | undefined {
   return code === TOO_MANY_REQUESTS || code >= 500
     ? createErrorFromResponse(code, bodyText, retryAfter).retryAfterMs

@@ -28,7 +28,7 @@ export class KubeError extends Error {
   readonly code: number;
   /** Reason from the API such as `NotFound`. Empty if the server sent none. */
   readonly reason: string;
-  /** Delay before a retry in milliseconds, if the server sent one. */
+  /** Delay before a retry in milliseconds. Undefined if the server did not send one. */
   readonly retryAfterMs: number | undefined;
   /** Reasons of the causes in the Status. */
   readonly causes: readonly string[];
@@ -43,9 +43,9 @@ export class KubeError extends Error {
 }
 
 const SECOND_MS = 1000;
-/** Number of seconds that is small enough for a timer. */
+/** Pattern of a number of seconds. The limit of nine digits prevents an overflow of a timer. */
 const SECONDS_PATTERN = /^\d{1,9}$/;
-/** Maximum number of characters of a message. */
+/** Maximum number of characters of an error message. */
 const MAX_MESSAGE_LENGTH = 1024;
 
 /** Creates the error for an HTTP error response. */
@@ -58,13 +58,15 @@ export function createErrorFromResponse(code: number, body: string, retryAfter: 
   );
 }
 
-/** Creates the error for a Status object, e.g. in a watch. `message` is the default message. */
+/** Creates the error for a Status object, e.g. from a watch. `message` is used if the Status has no message. */
 export function createErrorFromStatus(object: object, message: string): KubeError {
   const status = toStatus(object);
   return new KubeError(status.code ?? 0, status.message ? shortenText(status.message) : message, errorDetails(status));
 }
 
-/** Returns a message from a body that is not a Status. For an HTML or text page, this is its first line. */
+/**
+ * Derives an error message from a body that is not a Status. For an HTML or text page, the message is its first line.
+ */
 function parseErrorMessage(code: number, body: string): string {
   const [line = ''] = body.trimStart().split(/[\r\n]/, 1);
   const summary = `the server answered with code ${code}`;
@@ -72,7 +74,7 @@ function parseErrorMessage(code: number, body: string): string {
   return code < 400 ? `${summary}: ${shortenText(line.trim())}` : shortenText(line.trim());
 }
 
-/** Limits the length of a text from outside and makes it printable. */
+/** Limits the length of an external text and makes it printable. */
 function shortenText(text: string): string {
   const printableText = printableLine(text.slice(0, MAX_MESSAGE_LENGTH));
   return text.length > MAX_MESSAGE_LENGTH || printableText.length > MAX_MESSAGE_LENGTH
@@ -112,7 +114,8 @@ const SUMMARIES_BY_CODE: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Summarizes an error in a few words, as in "3 objects are …". In contrast to a message, the summary names no objects.
+ * Summarizes an error in a few words that complete a sentence such as "3 objects are …". Unlike an error message, the
+ * summary does not name objects.
  */
 export function summarizeError(error: unknown): string {
   if (error instanceof KubeError) return SUMMARIES_BY_CODE.get(error.code) ?? `refused with ${error.code}`;
@@ -128,7 +131,8 @@ export const isConflict = (error: unknown): boolean => error instanceof KubeErro
 const EXPIRED_REASONS: readonly string[] = ['Expired', 'Gone'];
 
 /**
- * Whether the server does not have the requested resourceVersion, because it has been compacted or does not exist yet.
+ * Whether the server does not have the requested resourceVersion, because that version has been compacted or does not
+ * exist yet.
  */
 export const isExpiredVersionError = (error: unknown): boolean =>
   error instanceof KubeError &&

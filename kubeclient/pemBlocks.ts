@@ -10,7 +10,7 @@ export interface PemBlock {
 const BEGIN_LINE = /^-----BEGIN ([^\r\n]{1,64})-----\s*$/;
 
 /**
- * Parses the complete blocks. Works line by line, because a regular expression over the whole text would try every
+ * Parses the complete blocks. Reads line by line, because a regular expression over the whole text would combine every
  * begin line with every end line.
  */
 export function parsePemBlocks(text: string): PemBlock[] {
@@ -28,7 +28,7 @@ export function parsePemBlocks(text: string): PemBlock[] {
 }
 
 const PEM_LABEL_PATTERN = /^[A-Z0-9 ]+$/;
-/** Characters that occur in a text that was decoded from binary data. */
+/** Characters that indicate that a text was decoded from binary data. */
 const BINARY_PATTERN = /[\0\ufffd]/;
 
 /** Describes unexpected contents without quoting them, because they may be secret. */

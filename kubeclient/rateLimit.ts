@@ -13,7 +13,7 @@ const SECOND_MS = 1000;
 export class RateLimit {
   readonly #options: RateLimitOptions;
   readonly #clock: Clock;
-  /** Available tokens. A negative value is the number of waiting requests. */
+  /** Number of available tokens. While requests are waiting, it is negative. */
   #tokens: number;
   #updatedAt: number;
 
@@ -24,7 +24,7 @@ export class RateLimit {
     this.#updatedAt = clock.monotonic();
   }
 
-  /** Takes a token and returns the delay of the request in milliseconds. */
+  /** Takes a token and returns the delay of its request in milliseconds. */
   take(): number {
     const { qps, burst } = this.#options;
     const now = this.#clock.monotonic();
@@ -40,7 +40,7 @@ export class RateLimit {
     return false;
   }
 
-  /** Returns the token of a request that is not sent. */
+  /** Returns a token to the bucket, because its request is not sent. */
   release(): void {
     this.#tokens += 1;
   }

@@ -1,6 +1,7 @@
 /**
- * Lists the objects of a path and watches their changes, indefinitely (`tools/cache/reflector.go` of client-go). A
- * recreated object with the same name is a different object, because objects are identified by their UIDs.
+ * Lists the objects of a collection and watches their changes until it is aborted (`tools/cache/reflector.go` of
+ * client-go). Objects are identified by their UIDs, so a recreated object is different from the deleted one with the
+ * same name.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -28,39 +29,47 @@ export interface ReflectorOptions<Stored = KubeObject> {
   readonly client: KubeClient;
   /** Path of the collection, e.g. `/api/v1/pods`. */
   readonly path: string;
-  /** Type of the objects. A response with a different type is an error and changes nothing. */
+  /** Type of the objects. A response with a different type counts as an error and changes nothing. */
   readonly type: ObjectType;
   readonly query?: Readonly<Record<string, string>>;
-  /** Minimum duration of a watch in seconds. The maximum is twice as long. Defaults to five minutes. */
+  /**
+   * Minimum timeout of a watch in seconds. The actual timeout is random, up to twice as long. Defaults to five minutes.
+   */
   readonly minWatchSeconds?: number;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly jitter: () => number;
   readonly signal: AbortSignal;
   /**
-   * Converts an object to the part that is stored, in order to save memory. By default, the whole object is stored.
-   * Throws if the object is invalid.
+   * Reduces an object to the fields to store, in order to save memory. By default, the whole object is stored. Throws
+   * if the object is invalid.
    */
   readonly transform?: (object: KubeObject) => Stored;
   /**
-   * Called with each new or changed object of a watch, before the object is part of the set. The watch continues once
-   * the promise has resolved, so that expensive work on an object need not be done in one turn of the event loop.
+   * Called with each new or changed object of a watch before it is stored. The watch continues once the promise has
+   * resolved, so that expensive work on an object can be spread over several turns of the event loop.
    */
   readonly prepare?: (object: KubeObject) => Promise<unknown> | undefined;
-  /** Receives all current objects after each change. */
+  /** Called with all current objects after each change. */
   readonly onSet: (objects: readonly Stored[]) => void;
   readonly onStep: (step: ReflectorStep) => void;
-  /** Called once for each object that `transform` rejects. The object's last valid version remains in the set. */
+  /**
+   * Called once per problem of an object that `transform` rejects. The last valid version of the object remains in the
+   * set.
+   */
   readonly onProblem?: ((problem: string) => void) | undefined;
 }
 
 const MIN_WATCH_SECONDS = 300;
-/** Time after the end of a watch's timeout at which the client closes it, in case the server does not. */
+/** Time after which the client closes a watch that the server has not closed at its timeout, in milliseconds. */
 const WATCH_GRACE_MS = 30_000;
-/** A watch that ends within this time counts as failed if it sent no events or if the previous watch was as short. */
+/**
+ * Maximum duration of a short watch, in milliseconds. A short watch counts as failed if it sent no events or if the
+ * previous watch was short, too.
+ */
 const SHORT_WATCH_MS = 1_000;
 const SECOND_MS = 1_000;
-/** Status codes from servers that do not support watches with initial events. */
+/** Status codes of servers that do not support watches with initial events. */
 const WATCH_LIST_UNSUPPORTED: readonly number[] = [400, 404, 405, 422];
 const TOO_MANY_REQUESTS = 429;
 
@@ -73,20 +82,20 @@ export class Reflector<Stored = KubeObject> {
   readonly #options: ReflectorOptions<Stored>;
   readonly #backOff: BackOff;
   #storedObjects = new Map<string, Stored>();
-  /** The initial objects of a watch, until all of them have arrived. */
+  /** Initial objects that a watch has sent so far. Undefined once all of them have arrived. */
   #initialObjects: Map<string, Stored> | undefined;
   /** Problems that have been reported since the start of the current list. */
   #currentProblems = new Set<string>();
-  /** Problems that were reported before the current list and may be resolved. */
+  /** Problems that were reported before the current list. They may have been resolved since. */
   #reportedProblems = new Set<string>();
   /** The resourceVersion of the last event. Empty before the first one. */
   #resourceVersion = '';
-  /** Whether the server has rejected `#resourceVersion` as unknown. */
+  /** Whether the server no longer accepts `#resourceVersion`. */
   #isVersionExpired = false;
   /** Whether the objects must be listed again before they can be watched. */
   #shouldList = true;
   #supportsWatchList = true;
-  /** Whether the last watch was short. */
+  /** Whether the previous watch was short. */
   #wasLastWatchShort = false;
 
   constructor(options: ReflectorOptions<Stored>) {
@@ -94,7 +103,7 @@ export class Reflector<Stored = KubeObject> {
     this.#backOff = new BackOff(options.clock, options.jitter);
   }
 
-  /** Runs until the signal aborts. */
+  /** Lists and watches until the signal aborts. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
@@ -108,7 +117,10 @@ export class Reflector<Stored = KubeObject> {
     }
   }
 
-  /** Lists the objects by a watch with initial events, or by a list request if the server does not support this. */
+  /**
+   * Lists the objects with the initial events of a watch, or with a list request if the server does not support initial
+   * events.
+   */
   async #listAndWatch(): Promise<void> {
     this.#options.onStep({ state: 'reading' });
     for (const problem of this.#currentProblems) this.#reportedProblems.add(problem);
@@ -137,7 +149,7 @@ export class Reflector<Stored = KubeObject> {
 
   async #listObjects(): Promise<void> {
     const { client, path, type, query, signal } = this.#options;
-    // The first list may come from the server's cache. Later lists must not be older than the known version.
+    // The first list may come from the server's cache. Later lists must not be older than the last version.
     const versionQuery = this.#isVersionExpired ? {} : { resourceVersion: this.#resourceVersion || '0' };
     const { version, items } = parseList(
       await client.get(`${path}?${queryString({ ...query, ...versionQuery })}`, { signal, type: toListType(type) }),
@@ -188,7 +200,7 @@ export class Reflector<Stored = KubeObject> {
         if (failure) break;
       }
     } catch (error) {
-      // A broken stream counts as ended, because its events were valid. An invalid event is an error.
+      // A broken stream counts as ended, because the events before the break were valid. An invalid event is an error.
       if (this.#options.signal.aborted || error instanceof UnexpectedResponse) throw error;
     }
     if (failure) throw failure.error;
@@ -228,7 +240,7 @@ export class Reflector<Stored = KubeObject> {
     this.#publishObjects();
   }
 
-  /** Records the resourceVersion of an event, so that the server does not send the event again. */
+  /** Records the resourceVersion of an event, so that the next watch starts after the event. */
   #advanceVersion(version: string | undefined): void {
     if (!version || this.#initialObjects !== undefined) return;
     if (Number(version) < Number(this.#resourceVersion)) {
@@ -272,13 +284,13 @@ export class Reflector<Stored = KubeObject> {
   }
 
   /**
-   * Recovers from an error. The watch can continue after a temporary failure. After any other error, events may have
-   * been missed and the objects must be listed again.
+   * Recovers from an error. After a temporary failure, the next watch continues from the last version. After any other
+   * error, events may have been missed, so the objects must be listed again.
    */
   async #recoverFromError(error: unknown): Promise<void> {
     this.#initialObjects = undefined;
     if (this.#shouldList && !this.#isVersionExpired && isExpiredVersionError(error)) {
-      // Retry immediately without a version, which any server can answer.
+      // Retry immediately without a version, because any server can answer such a request.
       this.#isVersionExpired = true;
       return;
     }
@@ -303,7 +315,7 @@ export class Reflector<Stored = KubeObject> {
   }
 }
 
-/** Whether the server rejected a watch with initial events but may support a list. */
+/** Whether the server rejected a watch with initial events but may support a list request. */
 const isWatchListRefusal = (error: unknown): boolean =>
   error instanceof WatchEndedImmediately ||
   (error instanceof KubeError && error.code !== TOO_MANY_REQUESTS && !isExpiredVersionError(error));

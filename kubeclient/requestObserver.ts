@@ -1,15 +1,21 @@
 /**
- * Observes the requests of clients with the meaning that client-go gives to its metrics (`rest/request.go` and
+ * Observes the requests of clients for metrics with the same meaning as those of client-go (`rest/request.go` and
  * `rest/with_retry.go`). No method may throw.
  */
 export interface RequestObserver {
-  /** A request has passed its client's rate limit after `ms` milliseconds, or its caller has stopped waiting for it. */
+  /**
+   * Called when a request has waited `ms` milliseconds for the rate limit of its client, even if its caller has stopped
+   * waiting.
+   */
   throttled(method: string, ms: number): void;
-  /** A request was sent. Called for each attempt and each watch. The code is undefined if there was no response. */
+  /** Called for each attempt of a request and for each watch. The code is undefined if there was no response. */
   attempted(attempt: RequestAttempt): void;
-  /** The last response to a request other than a watch was read completely. */
+  /** Called when the last response to a request other than a watch has been read completely. */
   received(method: string, bytes: number): void;
-  /** A request other than a watch has completed. `ms` includes all attempts, delays and the reading of the response. */
+  /**
+   * Called when a request other than a watch has completed. `ms` includes all attempts, delays and the reading of the
+   * response.
+   */
   completed(method: string, ms: number): void;
 }
 
@@ -17,6 +23,6 @@ interface RequestAttempt {
   readonly method: string;
   readonly code?: number | undefined;
   readonly isRetry: boolean;
-  /** Bytes of the body that was sent. Undefined for a watch. */
+  /** Number of bytes in the body of the request. Undefined for a watch. */
   readonly sentBytes?: number | undefined;
 }

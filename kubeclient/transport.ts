@@ -6,7 +6,7 @@ export interface KubeRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Whether the request is a long-running watch, which must leave streams for other requests. */
+  /** Whether the request is a watch, which stays open for a long time and must leave streams for other requests. */
   readonly isWatch?: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface KubeResponse {
   readonly code: number;
   /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** The body in chunks, as they arrive. */
+  /** Chunks of the body as they arrive. */
   readonly body: AsyncIterable<string>;
 }
 

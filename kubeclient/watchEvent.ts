@@ -1,4 +1,4 @@
-/** Parses the objects of lists and the events of watches. */
+/** Parses lists of objects and the events of watches. */
 import * as z from 'zod/mini';
 import { messageOf } from '../base/failure.ts';
 import { problemOf } from '../kubernetes/api/problem.ts';
@@ -29,7 +29,7 @@ const listSchema = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string() }),
   items: z.array(z.unknown()),
 });
-/** Type of a list's item, which a server may omit because the list states it. */
+/** Schema of the type of a list item. A server may omit the type, because it follows from the type of the list. */
 const typeSchema = z.looseObject({ apiVersion: z.optional(z.string()), kind: z.optional(z.string()) });
 const namedObjectSchema = z.looseObject({
   metadata: z.looseObject({ namespace: z.optional(z.string()), name: z.optional(z.string()) }),
@@ -37,10 +37,10 @@ const namedObjectSchema = z.looseObject({
 
 export type WatchEvent =
   | { readonly type: 'changed' | 'deleted'; readonly object: KubeObject }
-  /** `endsInitial` is set once all objects that existed at the start of the watch have been sent. */
+  /** `endsInitial` is true once all objects that existed at the start of the watch have been sent. */
   | { readonly type: 'bookmark'; readonly version: string; readonly endsInitial: boolean };
 
-/** Description of the request, as in `GET /api/v1/pods`, and the type of its objects. */
+/** Description of a request, e.g. `GET /api/v1/pods`, and the type of its objects. */
 interface ExpectedObject {
   readonly request: string;
   readonly type: ObjectType;
@@ -49,8 +49,8 @@ interface ExpectedObject {
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
- * Parses an event. Throws the error that the server reports, or an `UnexpectedResponse` if the line is not an event
- * about an object of the type.
+ * Parses an event. Throws the error that an ERROR event contains, or an `UnexpectedResponse` if the line is not an
+ * event about an object of the type.
  */
 export function parseWatchEvent(line: unknown, { request, type: objectType }: ExpectedObject): WatchEvent {
   const { type, object } = parseResponse(eventSchema, line, { request, expected: 'an event of a watch' });
@@ -67,8 +67,8 @@ function parseBookmark(object: object, request: string): WatchEvent {
 }
 
 /**
- * Returns the objects of a list. Throws an `UnexpectedResponse` unless all of them have the expected type and a UID. A
- * partly valid list is rejected as a whole, because objects missing from it would count as deleted.
+ * Returns the objects of a list. Throws an `UnexpectedResponse` unless all of them have the expected type and a UID.
+ * Rejects a partly valid list as a whole, because missing objects would count as deleted.
  */
 export function parseList(
   list: unknown,
@@ -88,7 +88,7 @@ function parseObject(object: unknown, request: string): KubeObject {
   const result = z.safeParse(objectSchema, object);
   if (!result.success)
     throw new UnexpectedResponse(`${request}: ${describeInvalidObject(object, result.error)}`, { cause: result.error });
-  // Only the server needs managedFields, which make up half of an object.
+  // Remove managedFields, which make up half of an object, because only the server needs them.
   const { managedFields: _, ...metadata } = result.data.metadata;
   return { ...result.data, metadata };
 }

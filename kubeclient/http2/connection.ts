@@ -1,5 +1,5 @@
 /**
- * An HTTP/2 connection to an API server with concurrent requests. Sends a ping when the server has been silent for a
+ * An HTTP/2 connection to an API server for concurrent requests. Sends a ping when the server has not sent data for a
  * while.
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
@@ -12,10 +12,10 @@ import { readStreamText } from './streamText.ts';
 export interface ConnectionOptions {
   /** `https://host:port` */
   readonly origin: string;
-  /** Socket connected to the origin. It is closed with the connection. */
+  /** Socket that is connected to the origin. Closing the connection closes the socket. */
   readonly socket: Socket;
   readonly clock: Clock;
-  /** Called when the connection accepts no more requests. Requests in flight continue if possible. */
+  /** Called when the connection stops accepting requests. Requests in flight continue if possible. */
   readonly onUnusable: () => void;
 }
 
@@ -25,8 +25,8 @@ type RequestWithHeaders = Omit<KubeRequest, 'headers'> & {
 };
 
 /**
- * The server did not process the request (GOAWAY or REFUSED_STREAM), so even a request that is not idempotent can be
- * sent again.
+ * Error for a request that the server did not process (GOAWAY or REFUSED_STREAM). Even a request that is not idempotent
+ * can then be sent again.
  */
 export class RequestNotProcessed extends Error {}
 
@@ -34,9 +34,9 @@ export class RequestNotProcessed extends Error {}
 const PING_AFTER_MS = 30_000;
 /** Timeout of the ping, in milliseconds, as in client-go. */
 const PING_TIMEOUT_MS = 15_000;
-/** Time in which the server must close an idle connection after GOAWAY. After this time, the client closes it. */
+/** Time after which the client closes an idle retired connection that the server has not closed, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 5_000;
-/** Number of streams to assume until the server sends its settings. This is a kube-apiserver's default. */
+/** Maximum number of streams to assume until the server sends its settings. It is the default of a kube-apiserver. */
 const DEFAULT_MAX_STREAMS = 100;
 
 export class Connection {
@@ -45,8 +45,8 @@ export class Connection {
   readonly #onRetired: () => void;
   #openStreams = 0;
   /**
-   * Timestamp of the last received data on the monotonic clock. With the wall clock, setting the time back would delay
-   * the detection of a dead connection.
+   * Monotonic time at which data was last received. With the wall clock, setting the clock back would delay the
+   * detection of a dead connection.
    */
   #lastReceivedAt: number;
   #pingTimer: unknown;
@@ -96,7 +96,10 @@ export class Connection {
     return !this.#session.destroyed && !this.#session.closed;
   }
 
-  /** Stops accepting requests. With a reason, also ends the watches, which would otherwise stay open for long. */
+  /**
+   * Stops accepting requests. If a reason is passed, also ends the watches, which would otherwise stay open for a long
+   * time.
+   */
   retire(reason?: Error): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
@@ -109,7 +112,7 @@ export class Connection {
   close(reason: Error = new Error('the connection was closed')): void {
     this.#failure ??= reason;
     this.#session.destroy(reason);
-    // Destroys the socket too, because the session would wait for its pending writes, and the connection may be dead.
+    // Destroy the socket too, because the session would wait for its pending writes, and the connection may be dead.
     this.#socket.destroy();
   }
 
@@ -126,7 +129,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         stream.close(constants.NGHTTP2_CANCEL);
-        // Destroys the stream too, because it would wait until the cancellation is sent, and the connection may be
+        // Destroy the stream too, because it would wait until the cancellation has been sent, and the connection may be
         // dead.
         stream.destroy();
         reject(signal.reason);
@@ -140,7 +143,7 @@ export class Connection {
         });
         resolve({ code, headers: toHeaderMap(responseHeaders), body });
       });
-      // Errors after the response are reported by its body.
+      // Ignore errors here, because the promise and the response body report them.
       stream.on('error', () => {});
       stream.once('close', () => {
         this.#openStreams -= 1;
@@ -161,8 +164,8 @@ export class Connection {
   }
 
   /**
-   * Closes the socket when the last request has completed. Without this, the socket would stay half-open if the server
-   * never closes its side.
+   * Closes the socket `CLOSE_TIMEOUT_MS` after the last request has completed, because it would stay half-open if the
+   * server never closed its side.
    */
   #closeWhenIdle(): void {
     if (!this.#isRetired || !this.isIdle) return;

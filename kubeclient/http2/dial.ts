@@ -54,7 +54,7 @@ function startTls(address: ServerAddress, { context, proxySocket, signal }: TlsO
       proxySocket?.destroy();
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // The listener stays after the attempt, because an error of an abandoned socket must not crash the process.
+    // Do not remove the listener after the attempt, because an error of an abandoned socket must not crash the process.
     socket.on('error', (error) => failConnection(readableTlsError(error, address)));
     socket.once('close', () => failConnection(new Error('the server closed the connection before it was secured')));
     socket.once('secureConnect', () => {
@@ -80,7 +80,7 @@ function connectOptions({ origin, serverName }: ServerAddress) {
 const noHttp2Error = ({ origin }: Pick<ServerAddress, 'origin'>): Error =>
   new Error(`${origin} does not speak HTTP/2, expected an API server (a proxy before it has to speak it, too)`);
 
-/** OpenSSL reasons that indicate a server without TLS. */
+/** OpenSSL error reasons that indicate a server without TLS. */
 const NOT_TLS_REASONS = ['wrong version number', 'packet length too long', 'http request'];
 const NO_ALPN_REASON = 'tlsv1 alert no application protocol';
 

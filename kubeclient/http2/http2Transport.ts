@@ -1,4 +1,4 @@
-/** Sends requests to an API server over HTTP/2, on as many connections as the watches require. */
+/** Sends requests to an API server over HTTP/2. Opens as many connections as the watches require. */
 
 import type { Clock } from '../../base/clock.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
@@ -10,7 +10,9 @@ import { dialServer } from './dial.ts';
 /** Streams per connection reserved for requests other than watches. */
 const RESERVED_STREAMS = 10;
 const UNAUTHORIZED = 401;
-/** Maximum number of attempts for a request that the server refuses without processing it. */
+/**
+ * Maximum number of attempts for a request that the server refuses without processing it (GOAWAY or REFUSED_STREAM).
+ */
 const MAX_ATTEMPTS = 3;
 
 /** A connection attempt, shared by all requests that wait for a connection. */
@@ -47,8 +49,7 @@ export class Http2Transport implements KubeTransport {
   }
 
   /**
-   * Applies new credentials: further requests use a new connection, and open watches are ended so that they restart on
-   * it.
+   * Applies new credentials. Further requests use a new connection, and open watches end so that they restart on it.
    */
   reconnect(): void {
     const reason = new Error('the connection was opened anew, with other credentials');
@@ -69,7 +70,7 @@ export class Http2Transport implements KubeTransport {
   }
 
   /**
-   * Sends a request. Like Go's transport, repeats a request that the server has not processed, e.g. because it is
+   * Sends a request. Like Go's transport, repeats it if the server has not processed it, e.g. because the server is
    * shutting down or has no free stream.
    */
   async #sendWithRetries(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
@@ -83,14 +84,15 @@ export class Http2Transport implements KubeTransport {
   }
 
   /**
-   * Selects a connection and uses it without awaiting in between, so that concurrent requests see each other's streams.
+   * Selects a connection and sends a request on it. There is no await between the two steps, so that concurrent
+   * requests take each other's streams into account.
    */
   async #sendOnConnection(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const reservedStreams = request.isWatch ? RESERVED_STREAMS : 0;
     for (;;) {
       signal.throwIfAborted();
       const connections = [...this.#connections];
-      // If a server allows very few streams, each watch gets a connection of its own.
+      // Fall back to an idle connection, because a server that allows very few streams requires a connection per watch.
       const availableConnection =
         connections.find(({ freeStreams }) => freeStreams > reservedStreams) ??
         connections.find(({ isIdle, isOpen }) => isIdle && isOpen);

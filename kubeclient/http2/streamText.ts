@@ -4,13 +4,13 @@ import type { Readable } from 'node:stream';
 interface StreamReadOptions {
   /** Called for each chunk before it is yielded. */
   readonly onChunk?: () => void;
-  /** Returns the error for a stream that was closed before its end. `error` is the stream's own error, if any. */
+  /** Returns the error to throw for a stream that closed before its end. `error` is the stream's own error, if any. */
   readonly toError?: (error: Error | null) => unknown;
 }
 
 /**
- * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. Implemented as a single
- * generator, because there may be a thousand watches that stay open for hours.
+ * Yields the chunks until the stream ends or breaks. Destroys the stream if the consumer stops. A single generator
+ * saves memory, because there may be a thousand watches that stay open for hours.
  */
 export async function* readStreamText(
   stream: Readable,
@@ -41,5 +41,5 @@ export async function* readStreamText(
 
 const toPrematureCloseError = (error: Error | null): Error => error ?? new Error('the stream broke off');
 
-/** Events after which there is something to read or nothing more will come. */
+/** Events after which the stream has data to read or has ended. */
 const STATE_EVENTS = ['readable', 'end', 'close'] as const;

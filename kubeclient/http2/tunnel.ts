@@ -52,7 +52,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
       reject(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    // Once the socket has been returned, its user handles errors.
+    // Once the socket has been returned, its user handles its errors.
     socket.on('error', (error) => reject(new Error(`the proxy ${proxy.host}: ${error.message}`, { cause: error })));
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', onAbort);
@@ -61,7 +61,7 @@ function connectToProxy(proxy: URL, signal: AbortSignal): Promise<Socket> {
   });
 }
 
-/** Reads the proxy's response without consuming the bytes from the target that follow it. */
+/** Reads the proxy's response but leaves the bytes of the target that follow it in the socket. */
 class ProxyReader {
   readonly #socket: Socket;
 
@@ -153,7 +153,7 @@ async function requestSocksTunnel(
   );
   const [, reply = 1, , addressType] = await proxyReader.readBytes(4);
   if (reply !== 0) throw new Error(SOCKS_REPLIES[reply] ?? `it failed with code ${reply}`);
-  // Skip the bound address and port.
+  // Skip the proxy's bound address and port.
   const length = addressType === 1 ? 4 : addressType === 4 ? 16 : ((await proxyReader.readBytes(1))[0] ?? 0);
   await proxyReader.readBytes(length + 2);
 }
