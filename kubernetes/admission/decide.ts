@@ -15,13 +15,13 @@ import { shortageCause } from './refusal.ts';
 import { sysctlRefusal } from './sysctls.ts';
 import { untoleratedTaint } from './taints.ts';
 
-/** A pod to be admitted. */
+/** A pod to decide about. */
 export interface Candidate {
   readonly pod: Pod;
   readonly requests: PodRequests;
   /**
-   * Whether the pod was admitted before a restart of the agent. Later changes of labels and taints then do not cause a
-   * refusal.
+   * Whether the pod was admitted before the agent restarted. The pod is then not refused because of labels or taints,
+   * which may have changed since.
    */
   readonly wasAdmitted: boolean;
 }
@@ -31,17 +31,20 @@ export interface NodeUsage {
   readonly node: AdmissionNode;
   readonly capacity: Capacity;
   readonly occupants: readonly Occupant[];
-  /** Requests of pods that have a reservation but have not been added yet. */
+  /** Requests of pods that are waiting for resources, which are reserved for them. */
   readonly reserved: readonly PodRequests[];
 }
 
 export type Decision =
   | { readonly kind: 'admitted' }
-  /** `isByLabels` is true if the labels of the node are the only reason for the refusal. */
+  /**
+   * `isByLabels` is true if the node's labels are the only reason for the refusal, so that changed labels could lift
+   * it.
+   */
   | ({ readonly kind: 'refused'; readonly isByLabels?: true } & Refusal)
   /**
-   * The pods with these UIDs must be terminated before the pod can be admitted. `resource` is the first resource of
-   * which too little is free.
+   * The pods with these UIDs must be terminated before the pod can be admitted. `resource` is the first resource that
+   * is short.
    */
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
@@ -55,7 +58,7 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
   const [misfit, ...more] = nonResourceRefusals(candidate, node, otherRequests);
   const [first] = missingResources;
   if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
-  // Like a kubelet, check AppArmor and the declared features after everything else.
+  // Like a kubelet, report missing AppArmor support and missing features only if nothing else prevents admission.
   const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isCheckedLast);
   if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
   return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
@@ -64,8 +67,7 @@ export function decide(candidate: Candidate, { node, capacity, occupants, reserv
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
 
 /**
- * Decides about changed resources of an admitted pod. The rules for refusal and preemption are the same as for a new
- * pod.
+ * Decides about changed resources of an admitted pod, with the same rules for refusal and preemption as for a new pod.
  */
 export function decideUpdate(
   requests: PodRequests,
@@ -98,7 +100,7 @@ function decidePreemption(
   return { kind: 'refused', ...preemptionRefusal(result.unmet), cause: causes.join() };
 }
 
-/** Returns a refusal that neither the termination of other pods nor a change of node labels could lift. */
+/** Returns a refusal that cannot be lifted by terminating other pods or by changing the labels of the node. */
 function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: AdmissionNode): Refusal | undefined {
   const forbiddenSysctl = sysctlRefusal(spec, sysctls);
   if (forbiddenSysctl) return forbiddenSysctl;
@@ -120,7 +122,7 @@ function permanentRefusalOf({ metadata, spec }: Pod, { sysctls, strictGroups }: 
   return undefined;
 }
 
-/** Whether the pod or a container has Windows options. A kubelet on Linux ignores them. */
+/** Whether the pod or a container has Windows options, which a kubelet on Linux ignores. */
 function hasWindowsOptions(spec: PodSpec): boolean {
   const contexts = [spec.securityContext, ...containersOf(spec).map(({ container }) => container.securityContext)];
   return contexts.some((context) => Object.keys(context?.windowsOptions ?? {}).length > 0);
@@ -176,8 +178,8 @@ const predicateRefusal = (predicate: RefusalReason, why: string): Refusal => ({
 });
 
 /**
- * Returns the refusal of a critical pod for which preemption cannot free enough resources. Its reason is not the
- * shortage itself (C24).
+ * Returns the refusal of a critical pod for which preemption cannot free enough resources. Its reason differs from that
+ * of a mere shortage (C24).
  */
 function preemptionRefusal(unmet: string): Refusal {
   const cause = `preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: ${unmet}`;

@@ -1,13 +1,13 @@
 import { lookUp } from '../../base/lookUp.ts';
 
-/** A taint of the node that `registerWithTaints` configures. */
+/** A taint of the node from the setting `registerWithTaints`. */
 export interface Taint {
   readonly key: string;
   readonly value?: string | undefined;
   readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
-/** Properties of the node that admission checks, besides its capacity. */
+/** Properties of the node, other than its capacity, that admission checks. */
 export interface AdmissionNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface AdmissionNode {
   readonly strictGroups: boolean;
 }
 
-/** Returns the standard labels of every node, with the custom labels of this one. */
+/** Returns the labels of this node: the standard labels and its custom labels. */
 export function nodeLabels(
   { hostname, arch }: { hostname: string; arch: string },
   customLabels: Readonly<Record<string, string>> = {},
@@ -37,5 +37,5 @@ export function nodeLabels(
 
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
 
-/** Converts an architecture's Node.js name to the Go name, which labels and images use. */
+/** Converts the Node.js name of an architecture to the Go name, which labels and images use. */
 export const goArchitecture = (arch: string): string => lookUp(GO_ARCHITECTURES, arch) ?? arch;

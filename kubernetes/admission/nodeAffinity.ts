@@ -10,9 +10,8 @@ type Requirement = NonNullable<NodeSelectorTerms[number]['matchExpressions']>[nu
 type NodeIdentity = Pick<AdmissionNode, 'name' | 'labels'>;
 
 /**
- * Returns why the node does not satisfy the pod's nodeSelector or required node affinity, with the label and its value
- * on the node, e.g. `needs a node with label zone=b, but this node has zone=a`. Returns undefined if the node satisfies
- * them.
+ * Explains why the node does not satisfy the pod's nodeSelector or required node affinity, e.g. `needs a node with
+ * label zone=b, but this node has zone=a`. Returns undefined if the node satisfies them.
  */
 export function nodeMismatch({ nodeSelector = {}, affinity }: PodSpec, node: NodeIdentity): string | undefined {
   for (const [key, value] of Object.entries(nodeSelector)) {
@@ -32,8 +31,8 @@ const describeLabel = (key: string, { labels }: NodeIdentity): string => {
 };
 
 /**
- * Describes the first requirement of a term that the node does not satisfy. Returns undefined if it satisfies all. A
- * term without requirements matches no node.
+ * Describes the first requirement of a term that the node does not satisfy. Returns undefined if the node satisfies all
+ * requirements. A term without requirements matches no node.
  */
 function unmetRequirement(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerms[number],
@@ -52,8 +51,8 @@ const formatRequirement = ({ key, operator, values = [] }: Requirement): string 
   `${key} ${operator}${values.length === 0 ? '' : ` [${values.join(', ')}]`}`;
 
 /**
- * Whether the node's name satisfies the requirement. The name is the only supported field, and only one value is
- * allowed.
+ * Whether the node's name satisfies the requirement. No other field is supported, and the requirement must have exactly
+ * one value.
  */
 function isFieldFulfilled({ key, operator, values = [] }: Requirement, name: string): boolean {
   if (key !== 'metadata.name' || values.length !== 1) return false;

@@ -1,10 +1,13 @@
-/** Selects the pods to preempt for a critical pod (C24) like the kubelet, which minimizes their number and size. */
+/**
+ * Selects the pods to preempt for a critical pod (C24). Like the kubelet, minimizes the number and the size of these
+ * pods.
+ */
 import { amountRequested, type PodRequests } from '../resources/requests.ts';
 import type { Shortage } from './refusal.ts';
 
 /**
- * A pod that uses resources of the node. `currentRequests` determines its rank and can differ from the admitted
- * `requests`.
+ * A pod that uses resources of the node. `currentRequests` determines the rank of the pod and can differ from the
+ * admitted `requests`.
  */
 export interface Occupant {
   readonly uid: string;
@@ -53,15 +56,15 @@ export function selectVictims(
 }
 
 /**
- * Whether a pod may preempt another: a critical pod preempts others that are not critical, and a higher priority
- * preempts a lower one.
+ * Whether a pod may preempt another one. A critical pod may preempt any pod that is not critical, and a pod with a
+ * higher priority may preempt one with a lower priority.
  */
 export function isPreemptable(preemptor: PodRequests, candidate: PodRequests): boolean {
   if (preemptor.critical && !candidate.critical) return true;
   return preemptor.priority !== null && candidate.priority !== null && preemptor.priority > candidate.priority;
 }
 
-/** Returns the needs that remain after these pods have terminated. */
+/** Returns the needs that remain after the victims have terminated. */
 function remainingNeeds(needs: readonly ResourceNeed[], victims: readonly Occupant[]): ResourceNeed[] {
   return needs
     .map(({ resource, amount }) => ({
@@ -94,7 +97,7 @@ function isBetterFit(candidate: Occupant, current: Occupant, needs: readonly Res
 }
 
 /**
- * Returns the normalized distance between the needs and the resources that the pod would free. All needs have the same
+ * Returns the normalized distance between the needs and the resources that the pod would free. Each need has the same
  * weight.
  */
 function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): number {
@@ -106,6 +109,6 @@ function distanceOf({ requests }: Occupant, needs: readonly ResourceNeed[]): num
 
 function isNoLarger(candidate: PodRequests, current: PodRequests): boolean {
   if (candidate.memoryBytes !== current.memoryBytes) return candidate.memoryBytes < current.memoryBytes;
-  // Prefers the later of two equal pods, like the kubelet.
+  // If two pods are equal, prefer the later one, like the kubelet.
   return candidate.cpuMillis <= current.cpuMillis;
 }

@@ -1,5 +1,5 @@
 /**
- * Reasons for refusing a pod. The pod's status has the kubelet's wording, and explanations for people are more
+ * Reasons for refusing a pod. The pod's status uses the kubelet's wording, while the explanations for users are more
  * specific.
  */
 
@@ -10,7 +10,7 @@ export interface HostPort {
   readonly hostIp: string;
 }
 
-/** Reason of a refusal. The list is closed because the handling of a refused resize depends on it. */
+/** Reason for a refusal. The type is closed because the handling of a refused resize depends on the reason. */
 export type RefusalReason =
   | `OutOf${string}`
   | 'AppArmor'
@@ -31,15 +31,13 @@ export type RefusalReason =
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
-  /** Explanation for users, with the requested resource and the pods that use it. */
+  /** Explanation for users, e.g. with the requested resource and the pods that use it. */
   readonly cause?: string;
-  /**
-   * Resource that is short while a resize is deferred, in the form of a refusal reason. Undefined for other refusals.
-   */
+  /** Refusal reason for the resource that is short, while a resize is deferred. Undefined for other refusals. */
   readonly shortageReason?: RefusalReason;
 }
 
-/** Shortage of a resource. The amounts are in millicores for cpu and in whole units for other resources. */
+/** Shortage of a resource. The amounts are in millicores for CPU and in whole units for other resources. */
 export interface Shortage {
   readonly resource: string;
   readonly requestedAmount: number;
@@ -49,7 +47,7 @@ export interface Shortage {
   readonly holders: readonly { readonly pod: string; readonly amount: number }[];
 }
 
-/** Maximum number of pods that the explanation names. */
+/** Maximum number of pods that an explanation names. */
 const MAX_NAMED_HOLDERS = 3;
 
 const pluralize = (amount: string, noun: string): string => `${amount} ${noun}${amount === '1' ? '' : 's'}`;

@@ -32,7 +32,9 @@ export function dottedSysctl(name: string): string {
   return name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
 }
 
-/** Returns the kernel namespace of a sysctl. A pod has that namespace to itself unless it shares the host's. */
+/**
+ * Returns the kernel namespace that contains a sysctl. A pod has a namespace of its own unless it shares the host's.
+ */
 export function sysctlNamespace(name: string): 'ipc' | 'net' | undefined {
   if (name.startsWith('net.')) return 'net';
   const isIpc =
@@ -42,13 +44,13 @@ export function sysctlNamespace(name: string): 'ipc' | 'net' | undefined {
 
 const NAME_PART = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 
-/** Pattern of a sysctl's name, in which dots or slashes separate the parts. */
+/** Pattern of a sysctl's name, whose parts are separated by dots or slashes. */
 export const SYSCTL_NAME = new RegExp(`^(${NAME_PART}[./])*${NAME_PART}$`);
 
 /** Pattern of a sysctl's name or of a name prefix that ends in `*`. */
 const SYSCTL_PATTERN = new RegExp(`^(${NAME_PART}[./])*${NAME_PART}\\*?$|^(${NAME_PART}[./])+\\*$`);
 
-/** Returns why a pattern of sysctls cannot be allowed, or undefined if it can be. */
+/** Explains why the node cannot allow a pattern of sysctls. Returns undefined if it can. */
 export function sysctlPatternProblem(pattern: string): string | undefined {
   if (pattern.length > 253 || !SYSCTL_PATTERN.test(pattern))
     return `${JSON.stringify(pattern)} is no sysctl or prefix of some`;

@@ -1,4 +1,4 @@
-/** Converts pods of an API server to the form in which the node runs them. */
+/** Converts pods from an API server to the form in which the node runs them. */
 import * as z from 'zod/mini';
 import { isObject } from '../../base/isObject.ts';
 import { isJsonEqual } from '../../base/sameValue.ts';
@@ -23,7 +23,7 @@ const POD_TYPE = { apiVersion: 'v1', kind: 'Pod' };
  */
 export const readApiPod = (object: unknown, seenAt: number): ApiPod => runAllSteps(readApiPodInSteps(object, seenAt));
 
-/** Reads a pod like `readApiPod`, in several steps because a large pod takes a while. */
+/** Reads a pod like `readApiPod`, but in several steps, because reading a large pod takes long. */
 export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<void, ApiPod> {
   const result = readManifest(withoutManagedFields(object, POD_TYPE));
   if ('problems' in result) return { problems: result.problems };
@@ -46,8 +46,9 @@ export function* readApiPodInSteps(object: unknown, seenAt: number): Generator<v
 }
 
 /**
- * Returns the pod of a new version of an object if only the status has changed, or the pod has been deleted. It reuses
- * the volumes and containers of the previous version. Returns undefined if the object has to be read again.
+ * Returns the pod for a new version of an object, reusing the volumes and containers of the previous version. This is
+ * possible if only the status has changed or the pod has been deleted. Otherwise returns undefined, because the whole
+ * object must be read again.
  */
 export function withReusedSpec(
   previous: { readonly object: unknown; readonly pod: Pod },
@@ -78,7 +79,7 @@ export function withReadableUpdates({ status: _, ...pod }: Pod, object: unknown)
 const withStatus = (pod: Omit<Pod, 'status'>, status: Pod['status']): Pod =>
   status === undefined ? pod : { ...pod, status };
 
-/** The fields of the metadata that change with a status update or a deletion. */
+/** Fields of the metadata that change with a status update or a deletion. */
 const VOLATILE_METADATA = {
   resourceVersion: true,
   generation: true,
@@ -108,7 +109,7 @@ const metadataOf = (object: unknown): Readonly<Record<string, unknown>> =>
   isObject(object) && isObject(object.metadata) ? object.metadata : {};
 
 /**
- * Returns the status as the server stores it, including nulls, which are lost when a manifest is read. If the nulls
- * were missing, the node would report the status again.
+ * Returns the status as the server stores it, including nulls, which `readManifest` removes. Without them the status
+ * would appear to differ, and the node would report it again.
  */
 const statusOf = (object: unknown): unknown => (isObject(object) ? object.status : undefined);

@@ -1,6 +1,6 @@
 /**
- * Reads a pod's status from an API server field by field, so that a malformed field counts as missing and the others
- * remain usable.
+ * Reads a pod's status from an API server field by field. A malformed field counts as missing, so that the remaining
+ * fields are usable.
  */
 import * as z from 'zod/mini';
 import type { PodStatus } from './schema/status.ts';
@@ -8,7 +8,7 @@ import type { PodStatus } from './schema/status.ts';
 /** Creates the schema of an optional field that is undefined if its value does not match `schema`. */
 const lenientField = <T extends z.core.SomeType>(schema: T) => z.catch(z.optional(schema), undefined);
 
-/** Creates the schema of a list that drops entries that do not match `schema`. */
+/** Creates the schema of a list from which entries that do not match `schema` are removed. */
 const lenientList = <T extends z.ZodMiniType>(schema: T) =>
   z.pipe(
     z.array(z.unknown()),
@@ -101,10 +101,10 @@ const statusSchema = z.looseObject({
   ),
 });
 
-/** Returns undefined if the status is not an object. */
+/** Parses a status. Returns undefined if it is not an object. */
 export function readStatus(status: unknown): PodStatus | undefined {
   const { success, data } = z.safeParse(statusSchema, status);
-  // Safe cast: the schema covers every field that this code reads.
+  // Safe cast, because the schema covers every field that this code reads.
   return success ? (withoutUndefined(data) as PodStatus) : undefined;
 }
 

@@ -6,11 +6,14 @@ import type { SecurityProfile } from './schema/security.ts';
 
 /**
  * Prefix of the annotation that selected a container's profile before the `appArmorProfile` field existed. A static pod
- * may still use only the annotation, because nothing copies it to the field.
+ * may still have only the annotation, because no API server copies it to the field.
  */
 export const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** Returns a container's AppArmor profile from its own field, else from the annotation, else from the pod's field. */
+/**
+ * Returns a container's AppArmor profile. Its own field takes precedence over the annotation, and the annotation over
+ * the pod's field.
+ */
 export function appArmorProfileOf({ metadata, spec }: Pod, { name, securityContext }: Container) {
   const annotation = lookUp(metadata.annotations, `${APPARMOR_ANNOTATION}${name}`);
   return (

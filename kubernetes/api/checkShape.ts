@@ -3,14 +3,15 @@ import * as z from 'zod/mini';
 import { printableText } from '../../base/printable.ts';
 import { problemOf } from './problem.ts';
 
-/** Schema of a function. Its parameters and result cannot be checked. */
+/** Schema of a function. The parameters and the result cannot be checked. */
 export const functionSchema = z.custom<unknown>((value) => typeof value === 'function', {
   error: 'expected a function',
 });
 
 /**
- * Throws a `TypeError` that names the first field that the schema rejects. The message starts with `receiver`, which
- * names the function that received the value. `valueName` stands for the value if it is rejected as a whole.
+ * Throws a `TypeError` that names the first field that the schema rejects. The message starts with `receiver`, the name
+ * of the function that received the value. `valueName` is the name of the value in a message about the value as a
+ * whole.
  */
 export function checkShape(schema: z.ZodMiniType, value: unknown, receiver: string, valueName?: string): void {
   const issue = schema.safeParse(value).error?.issues[0];

@@ -4,7 +4,7 @@ import type { ContainerRole, VolumeView } from '../status/view.ts';
 import type { Container } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
 
-/** A container with its role and its position in the spec, `spec.<field>[<index>]`. */
+/** A container with its role and its position in the spec (`spec.<field>[<index>]`). */
 export interface PlacedContainer {
   readonly container: Container;
   readonly role: ContainerRole;
@@ -13,8 +13,8 @@ export interface PlacedContainer {
 }
 
 /**
- * Whether an init container is a sidecar (C4), which runs alongside the other containers because its own restartPolicy
- * is Always.
+ * Whether an init container is a sidecar (C4). A sidecar has its own restartPolicy Always and runs alongside the other
+ * containers.
  */
 export function isSidecar(init: Container): boolean {
   return init.restartPolicy === 'Always';
@@ -23,7 +23,10 @@ export function isSidecar(init: Container): boolean {
 /** Returns the names of the volumes that a container mounts. */
 const mountedVolumeNames = ({ volumeMounts = [] }: Container): string[] => volumeMounts.map(({ name }) => name);
 
-/** Returns the waiting reason of the container's last volume that has one, as the kubelet does (C16). */
+/**
+ * Returns the waiting reason that applies to a container: like in the kubelet, that of the last of its volumes that has
+ * one (C16).
+ */
 export function volumeWaitingReason(volumes: readonly VolumeView[], container: Container): VolumeView['waitingReason'] {
   const mountedNames = new Set(mountedVolumeNames(container));
   return volumes.findLast(({ name, waitingReason }) => waitingReason !== undefined && mountedNames.has(name))
@@ -32,15 +35,13 @@ export function volumeWaitingReason(volumes: readonly VolumeView[], container: C
 
 const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
-/**
- * Whether a container mounts a volume of its pod that is missing from `mountedVolumes`, the volumes that are mounted.
- */
+/** Whether a container mounts a volume of its pod that has not been mounted on the host yet. */
 export const isMissingVolume = (spec: PodSpec, container: Container, mountedVolumes: MountedVolumes): boolean =>
   mountedVolumeNames(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
- * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start: only
- * the first such init container, because the containers after it have not been reached, or else all of them.
+ * Returns the containers that wait for one of these volumes and that a kubelet would already have tried to start. If an
+ * init container waits, that is only the first one, because the pod has not reached the containers after it.
  */
 export function containersMounting(spec: PodSpec, volumes: readonly string[]): readonly PlacedContainer[] {
   const awaitedVolumes = new Set(volumes);
@@ -87,7 +88,7 @@ const containersByName = memoize(
 );
 
 /**
- * Returns a container of a pod by its name. The map is cached, because every change of a container looks up all
+ * Returns the container with this name in a pod. The map is cached, because every change of a container looks up all
  * containers.
  */
 export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined =>

@@ -26,7 +26,7 @@ export function defaultVolume(volume: Volume): Volume {
   };
 }
 
-/** Applies the defaults of network storage, whose drivers read these values. */
+/** Applies the defaults of network storage for the drivers that read these values. */
 function networkStorageDefaults({ iscsi, rbd, azureDisk, scaleIO }: Volume): Partial<Volume> {
   return {
     ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),
@@ -79,7 +79,7 @@ function defaultDownward<T extends { items?: { fieldRef?: ObjectFieldSelector }[
   return { ...source, items };
 }
 
-/** Adds the API version of the field path, which is `v1` by default. */
+/** Sets the API version of a field reference to the default `v1` if it is missing. */
 export const withApiVersion = (fieldRef: ObjectFieldSelector): ObjectFieldSelector => ({
   ...fieldRef,
   apiVersion: fieldRef.apiVersion || 'v1',

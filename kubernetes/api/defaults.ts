@@ -1,7 +1,7 @@
 /**
- * The v1 defaults (`pkg/apis/core/v1/defaults.go` and `zz_generated.defaults.go`) for manifests, API objects and the
- * test API server. Go does not distinguish an empty string or 0 from a missing field unless the field is a pointer, so
- * non-pointer fields with such a value are also set to the default.
+ * Applies the v1 defaults (`pkg/apis/core/v1/defaults.go` and `zz_generated.defaults.go`) to manifests, API objects and
+ * pods of the test API server. Go does not distinguish an empty string or 0 from a missing field unless the field is a
+ * pointer, so a non-pointer field with such a value is also set to its default.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -24,7 +24,8 @@ export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
-    // The kubelet makes this correction when it converts a Pod to its internal version (`conversion.go`).
+    // The kubelet corrects a negative value in the same way when it converts a Pod to its internal version
+    // (`conversion.go`).
     terminationGracePeriodSeconds: grace < 0 ? 1 : grace,
     restartPolicy: spec.restartPolicy || 'Always',
     dnsPolicy: spec.dnsPolicy || 'ClusterFirst',
@@ -57,7 +58,7 @@ function defaultContainer(container: Container, hostNetwork: boolean): Container
 
 type EphemeralContainer = NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** Applies the defaults of an ephemeral container, which does not derive requests from limits. */
+/** Applies the defaults of an ephemeral container, whose requests do not default to its limits. */
 function defaultEphemeral(container: EphemeralContainer): EphemeralContainer {
   const { ports } = container;
   return {
@@ -118,15 +119,15 @@ function defaultEnv(env: EnvVar): EnvVar {
   };
 }
 
-/** Sets each missing request to the limit. */
+/** Sets missing requests to the limits. */
 function defaultResources(resources: ResourceRequirements): ResourceRequirements {
   if (resources.limits === undefined) return resources;
   return { ...resources, requests: { ...resources.limits, ...resources.requests } };
 }
 
 /**
- * Applies the defaults of pod-level resources. Missing requests are the sum of the container requests, or else the
- * pod's limit. Missing huge page limits are the sum of the container limits.
+ * Applies the defaults of pod-level resources. A missing huge page limit becomes the sum of the container limits. If
+ * the pod has limits, a missing request becomes the sum of the container requests, or else the limit.
  */
 function defaultPodResources(spec: PodSpec): ResourceRequirements {
   const resources = withHugePageLimits(spec, spec.resources ?? {});
@@ -157,7 +158,7 @@ function containerResourceNames(spec: PodSpec, kind: 'limits' | 'requests'): str
   return [...new Set(containersOf(spec).flatMap(({ container }) => Object.keys(container.resources?.[kind] ?? {})))];
 }
 
-/** Returns the sum over the containers, in the format of the first addend that is not zero. */
+/** Returns the sum over the containers, formatted like the first addend that is not zero. */
 function summedAmount(spec: PodSpec, kind: 'limits' | 'requests', resource: string): string {
   const amounts = containersOf(spec).map(({ container }) => lookUp(container.resources?.[kind], resource));
   const firstAmount = amounts.find((amount) => amount !== undefined && nanosOf(amount) !== 0n) ?? '0';

@@ -1,9 +1,9 @@
 /**
- * Returns the hash of a container's name and image as hex digits. A change of the spec replaces the container only if
- * it changes this hash (C6).
+ * Returns the hash of a container's name and image as hex digits. A container is replaced after a change of the spec
+ * only if its hash has changed (C6).
  */
 export function containerHash(container: { readonly name: string; readonly image: string }): string {
-  // The kubelet hashes a Go dump of these bytes. The same hash allows the agent to adopt containers that a kubelet
+  // Hash the same bytes as the kubelet, which hashes a Go dump, so that the agent can adopt containers that a kubelet
   // created.
   const { image, name } = container;
   const bytes = new TextEncoder().encode(JSON.stringify({ image, name }));

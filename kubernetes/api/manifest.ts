@@ -4,21 +4,21 @@ import type { Problem } from './problem.ts';
 import { type KindRules, readObject } from './readObject.ts';
 import { type PodManifest, podManifestSchema } from './schema/pod.ts';
 
-/** A pod without its unknown fields, or the problems of a value that is not a valid pod. */
+/** A pod without unknown fields, or the problems of a value that is not a valid pod. */
 export type ManifestResult =
   | { readonly pod: PodManifest; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[]; readonly metadata?: NamedMetadata };
 
-/** Name and namespace of the pod in a manifest that has problems. */
+/** Name and namespace of a pod whose manifest has problems. */
 export interface NamedMetadata {
   readonly name: string;
   readonly namespace?: string;
 }
 
 /**
- * Reads a decoded value as one pod. Nulls become Go's zero values, and unknown fields are left out with a warning. A
- * wrong type or an unknown kind of volume is a problem, and unknown fields are then reported with it. The values
- * themselves are checked by `validatePod`.
+ * Reads a decoded value as one pod. Nulls become Go's zero values. Unknown fields are removed with a warning. A wrong
+ * type or an unknown volume type is a problem, in which case unknown fields are reported as problems, too. The values
+ * are not checked until `validatePod`.
  */
 export function readManifest(value: unknown): ManifestResult {
   const kindProblem = problemOfKind(value);
@@ -35,7 +35,7 @@ export function readManifest(value: unknown): ManifestResult {
 }
 
 /**
- * A node does not generate names, so a manifest must contain one (`tryDecodeSinglePod` in
+ * Problem of a manifest without a name, because a node does not generate names (`tryDecodeSinglePod` in
  * `pkg/kubelet/config/common.go`).
  */
 const MISSING_NAME: Problem = { path: 'metadata.name', message: 'Required value' };
@@ -46,8 +46,9 @@ const namedSchema = z.object({
 });
 
 /**
- * An unknown field of a volume or of a projected source is an error if only the name is set besides it, because the
- * field was meant to select the type. Otherwise a misspelt type would silently become an empty directory.
+ * Rules for unknown fields of volumes and projected sources. An unknown field is an error if no other field but the
+ * name is set, because the unknown field was meant to select the type. Otherwise a misspelt type would silently become
+ * an empty directory.
  */
 const podRules: KindRules = {
   unknownError: ([spec, volumes, , projected, sources, ...rest], owner, keys) => {
@@ -62,7 +63,7 @@ const podRules: KindRules = {
   },
 };
 
-/** Returns the problem of a value that is not a pod at all, in which case its fields are not checked. */
+/** Returns the problem of a value that is not a pod at all. Its fields are then not checked. */
 function problemOfKind(value: unknown): Problem | undefined {
   if (!isObject(value) || Array.isArray(value)) return { path: '', message: 'expected one Pod' };
   const kind: unknown = Reflect.get(value, 'kind');

@@ -4,7 +4,7 @@ import { lookUp } from '../../base/lookUp.ts';
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
-  // The micro sign, then the Greek letter mu.
+  // U+00B5 is the micro sign, and the next key has the Greek letter mu.
   '\u00b5s': 1e-3,
   '\u03bcs': 1e-3,
   ms: 1,

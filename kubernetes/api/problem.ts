@@ -13,7 +13,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Formats the first problem on one line. */
+/** Formats the first of several problems on one line. */
 export function formatFirstProblem([problem = { path: '', message: 'unreadable' }]: readonly Problem[]): string {
   return problem.path === '' ? problem.message : `${problem.path}: ${problem.message}`;
 }
@@ -29,7 +29,7 @@ export function formatValue(value: unknown): string {
 
 /**
  * Formats a value as JSON. Returns undefined if that is impossible, e.g. because the value contains a reference to
- * itself. This happens only for values from programs, never for values from files.
+ * itself. Only a value from a program can contain such a reference, not one from a file.
  */
 function toJson(value: unknown): string | undefined {
   try {
@@ -39,7 +39,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** Formats a field path as Kubernetes does. */
+/** Formats a field path in the notation of Kubernetes. */
 export function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce<string>((path, key) => {
     if (typeof key === 'number') return `${path}[${key}]`;
@@ -50,8 +50,8 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Describes an issue of a schema in Kubernetes's words. `source` is the value that the YAML reader returned if `input`
- * is a copy of it. The description does not contain a secret value.
+ * Describes a schema issue in the wording of Kubernetes, without revealing a secret value. If `input` is a copy,
+ * `source` is the original value from the YAML reader, for which the source text is recorded.
  */
 export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
@@ -77,7 +77,7 @@ function expectsText(issue: z.core.$ZodIssue): boolean {
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'Required value';
-  // A huge number was read only approximately, so the message does not repeat it.
+  // Do not quote a huge number, because it was parsed only approximately.
   if (isHuge(value) && mayBeNumber(issue))
     return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${formatBound(issue)}`;
   switch (issue.code) {
@@ -102,8 +102,8 @@ const isHuge = (value: unknown): value is number | bigint =>
   (typeof value === 'bigint' || typeof value === 'number') && Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER;
 
 /**
- * Whether the schema accepts a number. If it accepts only text, e.g. for a label that must be quoted, a smaller number
- * would not help.
+ * Whether the schema may accept a number. If it accepts only a string, e.g. for a label value that must be quoted, a
+ * message about the size of the number would not help.
  */
 const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
   issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';
@@ -136,7 +136,7 @@ function describeType(value: unknown): string {
   return Number.isFinite(value) ? 'a fraction' : String(value);
 }
 
-/** Returns the value at a path, including inherited properties, so use it only for reading. */
+/** Returns the value at a path. Do not write to the result, because the lookup includes inherited properties. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (current, key) => (typeof current === 'object' && current !== null ? Reflect.get(current, key) : undefined),
@@ -144,7 +144,10 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Reports an unknown field, with the most similar known field if `isHinted`. The message starts with `title`. */
+/**
+ * Creates the problem of an unknown field. The message starts with `title` and, if `isHinted`, suggests the most
+ * similar known field.
+ */
 export function unknownField(
   schema: z.core.$ZodType,
   path: readonly PropertyKey[],
@@ -157,7 +160,7 @@ export function unknownField(
   return { path: fieldPath([...path, key]), message: `${title}${hint}` };
 }
 
-/** Returns the fields of the schema at a path. */
+/** Returns the names of the fields that the schema has at a path. */
 function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodMiniExactOptional) return knownKeys(schema.def.innerType, path);
   const [key, ...rest] = path;

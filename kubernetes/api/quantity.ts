@@ -1,7 +1,8 @@
 const NANOS_PER_UNIT = 1_000_000_000n;
 const MAX_UNITS = 2n ** 63n - 1n;
 /**
- * Missing digits count as zero, so `m` and `.` are 0 (`ParseQuantity` of `apimachinery/pkg/api/resource/quantity.go`).
+ * Pattern of a quantity. Missing digits count as zero, so that `m` and `.` are 0 (`ParseQuantity` of
+ * `apimachinery/pkg/api/resource/quantity.go`).
  */
 const QUANTITY_PATTERN = /^(?!$)([+-]?)(\d*\.?\d*)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
@@ -42,7 +43,7 @@ export function parseQuantity(text: string): bigint | undefined {
 function toNanos(digits: bigint, suffix: string, scale: bigint): bigint {
   const nanosPerSuffix = NANOS_PER_SUFFIX.get(suffix);
   if (nanosPerSuffix !== undefined) return divideUp(digits * nanosPerSuffix, scale);
-  // The result is clamped beyond these exponents anyway, and a huge power would be slow to compute.
+  // Bound the exponent, because a huge power would be slow to compute and the result is clamped anyway.
   const exponent = Math.max(-60, Math.min(60, Number(suffix.slice(1))));
   const power = 10n ** BigInt(Math.abs(exponent));
   return exponent < 0
@@ -82,8 +83,8 @@ const BINARY_SUFFIXES = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki', ''];
 const DECIMAL_SUFFIXES = ['E', 'P', 'T', 'G', 'M', 'k', '', 'm', 'u', 'n'];
 
 /**
- * Formats nanos with the largest suffix that leaves a whole number. A binary amount with a fraction is formatted with a
- * decimal suffix.
+ * Formats nanos with the largest suffix for which the number is an integer. A fractional binary amount gets a decimal
+ * suffix.
  */
 export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'decimal'): string {
   if (nanos === 0n) return '0';
@@ -92,12 +93,15 @@ export function formatQuantity(nanos: bigint, family: 'decimal' | 'binary' = 'de
   return `${nanos / (NANOS_PER_SUFFIX.get(suffix) ?? 1n)}${suffix}`;
 }
 
-/** Returns a quantity in canonical form, rounded up to thousandths: `0.5` becomes `500m` and `1024Ki` becomes `1Mi`. */
+/** Returns a quantity in canonical form, rounded up to thousandths, e.g. `500m` for `0.5` and `1Mi` for `1024Ki`. */
 export function canonicalQuantity(text: string): string {
   return quantityLike(nanosOf(text), text);
 }
 
-/** Formats nanos in the family of another quantity, because a sum is written in the family of its first addend. */
+/**
+ * Formats nanos with the suffix family (decimal or binary) of the quantity `like`, because a sum has the family of its
+ * first addend.
+ */
 export function quantityLike(nanos: bigint, like: string): string {
   const nanosPerMilli = NANOS_PER_UNIT / 1000n;
   const roundedNanos = (nanos < 0n ? -divideUp(-nanos, nanosPerMilli) : divideUp(nanos, nanosPerMilli)) * nanosPerMilli;

@@ -1,6 +1,6 @@
 /**
- * Reads objects from manifests and from API servers. The test API server uses it, too. Nulls and missing fields become
- * Go's zero values, and then a schema checks the types.
+ * Reads objects from manifests and from API servers, including requests to the test API server. Nulls and missing
+ * fields become Go's zero values before a schema checks the types.
  */
 
 import * as z from 'zod/mini';
@@ -8,31 +8,32 @@ import { isObject } from '../../base/isObject.ts';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
 import { withZeroValues } from './zeroValues.ts';
 
-/** An object without its unknown fields, or the problems of an invalid value. */
+/** An object without unknown fields, or the problems of an invalid value. */
 export type ObjectResult<T> =
   | { readonly object: T; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Rules of a kind for the reader. */
+/** Rules for reading objects of one kind. */
 export interface KindRules {
   /**
-   * Returns a message if an unknown field is an error instead of a warning. `owner` is the object that has the unknown
-   * fields `keys`.
+   * Returns the message if unknown fields are an error instead of a warning. `keys` are the names of the unknown fields
+   * in the object `owner`.
    */
   readonly unknownError?: (path: readonly PropertyKey[], owner: unknown, keys: readonly string[]) => string | undefined;
-  /** Whether the value at a path is secret, in which case no message repeats it. */
+  /** Whether the value at a path is secret, so that no message may quote it. */
   readonly isSecret?: (path: readonly PropertyKey[]) => boolean;
 }
 
 /**
- * Maximum number of unknown fields for which the warning suggests a similar known field. Users misspell only a few
- * fields, and each suggestion takes time.
+ * Maximum number of unknown fields for which the warning suggests a similar known field. Few fields are misspelt, and
+ * computing a suggestion takes time.
  */
 const MAX_HINTS = 20;
 
 /**
- * Reads a decoded value as an object of a schema. An unknown field is left out with a warning unless `unknownError`
- * reports an error for it. A value of a wrong type is a problem, and unknown fields are then reported with it.
+ * Reads a decoded value as an object of a schema. Unknown fields are removed with a warning unless `unknownError`
+ * returns an error for them. A value of a wrong type is a problem, in which case unknown fields are reported as
+ * problems, too.
  */
 export function readObject<Schema extends z.ZodMiniObject>(
   schema: Schema,
@@ -50,7 +51,7 @@ export function readObject<Schema extends z.ZodMiniObject>(
   return { problems: [...mistypedProblems, ...errors, ...warnings] };
 }
 
-/** Deletes the unknown fields from the input and groups the issues. */
+/** Removes the unknown fields from the input and groups the issues. */
 function removeUnknownFields(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
@@ -76,7 +77,7 @@ function removeUnknownFields(
   return { warnings, mistyped, errors };
 }
 
-/** Finds an entry with the name `__proto__` in a label, annotation or other map, which a schema would drop silently. */
+/** Finds a key `__proto__` in labels, annotations or another map. The schema would silently drop that key. */
 function findProtoKey(value: unknown, path: string): Problem | undefined {
   if (typeof value !== 'object' || value === null || isDataPath(path)) return undefined;
   if (Object.hasOwn(value, '__proto__'))
@@ -95,7 +96,7 @@ const isDataPath = (path: string): boolean => ['data', 'binaryData', 'stringData
 export function withoutManagedFields(object: unknown, type: { readonly apiVersion: string; readonly kind: string }) {
   if (!isObject(object)) return object;
   const { metadata } = object;
-  // Items of a list do not repeat its type.
+  // Add the type, because the items of a list do not repeat it.
   if (!isObject(metadata)) return { ...type, ...object };
   const { managedFields: _, ...otherMetadata } = metadata;
   return { ...type, ...object, metadata: otherMetadata };

@@ -1,6 +1,6 @@
 /**
- * Applies a RuntimeClass to the pods that use it. In a cluster an admission plugin does this. On a standalone node the
- * agent must do it.
+ * Applies RuntimeClasses to the pods that use them. In a cluster an admission plugin does this, but on a standalone
+ * node the agent must do it.
  */
 import { lookUp } from '../../base/lookUp.ts';
 import { amountOf } from '../resources/resources.ts';
@@ -30,7 +30,7 @@ export const validateRuntimeClass = ({ handler, scheduling = {} }: RuntimeClass)
 /** The RuntimeClasses of a node, by name. */
 export type RuntimeClasses = ReadonlyMap<string, RuntimeClass>;
 
-/** The parts of an already admitted pod that its RuntimeClass can set. */
+/** Parts of an already admitted pod that its RuntimeClass can set. */
 export interface AdmittedPod {
   readonly metadata: Pick<Pod['metadata'], 'uid'>;
   readonly spec: Pick<PodSpec, 'runtimeClassName' | 'overhead' | 'nodeSelector' | 'tolerations'>;
@@ -57,8 +57,8 @@ export function collectAdmittedPods(pods: Iterable<Pod>): ReadonlyMap<string, Ad
 
 /**
  * Returns the pod with the overhead, node selector and tolerations of its class, or the problems if the class does not
- * exist or contradicts the pod. A pod is admitted once: if it was already `admitted`, it retains the values of its
- * admission even if the class has changed since. If `classes` is undefined, the pod is returned unchanged.
+ * exist or contradicts the pod. If the pod has already been admitted, it retains the values in `admitted`, even if the
+ * class has changed since. If `classes` is undefined, a pod with a class is returned unchanged.
  */
 export function withRuntimeClass(
   pod: Pod,

@@ -7,7 +7,10 @@ const CLASS_PRIORITIES = new Map([
   ['system-cluster-critical', SYSTEM_CRITICAL_PRIORITY],
 ]);
 
-/** Origin of a static pod: the path of a file or a URL, and when it was read, in milliseconds since the epoch. */
+/**
+ * Origin of a static pod: the path of a file or a URL, and the time at which the manifest was read, in milliseconds
+ * since the epoch.
+ */
 export interface StaticSource {
   readonly nodeName: string;
   readonly source: 'file' | 'http';
@@ -43,12 +46,12 @@ export function staticPod(manifest: PodManifest, { nodeName, source, origin, see
   };
 }
 
-/** Returns the name that a node assigns to the pod of a manifest (C24). */
+/** Returns the name that a node assigns to the pod for a manifest (C24). */
 export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
 /**
- * Returns 32 hex digits that depend on the content, the node and the origin. The manifest is hashed without defaults,
- * so that new defaults do not restart pods.
+ * Returns 32 hex digits that depend on the content, the node and the origin. Hashes the manifest without defaults, so
+ * that new defaults in a later version do not restart pods.
  */
 function computeUid(manifest: PodManifest, node: string, origin: string): string {
   const { metadata, spec } = manifest;
@@ -58,7 +61,7 @@ function computeUid(manifest: PodManifest, node: string, origin: string): string
     .slice(0, 32);
 }
 
-/** Returns an object with sorted keys, because their order in a file must not affect the UID. */
+/** Returns an object with sorted keys, because the order of keys in a manifest must not affect the UID. */
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -70,8 +73,8 @@ function priorityFields(spec: PodSpec): Pick<PodSpec, 'priority'> {
 }
 
 /**
- * Returns the tolerations of a static pod. Pods from files must survive problems of their node, so no NoExecute taint
- * evicts them.
+ * Returns the tolerations of a static pod. A pod from a file tolerates all NoExecute taints, because it must survive
+ * problems of its node.
  */
 function tolerationFields(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec, 'tolerations'> {
   if (source !== 'file') return {};
@@ -82,9 +85,9 @@ function tolerationFields(spec: PodSpec, source: 'file' | 'http'): Pick<PodSpec,
 }
 
 /**
- * Returns the pod's full name, `name_namespace`, which at most one running pod on a node may have (C24). For a pod from
- * an API server, returns the UID, because the server guarantees that its name is unique, and the previous pod with that
- * name may still be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
+ * Returns the pod's full name (`name_namespace`), of which at most one pod may run on a node (C24). For a pod from an
+ * API server, returns the UID instead, because the server ensures unique names, and the previous pod of that name may
+ * still be terminating (`startedStaticPodsByFullname` of `pkg/kubelet/pod_workers.go`).
  */
 export function fullName(pod: Pod): string {
   const { name, namespace, uid } = pod.metadata;
@@ -95,10 +98,13 @@ export function fullName(pod: Pod): string {
 export const sourceOf = ({ metadata }: Pod): string | undefined =>
   metadata.annotations?.['kubernetes.io/config.source'];
 
-/** Whether a pod comes from a file or a URL and not from an API server. */
+/** Whether a pod comes from a file or a URL instead of an API server. */
 export const isStaticPod = (pod: Pod): boolean => ['file', 'http'].includes(sourceOf(pod) ?? '');
 
-/** Whether a pod has precedence over others: a static pod (C24), or a pod with a system priority. */
+/**
+ * Whether a pod takes precedence over others. That is the case for a static pod (C24) and for a pod with a system
+ * priority.
+ */
 export function isCriticalPod(pod: Pod): boolean {
   return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }

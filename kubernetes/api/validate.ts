@@ -1,6 +1,6 @@
 /**
  * Validates pods after defaulting, in the order and wording of Kubernetes (`pkg/apis/core/validation/validation.go`).
- * Static pods and the pods of the test API server go through the same functions.
+ * The same functions validate static pods and the pods of the test API server.
  */
 import type { Problem } from './problem.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
@@ -36,14 +36,15 @@ import {
   validateRequiredOneOf,
 } from './validation/words.ts';
 
-/** Maximum of `activeDeadlineSeconds` in seconds, which fits in a signed 32-bit integer. */
+/** Maximum of `activeDeadlineSeconds`, the largest signed 32-bit integer. */
 const MAX_DEADLINE_SECONDS = 2 ** 31 - 1;
 
 /**
- * Returns the problems that prevent a node from running a pod. Defaults must have been applied. A static pod is checked
- * like a new pod at an API server, because its mirror pod must be accepted there. It also must not refer to API
- * objects. With `isLenient`, it may refer to objects that it can run without. With `acceptsObjects`, the caller checks
- * references to objects that the pod's source provides. A pod from an API server has already been validated there.
+ * Returns the problems that prevent a node from running a pod, to which defaults must have been applied. A static pod
+ * is checked like a new pod at an API server, because the server must accept its mirror pod. A static pod must not
+ * refer to API objects either. With `isLenient`, it may refer to objects that it can run without. With
+ * `acceptsObjects`, the caller checks the references to objects that the pod's source provides. For a pod from an API
+ * server, only the fields that the node relies on are checked.
  */
 export function validatePod(
   pod: Pod,
@@ -68,7 +69,7 @@ function validateUid(uid: string): Problem[] {
   return /^[A-Za-z0-9][-A-Za-z0-9_.]{0,62}$/.test(uid) ? [] : [invalid('metadata.uid', uid, rule)];
 }
 
-/** Validates a pod on creation, except the metadata common to all kinds (`ValidatePodCreate`). */
+/** Validates a new pod, except the metadata common to all kinds (`ValidatePodCreate`). */
 export function validateNewPod(pod: Pod): Problem[] {
   const { ephemeralContainers = [] } = pod.spec;
   return [
@@ -79,7 +80,7 @@ export function validateNewPod(pod: Pod): Problem[] {
   ];
 }
 
-/** Checks that a pod with scheduling gates has no node, because it is not scheduled yet. */
+/** Checks that a pod with scheduling gates is not assigned to a node. */
 const validatePlacement = ({ nodeName = '', schedulingGates = [] }: PodSpec): Problem[] =>
   nodeName === '' || schedulingGates.length === 0
     ? []
@@ -111,8 +112,8 @@ function validateTokenAccount(spec: PodSpec): Problem[] {
 }
 
 /**
- * A check of the spec. `isNodeCheck` says whether the node relies on the field. The other checks matter only to schedulers
- * and API servers.
+ * A check of the spec. `isNodeCheck` is true if the node relies on the checked fields. All other fields matter only to
+ * schedulers and API servers.
  */
 interface SpecCheck {
   readonly isNodeCheck: boolean;
@@ -122,7 +123,7 @@ interface SpecCheck {
 const nodeCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: true, check });
 const clusterCheck = (check: SpecCheck['check']): SpecCheck => ({ isNodeCheck: false, check });
 
-/** Checks in the order of `ValidatePodSpec`. They run after the checks of volumes and containers. */
+/** Checks in the order of `ValidatePodSpec`, to run after the checks of volumes and containers. */
 const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(validateHostNetwork),
   nodeCheck(({ restartPolicy }) =>
@@ -160,7 +161,7 @@ const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(validateFileKeyVolumes),
 ];
 
-/** Validates the spec of a pod, or only the fields that its node relies on. */
+/** Validates the spec of a pod. With `nodeChecksOnly`, validates only the fields that the node relies on. */
 function validateSpec(pod: Pod, nodeChecksOnly: boolean): Problem[] {
   const { metadata, spec } = pod;
   const { validVolumes, problems } = validateVolumes(spec.volumes ?? [], metadata.name, 'spec.volumes');

@@ -4,9 +4,9 @@ import { lookUp } from '../../base/lookUp.ts';
 import { quantitySchema } from './schema/scalars.ts';
 
 /**
- * Returns a copy of `value` as Go decodes it into the type of `schema`. A null list or map entry, and a missing or null
- * required field, become the zero value of their type: an empty string, 0, false, or an empty list or object. An
- * optional field that is null is left out. Unknown fields and wrong types remain for the schema to report.
+ * Returns a copy of `value` as Go decodes it into the type of `schema`. The zero value of the type (an empty string, 0,
+ * false, or an empty list or object) replaces a null list or map entry and a missing or null required field. Optional
+ * fields that are null are removed. Unknown fields and wrong types are left for the schema to report.
  */
 export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown {
   if (schema instanceof z.ZodMiniExactOptional) return withZeroValues(schema.def.innerType, value);
@@ -43,7 +43,7 @@ type SchemaFields = readonly (readonly [name: string, field: z.core.$ZodType])[]
 
 const requiredFields = new WeakMap<z.ZodMiniObject, SchemaFields>();
 
-/** Returns the required fields of a schema, cached because a pod has many objects of the same type. */
+/** Returns the required fields of a schema. The result is cached, because a pod has many objects of the same type. */
 function requiredFieldsOf(schema: z.ZodMiniObject): SchemaFields {
   const cached = requiredFields.get(schema);
   if (cached !== undefined) return cached;
@@ -54,7 +54,7 @@ function requiredFieldsOf(schema: z.ZodMiniObject): SchemaFields {
   return requiredEntries;
 }
 
-/** Returns the zero value of a type, or undefined for a literal, which has none. */
+/** Returns the zero value of a type, or undefined for a literal, which has no zero value. */
 function zeroValueOf(schema: z.core.$ZodType): unknown {
   if (schema === quantitySchema) return '0';
   if (schema instanceof z.ZodMiniString) return '';
@@ -63,6 +63,6 @@ function zeroValueOf(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodMiniArray) return [];
   if (schema instanceof z.ZodMiniRecord) return {};
   if (schema instanceof z.ZodMiniObject) return structWithZeros(schema, {});
-  // An IntOrString is a number by default.
+  // Go's zero value of an IntOrString is the number 0.
   return schema instanceof z.ZodMiniUnion ? 0 : undefined;
 }

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { manifestMetaSchema } from './meta.ts';
 
 /**
- * Text values by key. They are parsed into a list, because a plain object would lose the key `__proto__`. A null is the
- * empty string, as in Go.
+ * Schema of string values by key. The result is a list of entries, because a plain object would lose the key
+ * `__proto__`. A null is the empty string, as in Go.
  */
 const textEntriesSchema = z.pipe(
   z.unknown(),

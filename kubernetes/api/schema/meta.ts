@@ -39,7 +39,7 @@ export const manifestMetaSchema = z.strictObject({
   managedFields: z.exactOptional(z.array(managedFieldsSchema)),
 });
 
-/** Schema of a pod's metadata on the node, where name, namespace and UID are always set. */
+/** Schema of a pod's metadata on the node. Name, namespace and UID are always set. */
 export const objectMetaSchema = z.extend(manifestMetaSchema, {
   name: z.string(),
   namespace: z.string(),

@@ -6,7 +6,7 @@ const optionalFlag = z.exactOptional(z.boolean());
 const optionalInt32 = z.exactOptional(z.int32());
 const secretRefSchema = z.exactOptional(localObjectReferenceSchema);
 
-/** Volume sources whose data is on the network or on a block device of the node. */
+/** Volume sources whose data is stored on the network or on a block device of the node. */
 export const networkVolumeSources = {
   gcePersistentDisk: z.exactOptional(
     z.strictObject({ pdName: z.string(), fsType: optionalText, partition: optionalInt32, readOnly: optionalFlag }),

@@ -63,7 +63,7 @@ const podSpecSchema = z.strictObject({
 
 export type PodSpec = z.infer<typeof podSpecSchema>;
 
-/** Schema of a pod manifest. Namespace and UID are optional, and the status is ignored. */
+/** Schema of a pod manifest. Namespace and UID are optional, and a status is ignored. */
 export const podManifestSchema = z.strictObject({
   apiVersion: z.literal('v1'),
   kind: z.literal('Pod'),
@@ -74,7 +74,7 @@ export const podManifestSchema = z.strictObject({
 
 export type PodManifest = z.infer<typeof podManifestSchema>;
 
-/** Schema of a pod on the node, where name, namespace and UID are always set. The status is not parsed. */
+/** Schema of a pod on the node. Name, namespace and UID are always set. The status is not parsed. */
 export const podSchema = z.object({
   apiVersion: z.literal('v1'),
   kind: z.literal('Pod'),

@@ -1,10 +1,7 @@
 import * as z from 'zod/mini';
 import { parseQuantity } from '../quantity.ts';
 
-/**
- * Schema of a quantity (`100m`, `64Mi`). Surrounding white space is trimmed, and a number or bigint is converted to its
- * digits.
- */
+/** Schema of a quantity (`100m`, `64Mi`). Trims surrounding white space, and accepts numbers, including bigints. */
 export const quantitySchema = z
   .pipe(
     z.union([z.string(), z.number(), z.bigint()]),
@@ -19,12 +16,12 @@ export const quantitySchema = z
 // Safe cast: the type is that of a validated pod, and `validatePod` checks the values before a pod is used.
 export const wordSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
 
-/** Schema of an RFC 3339 timestamp, with the forms that `metav1.Time` accepts. */
+/** Schema of an RFC 3339 timestamp, in all forms that `metav1.Time` accepts. */
 export const timeSchema = z.string().check(z.refine(isTime, 'must be a time such as "2006-01-02T15:04:05Z"'));
 
 function isTime(text: string): boolean {
   const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
-  // `Date` accepts February 30 and converts it to a day in March.
+  // Reject dates such as February 30, which `Date` would convert to a day in March.
   return date !== '' && new Date(`${date}T${time}Z`).toJSON()?.startsWith(`${date}T${time}`) === true;
 }
 
@@ -36,7 +33,7 @@ export const intOrStringSchema = z.union([z.int32(), z.string()]);
 /** Schema of a string map, e.g. labels, annotations, selectors or attributes. */
 export const textMapSchema = z.record(z.string(), z.string());
 
-/** Schema of quantities by resource, e.g. `{ cpu: '100m', memory: '64Mi' }`. */
+/** Schema of quantities by resource name, e.g. `{ cpu: '100m', memory: '64Mi' }`. */
 export const resourceListSchema = z.record(z.string(), quantitySchema);
 
 export type ResourceList = z.infer<typeof resourceListSchema>;

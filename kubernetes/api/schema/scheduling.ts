@@ -66,7 +66,7 @@ const topologySpreadConstraintSchema = z.strictObject({
 });
 
 /**
- * Schema of the fields of a PodSpec that a scheduler reads. The node uses only tolerations, priority and the node
+ * Schemas of the PodSpec fields that a scheduler reads. The node uses only the tolerations, the priority and the node
  * selectors.
  */
 export const schedulingFields = {

@@ -1,4 +1,7 @@
-/** Types of the v1 pod status. There are no schemas because the node writes the status. Times are RFC 3339. */
+/**
+ * Types of the v1 pod status. There are no schemas here because the node writes the status itself. Times are RFC 3339
+ * strings.
+ */
 import type { ResourceRequirements } from './container.ts';
 import type { ResourceList } from './scalars.ts';
 
@@ -7,7 +10,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown
 export interface PodCondition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
-  /** Generation of the pod for which the condition was computed. */
+  /** Generation of the pod from which the condition was computed. */
   observedGeneration?: number;
   lastProbeTime?: string | null;
   lastTransitionTime?: string | null;
@@ -34,7 +37,7 @@ export interface ContainerStateTerminated {
   containerID?: string;
 }
 
-/** State of a container. At most one of the three fields is set. If none is set, the container is waiting. */
+/** State of a container. At most one of the three fields is set, and without any of them the container is waiting. */
 export interface ContainerState {
   waiting?: ContainerStateWaiting;
   running?: ContainerStateRunning;

@@ -75,7 +75,7 @@ const emptyDirSchema = z.strictObject({
 
 export type EmptyDirVolumeSource = z.infer<typeof emptyDirSchema>;
 
-/** A volume of a pod: a name and exactly one source. */
+/** Schema of a volume of a pod, which has a name and exactly one source. */
 export const volumeSchema = z.strictObject({
   name: z.string(),
   hostPath: z.exactOptional(hostPathSchema),

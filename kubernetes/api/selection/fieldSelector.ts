@@ -1,7 +1,7 @@
 /** Parses field selectors in kubectl's syntax: `status.phase=Running,metadata.name!=web`. */
 import type { ReadSelector } from './readSelector.ts';
 
-/** The selectable fields of a kind, each with a function that returns its value as a string. */
+/** Selectable fields of a kind. Each has a function that returns its value as a string. */
 export type SelectableFields<Selected> = ReadonlyMap<string, (selected: Selected) => string>;
 
 interface SelectorTerm {
@@ -10,14 +10,14 @@ interface SelectorTerm {
   readonly isEqual: boolean;
 }
 
-/** A requirement between commas. A comma after a backslash is part of the value. */
+/** Matches one requirement in a comma-separated list. A comma after a backslash is part of the value. */
 const REQUIREMENT_PATTERN = /(?:\\[\s\S]|[^,\\]|\\$)+/g;
-/** The first operator separates the field from the value. Field names have no escape sequences. */
+/** Splits a requirement at its first operator. Field names have no escape sequences. */
 const TERM_PATTERN = /^(?<field>[\s\S]*?)(?<operator>!=|==|=)(?<value>[\s\S]*)$/;
 
 /**
- * Parses a field selector by the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown` returns the message
- * for an unsupported field.
+ * Parses a field selector by the grammar of k8s.io/apimachinery/pkg/fields/selector.go. `describeUnknown` returns the
+ * message about an unsupported field.
  */
 export function readFieldSelector<Selected>(
   text: string,
@@ -36,7 +36,7 @@ export function readFieldSelector<Selected>(
   return { matches: (selected) => requirements.every((isFulfilled) => isFulfilled(selected)) };
 }
 
-/** Parses one requirement. Returns a message if it is invalid. */
+/** Parses one requirement. Returns an error message if it is invalid. */
 function readTerm(part: string): SelectorTerm | string {
   const { field = '', operator, value = '' } = TERM_PATTERN.exec(part)?.groups ?? {};
   if (operator === undefined) return `can't understand '${part}'`;

@@ -18,7 +18,7 @@ const MAX_PREFIX_LENGTH = 253;
 const NAME_RULE = "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends";
 const OPERATORS = ['in', 'notin', '=', '==', '!=', '>', '<'];
 
-/** A syntax error in a selector. Only used within this file. */
+/** A syntax error in a selector. It never leaves this file. */
 class SelectorSyntaxError extends Error {}
 
 /** Parses a label selector. Parsing and matching follow k8s.io/apimachinery/pkg/labels/selector.go. */
@@ -94,7 +94,7 @@ class SelectorParser {
     };
   }
 
-  /** Returns the next value, which is empty if none follows. */
+  /** Returns the next value, or an empty string if there is none. */
   #readValue(): string {
     if (this.#isAtEnd) return '';
     const token = this.#takeToken();

@@ -4,7 +4,7 @@ import type { NodeObject } from '../../node/nodeObject.ts';
 import type { Pod } from '../schema/pod.ts';
 import type { SelectableFields } from './fieldSelector.ts';
 
-/** The fields of `ToSelectableFields` in k8s.io/kubernetes/pkg/registry/core/pod/strategy.go. */
+/** The selectable fields of pods (`ToSelectableFields` in k8s.io/kubernetes/pkg/registry/core/pod/strategy.go). */
 export const podFields: SelectableFields<Pod> = new Map([
   ['metadata.name', ({ metadata }) => metadata.name],
   ['metadata.namespace', ({ metadata }) => metadata.namespace],
@@ -17,14 +17,14 @@ export const podFields: SelectableFields<Pod> = new Map([
   ['status.podIP', ({ status }) => status?.podIPs?.[0]?.ip ?? ''],
 ]);
 
-/** The fields of k8s.io/kubernetes/pkg/registry/core/node/strategy.go. */
+/** The selectable fields of nodes (k8s.io/kubernetes/pkg/registry/core/node/strategy.go). */
 export const nodeFields: SelectableFields<NodeObject> = new Map<string, (node: NodeObject) => string>([
   ['metadata.name', ({ metadata }) => metadata.name],
-  // Without an API server nothing can cordon the node.
+  // Without an API server, the node cannot be cordoned.
   ['spec.unschedulable', () => 'false'],
 ]);
 
-/** The fields of k8s.io/kubernetes/pkg/registry/core/event/strategy.go. */
+/** The selectable fields of events (k8s.io/kubernetes/pkg/registry/core/event/strategy.go). */
 export const eventFields: SelectableFields<CoreEvent> = new Map([
   ['metadata.name', ({ metadata }) => metadata.name],
   ['metadata.namespace', ({ metadata }) => metadata.namespace],
