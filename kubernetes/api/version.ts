@@ -1,2 +1,2 @@
-/** Version of Kubernetes whose kubelet this agent replaces. */
+/** Kubernetes version of the kubelet that this agent replaces. */
 export const KUBERNETES_VERSION = '1.36';

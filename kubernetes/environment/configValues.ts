@@ -1,4 +1,4 @@
-/** Environment variables from ConfigMaps and Secrets (C37). */
+/** Reads environment variables from ConfigMaps and Secrets (C37). */
 
 import { bytesToText } from '../../base/byteText.ts';
 import { NodeFailure } from '../../base/failure.ts';
@@ -10,7 +10,7 @@ interface ObjectReference extends Pick<ConfigReference, 'kind' | 'name'> {
   readonly optional: boolean;
 }
 
-/** The objects that a container references, by `keyOfObject`. An Error says why an object cannot be read. */
+/** The objects that a container references, by `objectKey`. An Error explains why an object cannot be read. */
 export type ResolvedObjects = ReadonlyMap<string, ConfigObject | Error>;
 
 export const objectKey = ({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string => `${kind}/${name}`;
@@ -44,8 +44,8 @@ function toObjectReference({ configMapRef, secretRef }: SourceReferences): Objec
 }
 
 /**
- * Returns all text values of an object by key. Returns undefined if the object is optional and does not exist. Throws
- * `CreateContainerConfigError`.
+ * Returns all values of an object as strings, by key. Returns undefined if the object is optional and does not exist.
+ * Throws `CreateContainerConfigError` if the object cannot be read.
  */
 export function readAllValues(
   source: EnvFromSource,
@@ -63,8 +63,8 @@ export function readAllValues(
 }
 
 /**
- * Returns the value of one key of an object. Returns undefined if the key or object is optional and does not exist.
- * Throws `CreateContainerConfigError` with the kubelet's message.
+ * Returns the value of one key of an object. Returns undefined if the reference is optional and the key or the object
+ * does not exist. Otherwise throws `CreateContainerConfigError` with the kubelet's message if there is no value.
  */
 export function readKeyValue(
   { configMapKeyRef, secretKeyRef }: EnvVarSource,
@@ -86,8 +86,8 @@ export function readKeyValue(
 }
 
 /**
- * Returns an object, or undefined if it is optional and does not exist. An object that was not resolved counts as not
- * found.
+ * Returns an object, or undefined if it is optional and does not exist. An object that is missing from `objects` counts
+ * as not found.
  */
 function resolveObject(reference: ObjectReference, objects: ResolvedObjects): ConfigObject | undefined {
   const object = objects.get(objectKey(reference)) ?? new ObjectNotFound(reference.kind, reference.name);
@@ -96,6 +96,9 @@ function resolveObject(reference: ObjectReference, objects: ResolvedObjects): Co
   throw new NodeFailure('CreateContainerConfigError', object.message, { cause: object });
 }
 
-/** Returns the value as text. Binary values are supported only in Secrets, and their bytes are preserved. */
+/**
+ * Returns the value as a string. Undefined for a binary value of a ConfigMap. The bytes of a Secret's value are
+ * preserved.
+ */
 const valueToText = ({ kind }: ConfigObject, value: string | Buffer): string | undefined =>
   typeof value === 'string' ? value : kind === 'Secret' ? bytesToText(value) : undefined;

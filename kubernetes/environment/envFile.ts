@@ -1,12 +1,15 @@
-/** Parses environment files (C21) with lines `NAME='value'`. Values are literal and may span several lines. */
+/**
+ * Parses environment files (C21), whose lines have the form `NAME='value'`. A value is literal and may span several
+ * lines.
+ */
 import { NodeFailure } from '../../base/failure.ts';
 
 /** Pattern of a blank line, a comment or a variable. Spaces before a variable and around `=` are ignored. */
 const LINE_PATTERN = /[ \t]*(?:#[^\n]*|([^\s=#'"][^=\n'"]*)=[ \t]*'([^']*)'[ \t]*|)\r?(?:\n|$)/y;
 
 /**
- * Returns the value of a variable in a file, or undefined if the file does not have it. If the file defines the
- * variable several times, the last value takes effect. Throws if the file is malformed.
+ * Returns the value of a variable in a file, or undefined if the file does not define it. If it is defined several
+ * times, the last value takes effect. Throws if the file is malformed.
  */
 export function envFileValue(
   text: string,

@@ -8,16 +8,20 @@ export interface EnvVariable {
 }
 
 /**
- * Resolvers of values that a container's spec references. They return undefined if an optional value does not exist.
+ * Functions that resolve the references in a container's spec. They return undefined for an optional value that does
+ * not exist.
  */
 export interface EnvLookups {
   readonly source: (source: EnvVarSource) => string | undefined;
   readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
-  /** Variables with the addresses of services. All other variables override them. */
+  /** Variables with the addresses of services. Any other variable overrides them. */
   readonly services?: Readonly<Record<string, string>>;
 }
 
-/** A variable before expansion. `field` is set only for literal values, because only these are expanded. */
+/**
+ * A variable before expansion. `field` is the path of a literal value. Undefined for all other values, which are not
+ * expanded.
+ */
 interface UnexpandedVariable {
   readonly name: string;
   readonly value: string;
@@ -25,14 +29,15 @@ interface UnexpandedVariable {
 }
 
 /**
- * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). A variable that references
- * the previous one twice doubles the size, so a manifest of about thirty such lines could otherwise exhaust the memory.
+ * Maximum message size of a runtime in bytes (`maxMsgSize` in `cri-client/pkg/utils.go`). The check also protects the
+ * memory of the agent, because about thirty variables that each reference the previous one twice would exhaust it.
  */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 
 /**
  * Returns a container's environment (C21). `env` overrides `envFrom`, which overrides services. `$(VAR)` refers only to
- * variables defined earlier. Throws `CreateContainerConfigError` before any expansion if the result would be too large.
+ * variables that are defined earlier. If the result would be too large, throws `CreateContainerConfigError` before
+ * expanding anything.
  */
 export function containerEnvironment(container: Container, lookups: EnvLookups): EnvVariable[] {
   const unexpandedVariables = [...variablesOf(container, lookups)];
@@ -93,8 +98,8 @@ function resolveValue(name: string, valueSource: EnvVarSource, { source }: EnvLo
 const REFERENCE_PATTERN = /\$(?:\$|\(([^)]*)\))/g;
 
 /**
- * Replaces each `$(VAR)` for which `lookup` returns a value (C21). `$$` becomes a dollar sign. Unknown and incomplete
- * references are left unchanged.
+ * Replaces each `$(VAR)` for which `lookup` returns a value (C21). `$$` becomes a dollar sign. Unknown or incomplete
+ * references remain unchanged.
  */
 export function expandReferences(text: string, lookup: (name: string) => string | undefined): string {
   return text.replace(REFERENCE_PATTERN, (reference, name: string | undefined) =>
@@ -102,7 +107,7 @@ export function expandReferences(text: string, lookup: (name: string) => string 
   );
 }
 
-/** Returns the UTF-8 length of the result of `expandReferences` without building it. */
+/** Returns the UTF-8 length of the result of `expandReferences` without computing the result. */
 function expandedBytes(text: string, sizeOf: (name: string) => number | undefined): number {
   let size = utf8Length(text);
   for (const [reference, name] of text.matchAll(REFERENCE_PATTERN)) {
@@ -113,8 +118,8 @@ function expandedBytes(text: string, sizeOf: (name: string) => number | undefine
 }
 
 /**
- * Expands several texts, such as the words of a command. Throws `CreateContainerConfigError` before any expansion if
- * they exceed the maximum message size of a runtime. `field` is the path of the list, such as `args`.
+ * Expands several strings, e.g. the words of a command. If the result would exceed the maximum message size of a
+ * runtime, throws `CreateContainerConfigError` before expanding anything. `field` is the path of the list, e.g. `args`.
  */
 export function expandAll(texts: readonly string[], values: ReadonlyMap<string, string>, field: string): string[] {
   const sizes = new Map<string, number>();

@@ -7,15 +7,15 @@ import type { ResourceFieldSelector } from '../api/schema/env.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
 
-/** Addresses of a pod and of its node, the primary ones first. */
+/** Addresses of a pod and of its node. The primary address is the first in each list. */
 export interface Addresses {
   readonly podIps: readonly string[];
   readonly hostIps: readonly string[];
 }
 
 /**
- * Returns the value of a fieldRef (C21): an empty string if the field is not set yet, undefined if the path is not
- * supported.
+ * Returns the value of a fieldRef (C21). The result is empty if the field has no value yet, and undefined if the path
+ * is not supported.
  */
 export function fieldValue(pod: Pod, path: string, { podIps, hostIps }: Addresses): string | undefined {
   const { metadata, spec } = pod;
@@ -45,15 +45,15 @@ function formatMap(values: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Resources whose limits have a default if they are unset or zero. Huge pages have none, because they cannot be
- * overcommitted.
+ * Resources whose limits have a default if they are missing or zero. The limits of huge pages have none, because huge
+ * pages cannot be overcommitted.
  */
 const DEFAULTED_LIMITS = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
  * Returns the value of a resourceFieldRef in units of its divisor, rounded up (C21). A missing limit defaults to the
  * pod-level limit, or else to the node's `allocatable` (quantities by resource). `self` is the container to use if the
- * reference does not name one.
+ * reference does not name a container.
  */
 export function resourceValue(
   pod: Pod,
@@ -67,11 +67,11 @@ export function resourceValue(
   const [, kind, resource] = /^(limits|requests)\.(.+)$/.exec(field) ?? [];
   if (resource === undefined) return undefined;
   const ownAmount = parseNanos(lookUp(container.resources?.[kind === 'limits' ? 'limits' : 'requests'], resource));
-  // Like a kubelet, do not apply defaults to init containers that are referenced by name.
+  // Like a kubelet, do not apply defaults if the reference names a container other than a regular one.
   const isDefaulted = !containerName || spec.containers.some((each) => each === container);
   const hasDefault = kind === 'limits' && isDefaulted && DEFAULTED_LIMITS.includes(resource);
   const amount = ownAmount || !hasDefault ? ownAmount : defaultLimit(spec, resource, allocatable);
-  // A missing or zero divisor means 1.
+  // Use 1 if the divisor is missing or zero.
   const divisorNanos = parseNanos(divisor) || 1_000_000_000n;
   return String((amount + divisorNanos - 1n) / divisorNanos);
 }

@@ -5,7 +5,7 @@ const MAX_LABEL_LENGTH = 63;
 const MAX_HOSTNAME_LENGTH = 64;
 
 /**
- * Returns the hostname of a pod's sandbox (C19), which is empty for hostNetwork. Throws if an FQDN is too long for the
+ * Returns the hostname of a pod's sandbox (C19). It is empty for hostNetwork. Throws if an FQDN is too long for the
  * kernel.
  */
 export function sandboxHostname(pod: Pod, clusterDomain: string): string {
@@ -21,7 +21,7 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   throw new NodeFailure('FailedCreatePodSandBox', message);
 }
 
-/** Returns a pod's hostname in its network and hosts file (C19), which has at most 63 characters. */
+/** Returns a pod's hostname on its network and in its hosts file (C19). It has at most 63 characters. */
 export function podHostname(pod: Pod): string {
   if (pod.spec.hostnameOverride) return pod.spec.hostnameOverride;
   const name = pod.spec.hostname || pod.metadata.name;

@@ -17,7 +17,10 @@ export interface ProjectedFile {
 
 export type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 type DownwardItems = NonNullable<NonNullable<Volume['downwardAPI']>['items']>;
-/** A projection of an object. Without items, it contains all keys. The object must exist unless it is optional. */
+/**
+ * Projection of a ConfigMap or Secret. Without items, it contains all keys. The object must exist unless the projection
+ * is optional.
+ */
 export type ObjectProjection = NonNullable<Projection['configMap']>;
 
 const FILE_MODE = 0o644;
@@ -25,7 +28,7 @@ const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 const NO_ADDRESSES = { podIps: [], hostIps: [] };
 
-/** Returns the projections of a volume. A volume of a single source has one. */
+/** Returns the projections of a volume. A downwardAPI, configMap or secret volume has exactly one. */
 export function projectionsOf({ downwardAPI, projected, configMap, secret }: Volume): readonly Projection[] {
   if (downwardAPI !== undefined) return [{ downwardAPI }];
   if (configMap !== undefined) return [{ configMap }];
@@ -37,21 +40,21 @@ export function projectionsOf({ downwardAPI, projected, configMap, secret }: Vol
 export const defaultModeOf = ({ downwardAPI, projected, configMap, secret }: Volume): number =>
   (downwardAPI ?? projected ?? configMap ?? secret)?.defaultMode ?? FILE_MODE;
 
-/** Whether the content of a mounted volume can change when the labels, annotations or resources of its pod change. */
+/** Whether the content of a mounted volume may change when the labels, annotations or resources of its pod change. */
 export const dependsOnPod = ({ downwardAPI, projected }: Volume): boolean =>
   downwardAPI !== undefined || projected !== undefined;
 
-/** Whether the volume contains data from outside its pod, which may change. */
+/** Whether the volume contains data from outside its pod. Such data may change. */
 export const dependsOnObjects = (volume: Volume): boolean =>
   projectionsOf(volume).some(({ downwardAPI }) => downwardAPI === undefined);
 
-/** Returns the paths of the pod fields that the volume contains. */
+/** Returns the field paths of the pod that the volume references. */
 export const fieldPathsOf = (volume: Volume): string[] =>
   projectionsOf(volume).flatMap(
     ({ downwardAPI }) => downwardAPI?.items?.flatMap(({ fieldRef }) => fieldRef?.fieldPath ?? []) ?? [],
   );
 
-/** Whether the volume is always read-only for containers, because the node owns its content. */
+/** Whether the volume is always read-only for containers, because its content does not belong to the pod. */
 export const isReadOnly = (volume: Volume): boolean =>
   dependsOnPod(volume) || (volume.configMap ?? volume.secret ?? volume.image) !== undefined;
 
@@ -74,8 +77,8 @@ export const downwardFiles = (
   }));
 
 /**
- * Returns the files of an object for all keys, or for the listed items. Returns none for an optional object that does
- * not exist. Throws `FailedMount` with the kubelet's message if a required key does not exist.
+ * Returns the files of an object, for all keys or for the listed items. Returns none if an optional object does not
+ * exist. Throws `FailedMount` with the kubelet's message if a required key does not exist.
  */
 export function objectFiles(
   kind: ConfigKind,
@@ -97,8 +100,8 @@ export function objectFiles(
 const toBuffer = (value: string | Buffer): Buffer => (typeof value === 'string' ? Buffer.from(value) : value);
 
 /**
- * Returns the files with normalized paths. If several files have the same path, the last one replaces the others.
- * Throws `FailedMount` for a path outside the volume.
+ * Returns the files with normalized paths. If several files have the same path, the last one takes effect. Throws
+ * `FailedMount` for a path outside the volume.
  */
 export function normalizeFiles(files: readonly ProjectedFile[]): ProjectedFile[] {
   const fileByPath = new Map(files.map((file) => [normalizePath(file.path), file] as const));
@@ -121,8 +124,8 @@ function downwardValue(
 }
 
 /**
- * Throws `FailedMount` for a source that the node cannot provide: an object of an API server on a node without one, or
- * a pod certificate, which the node never requests. Does nothing for an optional source.
+ * Throws `FailedMount` for a source that the node cannot provide, unless it is optional. That is an API object on a
+ * node without an API server, or a pod certificate, which the node never requests.
  */
 export function throwUnlessOptional(volume: Volume, { secret, configMap, ...source }: Projection): void {
   const { serviceAccountToken, clusterTrustBundle, podCertificate } = source;
@@ -141,8 +144,8 @@ export function throwUnlessOptional(volume: Volume, { secret, configMap, ...sour
 }
 
 /**
- * Normalizes a path of plain names. Throws if it leads out of the volume or to a name that is reserved for the volume's
- * internal files.
+ * Normalizes a path. Throws if it leads out of the volume or to a name that is reserved for the volume's internal
+ * files.
  */
 function normalizePath(path: string): string {
   const names = path.split('/');

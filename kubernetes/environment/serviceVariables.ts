@@ -1,9 +1,9 @@
 /**
- * Computes the environment variables with the addresses of services (`envvars/envvars.go` and `kubelet_pods.go` of the
- * kubelet).
+ * Computes the environment variables that contain the addresses of services (`envvars/envvars.go` and `kubelet_pods.go`
+ * of the kubelet).
  */
 
-/** The part of a Service that determines its variables. */
+/** Parts of a Service that determine its variables. */
 export interface ServiceAddress {
   readonly namespace: string;
   readonly name: string;
@@ -15,23 +15,23 @@ export interface ServiceAddress {
 interface ServicePort {
   readonly name?: string;
   readonly port: number;
-  /** Protocol as in a Service, e.g. `TCP`. */
+  /** Protocol in the notation of a Service, e.g. `TCP`. */
   readonly protocol: string;
 }
 
-/** The pod's namespace, and whether the pod gets variables for that namespace's services. */
+/** The pod's namespace, and whether the pod gets variables for the services of that namespace. */
 interface LinkSettings {
   readonly namespace: string;
   readonly enableServiceLinks: boolean;
 }
 
 const HEADLESS_IP = 'None';
-/** The Service of the API server, which is available to every container. */
+/** Service of the API server. Every container gets its variables. */
 const API_SERVER_SERVICE = { namespace: 'default', name: 'kubernetes' };
 
 /**
- * Returns variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace.
- * Variables for the pod's namespace take precedence.
+ * Returns the variables for the API server and, with `enableServiceLinks`, for all services of the pod's namespace. If
+ * names conflict, the service of the pod's namespace takes precedence.
  */
 export function serviceVariables(
   services: Iterable<ServiceAddress>,

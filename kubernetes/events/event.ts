@@ -21,7 +21,7 @@ export interface CoreEvent {
   readonly reportingInstance: string;
 }
 
-/** Component name in events. Node agents other than the kubelet use it, too. */
+/** Component name in events. Like other node agents, this agent uses the name of the kubelet. */
 const COMPONENT_NAME = 'kubelet';
 /** Namespace of events about objects without a namespace. */
 const DEFAULT_NAMESPACE = 'default';
@@ -57,10 +57,10 @@ export function coreEvent(
 }
 
 /**
- * Returns `<object>.<hex>`. The hex part is the timestamp in nanoseconds, in which the sequence number of the event
- * replaces the digits below a millisecond. If that is not a DNS subdomain, which an API server would reject, returns a
- * UUID like `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the name, so it is
- * equally unique and stays the same in a replay.
+ * Returns the name `<object>.<hex>`. The hex part is the timestamp in nanoseconds, whose digits below a millisecond are
+ * replaced with the sequence number of the event. If that is not a DNS subdomain, an API server would reject it, so the
+ * result is a UUID, as in `GenerateEventName` in client-go's `tools/record/util/util.go`. The UUID is derived from the
+ * invalid name, so it is equally unique and stays the same in a replay.
  */
 export function eventName({ name }: InvolvedObject, timestamp: number, sequence: number): string {
   const uniqueName = `${name}.${(BigInt(Math.trunc(timestamp)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16)}`;

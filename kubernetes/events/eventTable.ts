@@ -1,4 +1,4 @@
-/** Formats events like kubectl: as rows of a table in `get events`, and as an age with the count in `describe`. */
+/** Formats events like kubectl, both as a table for `get events` and as an age with the count for `describe`. */
 import { humanDuration } from '../../base/duration.ts';
 import type { CoreEvent } from './event.ts';
 
@@ -21,7 +21,7 @@ const ageOf = (time: string, now: number): string => humanDuration(now - Date.pa
 /** Returns the object of an event in kubectl's notation, e.g. `pod/web`. */
 const formatObject = ({ involvedObject: { kind, name } }: CoreEvent): string => `${kind.toLowerCase()}/${name}`;
 
-/** Returns the table as rows of cells, the header first. `now` is in milliseconds since the epoch. */
+/** Returns the table as rows of cells, starting with the header. `now` is in milliseconds since the epoch. */
 export function eventTable(events: readonly CoreEvent[], { wide, now }: { wide: boolean; now: number }): string[][] {
   const rows = events.map((event) => {
     const { type, reason, involvedObject, source, count, metadata } = event;

@@ -1,10 +1,10 @@
-/** Events about a pod or the node that are published as core/v1 Events. */
+/** Defines the events about a pod or the node that are published as core/v1 Events. */
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerRole } from '../status/view.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** The kubelet's reason and message. The default type is `Normal`. */
+/** Reason and message of an event, as in the kubelet. The type defaults to `Normal`. */
 export interface EventMessage {
   readonly eventType?: EventType;
   readonly reason: string;
@@ -14,10 +14,10 @@ export interface EventMessage {
 /** The events of a transition: one, several or none. */
 export type EventMessages = EventMessage | readonly EventMessage[];
 
-/** Returns an event of type Warning. */
+/** Creates an event message of type Warning. */
 export const warning = (reason: string, message: string): EventMessage => ({ eventType: 'Warning', reason, message });
 
-/** Reference of an event to its object. */
+/** Reference from an event to its object. */
 export interface InvolvedObject {
   readonly kind: 'Pod' | 'Node';
   readonly apiVersion?: string;
@@ -50,7 +50,7 @@ export const recordedEvent = (
   involved,
 });
 
-/** Returns the events of a transition about one object. */
+/** Creates the events that a transition emits about one object. */
 export const recordedEvents = (involved: InvolvedObject, messages: EventMessages): RecordedEvent[] =>
   ('reason' in messages ? [messages] : messages).map((message) => recordedEvent(involved, message));
 
@@ -61,7 +61,7 @@ const CONTAINER_FIELDS: Readonly<Record<ContainerRole, string>> = {
   ephemeral: 'ephemeralContainers',
 };
 
-/** Returns the reference of events to a pod or one of its containers. */
+/** Returns a reference to a pod, or to one of its containers, for events. */
 export function involvedPod(
   { apiVersion, metadata: { namespace, name, uid, resourceVersion } }: Pod,
   container?: { readonly name: string; readonly role: ContainerRole },
@@ -71,5 +71,5 @@ export function involvedPod(
   return container ? { ...pod, fieldPath: `spec.${CONTAINER_FIELDS[container.role]}{${container.name}}` } : pod;
 }
 
-/** Returns the reference of events to the node. The node's name replaces the UID, as in a kubelet. */
+/** Returns a reference to the node for events. As in a kubelet, the node's name replaces the UID. */
 export const involvedNode = (name: string): InvolvedObject => ({ kind: 'Node', name, uid: name });

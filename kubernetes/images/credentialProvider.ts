@@ -1,4 +1,4 @@
-/** The protocol between a node and credential provider plugins (`credentialprovider.kubelet.k8s.io`). */
+/** Defines the protocol between a node and credential provider plugins (`credentialprovider.kubelet.k8s.io`). */
 import * as z from 'zod/mini';
 import { parsedJson } from '../../base/parsedJson.ts';
 import { parseDuration } from '../api/parseDuration.ts';
@@ -13,25 +13,25 @@ export const TOKEN_VERSION = PROVIDER_VERSIONS[2];
 
 /** The configuration of a plugin. */
 export interface CredentialProvider {
-  /** Name of the plugin's program. */
+  /** Name of the plugin's executable. */
   readonly name: string;
   readonly apiVersion: (typeof PROVIDER_VERSIONS)[number];
   /** Patterns of the images for which the plugin provides credentials, in the format of keyring locations. */
   readonly matchImages: readonly string[];
-  /** Cache duration in milliseconds for responses that do not specify one. */
+  /** Cache duration in milliseconds for responses without one. */
   readonly defaultCacheMs: number;
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
-  /** Undefined if the plugin does not receive a service account token. */
+  /** Service account data to send to the plugin. Undefined if the plugin does not receive a service account token. */
   readonly token?: TokenAttributes;
 }
 
-/** The data about the service account of a pod that a plugin receives. */
+/** Service account data of a pod that a plugin receives. */
 export interface TokenAttributes {
   readonly audience: string;
-  /** Whether each token or each service account has its own cached responses. */
+  /** Whether responses are cached per token or per service account. */
   readonly cacheType: 'Token' | 'ServiceAccount';
-  /** Whether the plugin requires a service account. If so, it is skipped for pods without one. */
+  /** Whether the plugin is skipped for pods without a service account. */
   readonly isRequired: boolean;
   /** Annotations that the service account must have. The plugin is skipped if one is missing. */
   readonly requiredAnnotations: readonly string[];
@@ -64,7 +64,7 @@ type CacheKeyType = 'Image' | 'Registry' | 'Global';
 
 export interface ProviderResponse {
   readonly cacheKeyType: CacheKeyType;
-  /** Cache duration in milliseconds. If undefined, the configured default applies. */
+  /** Cache duration in milliseconds. Undefined if the configured default applies. */
   readonly cacheMs?: number;
   readonly keyring: Keyring;
 }
@@ -81,7 +81,7 @@ const responseSchema = z.strictObject({
   auth: z._default(z.nullable(z.record(z.string(), userSchema)), null),
 });
 
-/** Parses the response of a plugin. The refusal never contains the plugin's output, because it could be a secret. */
+/** Parses the response of a plugin. The refusal never quotes the plugin's output, which could contain a secret. */
 export function readResponse(
   text: string,
   { apiVersion }: CredentialProvider,
@@ -96,6 +96,6 @@ export function readResponse(
   return { cacheKeyType, keyring, ...(cacheMs === undefined ? {} : { cacheMs }) };
 }
 
-/** Returns the credentials with the service account as their source. */
+/** Returns the credentials with the given service account as their source. */
 export const keyringOfAccount = (keyring: Keyring, source: CredentialSource): Keyring =>
   keyring.map(([location, credential]) => [location, { ...credential, source }]);

@@ -8,7 +8,7 @@ export interface ImageReference {
   readonly digest?: string;
 }
 
-/** Parses an image reference. Returns why it is invalid, if it is. */
+/** Parses an image reference. If it is invalid, returns the reason as `refusal`. */
 export function parseImageReference(text: string): ImageReference | { readonly refusal: string } {
   if (/^[a-f0-9]{64}$/.test(text)) {
     return { refusal: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` };
@@ -41,8 +41,8 @@ const DEFAULT_REGISTRY = 'docker.io';
 const MAX_PATH_LENGTH = 255;
 
 /**
- * Splits off the registry. The part before the first slash is a registry only if it looks like a host name. All other
- * references are to images on Docker Hub.
+ * Splits off the registry. The part before the first slash is a registry only if it looks like a host name. A reference
+ * without a registry is to an image on Docker Hub.
  */
 function splitRegistry(text: string): [registry: string, remainder: string] {
   const slashIndex = text.indexOf('/');
@@ -54,7 +54,10 @@ function splitRegistry(text: string): [registry: string, remainder: string] {
 }
 
 interface Components {
-  /** The path whose length is limited. It includes the part before the first slash if that is not a registry. */
+  /**
+   * The path to which the length limit applies. It includes the part before the first slash if that part is not a
+   * registry.
+   */
   readonly path: string;
   readonly tag?: string;
   readonly digest?: string;
@@ -76,7 +79,7 @@ function parseComponents(registry: string, remainder: string): Components | unde
 const isPathPart = (part: string): boolean => /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*$/.test(part);
 
 /**
- * Whether a text is a registry name. It is checked label by label, because a single regular expression could take
+ * Whether a string is a registry name. Checks each label separately, because a single regular expression could take
  * quadratic time for a long name.
  */
 function isRegistryName(text: string): boolean {

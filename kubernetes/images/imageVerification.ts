@@ -1,5 +1,5 @@
 /**
- * Determines for which images on the node a pod must prove that it has access
+ * Determines for which images on the node a pod must prove that it has access to them
  * (`imagePullCredentialsVerificationPolicy`).
  */
 
@@ -19,8 +19,8 @@ export interface ImageVerification {
 export const defaultVerification: ImageVerification = { policy: 'NeverVerifyPreloadedImages', allowlist: [] };
 
 /**
- * Whether a pod must prove its access to an image. `isPulledByNode` says whether the node has pulled the image or is about
- * to. Other images were preloaded.
+ * Whether a pod must prove its access to an image. `isPulledByNode` is true if the node has pulled the image or is
+ * about to. All other images were preloaded.
  */
 export function needsProof(image: string, isPulledByNode: boolean, { policy, allowlist }: ImageVerification): boolean {
   if (policy === 'NeverVerify') return false;
@@ -30,7 +30,7 @@ export function needsProof(image: string, isPulledByNode: boolean, { policy, all
   return !allowlist.some((each) => (each.endsWith('/*') ? name.startsWith(each.slice(0, -1)) : name === each));
 }
 
-/** Returns the image name in the spec without tag and digest. */
+/** Returns the image name from the spec without tag and digest. */
 export function withoutTagAndDigest(image: string): string {
   const [name = ''] = image.split('@', 1);
   const slashIndex = name.lastIndexOf('/');
@@ -38,7 +38,7 @@ export function withoutTagAndDigest(image: string): string {
   return colonIndex < 0 ? name : name.slice(0, colonIndex);
 }
 
-/** Returns why an allowlist entry is invalid, or undefined if it is valid. */
+/** Explains why an allowlist entry is invalid. Returns undefined if it is valid. */
 export function allowlistRefusal(entry: string): string | undefined {
   if (entry !== entry.trim()) return 'must not begin or end with spaces';
   const isWildcard = entry.endsWith('/*');

@@ -1,4 +1,4 @@
-/** Registry credentials in Docker's formats, and their selection for an image. */
+/** Parses registry credentials in Docker's formats, and selects those for an image. */
 import * as z from 'zod/mini';
 import { parsedJson } from '../../base/parsedJson.ts';
 
@@ -6,9 +6,11 @@ import { parsedJson } from '../../base/parsedJson.ts';
 export interface Credential {
   readonly username: string;
   readonly password: string;
-  /** Present only in old formats. Used only to tell credentials apart. */
+  /** Email address, which only old formats contain. It is used only to distinguish credentials. */
   readonly email?: string;
-  /** Object that the credential comes from. Undefined for the node's own credentials, which any of its pods may use. */
+  /**
+   * Object that contains the credential. Undefined for the node's own credentials, which any pod on the node may use.
+   */
   readonly source?: CredentialSource;
 }
 
@@ -34,8 +36,8 @@ const entrySchema = z.nullable(
 const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(z.string(), entrySchema))) });
 
 /**
- * Parses a `config.json` (with `auths`) or a `.dockercfg`, which consists of the entries only. Returns undefined if the
- * text is invalid. No reason is given, because it could quote a password.
+ * Parses a `config.json`, which contains entries in `auths`, or a `.dockercfg`, which contains only the entries.
+ * Returns undefined if the text is invalid. Does not return the reason, because it could quote a password.
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
   const value = parsedJson(text);
@@ -45,17 +47,17 @@ export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): K
     ([location, entry]) => [normalizeLocation(location), toCredential(entry)] as const,
   );
   if (entries.some(([, credential]) => credential === undefined)) return undefined;
-  // Docker writes entries without credentials if a credential helper stores them.
+  // Skip entries without credentials, which Docker writes if a credential helper stores the credentials.
   const usableEntries = entries.flatMap(([location, credential]) =>
     credential?.username ? [[location, credential] as const] : [],
   );
   return sortBySpecificity(usableEntries);
 }
 
-/** Merges keyrings. Credentials for the same location are tried in the order of the keyrings. */
+/** Merges keyrings. The order of the keyrings determines the order of credentials for the same location. */
 export const mergeKeyrings = (keyrings: readonly Keyring[]): Keyring => sortBySpecificity(keyrings.flat());
 
-/** Creates a keyring, normalizing the locations. */
+/** Creates a keyring with normalized locations. */
 export const keyringOf = (entries: readonly (readonly [location: string, credential: Credential])[]): Keyring =>
   sortBySpecificity(entries.map(([location, credential]) => [normalizeLocation(location), credential]));
 
@@ -82,8 +84,8 @@ function decodeBase64(text: string): string | undefined {
 }
 
 /**
- * Normalizes a location, e.g. `https://host/v1/` to `host`. A path after the protocol version is a path in the
- * registry.
+ * Normalizes a location, e.g. `https://host/v1/` to `host`. A path after the protocol version `/v1` or `/v2` is
+ * retained, because it is a path in the registry.
  */
 function normalizeLocation(location: string): string {
   const [host = '', path] = splitLocation(location.replace(/^https?:\/\//, ''));

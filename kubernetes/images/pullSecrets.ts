@@ -4,19 +4,19 @@ import { type EventMessage, warning } from '../events/recordedEvent.ts';
 import type { ConfigObject } from '../objects/configObject.ts';
 import { type Keyring, readKeyring } from './keyring.ts';
 
-/** Returns the names of the Secrets. An API server accepts empty names, which are ignored. */
+/** Returns the names of the pod's image pull Secrets. Ignores empty names, which an API server accepts. */
 export const pullSecretNames = ({ spec }: Pod): string[] =>
   (spec.imagePullSecrets ?? []).flatMap(({ name }) => (name ? [name] : []));
 
-/** Key and format of the credentials, by type of Secret. */
+/** Key and format of the credentials in a Secret, by type of the Secret. */
 const SECRET_FORMATS = new Map([
   ['kubernetes.io/dockerconfigjson', { key: '.dockerconfigjson', form: 'config.json' }],
   ['kubernetes.io/dockercfg', { key: '.dockercfg', form: '.dockercfg' }],
 ] as const);
 
 /**
- * Returns the credentials in a Secret, or none if it has another type or no value. The refusal of an unreadable value
- * does not quote the value, because it could contain a password.
+ * Returns the credentials in a Secret, or none if the Secret has a different type or no value. The refusal of an
+ * unreadable value does not quote it, because it could contain a password.
  */
 export function keyringOfSecret({
   type,

@@ -1,7 +1,7 @@
 /**
- * Reads and writes the content of image pull records: an `ImagePullIntent` says that the node is about to pull an
- * image, and an `ImagePulledRecord` says with which credentials it has pulled one. The format is the kubelet's, so that
- * a kubelet can take over the records.
+ * Reads and writes image pull records. An `ImagePullIntent` says that the node is about to pull an image, and an
+ * `ImagePulledRecord` says with which credentials it has pulled one. The format is the kubelet's, so that a kubelet can
+ * take over the records.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -29,8 +29,8 @@ const intentSchema = z.strictObject({
   image: stringSchema,
 });
 /**
- * Strict, because an unknown field could be a restriction. A record with an unknown field is therefore not accepted as
- * proof.
+ * Schema of a record. It is strict, because an unknown field could be a restriction. A record with an unknown field is
+ * therefore not accepted as proof.
  */
 const recordSchema = z.strictObject({
   kind: z.literal('ImagePulledRecord'),
@@ -42,17 +42,20 @@ const recordSchema = z.strictObject({
 
 type Account = z.output<typeof accountSchema>;
 type Secret = z.output<typeof secretSchema>;
-/** The credentials with which an image was pulled. `nodePodsAccessible` means none, or the node's own. */
+/**
+ * The credentials with which an image was pulled. `nodePodsAccessible` is set for a pull without credentials or with
+ * the node's own.
+ */
 export type PullCredentials = z.output<typeof credentialsSchema>;
 
 export interface PulledRecord {
   /** The image's reference in the runtime. */
   readonly imageRef: string;
-  /** Pull credentials by image name. The names are those in specs, without tag and digest. */
+  /** Pull credentials by image name, i.e. the name in specs without tag and digest. */
   readonly credentialsByImage: Readonly<Record<string, PullCredentials>>;
 }
 
-/** Returns the name of the record's file. */
+/** Returns the file name of a record or an intent. */
 export const recordFileName = (name: string): string => `sha256-${createHash('sha256').update(name).digest('hex')}`;
 
 const RECORD_VERSION = { apiVersion: 'kubelet.config.k8s.io/v1beta1' };
@@ -79,7 +82,7 @@ export function formatRecord({ imageRef, credentialsByImage }: PulledRecord, now
   });
 }
 
-/** Returns undefined if the content is invalid. */
+/** Parses a record. Returns undefined if the content is invalid. */
 export function readRecord(content: string): PulledRecord | undefined {
   const result = z.safeParse(recordSchema, parsedJson(content));
   return result.success
@@ -87,7 +90,7 @@ export function readRecord(content: string): PulledRecord | undefined {
     : undefined;
 }
 
-/** Returns the record of a pull with the credential, or of an anonymous pull if it is undefined. */
+/** Returns the recorded form of the credential of a pull. Undefined stands for an anonymous pull. */
 export function pullCredentialsOf(credential: Credential | undefined): PullCredentials {
   const source = credential?.source;
   if (credential === undefined || source === undefined) return { nodePodsAccessible: true };
@@ -99,9 +102,9 @@ export function pullCredentialsOf(credential: Credential | undefined): PullCrede
 
 /**
  * Checks whether a pod's credentials prove its access to an image that was pulled with `known` (`MustAttemptImagePull`
- * in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not. Proof is the same
- * credential in any Secret, the same Secret with a changed credential, or the same service account. `learned` is a
- * Secret to add to the record.
+ * in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not. The same credential in
+ * any Secret, the same Secret with a changed credential, and the same service account are proof. `learned` is a Secret
+ * to add to the record.
  */
 export function findProof(
   known: PullCredentials,
@@ -117,7 +120,7 @@ export function findProof(
     if (sameHashSecrets.length > 0) {
       return { learned: sameHashSecrets.some((each) => isSameAccount(each, podSecret)) ? undefined : addedCredentials };
     }
-    // A full record cannot include the changed credential, so require a pull like the kubelet.
+    // If the record is full, the changed credential cannot be added to it, so require a pull like the kubelet.
     if (!isFull && secrets.some((each) => isSameAccount(each, podSecret))) return { learned: addedCredentials };
   }
   const podAccount = podCredentials.find(({ source }) => source?.kind === 'serviceAccount')?.source;
@@ -125,8 +128,9 @@ export function findProof(
 }
 
 /**
- * Maximum number of Secrets, and of service accounts, in a record, so that short-lived namespaces do not let it grow
- * without bound. A kubelet limits only Secrets that it adds without a pull (`writeRecordWhileMatchingLimit`).
+ * Maximum number of Secrets and of service accounts in a record. Without it, short-lived namespaces would let the
+ * record grow without bound. A kubelet limits only the Secrets that it adds without a pull
+ * (`writeRecordWhileMatchingLimit`).
  */
 const MAX_SECRETS = 100;
 
@@ -134,8 +138,8 @@ const isSameAccount = (a: Account, b: Account): boolean =>
   a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;
 
 /**
- * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that any pod may use
- * remains accessible to all pods.
+ * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that is accessible
+ * to all pods of the node remains so.
  */
 export function withProof(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
   const previous = lookUp(record.credentialsByImage, name);
@@ -158,8 +162,9 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
 }
 
 /**
- * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. The oldest entries
- * beyond the maximum are dropped. Their pods must pull again, which takes time but does not expose the image.
+ * Merges two lists, sorted and without duplicates. Entries in `added` replace those in `previous`. Beyond the maximum,
+ * the first entries in `previous` are dropped. Their pods must pull the image again, which takes time but does not
+ * expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
   const unreplaced = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));
@@ -168,7 +173,7 @@ function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: 
   return [...unreplaced.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** Returns the kubelet's hash of a credential, as in its records. */
+/** Returns the hash of a credential as the kubelet computes it for its records. */
 export function credentialHash({ username, password, email = '' }: Credential): string {
   const entries = Object.entries({ username, password, email }).filter(([, value]) => value !== '');
   return createHash('sha256')

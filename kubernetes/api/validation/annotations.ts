@@ -36,7 +36,8 @@ function validateMirror(annotations: Readonly<Record<string, string>>, { nodeNam
 }
 
 /**
- * Checks that the value is a 32-bit integer without a plus sign or leading zeros (`GetDeletionCostFromPodAnnotations`).
+ * Checks that the value is a 32-bit integer in canonical form, without a plus sign or leading zeros
+ * (`GetDeletionCostFromPodAnnotations`).
  */
 function validateDeletionCost(value: string | undefined): Problem[] {
   if (value === undefined) return [];
@@ -45,7 +46,7 @@ function validateDeletionCost(value: string | undefined): Problem[] {
   return isInt32 ? [] : [invalid(`${ANNOTATIONS_PATH}[${DELETION_COST_ANNOTATION}]`, value, 'must be a 32bit integer')];
 }
 
-/** Checks a seccomp annotation. In the path, its key follows a dot, as in Kubernetes's message. */
+/** Checks a seccomp annotation. As in Kubernetes's message, its key follows a dot in the path instead of brackets. */
 function validateSeccompAnnotation(key: string, value: string): Problem[] {
   if (key !== POD_SECCOMP_ANNOTATION && !key.startsWith(CONTAINER_SECCOMP_PREFIX)) return [];
   const path = `${ANNOTATIONS_PATH}.${key}`;

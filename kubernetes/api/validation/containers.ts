@@ -27,14 +27,14 @@ import {
   validateRequiredText,
 } from './words.ts';
 
-/** The parts of the pod on which the validation of its containers depends. */
+/** Parts of the pod on which the validation of its containers depends. */
 export interface PodValidationContext {
   readonly spec: PodSpec;
   readonly volumes: ValidVolumes;
   readonly podClaims: readonly string[];
 }
 
-/** Validates all containers in the order of Kubernetes: regular, init and ephemeral containers. */
+/** Validates all containers in the order of Kubernetes, i.e. regular, init and ephemeral containers. */
 export function validateContainers(context: PodValidationContext): Problem[] {
   const { initContainers = [], containers, ephemeralContainers = [] } = context.spec;
   return [
@@ -75,8 +75,8 @@ function validateInit(containers: readonly Container[], context: PodValidationCo
       ...validateCommon(container, context, itemPath),
       ...validateInitRestartRules(container, itemPath),
       ...duplicateName(container, names, itemPath),
-      // Init containers run one after the other, so each is checked separately. Kubernetes always reports the path of
-      // the first one.
+      // Check each init container separately, because they run sequentially and may use the same port. Kubernetes
+      // always reports the path of the first one.
       ...duplicateHostPorts([container], path),
       ...handlers,
       ...(isSidecar(container) ? [] : forbidResizeRestart(container, itemPath)),
@@ -140,7 +140,7 @@ const isSet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
 
 /**
- * Checks that image names are not surrounded by white space. Pod templates may have such names
+ * Checks that no white space surrounds an image name. Only pod templates may have such names
  * (`validateContainerOnlyForPod`).
  */
 export function validateImages({ containers, initContainers = [] }: PodSpec): Problem[] {
@@ -212,7 +212,7 @@ function validatePortName(name: string, names: Set<string>, path: string): Probl
   return [];
 }
 
-/** Reports host ports that several containers use. */
+/** Reports host ports that more than one container uses. */
 function duplicateHostPorts(containers: readonly Container[], path: string): Problem[] {
   const hostPortKeys = new Set<string>();
   return containers.flatMap(({ ports = [] }, index) =>
@@ -231,8 +231,8 @@ const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
 
 /**
- * Validates the restart rules of an init container. If the container has no restart policy, Kubernetes reports only
- * that, and does not validate the rules.
+ * Validates the restart rules of an init container. If the container has rules but no restart policy, only that is
+ * reported, as in Kubernetes.
  */
 const validateInitRestartRules = (container: Container, path: string): Problem[] =>
   container.restartPolicy === undefined

@@ -81,7 +81,7 @@ const validateFileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: s
   ...(file === '' ? [required(`${path}.path`)] : validateNoBacksteps(`${path}.path`, file)),
 ];
 
-/** Checks that prefixes are valid and that each source references one object. */
+/** Checks that prefixes are valid and that each source references exactly one object. */
 export function validateEnvFrom(sources: readonly EnvFromSource[], path: string): Problem[] {
   return sources.flatMap(({ prefix = '', configMapRef, secretRef }, index) => {
     const itemPath = `${path}[${index}]`;
@@ -96,7 +96,7 @@ export function validateEnvFrom(sources: readonly EnvFromSource[], path: string)
   });
 }
 
-/** Kubernetes accepts a trailing dash here, as for the prefix of a generated name. */
+/** Checks an object name. Kubernetes accepts a trailing dash here, as in the prefix of a generated name. */
 const validateObjectName = (name = '', path: string): Problem[] =>
   name === '' ? [required(path)] : allInvalid(path, name, subdomain(maskTrailingDash(name)));
 

@@ -1,4 +1,4 @@
-/** Validates the fields and resources that variables and downward API volumes reference (`core/validation`). */
+/** Validates references to fields and resources in variables and downward API volumes (`core/validation`). */
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../schema/env.ts';
@@ -23,7 +23,7 @@ const DOWNWARD_FIELDS: ReadonlySet<string> = new Set([
   'status.podIPs',
 ]);
 
-/** Checks that a field exists and is in `supported`, unless it selects a single label or annotation. */
+/** Checks that a field exists and is in `supported`. Any single label or annotation is supported. */
 export function validateFieldRef(
   { apiVersion = '', fieldPath }: ObjectFieldSelector,
   supported: readonly string[],
@@ -52,7 +52,7 @@ const SUPPORTED_RESOURCES = [
 ];
 const HUGE_PAGES_PATTERN = /^(limits|requests)\.hugepages-/;
 
-/** Checks the resource and the divisor. A volume must specify the container. */
+/** Checks the resource and the divisor. In a volume, the reference must also name the container. */
 export function validateResourceFieldRef(
   { containerName, resource, divisor = '0' }: ResourceFieldSelector,
   path: string,
@@ -73,7 +73,10 @@ export function validateResourceFieldRef(
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** Exponents and leading zeros remain in the string that the kubelet compares with the divisors (`Quantity.String`). */
+/**
+ * Pattern of quantities that the kubelet does not recognize as a divisor, because it compares strings
+ * (`Quantity.String`), in which exponents and leading zeros remain.
+ */
 const NON_CANONICAL_PATTERN = /[eE][+-]?\d+$|^[+-]?0\d/;
 
 const isWholeMilli = (quantity: string): boolean => nanosOf(quantity) % 1_000_000n === 0n;

@@ -29,7 +29,7 @@ export function validateHandlers(container: Container, graceSeconds: number, pat
   ];
 }
 
-/** Reports hooks and probes of an init container that runs to completion, which must not have any. */
+/** Reports hooks and probes of an init container that is not a sidecar, because such a container must not have any. */
 export function forbidHandlers(container: Container, path: string): Problem[] {
   const reason = 'may not be set for init containers without restartPolicy=Always';
   const fields = (['lifecycle', ...PROBE_FIELDS] as const).filter((field) => container[field] !== undefined);
@@ -65,7 +65,7 @@ function validateProbe(
   ];
 }
 
-/** Validates the first action of a handler and reports any others. */
+/** Validates the first action of a handler and reports any additional actions. */
 function validateHandler(handler: Probe & LifecycleHandler, graceSeconds: number, path: string): Problem[] {
   const [first, ...excess] = HANDLER_FIELDS.filter((kind) => handler[kind] !== undefined);
   if (first === undefined) return [required(path, 'must specify a handler type')];

@@ -15,7 +15,7 @@ import {
   validatePathInVolume,
 } from './words.ts';
 
-/** The valid volumes of a pod by name. A mount of an invalid volume is reported as well. */
+/** The valid volumes of a pod by name. Invalid volumes are not included, so their mounts are reported as well. */
 export type ValidVolumes = ReadonlyMap<string, Volume>;
 
 /** Checks that each mount references a volume and that mount paths are unique. */
@@ -45,7 +45,7 @@ export function validateMounts(container: Container, volumes: ValidVolumes, path
   });
 }
 
-/** Kubernetes reports an invalid subpath without the index of its mount. */
+/** Validates the subPath of a mount. Kubernetes reports an invalid one without the index of its mount. */
 function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, itemPath: string): Problem[] {
   const hasBothPaths = subPath !== '' && subPathExpr !== '';
   return [

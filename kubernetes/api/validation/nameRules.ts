@@ -1,6 +1,6 @@
 /**
  * Rules for names, labels and keys (`api/validate/content` and `util/validation` of apimachinery). Each function
- * returns one sentence per violated rule.
+ * returns one message per violated rule.
  */
 
 const LABEL_PATTERN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -20,7 +20,7 @@ function withExamples(rule: string, pattern: string, examples: readonly string[]
   return `${rule} (e.g. ${quotedExamples}regex used for validation is '${pattern}')`;
 }
 
-/** Unit in messages. Kubernetes always counts bytes but calls them characters for names. */
+/** Unit of a length in messages. Kubernetes always counts bytes but calls them characters for names. */
 type Unit = 'bytes' | 'characters';
 
 const lengthProblems = (value: string, maxLength: number, unit: Unit): string[] =>
@@ -91,7 +91,9 @@ export function configKeyProblems(value: string): string[] {
   return [...lengthProblem, ...patternProblem, ...(value.startsWith('..') ? [`must not start with '..'`] : [])];
 }
 
-/** Checks a domain whose labels may contain and start with underscores, as in the search list of a resolver. */
+/**
+ * Checks a search domain of a resolver. Unlike in other domains, a label may contain underscores and start with one.
+ */
 export function underscoreSubdomainProblems(value: string): string[] {
   const lengthProblem = lengthProblems(value, MAX_SUBDOMAIN_LENGTH, 'characters');
   const label = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
@@ -103,8 +105,8 @@ export function underscoreSubdomainProblems(value: string): string[] {
 }
 
 /**
- * Returns a name for checking a prefix of generated names, in which a trailing dash is valid because more characters
- * follow.
+ * Replaces a trailing dash in the prefix of a generated name before the prefix is checked. The dash is valid because
+ * more characters follow in the generated name.
  */
 export const maskTrailingDash = (value: string): string =>
   value.length > 1 && value.endsWith('-') ? `${value.slice(0, -2)}a` : value;

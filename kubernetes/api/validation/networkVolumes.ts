@@ -1,4 +1,4 @@
-/** Validates volume sources whose data is on the network or on a block device (`core/validation`). */
+/** Validates volume sources whose data is stored on the network or on a block device (`core/validation`). */
 import type { Problem } from '../problem.ts';
 import type { Volume } from '../schema/volume.ts';
 import { dnsSubdomainProblems } from './nameRules.ts';
@@ -32,7 +32,7 @@ const awsElasticBlockStore: VolumeCheck<'awsElasticBlockStore'> = ({ volumeID, p
   ...validatePartition(partition, path),
 ];
 
-/** Accepts 0, which means no partition, although the message excludes 0. */
+/** Checks a partition number. Accepts 0, which means no partition, although the error message excludes 0. */
 const validatePartition = (partition: number | undefined, path: string): Problem[] =>
   partition === 0 ? [] : validateRange(`${path}.partition`, partition, 1, 255);
 

@@ -1,6 +1,6 @@
 /**
- * Validates the metadata that objects of all kinds have (`api/validation/objectmeta.go` of apimachinery), for manifests
- * and for the test API server.
+ * Validates the metadata that objects of all kinds have (`api/validation/objectmeta.go` of apimachinery). Used for
+ * manifests and by the test API server.
  */
 import type * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
@@ -10,7 +10,7 @@ import { allInvalid, forbidden, invalid, required, tooLong, validateNotNegative 
 
 export type ObjectMeta = z.infer<typeof manifestMetaSchema>;
 
-/** Rules for the names of a kind. */
+/** Rules for the names of objects of one kind. */
 export interface NameRule {
   readonly isNamespaced: boolean;
   /** Returns the problems of a name of this kind. */
@@ -54,7 +54,7 @@ export function validateCommonMeta({ labels = {}, annotations = {}, ownerReferen
   ];
 }
 
-/** Validates labels, or a selector in the form of a map. */
+/** Validates labels, or a selector that has the same form. */
 export function validateLabels(labels: Readonly<Record<string, string>>, path: string): Problem[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...allInvalid(path, key, labelKeyProblems(key)),
@@ -84,11 +84,11 @@ type OwnerReference = NonNullable<ObjectMeta['ownerReferences']>[number];
 
 const OWNERS_PATH = `${METADATA_PATH}.ownerReferences`;
 
-/** Checks that each owner is specified completely and that at most one of them is the controller. */
+/** Checks that each owner is specified completely and that at most one owner is the controller. */
 function validateOwners(owners: readonly OwnerReference[]): Problem[] {
   const problems: Problem[] = [];
-  // The problem of each additional controller contains the whole list. The list can be long, so it is formatted only
-  // once.
+  // Format the list only once, because the problem of each additional controller contains the whole list, which can be
+  // long.
   let formattedOwners: string | undefined;
   let controller: string | undefined;
   for (const owner of owners) {
@@ -121,7 +121,7 @@ function validateOwner(owner: OwnerReference): Problem[] {
   ];
 }
 
-/** Returns a reference with its fields in the order of the Go type, for messages. */
+/** Returns a reference for a message, with its fields in the order of the Go type. */
 function orderedLikeGo({
   apiVersion,
   kind,

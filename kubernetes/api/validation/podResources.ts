@@ -18,7 +18,7 @@ import {
 } from './words.ts';
 
 /**
- * Checks that a pod's requests cover those of its containers, and that no container has a higher limit than the pod.
+ * Checks that a pod's requests cover those of its containers, and that no container's limit exceeds the pod's limit.
  */
 export function validatePodResources(spec: PodSpec, podClaims: readonly string[]): Problem[] {
   const { resources, os } = spec;
@@ -47,8 +47,8 @@ function validateSum(spec: PodSpec, kind: 'requests' | 'limits', resource: strin
 }
 
 /**
- * Checks the limits of containers. The path matches Kubernetes's message, although it does not point to an existing
- * field.
+ * Checks that the limits of containers do not exceed the pod's. The path is that of Kubernetes's message, although
+ * there is no such field.
  */
 function validateContainerLimits(spec: PodSpec): Problem[] {
   return spec.containers.flatMap(({ resources }, index) =>
@@ -63,8 +63,8 @@ function validateContainerLimits(spec: PodSpec): Problem[] {
 }
 
 /**
- * Checks that resize policies exist only for CPU and memory, and do not require restarts in a pod whose restartPolicy
- * is Never.
+ * Checks that resize policies exist only for CPU and memory, and that they do not require restarts in a pod whose
+ * restartPolicy is Never.
  */
 export function validateResizePolicy(
   policies: NonNullable<Container['resizePolicy']>,

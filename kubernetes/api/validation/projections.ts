@@ -31,7 +31,7 @@ const SUPPORTED_FIELDS = [
   'metadata.uid',
 ];
 
-/** Checks that each item has a path inside the volume, and one field or resource. */
+/** Checks that each item has a path inside the volume and exactly one field or resource. */
 export function validateDownwardApi({ items = [], defaultMode }: DownwardApi, path: string): Problem[] {
   return [
     ...validateFileMode(`${path}.defaultMode`, defaultMode),
@@ -79,13 +79,10 @@ const validateKey = ({ key, path: file, mode }: KeyItems[number], path: string):
   ...validateFileMode(`${path}.mode`, mode),
 ];
 
-/** Checks that each source has a single type and that file paths are unique. */
+/** Checks that each source has exactly one type and that file paths are unique. */
 export function validateProjected({ sources = [], defaultMode }: ProjectedVolume, path: string): Problem[] {
   const paths = new Set<string>();
-  /**
-   * Reports a path that another file in the volume already uses. `reportedValue` is the value that the message
-   * contains.
-   */
+  /** Reports a path that a previous file in the volume already has. `reportedValue` is the value in the message. */
   const reportDuplicatePath = (file: string, reportedValue = file): Problem[] => {
     const isDuplicate = paths.has(file);
     paths.add(file);
@@ -146,7 +143,7 @@ function validateObjectSource(
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
-/** Kubernetes reports the path of a token as a field of the volume. */
+/** Validates a token projection. Kubernetes reports the path of a token as if it were a field of the volume. */
 function validateToken(
   { path: file, expirationSeconds: seconds = 3600 }: NonNullable<ProjectionSource['serviceAccountToken']>,
   path: string,
@@ -204,7 +201,8 @@ function validateBundleName(bundle: TrustBundle, path: string): Problem[] {
 }
 
 /**
- * Checks a bundle's name, which starts with the signer's name if it has a signer (`ValidateClusterTrustBundleName`).
+ * Checks a bundle's name. If the bundle has a signer, the name must start with the signer's name
+ * (`ValidateClusterTrustBundleName`).
  */
 function bundleNameProblems(name: string): string[] {
   return dnsSubdomainProblems(name.slice(name.lastIndexOf(':') + 1));

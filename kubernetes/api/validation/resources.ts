@@ -9,13 +9,13 @@ import { duplicate, forbidden, invalid, notFound, required, validateDnsLabel } f
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
-/** The validator of resource names, and the pod's claims that containers may use. */
+/** Validator for the resource names, and the pod's claims that containers may use. */
 export interface ResourceRules {
   readonly validateName?: (name: string, path: string) => Problem[];
   readonly podClaims?: readonly string[];
 }
 
-/** Validates names, amounts, requests against limits, and claims. */
+/** Validates the names, the amounts, the relation of requests to limits, and the claims. */
 export function validateResources(
   { requests = {}, limits = {}, claims = [] }: ResourceRequirements,
   path: string,
@@ -111,7 +111,7 @@ function validateClaims(claims: Claims, podClaims: readonly string[], path: stri
   });
 }
 
-/** The claims that a container uses as a whole, and the requests that it uses of other claims, by claim name. */
+/** The claims that a container uses as a whole, and for each other claim the requests of it that the container uses. */
 interface UsedClaims {
   readonly wholeClaims: Set<string>;
   readonly requests: Map<string, Set<string>>;

@@ -1,5 +1,6 @@
 /**
- * Validates scheduling fields: node selectors, affinity, tolerations, topology spread and gates (`core/validation`).
+ * Validates scheduling fields, i.e. node selectors, affinity, tolerations, topology spread and gates
+ * (`core/validation`).
  */
 import type { Problem } from '../problem.ts';
 import type { PodSpec } from '../schema/pod.ts';
@@ -46,7 +47,7 @@ function validateNodeAffinity(affinity: NodeAffinity, path: string): Problem[] {
     ...(terms ?? []).flatMap((term, index) => validateNodeTerm(term, true, `${fieldPath}[${index}]`)),
     ...(affinity[PREFERRED_TERMS] ?? []).flatMap(({ weight, preference }, index) => [
       ...validateWeight(weight, `${path}.${PREFERRED_TERMS}[${index}].weight`),
-      // Invalid label values are harmless in a preference, because no node can have them.
+      // Accept invalid label values in a preference. They are harmless, because no node can have them.
       ...validateNodeTerm(preference, false, `${path}.${PREFERRED_TERMS}[${index}].preference`),
     ]),
   ];
@@ -125,7 +126,9 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: string): Problem[]
   ];
 }
 
-/** Validates label keys whose values are taken from the pod itself (`ValidateMatchLabelKeysAndMismatchLabelKeys`). */
+/**
+ * Validates the keys of labels whose values come from the pod itself (`ValidateMatchLabelKeysAndMismatchLabelKeys`).
+ */
 function validateLabelKeys(
   {
     matchLabelKeys = [],
@@ -266,8 +269,8 @@ export function validateSchedulingGroup({ schedulingGroup }: PodSpec): Problem[]
 }
 
 /**
- * Returns warnings about fields of a static pod that only a scheduler uses. A kubelet ignores them silently, because no
- * scheduler places a static pod.
+ * Returns warnings about fields of a static pod that have no effect, because no scheduler places a static pod. A
+ * kubelet ignores these fields silently.
  */
 export function schedulerWarnings({ affinity = {}, topologySpreadConstraints, schedulingGroup }: PodSpec): Problem[] {
   const { podAffinity, podAntiAffinity, nodeAffinity } = affinity;

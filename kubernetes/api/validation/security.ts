@@ -80,7 +80,7 @@ export function validateContainerSecurity(
 
 const validateId = (path: string, id: number | undefined): Problem[] => validateRange(path, id, 0, MAX_USER_ID);
 
-/** Checks that a container that forbids privilege escalation is not privileged itself. */
+/** Checks that a container is not privileged if it forbids privilege escalation. */
 function validateEscalation(context: SecurityContext, path: string): Problem[] {
   if (context.allowPrivilegeEscalation !== false) return [];
   const conflictProblem = (condition: string) =>
@@ -93,9 +93,7 @@ function validateEscalation(context: SecurityContext, path: string): Problem[] {
   ];
 }
 
-/**
- * Returns a security context in the form that messages contain, with all fields under the names of Go's internal type.
- */
+/** Returns a security context as messages contain it, with all fields under the names of Go's internal type. */
 function toGoValue(context: SecurityContext): object {
   const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = context;
   return {
@@ -216,7 +214,7 @@ function validateHostSysctl(name: string, { hostNetwork, hostIPC }: PodSpec, pat
   return namespace === 'ipc' && hostIPC ? hostNamespaceProblem('hostIPC') : [];
 }
 
-/** Checks that a pod with its own user namespace does not use other namespaces of the host (`validateHostUsers`). */
+/** Checks that a pod with its own user namespace does not use any other namespace of the host (`validateHostUsers`). */
 export function validateHostUsers(spec: PodSpec): Problem[] {
   if (spec.hostUsers !== false) return [];
   const reason = 'when `hostUsers` is false';

@@ -9,10 +9,10 @@ import type { Container } from '../schema/container.ts';
 import type { PodSpec } from '../schema/pod.ts';
 import type { Volume } from '../schema/volume.ts';
 
-/** A reference in a pod to an API object. */
+/** A reference from a pod to an API object. */
 interface SpecReference {
   readonly path: string;
-  /** Kind of the object, as in the kubelet's message. */
+  /** Resource of the object, as named in the kubelet's message. */
   readonly resource: string;
   /** Whether the pod can run without the object, because the reference is optional or has no effect. */
   readonly isOptional: boolean;
@@ -34,15 +34,15 @@ export interface RequiredObject extends NamedObject {
 
 /** Settings for the check of references. */
 export interface StaticRules {
-  /** Whether references that the pod can run without are accepted, for manifests that were written for a cluster. */
+  /** Whether to accept references that the pod can run without, for manifests that were written for a cluster. */
   readonly isLenient: boolean;
-  /**
-   * Whether references to ConfigMaps and Secrets are accepted, because the caller checks them with `requiredObjects`.
-   */
+  /** Whether to accept references to ConfigMaps and Secrets, because the caller checks them with `requiredObjects`. */
   readonly acceptsObjects?: boolean;
 }
 
-/** Reports each reference and each projection without a source, like a kubelet (`HasAPIObjectReference`). */
+/**
+ * Reports each unacceptable reference and each projection without a source, like a kubelet (`HasAPIObjectReference`).
+ */
 export function validateStatic(spec: PodSpec, { isLenient, acceptsObjects = false }: StaticRules): Problem[] {
   const rejectedReferences = refusedReferences(spec, isLenient).filter(
     ({ object }) => !acceptsObjects || object === undefined,
@@ -65,7 +65,9 @@ function emptyProjections({ volumes = [] }: PodSpec): Problem[] {
   );
 }
 
-/** Returns the objects that the source of a pod should provide, once per path. */
+/**
+ * Returns the objects that the source of a pod should provide. An object is repeated for each path that references it.
+ */
 export function requiredObjects(spec: PodSpec, isLenient: boolean): RequiredObject[] {
   return refusedReferences(spec, isLenient).flatMap(({ object, path, isOptional }) =>
     object === undefined ? [] : [{ ...object, path, isOptional }],
@@ -114,7 +116,10 @@ function podReferences({
   ];
 }
 
-/** Volume types whose data is, or is located by, an API object, with the resource in the kubelet's message. */
+/**
+ * Volume types that need an API object, with its resource as named in the kubelet's message. The object contains the
+ * data of the volume or its location.
+ */
 const VOLUME_RESOURCES = {
   secret: 'secrets',
   configMap: 'configmaps',
@@ -133,23 +138,23 @@ const PROJECTION_RESOURCES = {
   podCertificate: 'podcertificates',
 } as const;
 
-/** Volume types with an optional Secret for credentials. */
+/** Volume types with an optional Secret that contains credentials. */
 const TYPES_WITH_SECRET = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
 /**
- * Volume types that this node cannot mount. A lenient node accepts them here, because the mount fails with a message of
- * its own.
+ * Volume types that this node cannot mount. A lenient node accepts them here, because mounting them fails with a
+ * specific message.
  */
 const UNSUPPORTED_TYPES: ReadonlySet<string> = new Set(['csi', 'glusterfs', 'azureFile']);
 
-/** Safe cast: `K` lists all keys of these constants. */
+/** Safe cast, because `K` lists all keys of these constants. */
 const typedEntries = <K extends string, V>(object: Readonly<Record<K, V>>) => Object.entries(object) as [K, V][];
 
 function volumeReferences({ volumes = [] }: PodSpec): SpecReference[] {
   return volumes.flatMap((volume, index) => referencesOfVolume(volume, `spec.volumes[${index}]`));
 }
 
-/** Returns the referenced objects by type of source. */
+/** Returns the objects that a volume or projection references, by source type. */
 const objectsByType = (configMap: string | undefined, secret: string | undefined) =>
   new Map([
     ['configMap', toNamedObject('ConfigMap', configMap)],

@@ -22,13 +22,13 @@ import {
   validateRequiredText,
 } from './words.ts';
 
-/** The valid volumes, which containers may mount, and the problems of the others. */
+/** The valid volumes, which containers may mount, and the problems of the invalid ones. */
 export interface VolumeValidation {
   readonly validVolumes: ValidVolumes;
   readonly problems: readonly Problem[];
 }
 
-/** Checks that names are valid and unique, and that each volume has one valid source. */
+/** Checks that names are valid and unique, and that each volume has exactly one valid source. */
 export function validateVolumes(volumes: readonly Volume[], podName: string, path: string): VolumeValidation {
   const validVolumes = new Map<string, Volume>();
   const createdClaims = new Set(volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`));
@@ -53,7 +53,7 @@ export function validateVolumes(volumes: readonly Volume[], podName: string, pat
 type VolumeCheck<K extends keyof Volume> = (source: NonNullable<Volume[K]>, path: string) => Problem[];
 type VolumeChecks = { readonly [K in Exclude<keyof Volume, 'name'>]-?: VolumeCheck<K> };
 
-/** The check per source, in the order of Kubernetes, which only checks the first source. */
+/** Check of each source type, in the order of Kubernetes, which validates only the first source of a volume. */
 const VOLUME_CHECKS: VolumeChecks = {
   emptyDir: ({ sizeLimit = '0' }, path) =>
     nanosOf(sizeLimit) < 0n
@@ -107,14 +107,14 @@ const VOLUME_CHECKS: VolumeChecks = {
   ],
 };
 
-/** Names that Kubernetes uses for some fields in its messages. */
+/** Names that Kubernetes uses in messages for fields whose actual names differ. */
 const PROBLEM_NAMES: ReadonlyMap<string, string> = new Map([['gcePersistentDisk', 'persistentDisk']]);
 const EXCLUSION_NAMES: ReadonlyMap<string, string> = new Map([
   ['downwardAPI', 'downwarAPI'],
   ['cephfs', 'cephFS'],
 ]);
 
-// Safe cast: the keys are those of `VOLUME_CHECKS`.
+// Safe cast, because the keys are those of `VOLUME_CHECKS`.
 const SOURCE_TYPES = Object.keys(VOLUME_CHECKS) as (keyof VolumeChecks)[];
 
 function validateSources(volume: Volume, podName: string, path: string): Problem[] {
@@ -132,7 +132,7 @@ function validateSources(volume: Volume, podName: string, path: string): Problem
 
 function validateSource<K extends keyof VolumeChecks>(kind: K, volume: Volume, path: string): Problem[] {
   const source = volume[kind];
-  // Safe cast: each entry of `VOLUME_CHECKS` checks the source of its own key, which TypeScript cannot infer.
+  // Safe cast, because each entry of `VOLUME_CHECKS` checks the source of its own key, which TypeScript cannot infer.
   const check = VOLUME_CHECKS[kind] as unknown as VolumeCheck<K>;
   return source === undefined ? [] : check(source, path);
 }

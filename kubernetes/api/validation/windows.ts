@@ -11,7 +11,7 @@ import { allInvalid, forbidden, invalid, notSupported, required } from './words.
 
 type WindowsOptions = NonNullable<z.infer<typeof securityContextSchema>['windowsOptions']>;
 
-/** Checks the operating system, and that no fields of the other operating system are set. */
+/** Checks that the operating system is valid and that no fields of a different operating system are set. */
 export function validateOs(spec: PodSpec): Problem[] {
   if (spec.os === undefined) return [];
   const name: string = spec.os.name;
@@ -121,7 +121,7 @@ const NETBIOS_PATTERN = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
 const DNS_LABEL_PATTERN = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const DNS_NAME_PATTERN = new RegExp(`^${DNS_LABEL_PATTERN}(?:\\.${DNS_LABEL_PATTERN})*$`);
 
-/** Checks a user name, which can be preceded by a domain and a backslash. */
+/** Checks a user name, which may be preceded by a domain and a backslash. */
 function windowsUserName(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   const hasControlCharacters = [...name].some((character) => character < ' ' || character === '\u007f');
@@ -147,7 +147,10 @@ function windowsUserName(name: string): string[] {
   ];
 }
 
-/** Checks that either all containers of a pod are host processes or none, and that such a pod uses the host network. */
+/**
+ * Checks that either all or none of the containers of a pod are host processes, and that a pod with host processes uses
+ * the host network.
+ */
 export function validateHostProcesses(spec: PodSpec): Problem[] {
   const podHostProcess = spec.securityContext?.windowsOptions?.hostProcess;
   const containerValues = containersOf(spec).map(({ container, field, index }) => ({

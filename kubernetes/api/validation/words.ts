@@ -3,13 +3,14 @@ import type { Problem } from '../problem.ts';
 import { dnsLabelProblems as labelProblems, dnsSubdomainProblems as subdomainProblems } from './nameRules.ts';
 
 /**
- * Creates a problem with the wording of `util/validation/field/errors.go` of apimachinery, as do the functions below.
+ * Creates a problem of an invalid value. This function and the ones below use the wording of
+ * `util/validation/field/errors.go` of apimachinery.
  */
 export function invalid(path: string, value: unknown, detail: string): Problem {
   return { path, message: `Invalid value: ${JSON.stringify(value)}: ${detail}` };
 }
 
-/** Creates one problem per violated rule. */
+/** Creates a problem for each violated rule. */
 export const allInvalid = (path: string, value: unknown, details: readonly string[]): Problem[] =>
   details.map((detail) => invalid(path, value, detail));
 
@@ -115,7 +116,10 @@ export const validatePathInVolume = (path: string, value: string): Problem[] => 
   ...validateNoBacksteps(path, value),
 ];
 
-/** Checks a path inside a volume that must not conflict with the volume's internal files, which start with `..`. */
+/**
+ * Checks a path inside a volume. It must not conflict with the internal files of the volume, whose names start with
+ * `..`.
+ */
 export const validateOwnPathInVolume = (path: string, value: string): Problem[] => [
   ...validatePathInVolume(path, value),
   ...(value.startsWith('..') && !value.startsWith('../') ? [invalid(path, value, "must not start with '..'")] : []),
