@@ -1,14 +1,14 @@
 /**
- * Creates and reads mirror pods, which represent static pods at an API server. Changes of a mirror pod do not affect
+ * Creates and reads mirror pods, which represent static pods at an API server. A change of a mirror pod does not affect
  * its static pod (`pkg/kubelet/pod/mirror_client.go`).
  */
 import * as z from 'zod/mini';
 import { lookUp } from '../base/lookUp.ts';
 import type { Pod } from './api/schema/pod.ts';
 
-/** Annotation that marks a mirror pod. Its value is the hash of the static pod. */
+/** Annotation that identifies a mirror pod. Its value is the hash of the static pod. */
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
-/** Annotation with the hash that identifies a static pod, which is the pod's UID on the node. */
+/** Annotation that contains the hash of a static pod, which is also the pod's UID on the node. */
 const HASH_ANNOTATION = 'kubernetes.io/config.hash';
 
 const mirrorSchema = z.looseObject({
@@ -26,7 +26,10 @@ export interface ObservedMirror {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Hash of the static pod for which this mirror was created. Other clients can set any value. */
+  /**
+   * Hash of the static pod for which this mirror was created. It cannot be trusted, because other clients can set any
+   * value.
+   */
   readonly hash: string;
   /** Whether the mirror pod has a deletion timestamp. */
   readonly isDeleting: boolean;
@@ -34,7 +37,10 @@ export interface ObservedMirror {
 
 type Annotations = Readonly<Record<string, string>> | undefined;
 
-/** Returns the hash of the static pod whose mirror has these annotations, or undefined if the pod is not a mirror. */
+/**
+ * Returns the hash of the static pod from the annotations of its mirror, or undefined if they are not those of a mirror
+ * pod.
+ */
 export const mirroredHash = (annotations: Annotations): string | undefined => lookUp(annotations, MIRROR_ANNOTATION);
 
 /** Parses an API object as a mirror pod. Returns undefined if the object is not a mirror pod. */
@@ -45,11 +51,16 @@ export function readMirror(object: unknown): ObservedMirror | undefined {
   return { namespace, name, uid, hash: annotations[MIRROR_ANNOTATION], isDeleting: deletionTimestamp !== undefined };
 }
 
-/** Whether a mirror pod is current: it mirrors the current version of the static pod and is not being deleted. */
+/**
+ * Whether a mirror pod is current, i.e. it represents the current version of the static pod and is not being deleted.
+ */
 export const isMirrorOf = ({ hash, isDeleting }: ObservedMirror, { metadata }: Pod): boolean =>
   !isDeleting && lookUp(metadata.annotations, HASH_ANNOTATION) === hash;
 
-/** Returns the mirror pod to create for a static pod. Only a node may create mirror pods, and only for itself. */
+/**
+ * Returns the mirror pod to create for a static pod. Only a node may create mirror pods, and only for its own static
+ * pods.
+ */
 export function mirrorPod(
   { apiVersion, kind, metadata, spec }: Pod,
   node: { readonly name: string; readonly uid: string },

@@ -1,11 +1,11 @@
 /**
- * Recognizes sandboxes and containers that a restarted runtime reports under new IDs. They remain the same runs of the
- * same pod, as for a kubelet, which finds everything by labels.
+ * Recognizes sandboxes and containers that a restarted runtime reports under new IDs. They count as the same runs of
+ * the same pod, as in a kubelet, which finds all objects by their labels.
  */
 
 /**
- * The fields that identify a pod's sandbox, or a container with a given name. No two objects with the same attempt are
- * created at the same time.
+ * Fields that identify a sandbox of a pod, or a container among those with its name. No two objects with the same
+ * attempt have the same creation time.
  */
 export interface AttemptIdentity {
   readonly id: string;
@@ -15,8 +15,8 @@ export interface AttemptIdentity {
 }
 
 /**
- * Whether `observed` is the same object under a different ID. Both belong to the same pod and, if they are containers,
- * have the same name.
+ * Whether `observed` is the same object under a different ID. The caller must ensure that both belong to the same pod
+ * and, if they are containers, have the same name.
  */
 export const hasChangedId = ({ id, attempt, createdAt }: AttemptIdentity, observed: AttemptIdentity): boolean =>
   observed.id !== id && observed.attempt === attempt && (createdAt === undefined || observed.createdAt === createdAt);

@@ -1,10 +1,10 @@
 /**
- * Selects the dead containers and old sandboxes of a node to remove. The most recent dead instances of each container
- * are retained for their logs.
+ * Selects the dead containers and old sandboxes of a node that are to be removed. The most recent dead instances of
+ * each container are retained for their logs.
  */
 import { type ContainerRun, containerRunOf, type ObservedContainer, type ObservedPod } from './observed.ts';
 
-/** Maximum number of dead containers to retain. Infinity means no limit. */
+/** Maximum number of dead containers to retain, per container and in total. Infinity means no limit. */
 export interface GarbagePolicy {
   readonly perContainer: number;
   readonly total: number;
@@ -16,13 +16,13 @@ export const defaultGarbagePolicy: GarbagePolicy = { perContainer: 1, total: Inf
 /** A dead container to remove. */
 export interface DeadContainer extends ContainerRun {
   /**
-   * Whether no other instance of this container terminated later, in which case only this instance records the outcome
-   * of its pod.
+   * Whether this is the latest instance of the container, in which case only this instance records how the container
+   * ended.
    */
   readonly isLatest: boolean;
 }
 
-/** Returns the dead containers to remove from pods that remain on the node. */
+/** Returns the dead containers that are to be removed from pods that remain on the node. */
 export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
   const containerInstances = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
   const maxShare =
@@ -51,8 +51,8 @@ export function deadContainers(pods: readonly ObservedPod[], { perContainer, tot
 }
 
 /**
- * Returns the dead instances of each container, the newest first. The newest instance is excluded if it has not started
- * yet.
+ * Returns the dead instances of each container in the order of `containers`, the newest first. Excludes the newest
+ * instance if it has been created but not started.
  */
 function deadInstances({ containers }: ObservedPod): ObservedContainer[][] {
   return [...Map.groupBy(containers, ({ name }) => name).values()].map((instances) =>
@@ -61,8 +61,8 @@ function deadInstances({ containers }: ObservedPod): ObservedContainer[][] {
 }
 
 /**
- * Returns the sandboxes to remove from pods that remain on the node. They are not ready, have no containers and are not
- * the latest of their pod.
+ * Returns the sandboxes that are to be removed from pods that remain on the node. These are not ready, have no
+ * containers and are not the newest sandbox of their pod.
  */
 export const emptySandboxes = (pods: readonly ObservedPod[]): string[] =>
   pods.flatMap(({ sandboxes: [, ...older], containers }) =>

@@ -1,6 +1,6 @@
 /**
- * Observations of a pod in the runtime, as plain data. All times are milliseconds since the epoch. The observations are
- * level-triggered: each contains all of the pod's objects in the runtime, so missed events do not matter.
+ * Observations of a pod in the runtime, as plain data. All times are in milliseconds since the epoch. The observations
+ * are level-triggered. Each of them contains all of the pod's objects in the runtime, so missed events do not matter.
  */
 import type { ContainerPort } from '../api/schema/container.ts';
 
@@ -13,11 +13,13 @@ export interface ObservedSandbox {
   readonly state: 'ready' | 'notReady';
   readonly createdAt: number;
   /**
-   * Mark of the agent that created the sandbox (its root directory and node). Undefined for a sandbox of other
-   * software.
+   * Mark of the agent that created the sandbox, which consists of the agent's root directory and node. Undefined if
+   * other software created the sandbox.
    */
   readonly owner?: string;
-  /** Addresses of the pod, the primary one first. Only a status call returns them, not a list. */
+  /**
+   * Addresses of the pod, starting with the primary one. A list does not contain them, only a status call returns them.
+   */
   readonly ips?: readonly string[];
   readonly hostNetwork?: boolean;
 }
@@ -30,25 +32,25 @@ export interface ObservedContainer {
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly createdAt: number;
-  /** Hash of the name and image at creation (C6), read from the container's annotation. */
+  /** Hash of the container's name and image at creation (C6), from the container's annotation. */
   readonly hash: string;
   readonly image: string;
   /** ID or digest of the image in the runtime. */
   readonly imageRef: string;
-  /** Ports at creation, read from the container's annotation. Undefined if the annotation is missing. */
+  /** Ports at creation, from the container's annotation. Undefined if the annotation is missing. */
   readonly ports?: readonly ContainerPort[];
-  /** The preStop hook at creation, as JSON from the container's annotation. Undefined if the annotation is missing. */
+  /** The preStop hook at creation as JSON, from the container's annotation. Undefined if the annotation is missing. */
   readonly preStop?: string;
   /**
-   * Grace period of the pod in seconds at creation, read from the container's annotation. Undefined if the annotation
-   * is missing.
+   * Grace period of the pod in seconds at creation, from the container's annotation. Undefined if the annotation is
+   * missing.
    */
   readonly podGraceSeconds?: number;
-  /** Start time. Like the fields below, it comes from a status call, because a list does not contain it. */
+  /** Start time. A list contains neither this field nor the fields below, which only a status call returns. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
   readonly exitCode?: number;
-  /** The runtime's reason: `Completed`, `Error`, `OOMKilled`, `ContainerStatusUnknown`, … */
+  /** Reason that the runtime reports, e.g. `Completed`, `Error`, `OOMKilled` or `ContainerStatusUnknown`. */
   readonly reason?: string;
   readonly message?: string;
   readonly createdContainer?: CreatedContainer;
@@ -64,35 +66,39 @@ export interface CreatedContainer {
   readonly mounts?: Readonly<Record<string, { readonly recursiveReadOnly?: boolean }>>;
 }
 
-/** The identity of a pod, which is sufficient to remove its leftover objects and files. */
+/** Identity of a pod. It is sufficient for removing leftover objects and files of the pod. */
 export type PodIdentity = Pick<ObservedPod, 'uid' | 'namespace' | 'name'>;
 
 /** Placeholder for the namespace of a pod if only its UID can be determined. */
 export const UNKNOWN_NAMESPACE = 'unknown';
 
-/** A pod from an earlier run of the agent that left objects or files on the node. */
+/** A pod whose objects or files an earlier run of the agent left on the node. */
 export interface LeftoverPod extends PodIdentity {
-  /** Whether the pod's directory has this agent's mark. Its sandboxes and containers then belong to this agent, too. */
+  /**
+   * Whether the pod's directory has this agent's mark, in which case its sandboxes and containers belong to this agent,
+   * too.
+   */
   readonly isMarked?: boolean;
   /**
-   * Whether the agent has just taken over the pod. Its sandboxes then belong to this agent regardless of their mark.
+   * Whether the agent has just taken over the pod, in which case its sandboxes belong to this agent regardless of their
+   * marks.
    */
   readonly isTakenOver?: boolean;
 }
 
-/** A pod of another agent, which is listed but not changed. */
+/** A pod of a different agent. This agent lists it but does not change it. */
 export interface ForeignPod extends PodIdentity {
   /** Why the pod does not belong to this agent. */
   readonly why: string;
-  /** The pod's directory below this agent's root. Undefined if there is none. */
+  /** The pod's directory below this agent's root. Undefined if the pod has none. */
   readonly directory?: string;
   /** IDs of the pod's sandboxes in the runtime. */
   readonly sandboxes: readonly string[];
 }
 
 /**
- * All sandboxes and containers of one pod in the runtime. Each list has the newest objects first, except that running
- * containers precede the others.
+ * All sandboxes and containers of one pod in the runtime. Each list is sorted from newest to oldest, except that
+ * running containers precede all others.
  */
 export interface ObservedPod {
   readonly uid: string;
@@ -101,13 +107,13 @@ export interface ObservedPod {
   readonly sandboxes: readonly ObservedSandbox[];
   readonly containers: readonly ObservedContainer[];
   /**
-   * The pod's sandboxes that other agents created. The lists above contain neither these sandboxes nor their
+   * The pod's sandboxes that other agents created. `sandboxes` and `containers` exclude these sandboxes and their
    * containers.
    */
   readonly foreignSandboxes?: readonly ObservedSandbox[];
 }
 
-/** Explains that a sandbox has another agent's mark, which consists of its root directory and node. */
+/** Explains that a sandbox belongs to a different agent, whose mark consists of its root directory and node. */
 export function foreignSandboxReason(owner: string): string {
   const separator = owner.lastIndexOf('@');
   const agent =
@@ -135,7 +141,7 @@ export function separateForeignSandboxes(pod: ObservedPod, owner: string): Obser
   };
 }
 
-/** One run of a container, with the data for finding its log and its object in the runtime. */
+/** A run of a container, with the data that is needed to find its log and its object in the runtime. */
 export interface ContainerRun {
   readonly pod: PodIdentity;
   readonly container: string;

@@ -3,8 +3,8 @@ import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerRole } from '../status/view.ts';
 
 /**
- * Input of a restart decision. `run` is the last run, whose exit code is undefined if it is unknown or the run never
- * started. `run` is undefined if the container has not run.
+ * Input of a restart decision. `run` is the last run, or undefined if the container has not run. Its exit code is
+ * undefined if the code is unknown or the run never started.
  */
 export interface RestartInput {
   readonly pod: Pod;
@@ -15,7 +15,10 @@ export interface RestartInput {
   readonly podEnding: boolean;
 }
 
-/** Whether a run has failed. An init container that ran out of memory has failed regardless of its exit code (C3). */
+/**
+ * Whether a run has failed. A run of an init container that ran out of memory counts as failed regardless
+ * of its exit code (C3).
+ */
 export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?: number; reason?: string }): boolean =>
   exitCode !== 0 || (role === 'init' && hasRunReason(reason, 'OOMKilled'));
 
@@ -31,7 +34,9 @@ export function shouldRestart({ pod, container, role, run, podEnding }: RestartI
   return allowsRestart(pod, container, { exitCode, hasFailed: hasFailed(role, run) });
 }
 
-/** Whether the restart rules and policies allow another run after an exit code, independent of the container's role. */
+/**
+ * Whether the restart rules or the restart policy allow another run after an exit, regardless of the container's role.
+ */
 function allowsRestart(
   { spec }: Pod,
   container: Container,
@@ -43,9 +48,9 @@ function allowsRestart(
 }
 
 /**
- * Whether a container that was reported as terminated may be reported in another state. An API server rejects this
- * unless the container could have restarted by itself (`ValidateContainerStateTransition`), so a kubelet does not
- * report it (C5).
+ * Whether a container that was reported as terminated may be reported in a different state (C5). An API server rejects
+ * that change unless the container could have restarted on its own (`ValidateContainerStateTransition`), so a kubelet
+ * does not report it.
  */
 export function mayLeaveTerminated(
   { pod, container, role }: Omit<RestartInput, 'run' | 'podEnding'>,
@@ -73,19 +78,19 @@ function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number) 
   });
 }
 
-/** Reasons of completed runs on which this code depends. The runtime reports others, too. */
+/** Reasons of completed runs on which decisions depend. The runtime also reports other reasons. */
 export type RunReason =
   /** The container ran out of memory. */
   | 'OOMKilled'
   /** The runtime could not start the container. */
   | 'StartError'
   | 'ContainerCannotRun'
-  /** The container was removed because its whole pod restarts. */
+  /** The container was removed because all containers of its pod restart. */
   | 'RestartingAllContainers';
 
-/** Whether the reason of a run, which the runtime sets, is one of `expected`. */
+/** Whether the reason of a run is one of `expected`. The runtime sets the reason, so it can be any string. */
 export const hasRunReason = (reason: string | undefined, ...expected: RunReason[]): boolean =>
   expected.some((each) => each === reason);
 
-/** Whether a run with this reason never had a process, in which case it has no output. */
+/** Whether a run with this reason never had a process, so that it has no output either. */
 export const hasNeverStarted = (reason: string): boolean => hasRunReason(reason, 'StartError', 'ContainerCannotRun');

@@ -3,21 +3,24 @@ import type { ObservedPod, ObservedSandbox } from './observed.ts';
 
 export interface SandboxDecisionInput {
   readonly pod: Pod;
-  /** The pod's sandboxes and containers in the runtime, the newest first. Undefined if the runtime has none. */
+  /**
+   * The pod's sandboxes and containers in the runtime, sorted from newest to oldest. Undefined if the runtime has none.
+   */
   readonly observed?: Pick<ObservedPod, 'sandboxes' | 'containers'>;
-  /** Whether any regular container of the pod has yet to run or must run again. */
+  /** Whether any regular container of the pod must run for the first time or again. */
   readonly hasContainersToStart: boolean;
   /** Whether an exit requires all containers to restart (C5), including those that normally run only once. */
   readonly restartsAll?: boolean;
 }
 
 /**
- * Decision about the pod's sandbox: keep it, create one with the attempt `recreate`, or do without a sandbox (`none`).
+ * Decision about the pod's sandbox. `keep` retains it, `recreate` is the attempt of a sandbox to create, and `none`
+ * means that the pod no longer needs a sandbox.
  */
 type SandboxDecision = 'keep' | 'none' | { readonly recreate: number; readonly reason: string };
 
 /**
- * Decides whether the pod can use its current sandbox (C8). Properties that a list does not contain, such as addresses,
+ * Decides whether the pod can use its current sandbox (C8). Properties that are missing from a list, such as addresses,
  * are assumed to be correct.
  */
 export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
@@ -26,8 +29,8 @@ export function sandboxDecision(input: SandboxDecisionInput): SandboxDecision {
   const newest = sandboxes.reduce<ObservedSandbox | undefined>(newerSandbox, undefined);
   const defect = findDefect(pod, sandboxes, newest);
   if (defect === undefined) return 'keep';
-  // Like a kubelet, count a created container as having run. If the pod has no sandbox, only a container that has
-  // actually run counts.
+  // Like a kubelet, count a container that was only created as having run. Without a sandbox, count only a container
+  // that has actually run.
   const hasRun = containers.some(({ state }) => newest !== undefined || state !== 'created');
   const isCompleted = (pod.spec.restartPolicy === 'Never' && hasRun) || !hasContainersToStart;
   if (isCompleted && !mustRestartAll) return 'none';

@@ -1,6 +1,6 @@
 /**
- * Compares versions of a pod from its source and reports which parts have changed. Status updates by this node, which
- * the source reports back, do not count as changes.
+ * Compares two versions of a pod from its source and reports which parts have changed. The node's own status updates,
+ * which the source sends back, do not count as changes.
  */
 
 import { isJsonEqual } from '../../base/sameValue.ts';
@@ -13,14 +13,14 @@ import { fieldPathsOf } from '../environment/projection.ts';
 import { foreignConditions } from '../status/conditions.ts';
 
 export interface PodUpdate {
-  /** Whether the input of admission has changed: the spec, and the AppArmor profiles in annotations. */
+  /** Whether the spec or an AppArmor annotation has changed. Both are inputs of admission. */
   readonly spec: boolean;
   /**
-   * Whether any labels, annotations, the generation or owners have changed. Users read these, and volumes and variables
-   * can expose them.
+   * Whether labels, annotations, the generation or owners have changed, which users read and which volumes and
+   * variables can expose.
    */
   readonly metadata: boolean;
-  /** Whether conditions of other components have changed. Readiness gates depend on them. */
+  /** Whether conditions that other components set have changed. Readiness gates depend on them. */
   readonly conditions: boolean;
   /** Whether the deletion timestamp or the deletion grace period has changed. */
   readonly deletion: boolean;
@@ -41,11 +41,14 @@ export function podUpdate(previousPod: Pod, currentPod: Pod): PodUpdate {
   };
 }
 
-/** Returns the AppArmor annotations, because older manifests have no field for a container's profile. */
+/** Returns the AppArmor annotations. Older manifests have these instead of a field for a container's profile. */
 const profileAnnotations = ({ metadata }: Pod) =>
   Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith(APPARMOR_ANNOTATION));
 
-/** Returns the metadata without the fields that change with every write and without the node's own annotations. */
+/**
+ * Returns the metadata without the fields that change on every write, the deletion fields and the node's own
+ * annotation.
+ */
 function stableMetadata({ metadata }: Pod): unknown {
   const { resourceVersion: _version, managedFields: _fields, annotations = {}, ...otherMetadata } = metadata;
   const { deletionTimestamp: _at, deletionGracePeriodSeconds: _grace, ...stableFields } = otherMetadata;
@@ -53,7 +56,10 @@ function stableMetadata({ metadata }: Pod): unknown {
   return { ...stableFields, annotations: userAnnotations };
 }
 
-/** Returns the volumes and containers that expose a changed field of the pod in their files or variables (C21). */
+/**
+ * Returns the names of the volumes and containers that expose a changed field of the pod in their files or variables
+ * (C21).
+ */
 export function affectedByChange(previousPod: Pod, currentPod: Pod): { volumes: string[]; containers: string[] } {
   const hasChanged = (path: string) =>
     fieldValue(previousPod, path, SAME_ADDRESSES) !== fieldValue(currentPod, path, SAME_ADDRESSES);

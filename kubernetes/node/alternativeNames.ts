@@ -18,7 +18,7 @@ const DNS_TYPES: readonly string[] = ['Hostname', 'ExternalDNS', 'InternalDNS'];
 const IP_TYPES: readonly string[] = ['Hostname', 'ExternalIP', 'InternalIP'];
 
 /**
- * Returns the DNS names and IP addresses at which clients can reach a node, without duplicates and in a stable order
+ * Returns the DNS names and IP addresses under which clients can reach a node, without duplicates and in a stable order
  * (`addressesToHostnamesAndIPs` in `pkg/kubelet/certificate/kubelet.go`).
  */
 export function alternativeNamesOf(addresses: readonly NodeAddress[]): AlternativeNames {

@@ -1,7 +1,6 @@
 /**
- * Support for an external cloud provider (`--cloud-provider=external`), whose controller sets the addresses of the
- * node. Until the controller has done so, the node reports its configured addresses, if any (`NodeAddress` of
- * `pkg/kubelet/nodestatus/setters.go`).
+ * Supports an external cloud provider (`--cloud-provider=external`), whose controller sets the addresses of the node.
+ * Until then, the node reports its configured addresses, if any (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -10,13 +9,13 @@ import type { Taint } from '../admission/node.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 
 export interface CloudSettings {
-  /** The configured node IPs, which an annotation reports to the controller. Empty if none are configured. */
+  /** The configured node IPs, which an annotation passes to the controller. Empty if none are configured. */
   readonly providedIps: readonly string[];
   /** Whether the node reports addresses before the controller has set them. */
   readonly reportsAddress: boolean;
 }
 
-/** Prevents scheduling until the controller has initialized the node and removes the taint. */
+/** Taint that prevents scheduling until the controller has initialized the node and removed the taint. */
 export const UNINITIALIZED_TAINT: Taint = {
   key: 'node.cloudprovider.kubernetes.io/uninitialized',
   value: 'true',
@@ -27,11 +26,11 @@ const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** Returns the annotations that report the configured node IPs to the controller. */
+/** Returns the annotations that pass the configured node IPs to the controller. */
 export const cloudAnnotations = (cloud: CloudSettings | undefined): StringMap =>
   cloud && cloud.providedIps.length > 0 ? { [PROVIDED_IP_ANNOTATION]: cloud.providedIps.join(',') } : {};
 
-/** Returns corrections of a Node's annotations. A null value removes the annotation. */
+/** Returns the annotations to correct in a Node. A null value removes an annotation. */
 export function cloudAnnotationFixes(
   { metadata: { annotations } }: { readonly metadata: { readonly annotations?: StringMap | undefined } },
   actual: StringMap | undefined,

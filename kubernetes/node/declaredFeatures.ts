@@ -3,8 +3,8 @@ import type { PodSpec } from '../api/schema/pod.ts';
 import { resourceKey } from '../resources/resize.ts';
 
 /**
- * The declared features of Kubernetes that this node supports, sorted. A pod that needs another feature is not
- * scheduled to this node.
+ * Kubernetes's declared features that this node supports, sorted. A pod that needs any other feature is not scheduled
+ * to this node.
  */
 export const DECLARED_FEATURES: readonly string[] = [
   'ExtendWebSocketsToKubelet',
@@ -41,7 +41,7 @@ export const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** Whether the resources of an init container that is not a sidecar have changed. */
+/** Whether the resources of any init container that is not a sidecar have changed. */
 function isInitContainerResized(before: PodSpec, after: PodSpec): boolean {
   const resources = new Map((after.initContainers ?? []).map((container) => [container.name, container.resources]));
   return (before.initContainers ?? []).some(
@@ -53,8 +53,8 @@ function isInitContainerResized(before: PodSpec, after: PodSpec): boolean {
 }
 
 /**
- * Returns the kubelet's message about features that a pod needs and the node does not declare, or undefined if it
- * declares all of them (`declaredFeaturesAdmitHandler` in `pkg/kubelet/lifecycle/handlers.go`).
+ * Returns the kubelet's message about features that a pod needs but the node does not declare, or undefined if there
+ * are none (`declaredFeaturesAdmitHandler` in `pkg/kubelet/lifecycle/handlers.go`).
  */
 export function unsupportedFeatures(spec: PodSpec, declared = DECLARED_FEATURES): string | undefined {
   const missingFeatures = FEATURES.filter(

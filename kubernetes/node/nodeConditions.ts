@@ -1,4 +1,4 @@
-/** Node conditions other than Ready, with the kubelet's reasons and messages (`nodestatus/setters.go`). */
+/** Creates the node conditions other than Ready, with the kubelet's reasons and messages (`nodestatus/setters.go`). */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { EventMessage } from '../events/recordedEvent.ts';
@@ -39,7 +39,7 @@ const PRESSURE_CONDITIONS: ReadonlyMap<string, PressureCondition> = new Map([
   ['PIDPressure', shortagePressure('PID', 'PID')],
 ]);
 
-/** Returns all conditions except Ready. A pressure condition that has not been reported gets the status False. */
+/** Returns all conditions except Ready. The status of a pressure condition that was not reported is False. */
 export function pressureConditions(
   reported: readonly NodeCondition[],
   { since, now }: { readonly since: string; readonly now: string },
@@ -52,7 +52,7 @@ export function pressureConditions(
   return [...pressures, ...reported.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
 }
 
-/** Returns the event of a changed condition. */
+/** Returns the events for a changed condition. */
 export function conditionEvents(
   nodeName: string,
   { type, status }: Pick<NodeCondition, 'type' | 'status'>,
@@ -66,7 +66,7 @@ const READY_EVENTS: ReadonlyMap<string, string> = new Map([
   ['False', 'NodeNotReady'],
 ]);
 
-/** Returns an event with the kubelet's message about a node condition. */
+/** Creates an event with the kubelet's message about a node condition. */
 export const nodeEvent = (nodeName: string, reason: string): EventMessage => ({
   reason,
   message: `Node ${nodeName} status is now: ${reason}`,

@@ -1,4 +1,4 @@
-/** Builds the core/v1 Node that the agent registers and that `get nodes` and `describe node` show. */
+/** Builds the core/v1 Node that the agent registers and that `get nodes` and `describe node` display. */
 import type { Taint } from '../admission/node.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
@@ -67,22 +67,25 @@ export interface NodeState {
   readonly addresses: readonly string[];
   /** ID of the node at its cloud provider. Empty if there is none. */
   readonly providerId?: string;
-  /** Undefined without an external cloud provider. */
+  /** Settings of the external cloud provider. Undefined if there is none. */
   readonly cloud?: CloudSettings | undefined;
   readonly host: HostIdentity;
   readonly health: NodeHealth & { readonly runtime: { readonly name: string; readonly version: string } };
   /** Timestamp of the last change of the Ready condition. */
   readonly readySince: number;
-  /** Undefined if images are not reported. */
+  /** Images on the node. Undefined if they are not reported. */
   readonly images?: readonly NodeImage[];
-  /** Port of the node's own API. Undefined or 0 if it does not serve one. */
+  /** Port of the node's own API. Undefined or 0 if the node does not serve the API. */
   readonly servedPort?: number;
-  /** Start time of the agent, which is used as the creation time of a node that is not registered. */
+  /** Start time of the agent. It is also the creation time of a node that is not registered. */
   readonly startedAt: number;
   readonly now: number;
 }
 
-/** Returns the Node as a kubelet would register it. Its UID is its name, because events refer to nodes that way. */
+/**
+ * Returns the Node as a kubelet would register it. Its UID is its name, because events refer to nodes by name in the
+ * UID field.
+ */
 export function nodeObject(state: NodeState): NodeObject {
   const { name, labels, taints, host, health, providerId, cloud, startedAt, now } = state;
   const addresses = cloud?.reportsAddress === false ? [] : state.addresses;
@@ -127,7 +130,7 @@ const runtimeFields = ({ handlers = [], features }: NodeHealth['runtime']) => ({
   ...(features === undefined ? {} : { features }),
 });
 
-/** Returns the Ready condition. It is last in the list, because other clients depend on its position. */
+/** Returns the Ready condition. It must be the last one in the list, because other clients depend on its position. */
 function readyCondition({ health, readySince, now }: NodeState): NodeCondition {
   const reasons = notReadyReasons(health, now);
   const isReady = reasons.length === 0;

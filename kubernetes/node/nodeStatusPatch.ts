@@ -8,7 +8,7 @@ import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const MERGE_KEYS = new Map([['conditions', 'type']]);
-/** Fields that the node sets and may remove. All other fields retain the server's value, including unknown ones. */
+/** Fields that the node sets and may remove. All other fields, including unknown ones, retain the server's values. */
 const NODE_FIELDS: ReadonlySet<string> = new Set([
   'capacity',
   'allocatable',
@@ -43,20 +43,20 @@ const CONDITION_FIELDS: ReadonlySet<string> = new Set([
   'message',
 ]);
 
-/** Adds the empty fields that a server always writes. */
+/** Adds empty fields that a server always includes. */
 const withServerDefaults = ({ nodeInfo, ...status }: NodeObject['status']) => ({
   daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
   ...status,
   nodeInfo: { kubeProxyVersion: '', ...nodeInfo },
 });
 
-/** Returns the patch of a Node's status, including heartbeat times. Returns undefined if nothing differs. */
+/** Returns the patch of a Node's status including heartbeat times, or undefined if nothing differs. */
 export const nodeStatusPatch = (server: JsonFields, node: NodeObject): JsonFields | undefined =>
   patchBetween(server, desiredStatus(server, node));
 
 /**
- * Returns the patch, leaving out conditions in which only the heartbeat time differs. Returns undefined if the server
- * does not need an immediate update.
+ * Returns the patch of a Node's status without the conditions in which only the heartbeat time differs. Returns
+ * undefined if the server does not need an immediate update.
  */
 export function nodeStatusChange(server: JsonFields, node: NodeObject): JsonFields | undefined {
   const desired = desiredStatus(server, node);
@@ -100,11 +100,11 @@ function desiredStatus(server: JsonFields, { status }: NodeObject): JsonFields {
   };
 }
 
-/** Retains the server's transition time as long as the status stays the same, even if the node has restarted since. */
+/** Returns the server's transition time if the status is unchanged, even if the node has restarted in the meantime. */
 const transitionTime = (local: JsonFields, server: JsonFields | undefined): unknown =>
   server?.status === local.status ? server?.lastTransitionTime : local.lastHeartbeatTime;
 
-/** Replaces the list, because a merge by type would combine two addresses of the same type. */
+/** Replaces the list in the patch, because a merge by type would combine two addresses of the same type. */
 const replacementList = (addresses: unknown): unknown[] => [
   ...(Array.isArray(addresses) ? addresses : []),
   { $patch: 'replace' },

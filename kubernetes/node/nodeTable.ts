@@ -13,7 +13,7 @@ const WIDE_COLUMNS = [
 ];
 const ROLE_LABEL_PREFIX = 'node-role.kubernetes.io/';
 
-/** Returns the roles in a node's labels, separated by commas. */
+/** Returns the roles from a node's labels, separated by commas. */
 export function rolesOf({ metadata: { labels } }: NodeObject): string {
   const roles = Object.keys(labels).flatMap((key) =>
     key.startsWith(ROLE_LABEL_PREFIX) ? key.slice(ROLE_LABEL_PREFIX.length) || [] : [],
@@ -21,7 +21,7 @@ export function rolesOf({ metadata: { labels } }: NodeObject): string {
   return roles.sort().join(',') || '<none>';
 }
 
-/** Returns the table as rows of cells, the header first. `now` is in milliseconds since the epoch. */
+/** Returns the table as rows of cells, starting with the header. `now` is in milliseconds since the epoch. */
 export function nodeTable(nodes: readonly NodeObject[], { wide, now }: { wide: boolean; now: number }): string[][] {
   const header = wide ? WIDE_COLUMNS : NARROW_COLUMNS;
   const rows = nodes.map((node) => {

@@ -1,4 +1,4 @@
-/** Computes how much of a node's resources its pods request. */
+/** Computes the share of a node's resources that its pods request. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { nanosOf, quantityLike } from '../api/quantity.ts';
@@ -11,7 +11,7 @@ import type { NodeObject } from './nodeObject.ts';
 /** An amount of a resource in absolute terms and as a percentage of the allocatable amount. */
 export interface ResourceShare {
   readonly amount: string;
-  /** Whole percentage, rounded down. */
+  /** Percentage, rounded down to an integer. */
   readonly percent: number;
 }
 
@@ -47,7 +47,7 @@ export function nodeUse({ status: { allocatable } }: NodeObject, pods: readonly 
     }));
 }
 
-/** Sums a resource over several lists. Also returns the sum as a percentage of the allocatable amount. */
+/** Sums a resource over several lists, in absolute terms and as a percentage of the allocatable amount. */
 export function shareOf(
   resourceLists: readonly ResourceList[],
   resource: string,

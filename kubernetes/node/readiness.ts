@@ -1,28 +1,28 @@
 /**
- * Determines whether a node is ready and why it is not, in the order and wording of a kubelet (`runtime.go` and
- * `nodestatus/setters.go` of `pkg/kubelet`).
+ * Determines whether a node is ready, and otherwise the reasons, in the order and wording of a kubelet (`runtime.go`
+ * and `nodestatus/setters.go` of `pkg/kubelet`).
  */
 import { goDuration } from '../../base/duration.ts';
 import type { RuntimeReport } from './runtimeReport.ts';
 
-/** The state on which the readiness of a node depends. */
+/** State that determines the readiness of a node. */
 export interface NodeHealth {
   readonly runtime: RuntimeReport & { readonly ready: boolean };
   /**
-   * `hasListed` says whether the runtime's objects have been listed at least once. `staleSince` is the timestamp (ms
-   * since the epoch) of the last successful list. It is set only while listing fails.
+   * `hasListed` is true once the runtime's objects have been listed. `staleSince` is the time of the last successful
+   * list, in milliseconds since the epoch. It is defined only while listing fails.
    */
   readonly pleg: { readonly hasListed: boolean; readonly staleSince?: number | undefined };
-  /** Whether storage drivers can register. In a cluster the node must create its CSINode first. */
+  /** Whether storage drivers can register with the node. In a cluster, the node must have created its CSINode first. */
   readonly isInitialized: boolean;
   readonly isDraining: boolean;
 }
 
-/** Maximum time in milliseconds without a response from the runtime. After that the node is not ready. */
+/** Maximum time without a response from the runtime, in milliseconds. After that, the node is not ready. */
 const MAX_RUNTIME_SILENCE_MS = 30_000;
 const MAX_PLEG_AGE_MS = 180_000;
 
-/** Returns the reasons for which the node is not ready, or an empty list if it is ready. */
+/** Returns the reasons why the node is not ready, or an empty list if it is ready. */
 export function notReadyReasons({ runtime, pleg, isInitialized, isDraining }: NodeHealth, now: number): string[] {
   const plegProblem = plegReason(pleg, now);
   return [
@@ -49,7 +49,7 @@ function runtimeReasons(runtime: NodeHealth['runtime'], now: number): string[] {
 
 function networkReasons(runtime: NodeHealth['runtime']): string[] {
   if (runtime.networkNotReady !== undefined) return [runtime.networkNotReady];
-  // The runtime has not reported a status yet.
+  // Whether the runtime has not reported a status yet.
   const isUnknown = !isHealthy(runtime) && runtime.seenAt === undefined && runtime.notReadyMessage === undefined;
   return isUnknown ? ['network state unknown'] : [];
 }

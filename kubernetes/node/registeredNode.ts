@@ -10,7 +10,7 @@ type StringMap = Readonly<Record<string, string>>;
 
 /** Settings for the registration of the node. */
 export interface RegistrationOptions {
-  /** Whether the cluster's controller attaches volumes to the node (`enableControllerAttachDetach`). */
+  /** Whether the cluster's controller attaches volumes to the node (setting `enableControllerAttachDetach`). */
   readonly attachesByController: boolean;
 }
 
@@ -24,7 +24,7 @@ export function registeredNode(
   return { ...kind, metadata: { name, labels, ...(annotations ? { annotations } : {}) }, spec, status };
 }
 
-/** Labels that the node corrects when it registers. It leaves all other existing labels unchanged. */
+/** Labels that the node corrects when it registers. All other existing labels remain unchanged. */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'kubernetes.io/os',
@@ -38,7 +38,7 @@ const DEFAULT_LABELS = [
   'failure-domain.beta.kubernetes.io/region',
   'beta.kubernetes.io/instance-type',
 ] as const;
-/** Labels that the node corrects not only when it registers but also whenever it checks its Node. */
+/** Labels that the node corrects whenever it checks its Node, not only when it registers. */
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
 /** Returns the labels to correct in a registered Node. */
@@ -60,9 +60,9 @@ function differingLabels(
 }
 
 /**
- * Returns a merge patch that updates a registered Node, or undefined if nothing differs. As in a kubelet, the setting
- * determines whether the attach annotation is present (`reconcileCMADAnnotationWithExistingNode` in
- * `pkg/kubelet/kubelet_node_status.go`).
+ * Returns a merge patch that updates a registered Node, or undefined if nothing differs. As in a kubelet,
+ * `attachesByController` determines whether the attach annotation is present (`reconcileCMADAnnotationWithExistingNode`
+ * in `pkg/kubelet/kubelet_node_status.go`).
  */
 export function registrationPatch(
   node: NodeObject,
@@ -90,7 +90,8 @@ export function registrationPatch(
 }
 
 /**
- * Removes huge page sizes that the host no longer has. Sets extended resources that no plugin provides any longer to 0.
+ * Returns the resources to correct in the status. A huge page size that the host no longer has is removed, and an
+ * extended resource that no plugin provides any longer is set to 0.
  */
 function resourceFixes({ status }: NodeObject, serverStatus: JsonFields): JsonFields {
   const changedLists = (['capacity', 'allocatable'] as const).map((list) => {

@@ -1,4 +1,4 @@
-/** Defines the parts of the runtime's report about itself that the node's status includes. */
+/** Defines the part of the runtime's report that the node's status includes. */
 
 /** Features of a runtime handler, as in a Node's status. */
 export interface RuntimeHandler {
@@ -7,25 +7,25 @@ export interface RuntimeHandler {
 }
 
 /**
- * The runtime's last report. While the runtime does not respond, all fields except `isSilent` and `seenAt` retain their
- * last values, as in a kubelet.
+ * The runtime's last report about itself. As in a kubelet, all fields except `isSilent` and `seenAt` retain their last
+ * values while the runtime does not respond.
  */
 export interface RuntimeReport {
   /** Whether the runtime did not respond to the last request. */
   readonly isSilent?: true;
   /**
-   * When the runtime (regardless of its network) was last ready, in milliseconds since the epoch. Undefined if it is
-   * ready now or has not been ready yet.
+   * Time at which the runtime was last ready, regardless of its network, in milliseconds since the epoch. Undefined if
+   * the runtime is ready now or has never been ready.
    */
   readonly seenAt?: number;
-  /** Why the runtime is not ready, in the kubelet's words. */
+  /** Why the runtime is not ready, in the kubelet's wording. */
   readonly notReadyMessage?: string;
-  /** Why the pod network is not ready. Undefined while it is ready. */
+  /** Why the pod network is not ready. Undefined if it is ready. */
   readonly networkNotReady?: string;
-  /** Whether the network is the only reason for not being ready. */
+  /** Whether the runtime is not ready only because of its network. */
   readonly lacksOnlyNetwork?: true;
-  /** Handlers in order of their names. */
+  /** Runtime handlers, sorted by name. */
   readonly handlers?: readonly RuntimeHandler[];
-  /** Undefined if the runtime does not report its features. */
+  /** Features of the runtime. Undefined if the runtime does not report them. */
   readonly features?: { readonly supplementalGroupsPolicy: boolean };
 }

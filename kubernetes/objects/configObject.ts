@@ -1,4 +1,7 @@
-/** Reads and validates ConfigMaps and Secrets from files and from an API server. The test API server uses it, too. */
+/**
+ * Reads and validates ConfigMaps and Secrets from files and from API servers, including the objects of the test API
+ * server.
+ */
 
 import { lookUp } from '../../base/lookUp.ts';
 import { parsedJson } from '../../base/parsedJson.ts';
@@ -10,7 +13,7 @@ import { allInvalid, invalid, required, tooLong } from '../api/validation/words.
 
 export type ConfigKind = 'ConfigMap' | 'Secret';
 
-/** Reference of a pod to an object in its own namespace. */
+/** Reference from a pod to an object in its own namespace. */
 export interface ConfigReference {
   readonly kind: ConfigKind;
   readonly namespace: string;
@@ -20,23 +23,24 @@ export interface ConfigReference {
 export interface ConfigObject extends ConfigReference {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Whether the object can never change, in which case no watch is needed. */
+  /** Whether the object is immutable, so that no watch is needed. */
   readonly isImmutable: boolean;
   /**
-   * Type of a Secret, such as `kubernetes.io/dockerconfigjson`, which determines how its data is read. Empty for a
+   * Type of a Secret, e.g. `kubernetes.io/dockerconfigjson`, which determines how the data is parsed. Empty for a
    * ConfigMap.
    */
   readonly type: string;
   /**
-   * Values by key. Strings are from a ConfigMap's `data`. Bytes are from its `binaryData`, or from a Secret's `data`.
+   * Values by key. A string is from `data` of a ConfigMap. A buffer is from `binaryData` of a ConfigMap, or from a
+   * Secret.
    */
   readonly data: ReadonlyMap<string, string | Buffer>;
 }
 
-/** A value as written in the object. */
+/** A value in its encoding in the object. */
 export type ConfigValue = string | { readonly base64: string };
 
-/** The data fields of each kind and their encoding. In a Secret, later fields override earlier ones. */
+/** Data fields of each kind with their encoding. In a Secret, a later field overrides an earlier one. */
 const DATA_FIELDS = {
   ConfigMap: [
     ['data', 'text'],
@@ -50,14 +54,14 @@ const DATA_FIELDS = {
 
 type DataField = 'data' | 'binaryData' | 'stringData';
 
-/** An entry of an object's data, with its field. */
+/** An entry in one of the data fields of an object. */
 interface DataEntry {
   readonly field: DataField;
   readonly key: string;
   readonly value: ConfigValue;
 }
 
-/** An object that has passed the schema. */
+/** An object that matches the schema. */
 export interface ParsedConfig {
   readonly kind: ConfigKind;
   readonly metadata: {
@@ -68,7 +72,7 @@ export interface ParsedConfig {
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly isImmutable: boolean;
-  /** Empty for a ConfigMap. */
+  /** Type of a Secret. Empty for a ConfigMap. */
   readonly type: string;
   readonly entries: readonly DataEntry[];
 }
@@ -77,15 +81,13 @@ export type ConfigResult =
   | { readonly config: ParsedConfig; readonly warnings: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** The values of a Secret are secret even if they have a wrong type. */
+/** Rules for reading each kind. All values of a Secret are secret, even those of a wrong type. */
 const KIND_RULES: Readonly<Record<ConfigKind, KindRules>> = {
   ConfigMap: {},
   Secret: { isSecret: ([field]) => field === 'data' || field === 'stringData' },
 };
 
-/**
- * Reads an object of this kind. Unknown fields are left out with a warning. Messages never contain data of a Secret.
- */
+/** Reads an object of this kind. Unknown fields are removed with a warning. Messages never contain data of a Secret. */
 export function readConfig(kind: ConfigKind, value: unknown): ConfigResult {
   if (kind === 'Secret') {
     const result = readObject(secretSchema, value, KIND_RULES[kind]);
@@ -131,14 +133,13 @@ function base64Problem(kind: ConfigKind, field: DataField, key: string): Problem
   return { path: fieldPath([field, key]), message: `Invalid value: illegal base64 data${hint}` };
 }
 
-/** Decodes a value. */
 const decodeValue = (value: ConfigValue): Buffer =>
   typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.base64, 'base64');
 
-/** Maximum total size in bytes of an object's values. A larger object is invalid. */
+/** Maximum total size of an object's values in bytes. A larger object is invalid. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Required keys by type of Secret, and whether their values must be JSON objects. */
+/** Required keys of a Secret by its type. `isJson` means that their values must be JSON objects. */
 const REQUIRED_KEYS: ReadonlyMap<string, { readonly keys: readonly string[]; readonly isJson?: true }> = new Map([
   ['kubernetes.io/dockercfg', { keys: ['.dockercfg'], isJson: true }],
   ['kubernetes.io/dockerconfigjson', { keys: ['.dockerconfigjson'], isJson: true }],
@@ -148,7 +149,7 @@ const REQUIRED_KEYS: ReadonlyMap<string, { readonly keys: readonly string[]; rea
 
 /**
  * Validates an object, except its metadata, like an API server (`ValidateConfigMap` and `ValidateSecret` in
- * `pkg/apis/core/validation/validation.go`). The path of a problem with the whole object is empty.
+ * `pkg/apis/core/validation/validation.go`). A problem of the whole object has an empty path.
  */
 export function validateConfig(config: ParsedConfig): Problem[] {
   const { kind, entries } = config;
@@ -193,17 +194,22 @@ function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
   });
 }
 
-/** Whether Go's JSON decoder accepts the text as a map. That decoder also accepts null. */
+/** Whether Go's JSON decoder can decode the text into a map. That decoder also accepts null. */
 function isJsonObject(text: string): boolean {
   const value = parsedJson(text);
   return typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Returns the values as written, by key. In a Secret, `stringData` overrides `data`. */
+/**
+ * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after one of `data` with the
+ * same key and overrides it.
+ */
 export const writtenValues = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
   entries.map(({ key, value }) => [key, value] as const);
 
-/** Reads an object from an API server. Throws an error that does not contain any data of the object. */
+/**
+ * Reads an object from an API server. Throws an error, which does not contain any data of the object, if it is invalid.
+ */
 export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObject {
   const result = readConfig(kind, withoutManagedFields(object, { apiVersion: 'v1', kind }));
   if ('problems' in result) throw new Error(`this is no ${kind}: ${formatFirstProblem(result.problems)}`);
@@ -222,7 +228,7 @@ export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObjec
   };
 }
 
-/** Returns the data of an object by key. The values of a Secret are always bytes. */
+/** Decodes the data of an object, by key. The values of a Secret are always bytes. */
 export function toDataMap(
   kind: ConfigKind,
   entries: readonly (readonly [key: string, value: ConfigValue])[],

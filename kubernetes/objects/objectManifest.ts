@@ -1,4 +1,6 @@
-/** Reads manifests of ConfigMaps and Secrets without an API server. Messages never contain data of a Secret. */
+/**
+ * Reads manifests of ConfigMaps and Secrets on a node without an API server. Messages never contain data of a Secret.
+ */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Problem } from '../api/problem.ts';
@@ -19,7 +21,7 @@ export interface ObjectManifest extends ConfigReference {
   readonly isImmutable: boolean;
   readonly type: string;
   /**
-   * Entries as a list, because a plain object would lose the key `__proto__`. If a key occurs several times, its last
+   * List of entries, because a plain object would lose the key `__proto__`. If a key occurs several times, its last
    * value takes effect.
    */
   readonly data: readonly (readonly [key: string, value: ConfigValue])[];
@@ -27,7 +29,7 @@ export interface ObjectManifest extends ConfigReference {
 
 export type ObjectManifestResult =
   | { readonly object: ObjectManifest; readonly warnings: readonly Problem[] }
-  /** `reference` identifies the object in the document. Undefined if the document has no name. */
+  /** `reference` identifies the object with the problems. Undefined if the document has no name. */
   | { readonly problems: readonly Problem[]; readonly reference?: ConfigReference };
 
 /** Reads a manifest of this kind. */
@@ -55,7 +57,10 @@ function referenceIn(kind: ConfigKind, document: object): ConfigReference | unde
   return name ? { kind, namespace: namespace || 'default', name } : undefined;
 }
 
-/** Returns the object for a manifest. Its UID is derived from its name and its resource version from its content. */
+/**
+ * Returns the object that a manifest defines. Its UID is derived from its name, and its resource version from its
+ * content.
+ */
 export function objectOfManifest(manifest: ObjectManifest): ConfigObject {
   const { kind, namespace, name, isImmutable, type } = manifest;
   const uid = computeDigest([kind, namespace, name]);

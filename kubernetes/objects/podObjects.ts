@@ -1,4 +1,4 @@
-/** Defines access to the cluster objects that pods use: ConfigMaps, Secrets and service account tokens. */
+/** Defines how pods access cluster objects, i.e. ConfigMaps, Secrets and service account tokens. */
 
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../api/schema/pod.ts';
@@ -10,16 +10,16 @@ interface CallOptions {
 
 export interface PodObjects {
   /**
-   * Returns the latest version that the node has of the object in the pod's namespace. Rejects with `ObjectNotFound` if
-   * the object does not exist. Rejects with another error, whose message is for users, if the node cannot tell yet
-   * whether it exists.
+   * Returns the latest version of the object in the pod's namespace that the node has. Rejects with `ObjectNotFound` if
+   * the object does not exist, and with a different error if the node does not know yet whether it exists. That error
+   * has a message for users.
    */
   get(pod: Pod, kind: ConfigKind, name: string, options: CallOptions): Promise<ConfigObject>;
 }
 
-/** Tracks the pods of the node in order to prefetch the objects that they reference. */
+/** Tracks the pods of the node, so that the objects that they reference can be fetched in advance. */
 export interface ObjectsInUse extends PodObjects {
-  /** Tracks a new pod, or the changed references of a tracked one. */
+  /** Starts tracking a pod, or updates the references of a pod that is already tracked. */
   follow(pod: Pod): void;
   /** Stops tracking a pod that has been removed. */
   release(uid: string): void;
@@ -27,7 +27,7 @@ export interface ObjectsInUse extends PodObjects {
 
 /**
  * Error with the kubelet's message, e.g. `configmap "x" not found`. `searched` is the manifest directory, file or URL
- * that should contain the object. It is undefined for an object of the cluster.
+ * that should contain the object. Undefined for an object of the cluster.
  */
 export class ObjectNotFound extends Error {
   override readonly name = 'ObjectNotFound';
@@ -43,30 +43,28 @@ export const cacheSyncTimeout = (kind: ConfigKind): string =>
   `failed to sync ${kind.toLowerCase()} cache: timed out waiting for the condition`;
 
 export interface TokenRequest {
-  /** Empty for the audience of the API server. */
+  /** Audience of the token. Empty for that of the API server. */
   readonly audience: string;
-  /** Undefined for the API server's default lifetime. */
+  /** Lifetime of the token in seconds. Undefined for the API server's default. */
   readonly expirationSeconds?: number;
   /**
-   * UID of the service account. The request is refused if the name now belongs to a different account. If undefined,
-   * any account with the name in the pod's spec is accepted.
+   * UID of the service account. If a different account now has the name, the request is refused. If undefined, any
+   * account with the name in the pod's spec is accepted.
    */
   readonly accountUid?: string;
 }
 
 export interface PodToken {
   readonly token: string;
-  /** When to request the next token, in milliseconds since the epoch. */
+  /** Time at which to request the next token, in milliseconds since the epoch. */
   readonly renewAt: number;
-  /** When the token expires by the node's clock, in milliseconds since the epoch. */
+  /** Time at which the token expires by the node's clock, in milliseconds since the epoch. */
   readonly goodUntil?: number;
-  /** Why the last renewal failed. Undefined if none was due or it succeeded. */
+  /** Why the last renewal failed. Undefined if it succeeded or none has been due. */
   readonly failure?: Failure | undefined;
 }
 
 export interface PodTokens {
-  /**
-   * Returns a token of the pod's service account that is bound to the pod. A cached token is reused while it is valid.
-   */
+  /** Returns a token of the pod's service account that is bound to the pod. Reuses a cached token while it is valid. */
   get(pod: Pod, request: TokenRequest, options: CallOptions): Promise<PodToken>;
 }

@@ -6,11 +6,11 @@ import type { ConfigKind } from './configObject.ts';
 export interface PodReference {
   readonly kind: ConfigKind;
   readonly name: string;
-  /** Whether a volume uses the object, in which case a change of the object must update the volume. */
+  /** Whether a volume uses the object, so that a change of the object must update the volume. */
   readonly isInVolume: boolean;
 }
 
-/** Returns each reference once. Includes optional references. */
+/** Returns the references of a pod without duplicates, including optional ones. */
 export function referencesOf({ spec }: Pick<Pod, 'spec'>): PodReference[] {
   const references = new Map<string, PodReference>();
   const add = (kind: ConfigKind, name: string | undefined, isInVolume: boolean) => {

@@ -7,8 +7,9 @@ const BASE64_PATTERN = /^[A-Za-z0-9+/]+={0,2}$/;
 const PEM_LINE = /.{1,64}/g;
 
 /**
- * Returns the certificates of several bundles as plain PEM, without duplicates. The order depends on the salt, so that
- * clients cannot rely on it. For the same salt it is always the same, so unchanged files are not rewritten.
+ * Returns the certificates of several bundles as plain PEM, without duplicates. Their order depends on the salt, so
+ * that clients cannot rely on it. The same salt always results in the same order, so that unchanged files are not
+ * rewritten.
  */
 export function normalizeAnchors(bundles: readonly string[], salt: string): string {
   const certificates = new Set(bundles.flatMap(parseCertificates));
@@ -22,7 +23,7 @@ export function normalizeAnchors(bundles: readonly string[], salt: string): stri
     .join('');
 }
 
-/** Returns the certificates of a bundle as base64 without line breaks. */
+/** Returns the valid certificates of a bundle as base64 without line breaks. */
 function parseCertificates(bundle: string): string[] {
   return [...bundle.matchAll(PEM_BLOCK)].flatMap(([, beginLabel, body = '', endLabel]) => {
     const base64 = body.replaceAll(/\s/g, '');

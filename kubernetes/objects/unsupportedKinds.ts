@@ -1,4 +1,4 @@
-/** Suggests alternatives to kinds of objects that a standalone node does not support. */
+/** Suggests alternatives for kinds of objects that a standalone node does not support. */
 import type { Problem } from '../api/problem.ts';
 
 const podAdvice = (template: string) => `write the Pod that its ${template} describes instead`;
@@ -7,7 +7,7 @@ const HOST_PATH_ADVICE = 'a hostPath volume in the Pod gives it a directory of t
 const NO_API_SERVER_ADVICE = 'there is no API server here that a pod could ask: leave it out';
 const NO_CLUSTER_ADVICE = 'what it governs is the business of a cluster: leave it out';
 
-/** Advice by kind, for kinds that are common in manifests. */
+/** Advice for kinds that often occur in manifests, by kind. */
 const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map([
   ...['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController', 'Job'].map(
     (kind) => [kind, podAdvice('spec.template')] as const,
@@ -38,7 +38,7 @@ const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the message for an object of an unsupported kind, or undefined for an unknown kind, which may be misspelt.
+ * Returns the message about an object of an unsupported kind, or undefined for an unknown kind, which may be misspelt.
  */
 export function unsupportedKindProblem(kind: string): Problem | undefined {
   const advice = ADVICE_BY_KIND.get(kind);
