@@ -1,4 +1,4 @@
-/** Computes the allocatable resources of a node, which are its capacity minus the reserved resources. */
+/** Computes the allocatable resources of a node, i.e. its capacity minus the reserved resources. */
 
 import { wholeValue } from '../api/quantity.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
@@ -8,24 +8,24 @@ import { amountOf } from './resources.ts';
 /** Resource name of the node's disk. */
 export const EPHEMERAL_STORAGE = 'ephemeral-storage';
 
-/** Resources that the configuration withholds from pods. */
+/** Resources that the configuration reserves, so that pods cannot use them. */
 export interface ReservedResources {
   /** Amounts reserved for the agent and the runtime. */
   readonly kubeReserved: ResourceList;
   /** Amounts reserved for the rest of the system. */
   readonly systemReserved: ResourceList;
   /**
-   * Amount of free memory below which pods are evicted immediately, as a quantity or a percentage. Undefined if there
-   * is no threshold.
+   * Eviction threshold, i.e. the amount of free memory below which pods are evicted immediately, as a quantity or a
+   * percentage. Undefined if there is none.
    */
   readonly evictionHardMemory?: string;
-  /** Eviction threshold of the disk that pods write to, in the same format. */
+  /** Eviction threshold of the disk to which pods write, in the same format as `evictionHardMemory`. */
   readonly evictionHardDisk?: string;
 }
 
 /**
- * Returns the limit of the cgroup of all pods: the capacity minus the amounts that are reserved for the agent and the
- * system.
+ * Returns the limit of the cgroup of all pods, i.e. the capacity minus the amounts that are reserved for the agent and
+ * the system.
  */
 export function subtractReserved(capacity: Capacity, { kubeReserved, systemReserved }: ReservedResources): Capacity {
   const unreservedAmount = (capacityAmount: number, resource: string) => {
@@ -46,8 +46,8 @@ const mapAmounts = (amounts: Readonly<Record<string, number>>, convert: (amount:
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, convert(amount, name)]));
 
 /**
- * Returns the resources that all pods together may request: the capacity minus the reserved resources, the memory and
- * disk below the eviction thresholds, and the memory of huge pages (`Allocatable` in
+ * Returns the resources that all pods together may request. These are the capacity minus the reserved resources, the
+ * eviction thresholds of memory and disk, and the memory of huge pages (`Allocatable` in
  * `pkg/kubelet/nodestatus/setters.go`).
  */
 export function allocatableResources(capacity: Capacity, reserved: ReservedResources): Capacity {
@@ -67,15 +67,15 @@ export function allocatableResources(capacity: Capacity, reserved: ReservedResou
 }
 
 /**
- * Returns the memory in bytes of all preallocated huge pages, including reserved ones. That memory cannot be used for
- * anything else.
+ * Returns the total size in bytes of all preallocated huge pages, including reserved ones. That memory cannot be used
+ * for anything else.
  */
 const hugePageBytes = ({ extra = {} }: Capacity): number =>
   Object.entries(extra).reduce((sum, [name, bytes]) => (name.startsWith('hugepages-') ? sum + bytes : sum), 0);
 
 /**
- * Returns an eviction threshold such as `100Mi`, or `10%` of `total`, in units of its resource. Like the kubelet,
- * treats `100%` as no threshold.
+ * Returns an eviction threshold in units of its resource. `text` is an amount such as `100Mi`, or a percentage of
+ * `total` such as `10%`. Like the kubelet, treats `100%` as no threshold.
  */
 export function evictionThreshold(text: string | undefined, total: number): number {
   if (text === undefined || text === '100%') return 0;

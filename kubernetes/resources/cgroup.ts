@@ -31,7 +31,10 @@ export function oomScoreAdj(spec: PodSpec, container: Container, memoryCapacity:
   return Math.min(999, Math.max(3, minScore));
 }
 
-/** Returns each container's share, in bytes, of the memory that the pod requests in addition to its containers. */
+/**
+ * Divides the memory that the pod requests beyond the requests of its containers equally among them, and returns the
+ * share of one container in bytes.
+ */
 function unclaimedMemoryShare(spec: PodSpec): number {
   const podMemory = amountOf(spec.resources, 'requests', 'memory');
   if (podMemory === 0) return 0;
@@ -39,7 +42,7 @@ function unclaimedMemoryShare(spec: PodSpec): number {
   return Math.trunc((podMemory - aggregateAmount(spec, 'requests', 'memory')) / count);
 }
 
-/** Location of the node's cgroup tree and the driver that creates cgroups in it. */
+/** Location of the cgroup tree of the pods, and the driver that creates cgroups in it. */
 export interface CgroupLocation {
   /** Parent cgroup of the pods' tree, e.g. `/statelet`. Empty for the root cgroup. */
   readonly cgroupRoot: string;
@@ -47,19 +50,19 @@ export interface CgroupLocation {
 }
 
 /**
- * Result of setting up the parent cgroups of pods. `enforced`: the limit for all pods together is in force. `shared`:
- * pods of another agent use the same cgroups, which therefore remain unchanged. `forbidden`: the host does not permit
- * it. `unused`: only the runtime creates cgroups.
+ * Result of creating the parent cgroups of pods. `enforced` means that the limit of all pods together is in force, and
+ * `shared` that pods of another agent use the same cgroups, so that these remain unchanged. `forbidden` means that the
+ * host does not permit it, and `unused` that only the runtime creates cgroups.
  */
 export interface CgroupSetUp {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
-  /** One sentence per problem. If the cgroups are shared, the first sentence says why. */
+  /** Sentences that each describe a problem. If the cgroups are shared, the first sentence explains why. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Returns the cgroup names from the pods' tree to a pod (C25): `kubepods`, the QoS class unless it is Guaranteed, and
- * the pod's own name.
+ * Returns the names of the cgroups on the path from the root of the pods' tree to a pod (C25). These are `kubepods`,
+ * the QoS class unless it is Guaranteed, and the pod's own name.
  */
 export function podCgroupNames(pod: Pod): string[] {
   const qos = qosClass(pod.spec);
@@ -68,13 +71,13 @@ export function podCgroupNames(pod: Pod): string[] {
 }
 
 /**
- * Returns the path of a cgroup in the form that the runtime expects: an absolute path, or the name of a slice with the
- * systemd driver.
+ * Returns the path of a cgroup in the form that the runtime expects, which is an absolute path or, with the systemd
+ * driver, the name of a slice.
  */
 export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver }: CgroupLocation): string {
   const parents = cgroupRoot.split('/').filter((part) => part !== '');
   if (cgroupDriver === 'cgroupfs') return `/${[...parents, ...names].join('/')}`;
-  // A dash separates levels in the name of a slice, so dashes of UIDs are replaced with underscores.
+  // Replace the dashes of UIDs with underscores, because a dash separates levels in the name of a slice.
   const escapedNames = names.map((name) => name.replaceAll('-', '_'));
   return names.length + parents.length === 0
     ? ''
@@ -82,8 +85,8 @@ export function cgroupPath(names: readonly string[], { cgroupRoot, cgroupDriver 
 }
 
 /**
- * Returns the components of a slice's name that stand for its parents. If the last parent is already a slice, its name
- * contains all of them.
+ * Returns the components of a slice's name for its parents. If the last parent is already a slice, its name contains
+ * those of its own parents.
  */
 function parentSliceParts(parents: readonly string[]): string[] {
   const lastParent = parents.at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** Formats the limits of a cgroup as files of cgroup v1 or v2, and as properties of a systemd slice. */
+/** Formats the limits of a cgroup as files of cgroup v1 or v2, or as properties of a systemd slice. */
 import type { CgroupLimits } from './cgroupLimits.ts';
 
 /** The cgroup controllers that limit pods. */
@@ -13,7 +13,7 @@ export interface CgroupFile {
 
 type CgroupVersion = 'v1' | 'v2';
 
-/** Returns the files to write, in order. Leaves out controllers that the host does not have. */
+/** Returns the files to write, in order. Omits controllers that the host does not have. */
 export function cgroupFiles(limits: CgroupLimits, versionOf: (controller: Controller) => CgroupVersion | undefined) {
   const files = (['cpu', 'memory', 'pids', 'hugetlb'] as const).flatMap((controller): CgroupFile[] => {
     const version = versionOf(controller);
@@ -53,7 +53,7 @@ const FORMATTERS: Record<CgroupVersion, Record<Controller, (limits: CgroupLimits
   },
 };
 
-/** Formats a large number with all of its digits. */
+/** Formats a large number exactly, because `String` would round its last digits. */
 const formatExact = (bytes: number): string => BigInt(bytes).toString();
 
 /** Converts cpu.shares (2…262144) linearly to cpu.weight (1…10000), as the kubelet does for its cgroups. */
@@ -61,12 +61,14 @@ export function cpuWeight(shares: number): number {
   return 1 + Math.trunc(((shares - 2) * 9999) / 262_142);
 }
 
-/** A property of a systemd unit: name, D-Bus signature and value. */
+/** A property of a systemd unit, i.e. its name, D-Bus signature and value. */
 export type UnitProperty = readonly [name: string, signature: 's' | 'b' | 't' | 'as', ...value: string[]];
 
 const UNLIMITED_QUOTA = '18446744073709551615';
 
-/** Returns the limits as properties of a systemd slice. systemd does not support limits of huge pages. */
+/**
+ * Returns the limits as properties of a systemd slice. Omits the limits of huge pages, which systemd does not support.
+ */
 export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
   const { cpuShares, cpu, memoryBytes, pids } = limits;
   const sharesProperty = (each: number): UnitProperty =>
@@ -81,7 +83,7 @@ export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): U
   ];
 }
 
-/** Returns the properties of a CPU quota. systemd specifies it per second, in steps of 10 ms. */
+/** Returns the properties of a CPU quota, which systemd specifies per second in steps of 10 ms. */
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
   const perSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
@@ -91,8 +93,8 @@ function quotaProperties({ quota, period }: { quota: number; period: number }): 
 }
 
 /**
- * Returns all properties of a new slice: limits and accounting. It has no default dependencies, because systemd could
- * otherwise stop the slice on its own.
+ * Returns the properties of a new slice, including limits and accounting. Default dependencies are disabled, because
+ * systemd could otherwise stop the slice on its own.
  */
 export function newSliceProperties(slice: string, limits: CgroupLimits, version: CgroupVersion): UnitProperty[] {
   const parent = slice.slice(0, slice.lastIndexOf('-'));
@@ -109,8 +111,8 @@ export function newSliceProperties(slice: string, limits: CgroupLimits, version:
 }
 
 /**
- * Returns the arguments of `busctl` for these properties: their number, followed by the name, signature and value of
- * each.
+ * Returns the arguments of `busctl` for these properties, i.e. their number, followed by the name, signature and value
+ * of each one.
  */
 export function busctlProperties(properties: readonly UnitProperty[]): string[] {
   return [String(properties.length), ...properties.flat()];

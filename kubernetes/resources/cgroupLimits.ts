@@ -1,6 +1,6 @@
 /**
- * Computes the limits of the parent cgroups of containers: those of a pod, of a QoS class and of all pods together
- * (C25).
+ * Computes the limits of the parent cgroups of containers, i.e. the cgroups of a pod, of a QoS class and of all pods
+ * together (C25).
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -13,10 +13,10 @@ import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';
 import { podLimit, podRequest } from './resources.ts';
 
-/** The limits of a cgroup. An undefined limit is left unchanged. */
+/** Limits of a cgroup. A limit that is undefined remains unchanged. */
 export interface CgroupLimits {
   readonly cpuShares?: number;
-  /** CFS quota per period in microseconds. A quota of -1 means no limit. */
+  /** CFS quota and period in microseconds. A quota of -1 means no limit. */
   readonly cpu?: { readonly quota: number; readonly period: number };
   readonly memoryBytes?: number;
   readonly pids?: number;
@@ -24,7 +24,7 @@ export interface CgroupLimits {
   readonly hugepages?: Readonly<Record<string, number>>;
 }
 
-/** Settings of the node and the kernel for all cgroups. */
+/** Settings of the node and the kernel that apply to all cgroups. */
 export interface CgroupRules {
   /** Whether CPU limits are enforced. */
   readonly cfsQuota: boolean;
@@ -32,15 +32,16 @@ export interface CgroupRules {
   readonly cfsPeriod: number;
   /** Maximum number of processes per pod. A value below 1 means no limit. */
   readonly podPids: number;
-  /** Huge page sizes of the kernel, in its notation. */
+  /** Huge page sizes that the kernel supports, in its notation. */
   readonly pageSizes: readonly string[];
 }
 
-/** Memory limit that stands for no limit, because no node has that much memory. */
+/** Limit in bytes that stands for no limit, because no node has that much memory. */
 const UNLIMITED_BYTES = 2 ** 62;
 
 /**
- * Returns the limits of a pod's cgroup. CPU or memory is limited only if the pod or each of its containers has a limit.
+ * Returns the limits of a pod's cgroup. CPU or memory is limited only if the pod or each of its containers has such a
+ * limit.
  */
 export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits {
   const [cpu, memoryBytes] = [podLimit(spec, 'cpu'), podLimit(spec, 'memory')];
@@ -61,7 +62,7 @@ function formatQuota(
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };
 }
 
-/** Returns the limit of every huge page size. A page size for which the pod has no limit gets 0. */
+/** Returns a limit for each huge page size of the kernel. It is 0 if the pod has no limit for that size. */
 function hugepageField(
   { pageSizes }: CgroupRules,
   limits: Readonly<Record<string, number>>,
@@ -70,7 +71,7 @@ function hugepageField(
   return { hugepages: Object.fromEntries(pageSizes.map((size) => [size, lookUp(limits, size) ?? 0])) };
 }
 
-/** Returns the limits by page size, from the pod or else summed over its containers. */
+/** Returns the huge page limits by page size. They are those of the pod, or else the sums over its containers. */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
   const podLimits = hugepages(spec.resources?.limits ?? {});
   if (Object.keys(podLimits).length > 0) return podLimits;
@@ -84,7 +85,7 @@ function hugepageLimits(spec: PodSpec): Record<string, number> {
   return Object.fromEntries(sum);
 }
 
-/** Returns the huge page limits by page size in the kernel's notation, e.g. `hugepages-2Mi` becomes `2MB`. */
+/** Returns the huge page limits by page size in the kernel's notation, e.g. `2MB` for `hugepages-2Mi`. */
 export function hugepages(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
     const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
@@ -103,8 +104,8 @@ export function formatPageSize(bytes: number): string {
 }
 
 /**
- * Returns the limits of a QoS class. Best-effort pods get only CPU time that no other pod uses. Burstable pods get CPU
- * time in proportion to their requests.
+ * Returns the limits of a QoS class. BestEffort pods get only CPU time that no other pod uses, and Burstable pods get
+ * CPU time in proportion to their requests.
  */
 export function tierCgroupLimits(
   tier: 'burstable' | 'besteffort',
@@ -121,7 +122,7 @@ export function tierCgroupLimits(
   };
 }
 
-/** Name of the resource for the maximum number of processes on a node, as in a kubelet. */
+/** Resource name for the maximum number of processes on a node, as in a kubelet. */
 export const PIDS = 'pid';
 
 /** Returns the limits for all pods of the node together. */

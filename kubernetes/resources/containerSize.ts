@@ -10,8 +10,8 @@ export interface ContainerSize {
   /** Memory limit in bytes. 0 means no limit. */
   readonly memoryLimit: number;
   /**
-   * Memory request in bytes. The kernel does not use it, but a change of it can require a restart of the container.
-   * Undefined if an older agent persisted the size. An undefined request counts as equal to any other.
+   * Memory request in bytes. The kernel does not use it, but changing it can require a restart of the container.
+   * Undefined if an older agent persisted the size, in which case it counts as equal to any other request.
    */
   readonly memoryRequest?: number | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Determines the devices that a pod requests through dynamic resource allocation. The node does not prepare devices
- * yet.
+ * Determines the devices that a pod requests through dynamic resource allocation. The node does not support preparing
+ * devices yet.
  */
 
 import { NodeFailure } from '../../base/failure.ts';
@@ -8,8 +8,8 @@ import type { Pod } from '../api/schema/pod.ts';
 
 /**
  * Returns the claims whose devices must be prepared before the sandbox is created (`prepareResources` in
- * `pkg/kubelet/cm/dra/manager.go`): the claims of the spec and the claim that the scheduler created for extended
- * resources. A claim is left out if the status has no ResourceClaim for it, because none is needed.
+ * `pkg/kubelet/cm/dra/manager.go`). These are the claims in the spec and the claim that the scheduler created for
+ * extended resources. Omits a claim without a ResourceClaim in the status, because none is needed.
  */
 export function claimsToPrepare({ spec, status }: Pick<Pod, 'spec' | 'status'>): string[] {
   const { resourceClaimStatuses = [], extendedResourceClaimStatus: extendedClaim } = status ?? {};
@@ -20,13 +20,13 @@ export function claimsToPrepare({ spec, status }: Pick<Pod, 'spec' | 'status'>):
   return extendedClaim === undefined ? claimNames : [...claimNames, extendedClaim.resourceClaimName];
 }
 
-/** Whether the scheduler has allocated an extended resource as devices. It creates a claim for them. */
+/** Whether the scheduler has allocated devices for an extended resource, for which it has created a claim. */
 export function isAllocatedAsDevice({ status }: Pick<Pod, 'status'>, resource: string): boolean {
   const { requestMappings = [] } = status?.extendedResourceClaimStatus ?? {};
   return requestMappings.some(({ resourceName }) => resourceName === resource);
 }
 
-/** Throws `FailedPrepareDynamicResources` if the pod requests devices, because it must not run without them. */
+/** Throws `FailedPrepareDynamicResources` if the pod requests devices, because the pod must not run without them. */
 export function requireNoDevices(pod: Pick<Pod, 'spec' | 'status'>): void {
   const claims = claimsToPrepare(pod);
   if (claims.length === 0) return;

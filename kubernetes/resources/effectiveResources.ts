@@ -10,8 +10,8 @@ import type { ResourceList } from '../api/schema/scalars.ts';
 import { type AmountKind, aggregateNanos } from './resources.ts';
 
 /**
- * Returns the pod-level amounts, or else the sums over the containers, plus the overhead. The overhead is added to a
- * limit only if the pod has one. The result is cached, because every status needs it.
+ * Returns the pod-level amounts, or else the aggregates of the containers, plus the overhead. A limit includes the
+ * overhead only if it is not zero. The result is cached, because every status contains it.
  */
 export const effectiveResources = memoize((spec: PodSpec): Pick<ResourceRequirements, 'requests' | 'limits'> => {
   const [requests, limits] = [effectiveAmounts(spec, 'requests'), effectiveAmounts(spec, 'limits')];
@@ -29,7 +29,7 @@ function effectiveAmounts(spec: PodSpec, kind: AmountKind): ResourceList {
     ...containers.map(({ container }) => container.resources?.[kind] ?? {}),
     ...(kind === 'requests' ? [overhead] : []),
   ];
-  // The first amount of each resource determines the format of the sum.
+  // First amount of each resource, which determines the format of the sum.
   const firstAmounts = new Map(resourceLists.toReversed().flatMap((list) => Object.entries(list)));
   const amounts = Array.from(firstAmounts, ([name, firstAmount]) => {
     const podAmount = lookUp(podAmounts, name);
@@ -40,7 +40,7 @@ function effectiveAmounts(spec: PodSpec, kind: AmountKind): ResourceList {
   return Object.fromEntries(amounts.sort());
 }
 
-/** Returns the amounts in the canonical form of the API. */
+/** Returns the amounts in canonical form. */
 export function canonicalAmounts(list: ResourceList): ResourceList {
   return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, canonicalQuantity(text)]));
 }

@@ -6,8 +6,8 @@ import type { PodSpec } from '../api/schema/pod.ts';
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 /**
- * Returns the QoS class that results from CPU and memory requests and limits. Pod-level resources, if set, replace
- * those of the containers.
+ * Returns the QoS class that results from the requests and limits of CPU and memory. Pod-level resources, if any,
+ * replace those of the containers.
  */
 export function qosClass(spec: PodSpec): QosClass {
   const resourceSets = hasAmounts(spec.resources)

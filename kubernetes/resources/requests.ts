@@ -10,11 +10,14 @@ import { isAllocatedAsDevice } from './devices.ts';
 import { type QosClass, qosClass } from './qos.ts';
 import { podRequest } from './resources.ts';
 
-/** The node resources that a pod requests, and the rank of the pod if they are not sufficient for all pods. */
+/**
+ * Node resources that a pod requests, and the properties that rank the pod if the node does not have enough for all
+ * pods.
+ */
 export interface PodResourceRequests {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
-  /** Amounts of other requested resources in whole units: ephemeral storage, huge pages and extended resources. */
+  /** Requested amounts of ephemeral storage, huge pages and extended resources in whole units, by name. */
   readonly extra: Readonly<Record<string, number>>;
   readonly hostPorts: readonly HostPort[];
   /** Whether the pod may preempt others (C24). */
@@ -29,7 +32,7 @@ export interface PodRequests extends PodResourceRequests {
   readonly pod: string;
 }
 
-/** The amounts of the node's resources that are available to pods. */
+/** Amounts of the node's resources that are available to pods. */
 export interface Capacity {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
@@ -58,11 +61,11 @@ const requestsInSpec = memoize((spec: PodSpec) => ({
   qos: qosClass(spec),
 }));
 
-/** Whether the node tracks a resource in `extra`. Requests of any other resource have no effect. */
+/** Whether the node tracks a resource in `extra`. A request of any other resource has no effect. */
 const isTrackedResource = (resource: string): boolean =>
   resource === EPHEMERAL_STORAGE || resource.startsWith('hugepages-') || resource.includes('/');
 
-/** Whether a resource is extended, e.g. `example.com/gpu`, rather than native to Kubernetes. */
+/** Whether a resource, e.g. `example.com/gpu`, is extended instead of native to Kubernetes. */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
@@ -89,14 +92,14 @@ export function hostPortsOf(spec: PodSpec): HostPort[] {
 }
 
 /**
- * Returns the canonical address. Both an empty address and 0.0.0.0 stand for all addresses (`HostPortInfo` in
- * `kube-scheduler/framework/types.go`).
+ * Returns the canonical form of an address. It is empty for an empty address and for 0.0.0.0, both of which stand for
+ * all addresses (`HostPortInfo` in `kube-scheduler/framework/types.go`).
  */
 const canonicalHostIp = (hostIp: string): string => (isSameIp(hostIp, '0.0.0.0') ? '' : canonicalIpOrText(hostIp));
 
 /**
- * Returns the kubelet's reason and message if the node does not have enough resources for a pod in addition to the
- * others, or undefined if it does.
+ * Returns the refusal of a pod, with the kubelet's reason and message, if the node does not have enough resources for
+ * it in addition to the other pods. Returns undefined if it does.
  */
 export function resourceConflict(
   requests: PodRequests,
@@ -108,8 +111,8 @@ export function resourceConflict(
 }
 
 /**
- * Returns the resources that are not sufficient for a pod in addition to the others. An extended resource that the node
- * does not have at all is included. A kubelet ignores such a resource (`removeMissingExtendedResources` in
+ * Returns the resources that are not sufficient for a pod in addition to the other pods. Includes an extended resource
+ * that the node does not have at all, although a kubelet ignores it (`removeMissingExtendedResources` in
  * `pkg/kubelet/lifecycle/predicate.go`) and runs the pod without its devices.
  */
 export function shortages(
@@ -120,7 +123,7 @@ export function shortages(
   const scalarNames = Object.keys(requests.extra).filter((name) => name !== EPHEMERAL_STORAGE);
   return ['pods', 'cpu', 'memory', EPHEMERAL_STORAGE, ...scalarNames].flatMap((resource) => {
     const requestedAmount = amountRequested(requests, resource);
-    // Skip the sum over other pods for a resource that the pod does not request.
+    // Avoid the sum over the other pods if this pod does not request the resource.
     if (requestedAmount <= 0) return [];
     const usedAmount = otherRequests.reduce((sum, each) => sum + amountRequested(each, resource), 0);
     const nodeCapacity = capacityOf(capacity, resource);
@@ -137,7 +140,7 @@ export function shortages(
   });
 }
 
-/** Returns each pod's use of a resource, in descending order of the amount. */
+/** Returns the pods that use a resource with their amounts, in descending order of the amount. */
 function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['holders'] {
   return pods
     .map((each) => ({ pod: each.pod, amount: amountRequested(each, resource) }))
@@ -145,7 +148,7 @@ function holdersOf(resource: string, pods: readonly PodRequests[]): Shortage['ho
     .sort((first, second) => second.amount - first.amount);
 }
 
-/** Returns the requested amount of a resource in the unit of a `Shortage`. */
+/** Returns the amount of a resource that a pod requests, in the unit of a `Shortage`. */
 export function amountRequested(
   { cpuMillis, memoryBytes, extra }: Pick<PodRequests, 'cpuMillis' | 'memoryBytes' | 'extra'>,
   resource: string,
@@ -156,11 +159,11 @@ export function amountRequested(
   return resource === 'memory' ? memoryBytes : (lookUp(extra, resource) ?? 0);
 }
 
-/** Returns the node's amount of a resource. */
+/** Returns the node's capacity of a resource. */
 const capacityOf = ({ pods, extra = {}, ...rest }: Capacity, resource: string): number =>
   resource === 'pods' ? pods : amountRequested({ ...rest, extra }, resource);
 
-/** Returns the refusal that the status of a pod reports because of a shortage. */
+/** Returns the refusal that the status of a pod reports for a shortage. */
 export function refusalFor(shortage: Shortage): Refusal {
   const { resource, requestedAmount, usedAmount, capacity } = shortage;
   const amounts = `requested: ${requestedAmount}, used: ${usedAmount}, capacity: ${capacity}`;
@@ -182,7 +185,7 @@ export function portConflict(requests: PodRequests, otherRequests: readonly PodR
   return cause === undefined ? undefined : { reason: 'NodePorts', message, cause };
 }
 
-/** Whether two host ports conflict. An empty address stands for all addresses. */
+/** Whether two host ports conflict. An empty address stands for all addresses of the node. */
 export function isPortConflict(first: HostPort, second: HostPort): boolean {
   const overlapsAddress = first.hostIp === '' || second.hostIp === '' || isSameIp(first.hostIp, second.hostIp);
   return first.port === second.port && first.protocol === second.protocol && overlapsAddress;

@@ -1,6 +1,6 @@
 /**
- * In-place resize: decides which changes of a pod's resources a node accepts while the containers run, and formats its
- * messages.
+ * Implements the rules of in-place resize. Decides which changes of a pod's resources a node accepts while the
+ * containers run, and formats the messages about them.
  */
 
 import { lookUp } from '../../base/lookUp.ts';
@@ -16,14 +16,14 @@ import { qosClass } from './qos.ts';
 import { amountOf, containerSize } from './resources.ts';
 import { canUseSwap } from './swap.ts';
 
-/** The resources of a pod and of its containers by name, which are admitted separately from the rest of the spec. */
+/** Resources of a pod, and of its containers by name. They are admitted separately from the rest of the spec. */
 export interface PodResources {
   readonly pod?: ResourceRequirements;
   readonly containers: Readonly<Record<string, ResourceRequirements>>;
 }
 
 /**
- * Returns the resources that a resize can change, which are those of all containers except ephemeral ones
+ * Returns the resources that a resize can change, i.e. those of the pod and of all containers except ephemeral ones
  * (`IsResizableContainer` in `pkg/kubelet/allocation/allocation_manager.go`).
  */
 export const resourcesOf = ({ spec }: Pod): PodResources => resourcesInSpec(spec);
@@ -37,8 +37,8 @@ const resourcesInSpec = memoize((spec: PodSpec): PodResources => {
 });
 
 /**
- * Returns the pod with these resources. A container that `target` does not contain retains its own. Returns the same
- * object if nothing differs.
+ * Returns the pod with the target resources. A container that `target` does not contain retains its resources. Returns
+ * the same object if nothing differs.
  */
 export function withResources(pod: Pod, target: PodResources): Pod {
   if (hasSameResources(resourcesOf(pod), target)) return pod;
@@ -58,7 +58,7 @@ export function withResources(pod: Pod, target: PodResources): Pod {
   };
 }
 
-/** Whether the pod-level resources are equal, and also the resources of every container that both sides contain. */
+/** Whether the pod-level resources and the resources of each container that occurs in both arguments are equal. */
 export function hasSameResources(first: PodResources, second: PodResources): boolean {
   if (first === second) return true;
   const names = Object.keys(first.containers).filter((name) => Object.hasOwn(second.containers, name));
@@ -69,7 +69,7 @@ export function hasSameResources(first: PodResources, second: PodResources): boo
   );
 }
 
-/** Returns a key that is equal for resources with equal amounts. */
+/** Returns a key for comparing resources. It is equal if all amounts are equal. */
 export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements): string {
   return [requests, limits]
     .map((list) =>
@@ -82,8 +82,8 @@ export function resourceKey({ requests = {}, limits = {} }: ResourceRequirements
 }
 
 /**
- * Reasons for which a resize can never be admitted, by the label of the metric that counts them. The kubelet has only
- * the first one.
+ * Messages about a resize that can never be admitted, by the label of the metric that counts such resizes. The kubelet
+ * has only the first one.
  */
 const INFEASIBLE_MESSAGES = {
   swap_limitation: 'In-place resize of containers with swap is not supported.',
@@ -103,8 +103,8 @@ export const infeasibleDetail = (message: string): string =>
   Object.entries(INFEASIBLE_MESSAGES).find(([, text]) => text === message)?.[0] ?? 'other';
 
 /**
- * Returns why the pod's resources cannot be changed regardless of the node's capacity, or undefined if they can.
- * `canUseSwap` says whether pods may use the node's swap.
+ * Returns the refusal of a change of the pod's resources that is impossible regardless of the node's capacity, or
+ * undefined if the change is possible. `canUseSwap` says whether pods may use the node's swap.
  */
 export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false): Refusal | undefined {
   const [allocatedResources, desiredResources] = [resourcesOf(allocated), resourcesOf(desired)];
@@ -129,7 +129,7 @@ export function resizeRefusal(allocated: Pod, desired: Pod, canUseSwap = false):
     : undefined;
 }
 
-/** Whether a change of a container's memory request would require its swap limit to change while it runs. */
+/** Whether a change of a container's memory request would require changing the container's swap limit while it runs. */
 function wouldChangeSwap(allocated: Pod, desired: Pod): boolean {
   const allocatedByName = new Map(containersOf(allocated.spec).map(({ container }) => [container.name, container]));
   return containersOf(desired.spec).some(({ container }) => {
@@ -161,7 +161,10 @@ const hasRemovedAmount = (
 ): boolean =>
   MUTABLE_RESOURCES.some((name) => Object.hasOwn(previousAmounts, name) && !Object.hasOwn(currentAmounts, name));
 
-/** Returns the refusal of a resize that exceeds the node's free or total capacity. The resize stays pending. */
+/**
+ * Converts the refusal of a resize for lack of resources to `Deferred`, because the resize remains pending. Returns any
+ * other refusal unchanged.
+ */
 export const pendingResize = (refusal: Refusal): Refusal =>
   SHORTAGE_REASONS.includes(refusal.reason)
     ? { ...refusal, reason: 'Deferred', shortageReason: refusal.reason }
@@ -169,7 +172,7 @@ export const pendingResize = (refusal: Refusal): Refusal =>
 
 const SHORTAGE_REASONS: readonly RefusalReason[] = ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'];
 
-/** Returns the error that a PodResizeInProgress condition reports. */
+/** Returns the error in a PodResizeInProgress condition, or undefined if there is none. */
 export const resizeErrorOf = ({ reason, message }: PodCondition): string | undefined =>
   reason === 'Error' ? message : undefined;
 
@@ -201,8 +204,8 @@ export function needsRestart(spec: PodSpec, container: Container, size: Containe
 }
 
 /**
- * Returns the message of a resize event: `title` followed by the pod's resources and the generation of the resize as
- * JSON (`podResizeMessage` in `pkg/kubelet/events/resize.go`).
+ * Returns the message of a resize event. It consists of `title` and, as JSON, the pod's resources and the generation of
+ * the resize (`podResizeMessage` in `pkg/kubelet/events/resize.go`).
  */
 export function resizeMessage(
   title: string,

@@ -8,8 +8,8 @@ import type { ContainerSize } from './containerSize.ts';
 export type AmountKind = 'requests' | 'limits';
 
 /**
- * Returns an amount in millicores for CPU and in whole units (e.g. bytes) for other resources. Returns 0 if the amount
- * is not set.
+ * Returns an amount in millicores for CPU and in whole units, e.g. bytes, for other resources. Returns 0 if the amount
+ * is missing.
  */
 export function amountOf(resources: ResourceRequirements | undefined, kind: AmountKind, resource: string): number {
   return parseAmount(lookUp(resources?.[kind], resource), resource);
@@ -23,8 +23,8 @@ const nanosToUnits = (nanos: bigint, resource: string): number =>
   nanosToUnit(nanos, resource === 'cpu' ? 'milli' : 'whole');
 
 /**
- * Returns a pod's effective request of a resource in the unit of `amountOf`: its pod-level request, or else the
- * aggregate of its containers, plus the overhead.
+ * Returns a pod's effective request of a resource in the unit of `amountOf`. It is the pod-level request, or else the
+ * aggregate of the containers, plus the overhead.
  */
 export function podRequest(spec: PodSpec, resource: string): number {
   const podAmount = lookUp(spec.resources?.requests, resource);
@@ -34,8 +34,8 @@ export function podRequest(spec: PodSpec, resource: string): number {
 }
 
 /**
- * Returns a pod's effective limit of a resource in the unit of `amountOf`. Returns undefined if neither the pod nor
- * every one of its containers has a limit.
+ * Returns a pod's effective limit of a resource in the unit of `amountOf`. Undefined unless the pod or each of its
+ * containers has a limit.
  */
 export function podLimit(spec: PodSpec, resource: string): number | undefined {
   const podAmount = lookUp(spec.resources?.limits, resource);
@@ -48,14 +48,14 @@ export function podLimit(spec: PodSpec, resource: string): number | undefined {
 }
 
 /**
- * Returns the peak over the containers. An init container runs only beside the sidecars that started before it, and the
- * regular containers run beside all sidecars.
+ * Returns the peak amount of the containers that run at the same time. An init container runs beside the sidecars that
+ * started before it, and the regular containers run beside all sidecars.
  */
 export function aggregateAmount(spec: PodSpec, kind: AmountKind, resource: string): number {
   return nanosToUnits(aggregateNanos(spec, kind, resource), resource);
 }
 
-/** Returns the aggregate in nanos, without rounding. */
+/** Returns the aggregate of the containers in nanos, without rounding. */
 export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string): bigint {
   const amountNanos = ({ resources }: Container) => nanosOf(lookUp(resources?.[kind], resource) ?? '0');
   let sidecarSum = 0n;
@@ -70,8 +70,8 @@ export function aggregateNanos(spec: PodSpec, kind: AmountKind, resource: string
 }
 
 /**
- * Returns the size that the spec requests for a container. A container without a limit gets the pod's limit. A
- * container with only a CPU limit requests the limit.
+ * Returns the size that the spec requests for a container. A container without a limit gets the pod's limit. A missing
+ * CPU request defaults to the CPU limit.
  */
 export function containerSize(spec: PodSpec, { resources }: Container): Required<ContainerSize> {
   const effectiveLimit = (resource: string) =>

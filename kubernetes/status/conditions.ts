@@ -13,7 +13,7 @@ interface ConditionsInput {
   readonly view: PodView;
   readonly phase: PodPhase;
   /**
-   * Phase that the conditions reflect. Unlike the published phase, it may be terminal while containers still run (C2).
+   * Phase that the conditions reflect. It may be terminal while containers still run, unlike the published phase (C2).
    */
   readonly conditionPhase: PodPhase;
   /** Statuses of the init containers, sidecars and regular containers. */
@@ -29,12 +29,12 @@ type ConditionVerdict = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 const TRUE_VERDICT: ConditionVerdict = { status: 'True' };
 const NODE_CONDITIONS = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 /**
- * Set on pods with a rule that can restart all containers, without an observedGeneration
+ * Condition of pods with a rule that can restart all containers. It has no observedGeneration
  * (`GenerateAllContainersRestartingCondition` in `pkg/kubelet/status/generate.go`).
  */
 const RESTARTING_CONDITION = 'AllContainersRestarting';
 
-/** Whether the node, and no other component, sets conditions of this type. */
+/** Whether only the node sets conditions of this type. */
 export const isNodeCondition = (type: string): boolean =>
   [...NODE_CONDITIONS, RESTARTING_CONDITION].includes(type) || RESIZE_CONDITIONS.includes(type);
 
@@ -42,15 +42,15 @@ export const isNodeCondition = (type: string): boolean =>
 export const isForeignCondition = ({ type }: PodCondition): boolean => !isNodeCondition(type);
 
 /**
- * Returns the conditions that other components have set, as reported by the source (C14). Undefined if the source has
- * none.
+ * Returns the conditions that other components have set, as reported by the source (C14). Undefined if the source
+ * reports no conditions.
  */
 export const foreignConditions = ({ status }: Pod): readonly PodCondition[] | undefined =>
   status?.conditions?.filter(isForeignCondition);
 
 /**
- * Returns the conditions of a pod (C15): those of other components unchanged (C14), then those of the node. A
- * condition's transition time changes only when its status does.
+ * Returns the conditions of a pod (C15). Conditions of other components come first and remain unchanged (C14). The
+ * transition time of a condition changes only together with its status.
  */
 export function podConditions(input: ConditionsInput): PodCondition[] {
   const { view, now, observedGeneration } = input;
@@ -100,8 +100,8 @@ function restartingVerdict({ view, conditionPhase: phase }: ConditionsInput): Co
 const DISRUPTION = 'DisruptionTarget';
 
 /**
- * Returns the DisruptionTarget condition. The node sets it when it publishes the terminal phase of a pod that it
- * stopped itself. The condition then remains. In all other cases it belongs to other components.
+ * Returns the DisruptionTarget condition. The node sets it when it publishes the terminal phase of a pod that it has
+ * disrupted, and retains it afterwards. Otherwise the condition belongs to other components and remains unchanged.
  */
 function disruptionConditions(
   { view, phase, previous, now, observedGeneration }: ConditionsInput,
@@ -124,7 +124,7 @@ function disruptionConditions(
 
 /**
  * Derives the transition time of a condition that was never reported from the start times of the pod and its
- * containers, e.g. after a restart of the agent.
+ * containers. This is necessary e.g. after a restart of the agent.
  */
 function initialTransitionTime(view: PodView, type: string, { status }: ConditionVerdict): number | undefined {
   if (type !== 'Ready' && type !== 'ContainersReady') return view.startedAt;
@@ -133,7 +133,7 @@ function initialTransitionTime(view: PodView, type: string, { status }: Conditio
   return startTimes.length > 0 ? Math.max(...startTimes) : undefined;
 }
 
-/** Whether the pod has a sandbox with a network, which containers need before they can start. */
+/** Whether the pod has a sandbox with a network, without which containers cannot start. */
 function hasNetwork({ pod, sandbox }: PodView): boolean {
   return sandbox?.state === 'ready' && (pod.spec.hostNetwork === true || (sandbox.ips ?? []).length > 0);
 }
@@ -150,12 +150,12 @@ function initializedVerdict(
   );
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'True', reason: 'PodCompleted' };
   if (hasRegularContainerRun(view, statuses)) return TRUE_VERDICT;
-  // A pod remains initialized even while its init containers run again (`GeneratePodInitializedCondition`).
+  // A pod remains initialized while its init containers run again (`GeneratePodInitializedCondition`).
   if (previousConditions.some(({ type, status }) => type === 'Initialized' && status === 'True')) return TRUE_VERDICT;
   return readinessVerdict('ContainersNotInitialized', unknown, 'incomplete', notReady);
 }
 
-/** Whether a regular container has run, which proves that the pod was initialized even while its sidecars restart. */
+/** Whether a regular container has run. This proves that the pod was initialized, even while its sidecars restart. */
 function hasRegularContainerRun({ pod }: PodView, statuses: readonly ContainerStatus[]): boolean {
   const names = new Set(pod.spec.containers.map(({ name }) => name));
   return statuses.some(({ name, state }) => names.has(name) && (state?.running ?? state?.terminated) !== undefined);

@@ -1,4 +1,4 @@
-/** Computes the fields of a ContainerStatus other than the container's state: image, mounts and user. */
+/** Computes the fields of a ContainerStatus for the container's image, mounts and user. */
 
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
@@ -8,9 +8,9 @@ import type { CreatedContainer } from '../lifecycle/observed.ts';
 type ContainerDetails = Pick<ContainerStatus, 'image' | 'imageID' | 'volumeMounts' | 'user'>;
 
 /**
- * Returns the details from the container that the runtime created (`created`), or only from the spec if no container
- * exists yet. The fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest are absent, because both
- * are off by default (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the details of the container that the runtime created (`created`), or those in the spec if no container
+ * exists yet. Omits the fields of the alpha features ContainerStopSignals and ImageVolumeWithDigest, because both are
+ * off by default (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function containerDetails(spec: Container, created?: CreatedContainer): ContainerDetails {
   return {
@@ -41,7 +41,7 @@ function volumeMounts(
   };
 }
 
-/** Returns the effective recursive read-only mode. For `IfPossible`, the runtime decides whether it is recursive. */
+/** Returns the effective mode of recursiveReadOnly. For `IfPossible`, it depends on the runtime. */
 function effectiveRecursion(requested = 'Disabled', createdMount?: { readonly recursiveReadOnly?: boolean }): string {
   if (requested !== 'IfPossible') return requested;
   return createdMount?.recursiveReadOnly ? 'Enabled' : 'Disabled';

@@ -18,8 +18,8 @@ import { type ContainerStatuses, terminatedStatuses } from './statusAtEnd.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**
- * Returns the statuses of all containers of a pod. The `previous` status supplies containers without an actor, and runs
- * that the runtime has lost. `runtimeName` is the scheme of the container IDs, e.g. `containerd` in
+ * Returns the statuses of all containers of a pod. Containers without an actor and runs that the runtime has lost are
+ * taken from the `previous` status. `runtimeName` is the scheme of the container IDs, e.g. `containerd` in
  * `containerd://4f2a`.
  */
 export function containerStatuses(
@@ -50,15 +50,15 @@ export function containerStatuses(
     ephemeral: statusesForRoles('ephemeral').sort(compareByName),
   };
   if (view.refusal) return onlyRunContainers(statuses);
-  // Once the pod has been reported as terminated, its containers are reported as terminated too, even while the pod is
-  // being removed.
+  // Once the pod has been reported as terminated, report its containers as terminated too, even while the pod is being
+  // removed.
   const hasEnded = view.hasEnded || isTerminalPhase(previous?.phase);
   return limitMessages(hasEnded ? terminatedStatuses(view, statuses) : statuses);
 }
 
 /**
- * Maximum total length in bytes of a pod's termination messages (C22). Each terminated state of a container gets an
- * equal share, to which its message is truncated.
+ * Maximum total length in bytes of a pod's termination messages (C22). Each container gets an equal share, to which the
+ * messages of its terminated states are truncated.
  */
 const MAX_MESSAGE_BYTES = 12_288;
 
@@ -81,7 +81,7 @@ function limitMessages({ init, regular, ephemeral }: ContainerStatuses): Contain
 const compareByName = (a: ContainerStatus, b: ContainerStatus): number => (a.name < b.name ? -1 : 1);
 
 /**
- * Leaves out containers that have never run. A refused pod has only such containers unless it ran before its refusal.
+ * Removes containers that have never run. A refused pod has only such containers unless it ran before it was refused.
  */
 function onlyRunContainers({ init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
   const hasRun = ({ state, lastState }: ContainerStatus) => !state?.waiting || lastState?.terminated !== undefined;
@@ -95,7 +95,7 @@ interface StatusInput {
   readonly runtimeName: string;
 }
 
-/** Caches the last status per view, because only a few containers of a pod change at a time. */
+/** Last status of each container view. It is cached, because only a few containers of a pod change at a time. */
 const statusCache = new WeakMap<ContainerView, CachedStatus>();
 
 interface CachedStatus {
@@ -134,8 +134,8 @@ function containerStatus(
 }
 
 /**
- * Returns the ID of the container whose state is reported. While a container waits for a restart, that is the container
- * that terminated.
+ * Returns the ID of the container whose state is reported. While a container waits for a restart, that is the
+ * terminated container.
  */
 function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView): string | undefined {
   if (now.kind === 'running' || isAwaitingRun) return containerId;
@@ -143,9 +143,9 @@ function reportedId({ now, lastRun, containerId, isAwaitingRun }: ContainerView)
 }
 
 /**
- * Retains the reported restart count, which exceeds the runtime's attempt if the state of a run was unknown for a while
- * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). A restarted runtime may report the container
- * under a new ID, so the IDs need not match.
+ * Retains the reported restart count if it is higher than the runtime's attempt, because the state of a run was unknown
+ * for a while (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`). Does not compare IDs, because a
+ * restarted runtime may report the container under a new ID.
  */
 function withReportedCount(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   if (previous === undefined || previous.restartCount <= status.restartCount) return status;
@@ -159,8 +159,8 @@ interface LostRunInput {
 }
 
 /**
- * Completes the status of a container with runs that the runtime has lost while no agent was running. The last reported
- * status replaces them, because an API server would reject a change from terminated back to waiting
+ * Completes the status of a container with runs that the runtime lost while no agent was running. These are taken from
+ * the last reported status, because an API server would reject a change from terminated back to waiting
  * (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 function withLostRuns(status: ContainerStatus, { view, containerView, previous }: LostRunInput): ContainerStatus {
@@ -168,7 +168,7 @@ function withLostRuns(status: ContainerStatus, { view, containerView, previous }
   if (containerView.now.kind !== 'waiting' || isCreated(containerView)) return withLastState(status, previous);
   const previousTermination = previous?.state?.terminated;
   const hasDefaultReason = DEFAULT_REASONS.includes(containerView.now.reason);
-  // According to the logs, there was a later run than the reported one.
+  // The logs show a later run than the reported one, so do not use the reported status.
   if (previous !== undefined && previous.restartCount < status.restartCount) return status;
   if (previousTermination !== undefined && hasDefaultReason) return previous ?? status;
   if (hasDefaultReason && isInferredCompleted(view, containerView))
@@ -181,12 +181,12 @@ function withLostRuns(status: ContainerStatus, { view, containerView, previous }
   };
 }
 
-/** Waiting reasons of a container that waits for nothing more specific. */
+/** Waiting reasons of a container for which there is no more specific reason. */
 const DEFAULT_REASONS: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * Whether the view has every run that the status reports: the last run of a waiting container, or the previous run of a
- * restarted one. A run that is inferred only from its log has neither an ID nor an exit status.
+ * Whether the view contains the last run of a waiting container, or the previous run of a restarted one. A run that is
+ * inferred only from its log does not count, because it has neither an ID nor an exit status.
  */
 function hasAllRuns({ now, lastRun, restartCount }: ContainerView): boolean {
   const isInferred = lastRun?.containerId === '' && lastRun.reason === 'ContainerStatusUnknown';
@@ -194,34 +194,35 @@ function hasAllRuns({ now, lastRun, restartCount }: ContainerView): boolean {
   return now.kind !== 'waiting' && restartCount === 0;
 }
 
-/** Whether the runtime has a container for the next run. */
+/** Whether the runtime already has a container for the next run. */
 const isCreated = ({ isAwaitingRun, containerId }: ContainerView): boolean =>
   isAwaitingRun === true || containerId !== undefined;
 
-/** Adds the last state from the reported status, because the runtime may no longer have the previous run. */
+/** Adds the last state from the reported status, because the runtime may have lost the previous run. */
 function withLastState(status: ContainerStatus, previous: ContainerStatus | undefined): ContainerStatus {
   const lastState = previous && reportedLastState(status, previous);
   return lastState?.terminated ? { ...status, lastState } : status;
 }
 
 /**
- * Derives the last state from the reported status. During the same run it is the reported last state, and during the
- * next run it is the reported terminated state (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Derives the last state from the reported status. If that describes the same run, the result is its last state. If it
+ * describes the previous run, the result is its terminated state (`convertToAPIContainerStatuses` in
+ * `pkg/kubelet/kubelet_pods.go`).
  */
 function reportedLastState(status: ContainerStatus, previous: ContainerStatus): ContainerState | undefined {
   const { lastState, containerID, restartCount } = previous;
   if (isSameRun(status, previous))
     // While a container waits for a restart, its last state describes the same run as its current state.
     return lastState?.terminated?.containerID === containerID ? undefined : lastState;
-  // Ignore the reported status if the logs show that a later run has been lost. The restart count of a waiting container
-  // excludes its next run.
+  // Ignore the reported status if the logs show that a later run has been lost. The restart count of a waiting
+  // container does not include its next run.
   if (status.restartCount > restartCount + (status.state?.waiting ? 0 : 1)) return undefined;
   return reportedTermination(previous);
 }
 
 /**
- * Whether two statuses are of the same run, possibly under a different ID, because a restarted runtime may report its
- * containers under new IDs. A run that has terminated never runs again.
+ * Whether two statuses describe the same run. The ID of the container may differ, because a restarted runtime may
+ * report its containers under new IDs. A terminated run cannot run again.
  */
 function isSameRun({ state, containerID, restartCount }: ContainerStatus, previous: ContainerStatus): boolean {
   if (previous.containerID !== undefined && previous.containerID === containerID) return true;
@@ -230,8 +231,8 @@ function isSameRun({ state, containerID, restartCount }: ContainerStatus, previo
 }
 
 /**
- * Returns the reported terminated state of the last run. When a pod terminates, waiting containers are reported as
- * terminated, too (C13). Such a state has no container ID and does not describe a run.
+ * Returns the reported terminated state of the last run. Ignores a terminated state without a container ID, which is
+ * reported for a container that was waiting when its pod terminated (C13) and does not describe a run.
  */
 function reportedTermination({ state, lastState, containerID }: ContainerStatus): ContainerState | undefined {
   if (state?.waiting) return lastState;
@@ -242,8 +243,8 @@ function reportedTermination({ state, lastState, containerID }: ContainerStatus)
 }
 
 /**
- * Whether an init container that the runtime has lost must have completed, because the pod was initialized and one of
- * its regular containers exists.
+ * Whether an init container that the runtime has lost must have completed. This follows if the pod was initialized and
+ * one of its regular containers exists.
  */
 function isInferredCompleted({ isInitialized, containers }: PodView, { role }: ContainerView): boolean {
   if (role !== 'init' || !isInitialized) return false;
@@ -261,7 +262,10 @@ const INFERRED_COMPLETION: ContainerState = {
   },
 };
 
-/** Returns the status of a container without an actor: not created yet, or terminated before this agent started. */
+/**
+ * Returns the status of a container without an actor. It has not been created yet, or it terminated before this agent
+ * started.
+ */
 function statusWithoutView(
   view: PodView,
   spec: Container,
@@ -284,7 +288,7 @@ function statusWithoutView(
   };
 }
 
-/** Waiting reasons of containers that wait for one of their volumes, by container name. */
+/** Returns the waiting states of containers that wait for one of their volumes, by container name. */
 const volumeReasons = memoize(({ pod, volumes }: PodView): ReadonlyMap<string, ContainerState['waiting']> => {
   const blockedVolumes = volumes.filter(({ waitingReason }) => waitingReason !== undefined);
   const volumeNames = blockedVolumes.map(({ name }) => name);
@@ -339,7 +343,7 @@ function reportedResources(spec: PodSpec, container: Container, size?: Container
 
 type ReportedResources = Pick<ContainerStatus, 'allocatedResources' | 'resources'>;
 
-/** Returns the admitted resources, replacing the amounts with those that the container currently has in the runtime. */
+/** Returns the admitted resources with the amounts that the container currently has in the runtime. */
 function withActualSize(admitted: ResourceRequirements, size: ContainerSize): ResourceRequirements {
   const formatCpu = (millis: number) => formatQuantity(BigInt(millis) * 1_000_000n);
   const formatMemory = (bytes: number) => formatQuantity(BigInt(bytes) * 1_000_000_000n, 'binary');

@@ -1,5 +1,5 @@
 /**
- * Merges the node's status of a pod with changes that other components have made at the server (`mergePodStatus` of
+ * Merges the node's status of a pod with the changes that other components have made at the server (`mergePodStatus` of
  * `pkg/kubelet/status`).
  */
 import { lookUp } from '../../base/lookUp.ts';
@@ -7,7 +7,7 @@ import { omitFields } from '../../base/mergePatch.ts';
 import { isNodeCondition } from './conditions.ts';
 import type { StatusJson } from './statusPatch.ts';
 
-/** Fields that the node sets and may remove. All other fields retain the server's value, including unknown ones. */
+/** Fields that the node sets and may remove. All other fields, including unknown ones, retain the server's values. */
 const NODE_FIELDS = new Set([
   'phase',
   'reason',
@@ -41,7 +41,7 @@ export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson 
   const externalConditions = conditionsOf(server).filter(
     (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
   );
-  // For conditions of other components, the server's copy is authoritative and the node's copy is not.
+  // For a condition of another component, the server's copy is authoritative instead of the node's copy.
   const isNodeAuthoritative = (each: StatusJson) =>
     isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
   const mergedConditions = localConditions
@@ -58,7 +58,9 @@ export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson 
   return { ...statusWithPhase, ...omitFields(server, NODE_FIELDS), ...(conditions.length > 0 ? { conditions } : {}) };
 }
 
-/** Retains the server's terminal phase, reason and message. They are final, whichever component set them (C2). */
+/**
+ * Retains the server's terminal phase, reason and message. They are final, regardless of which component set them (C2).
+ */
 function withServerPhase(
   server: StatusJson,
   { phase: _phase, reason: _reason, message: _message, ...localFields }: StatusJson,
@@ -81,15 +83,15 @@ const findSameType = (status: StatusJson, condition: StatusJson): StatusJson | u
   conditionsOf(status).find((each) => typeOf(each) === typeOf(condition));
 
 /**
- * Whether the condition is DisruptionTarget and this update terminates the pod. Only then does the node set a condition
- * that otherwise belongs to other components.
+ * Whether the condition is DisruptionTarget and this update makes the phase terminal. Only then does the node set this
+ * condition, which otherwise belongs to other components.
  */
 const isTerminalDisruption = (condition: StatusJson, server: StatusJson, local: StatusJson): boolean =>
   typeOf(condition) === 'DisruptionTarget' && !isTerminal(server) && isTerminal(local);
 
 const isTerminal = (status: StatusJson): boolean => ['Succeeded', 'Failed'].includes(String(lookUp(status, 'phase')));
 
-/** Adds the null with which an API server represents a missing probe time. */
+/** Adds the null by which an API server represents a missing probe time. */
 const withProbeTime = (condition: StatusJson): StatusJson => ({ lastProbeTime: null, ...condition });
 
 const isObject = (value: unknown): value is StatusJson =>

@@ -5,17 +5,17 @@ import { isStaticPod } from '../api/staticPod.ts';
 import { hasFailed, shouldRestart } from '../lifecycle/restart.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
-/** The message in the status and the event of a pod that exceeded its activeDeadlineSeconds. */
+/** Message in the status and in the event of a pod that has exceeded its activeDeadlineSeconds. */
 export const DEADLINE_EXCEEDED = 'Pod was active on the node longer than the specified deadline';
 
-/** Whether a pod in this phase never runs again. */
+/** Whether a pod in this phase can never run again. */
 export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
 /**
- * Returns the phase of a pod (C1). A terminal phase is final, and is not published while a container may still run
- * (C2). While one may, the result is `previous`, the last published phase.
+ * Returns the phase of a pod (C1). A terminal phase is final, so it is not published while a container may still run
+ * (C2). Until then, the result is `previous`, the last published phase.
  */
 export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   if (isTerminalPhase(previous)) return previous;
@@ -27,30 +27,27 @@ export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
 }
 
 /**
- * Whether the actors of the containers have stopped with their pod, in which case the exit codes are no longer
+ * Whether the actors of the containers have stopped together with their pod, so that the exit codes are no longer
  * available.
  */
 const hasLostContainers = ({ hasEnded, containers }: PodView): boolean => hasEnded && containers.length === 0;
 
-/**
- * Returns the phase that the conditions reflect. The conditions reflect a terminal phase before `status.phase` does
- * (C2, C15).
- */
+/** Returns the phase that the conditions reflect. It becomes terminal earlier than `status.phase` (C2, C15). */
 export function conditionPhase(view: PodView, phase: PodPhase): PodPhase {
   const unforcedPhase = overridingPhase(view) ?? phaseFromContainers(view);
   if (isTerminalPhase(unforcedPhase)) return unforcedPhase;
-  // If a pod never ran, its conditions say so instead of reflecting the forced failure.
+  // The conditions of a pod that never ran reflect this fact instead of the forced failure.
   return forcedPhase(view) === phase && view.termination?.phase === undefined && !view.refusal ? unforcedPhase : phase;
 }
 
-/** Whether a terminal phase is pending that must not be published before all containers have terminated (C2). */
+/** Whether the pod has a terminal phase that must not be published until all containers have terminated (C2). */
 export const isTerminalPhasePending = (view: PodView): boolean =>
   !view.hasEnded && (view.isCompleting === true || isTerminalPhase(intendedPhase(view)));
 
 /**
  * Returns the phase to publish once the pod has terminated. The phase that preemption or eviction sets is only a
- * default, because a terminal phase that results from the exits of the containers takes precedence (the three-way merge
- * in `generateAPIPodStatus` of `pkg/kubelet/kubelet_pods.go`).
+ * default. A terminal phase from the exits of the containers takes precedence (see the three-way merge in
+ * `generateAPIPodStatus` of `pkg/kubelet/kubelet_pods.go`).
  */
 function intendedPhase(view: PodView): PodPhase {
   if (view.refusal) return 'Failed';
@@ -61,8 +58,8 @@ function intendedPhase(view: PodView): PodPhase {
 }
 
 /**
- * Returns the phase that applies regardless of exit codes. An exceeded activeDeadlineSeconds overrides them, as does a
- * terminal phase at the API server (the end of `generateAPIPodStatus`).
+ * Returns the phase that overrides the exit codes of the containers, if any. This is the case if the pod has exceeded
+ * its activeDeadlineSeconds or already has a terminal phase at the API server (see the end of `generateAPIPodStatus`).
  */
 function overridingPhase({ exceedsDeadline = false, termination }: PodView): PodPhase | undefined {
   if (exceedsDeadline) return 'Failed';
@@ -71,8 +68,9 @@ function overridingPhase({ exceedsDeadline = false, termination }: PodView): Pod
 }
 
 /**
- * Returns `Failed` for a pod that has terminated. The states of its containers may not result in a terminal phase, e.g.
- * if they never ran. A static pod that was stopped is an exception: its phase results from its containers (C24).
+ * Returns `Failed` for a pod that has terminated, because the states of its containers may not result in a terminal
+ * phase, e.g. if they never ran. Returns undefined for a static pod that was stopped, whose phase always results from
+ * its containers (C24).
  */
 function forcedPhase(view: PodView): PodPhase | undefined {
   const keepsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
@@ -85,7 +83,7 @@ function phaseFromContainers(view: PodView): PodPhase {
     outcomeOf(view, part, viewsByName.get(part.container.name)),
   );
   const hasOutcome = (outcome: Outcome) => outcomes.includes(outcome);
-  // An earlier agent may have left a pod about which nothing but its existence is known.
+  // An earlier agent may have left a pod whose spec is unknown, so that it has no containers here.
   if (outcomes.length === 0) return 'Pending';
   if (hasOutcome('initFailed')) return 'Failed';
   if (hasOutcome('pending') || hasOutcome('unknown')) return 'Pending';
@@ -94,7 +92,7 @@ function phaseFromContainers(view: PodView): PodPhase {
   return hasOutcome('failed') ? 'Failed' : 'Succeeded';
 }
 
-/** Contribution of a container to the phase of its pod. `ignored` means none. */
+/** Effect of a container on the phase of its pod. `ignored` means that it has none. */
 type Outcome = 'initFailed' | 'pending' | 'unknown' | 'running' | 'restarting' | 'failed' | 'succeeded' | 'ignored';
 
 interface RoleContainer {
@@ -127,7 +125,7 @@ function initOutcome(view: PodView, container: Container, containerView: Contain
 }
 
 /**
- * Returns the outcome of a sidecar. A sidecar that has exited is ignored. One that has not started yet makes the pod
+ * Returns the outcome of a sidecar. Ignores a sidecar that has exited. A sidecar that has not started yet makes the pod
  * pending until a regular container has run.
  */
 function sidecarOutcome(view: PodView, containerView: ContainerView | undefined): Outcome {
@@ -142,7 +140,7 @@ function regularOutcome(view: PodView, container: Container, containerView: Cont
   const run = lastRunOf(containerView);
   if (run === undefined) return 'pending';
   if (willRestart(view, container, containerView, run)) return 'restarting';
-  // The container waits for a run that will never start, so the exit status of that run stays unknown (C13).
+  // The pod terminates, so the run for which the container waits will never start. Its exit status stays unknown (C13).
   if (view.termination && containerView.now.kind === 'waiting') return 'failed';
   return hasFailed('regular', run) ? 'failed' : 'succeeded';
 }
@@ -151,7 +149,7 @@ function isInitialized(view: PodView): boolean {
   return view.isInitialized || view.containers.some(({ role, now }) => role === 'regular' && now.kind !== 'waiting');
 }
 
-/** Whether the container is running or has provably run. */
+/** Whether the container is running or is known to have run. */
 function hasRun(container: ContainerView): boolean {
   return container.now.kind !== 'waiting' || container.lastRun !== undefined;
 }
@@ -161,8 +159,8 @@ function lastRunOf({ now, lastRun }: ContainerView): TerminatedRun | undefined {
 }
 
 /**
- * Whether the container will run again. Nothing restarts in a terminating pod, except that the phase of a static pod
- * still follows the restart policy (C24).
+ * Whether the container will run again. No container restarts in a terminating pod, but the phase of a static pod
+ * follows the restart policy even then (C24).
  */
 function willRestart(
   { pod, termination }: PodView,

@@ -1,6 +1,5 @@
 /**
- * Computes the conditions of a pod resize. They say whether the node has yet to admit the resize, and whether the
- * resize is in progress.
+ * Computes the conditions of a pod resize, which report whether the resize is pending and whether it is in progress.
  */
 
 import { rfc3339 } from '../api/rfc3339.ts';
@@ -11,7 +10,7 @@ import type { PodView } from './view.ts';
 export const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 
 interface ConditionTimes {
-  /** The conditions that were reported last. */
+  /** Conditions that were last reported. */
   readonly previousConditions: readonly PodCondition[];
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
@@ -21,8 +20,9 @@ interface ConditionTimes {
 type ResizeVerdict = Pick<PodCondition, 'type' | 'reason' | 'message' | 'observedGeneration'>;
 
 /**
- * Returns the conditions of a resize. Each has the generation that requested the resize, which may be older than the
- * generation of the pod. An error is reported until the resize has completed (`pkg/kubelet/status/status_manager.go`).
+ * Returns the conditions of a resize. Each contains the generation that requested the resize, which may be older than
+ * the generation of the pod. An error is reported until the resize has completed
+ * (`pkg/kubelet/status/status_manager.go`).
  */
 export function resizeConditions(
   view: PodView,
@@ -53,17 +53,17 @@ const withGeneration = (observedGeneration: number | undefined) =>
   observedGeneration === undefined ? {} : { observedGeneration };
 
 /**
- * Returns the times of a condition. The transition time changes with the reason, and for a resize in progress also with
- * the generation, because a kubelet replaces that condition when it admits another resize. A kubelet also renews the
- * probe time on every sync. Here the probe time changes only with the condition, so that an unsuccessful retry does not
- * cause a status update.
+ * Returns the times of a condition. The transition time changes with the reason. For a resize in progress it also
+ * changes with the generation, because a kubelet replaces the condition when it admits another resize. The probe time
+ * changes only with the condition, so that an unsuccessful retry does not cause a status update, whereas a kubelet
+ * renews it on every sync.
  */
 function conditionTimes(
   { type, reason, message, observedGeneration }: ResizeVerdict,
   previous: PodCondition | undefined,
   now: string,
 ): Pick<PodCondition, 'lastProbeTime' | 'lastTransitionTime'> {
-  // An API server may return an empty reason or message as a missing field.
+  // An API server may omit an empty reason or message.
   const hasSameReason = previous !== undefined && (previous.reason ?? '') === (reason ?? '');
   const hasSameGeneration = previous?.observedGeneration === observedGeneration;
   const hasChanged = !hasSameReason || !hasSameGeneration || (previous.message ?? '') !== (message ?? '');

@@ -12,18 +12,18 @@ import type { PodView } from './view.ts';
 
 interface PodStatusOptions {
   /**
-   * The last reported status, which supplies transition times, the start time, addresses, a terminal phase and runs
-   * that the runtime has lost. Defaults to the status of the pod at its source, or to the status that an earlier agent
-   * has persisted.
+   * The last reported status. It supplies transition times, the start time, addresses, a terminal phase and runs that
+   * the runtime has lost. Defaults to the pod's status at its source, or else to the container states that an earlier
+   * agent persisted.
    */
   readonly previous?: PodStatus;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Addresses of the node, the primary one first. */
+  /** Addresses of the node, starting with the primary one. */
   readonly hostIps: readonly string[];
   /** Scheme of container IDs, e.g. `containerd`. */
   readonly runtimeName: string;
-  /** Defaults to the pod's own `metadata.generation`. */
+  /** Generation to report. Defaults to the pod's own `metadata.generation`. */
   readonly observedGeneration?: number;
 }
 
@@ -42,8 +42,8 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
     phase,
     ...phaseReason(view, phase, previous),
-    // The start time is unknown until the node has started the pod, or until the runtime has reported a pod that is
-    // already running.
+    // The start time is unknown until the node has started the pod or the runtime has reported that the pod is already
+    // running.
     ...(startTime === undefined ? {} : { startTime }),
     ...qosClassField(view, previous),
   };
@@ -69,8 +69,8 @@ export function podStatus(observedView: PodView, options: PodStatusOptions): Pod
 }
 
 /**
- * Returns the QoS class, which is decided when the node admits the pod. Until admission, an edit of the pod can change
- * it. After admission, an API server would reject a different class (C15).
+ * Returns the QoS class. It is not reported until the node admits the pod, because an edit of the pod can change it
+ * until then. After admission, it remains the same, because an API server would reject a different class (C15).
  */
 function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qosClass'> {
   const previousClass = previous?.qosClass;
@@ -78,13 +78,17 @@ function qosClassField(view: PodView, previous?: PodStatus): Pick<PodStatus, 'qo
   return { qosClass: previousClass ?? qosClass(view.pod.spec) };
 }
 
-/** Whether the node has yet to decide on the pod. Its spec is then the requested one, not the admitted one. */
+/**
+ * Whether the node has not decided on the pod yet. The spec in the view is then the requested one instead of the
+ * admitted one.
+ */
 export const isUndecided = ({ tags }: PodView): boolean => UNDECIDED_TAGS.some((tag) => tags.includes(tag));
 
 const UNDECIDED_TAGS = ['awaitingNode', 'ofOthers', 'admitting'];
 
 /**
- * Returns the admitted resources of the pod and those of its cgroup, which differ while a resize is in progress (C15).
+ * Returns the resources that were admitted for the pod and those of its cgroup. They differ while a resize is in
+ * progress (C15).
  */
 function podResources({ pod, appliedSpec, hasEnded }: PodView): Pick<PodStatus, 'allocatedResources' | 'resources'> {
   const admittedResources = effectiveResources(pod.spec);
@@ -93,8 +97,8 @@ function podResources({ pod, appliedSpec, hasEnded }: PodView): Pick<PodStatus, 
 }
 
 /**
- * Returns the conditions of a refused pod, which are only those of other components. The node does not report that it
- * was scheduled.
+ * Returns the conditions of a refused pod. These are only the conditions of other components, because the node does not
+ * report the pod as scheduled.
  */
 function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'conditions'> {
   const externalConditions = conditions.filter(isForeignCondition);
@@ -102,8 +106,8 @@ function refusedConditions({ conditions = [] }: PodView): Pick<PodStatus, 'condi
 }
 
 /**
- * Returns the reason and message of the phase. They stay the same as long as the phase does. For a new phase, they
- * describe why the pod was terminated.
+ * Returns the reason and message of the phase. They remain unchanged while the phase does. For a new phase, they
+ * explain why the pod was terminated.
  */
 function phaseReason(view: PodView, phase: PodPhase, previous?: PodStatus): Pick<PodStatus, 'reason' | 'message'> {
   if (phase === previous?.phase) return reasonAndMessage(previous.reason, previous.message);
@@ -121,7 +125,10 @@ function reasonAndMessage(
   return { ...(reason ? { reason } : {}), ...(message ? { message } : {}) };
 }
 
-/** Returns at most one address per family (C27). A pod without a live sandbox retains its previous addresses. */
+/**
+ * Returns the addresses of the pod, at most one per family (C27). A pod without a ready sandbox retains its previous
+ * addresses.
+ */
 function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodStatus): Partial<PodStatus> {
   const previousIps = previous?.podIPs?.map(({ ip }) => ip) ?? [];
   const ips = view.pod.spec.hostNetwork
@@ -131,8 +138,8 @@ function podAddresses(view: PodView, hostIps: readonly string[], previous?: PodS
 }
 
 /**
- * Returns the addresses of a host network pod. The first address never changes. The node's second address is added if
- * it is of the other family.
+ * Returns the addresses of a pod with hostNetwork. The first address never changes. The node's second address is added
+ * if it belongs to the other address family.
  */
 function hostNetworkIps(view: PodView, hostIps: readonly string[], previousIps: readonly string[]): readonly string[] {
   if (view.refusal) return previousIps;
@@ -155,7 +162,7 @@ function toIpObjects(ips: readonly string[]): { ip: string }[] {
   return ips.map((ip) => ({ ip }));
 }
 
-/** Whether two statuses are equal, in which case there is nothing to report. Ignores the order of keys. */
+/** Whether two statuses are equal, so that there is nothing to report. Ignores the order of keys. */
 export function isSamePodStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
   return isJsonEqual(a, b);
 }

@@ -3,8 +3,8 @@ import { UNKNOWN_EXIT } from './unknownRuns.ts';
 import type { PodView } from './view.ts';
 
 /**
- * The three lists of container statuses in a PodStatus. Init containers and sidecars are in spec order, the others are
- * sorted by name.
+ * The three lists of container statuses in a PodStatus. Init containers and sidecars are in spec order. The other lists
+ * are sorted by name.
  */
 export interface ContainerStatuses {
   readonly init: ContainerStatus[];
@@ -17,10 +17,10 @@ const UNKNOWN_TERMINATION: ContainerState = {
 };
 
 /**
- * Returns the statuses of a pod that has terminated. Every container gets a terminated state, with exit code 137 if its
- * real exit code is unknown (C13). A regular container gets such a state only if the pod was initialized. An init
- * container gets one if it or a later init container had started. The first init container always gets one, because
- * otherwise nothing would explain the failure of the pod (`TerminatePod` and `initializedContainers` in
+ * Returns the statuses of a pod that has terminated. A container without a terminated state gets one with exit code
+ * 137, because its real exit code is unknown (C13). A regular container gets it only if the pod was initialized, and an
+ * init container only if it or a later one had started. The first init container always gets it, because otherwise
+ * nothing would explain the failure of the pod (`TerminatePod` and `initializedContainers` in
  * `pkg/kubelet/status/status_manager.go`).
  */
 export function terminatedStatuses(view: PodView, { init, regular, ephemeral }: ContainerStatuses): ContainerStatuses {
@@ -40,8 +40,8 @@ function hasStarted({ state, lastState, restartCount }: ContainerStatus): boolea
 }
 
 /**
- * Sets the terminated state. If a container waits for a run that will never start, that state is unknown, and the
- * terminated state of its last run becomes its last state.
+ * Returns the status with a terminated state. If the status has none and `hadStarted` is true, the exit is reported as
+ * unknown. The last state remains unchanged.
  */
 function withTerminatedState(status: ContainerStatus, hadStarted: boolean): ContainerStatus {
   if (status.state?.terminated) return status;

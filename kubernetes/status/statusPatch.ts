@@ -1,13 +1,15 @@
 /**
- * Computes the patch of a pod's status that a node sends to an API server, with only the differences (`util/pod` of
- * Kubernetes).
+ * Computes the patch of a pod's status that a node sends to an API server. The patch contains only the differences
+ * (`util/pod` of Kubernetes).
  */
 import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/mergePatch.ts';
 
 /** A pod status as a JSON object. */
 export type StatusJson = JsonFields;
 
-/** Merge keys of the lists in a pod status. Lists of container statuses have none and are replaced as a whole. */
+/**
+ * Merge keys of the lists in a pod status. The lists of container statuses have none, so they are replaced as a whole.
+ */
 const MERGE_KEYS: MergeKeys = new Map([
   ['conditions', 'type'],
   ['podIPs', 'ip'],

@@ -7,8 +7,8 @@ import { allStatuses } from './allStatuses.ts';
 import type { PodView } from './view.ts';
 
 /**
- * Whether the new status would change a container back from a final terminated state. This happens while init
- * containers run again in a new sandbox, during which a kubelet does not report the pod's status
+ * Whether the new status would change the state of a container that has terminated for good. This happens while init
+ * containers run again in a new sandbox. A kubelet does not report the pod's status during that time
  * (`checkContainerStateTransition` in `pkg/kubelet/status/status_manager.go`).
  */
 export function isTransitionIllegal(pod: Pod, previous: PodStatus, current: PodStatus): boolean {
@@ -26,8 +26,8 @@ export function isTransitionIllegal(pod: Pod, previous: PodStatus, current: PodS
 }
 
 /**
- * Whether init containers are running again. Used instead of `isTransitionIllegal` for a pod without a reported status,
- * in which case the last run of each container is its previous state.
+ * Whether init containers are running again. This function replaces `isTransitionIllegal` for a pod without a reported
+ * status. The last run of each container serves as its previous state.
  */
 export function isRepeatingInit({ pod, containers }: PodView): boolean {
   const viewsByName = new Map(containers.map((each) => [each.name, each]));

@@ -2,7 +2,7 @@ import type { ContainerStatus, PodStatus } from '../api/schema/status.ts';
 import { allStatuses } from './allStatuses.ts';
 import type { ContainerView, PodView, TerminatedRun } from './view.ts';
 
-/** Exit of a container whose end nobody has observed (C13). */
+/** Exit of a container whose termination was not observed (C13). */
 export const UNKNOWN_EXIT = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
@@ -10,9 +10,9 @@ export const UNKNOWN_EXIT = {
 } as const;
 
 /**
- * Returns the view in which a container has terminated if it was reported as running and the runtime no longer knows
- * its state. Otherwise the container would return to waiting, and its pod to Pending. Its restart count includes the
- * lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns a view in which a container counts as terminated if it was reported as running but its state is now unknown
+ * to the runtime. Otherwise the container would return to waiting, and its pod to Pending. The restart count includes
+ * the lost run (`convertToAPIContainerStatuses` in `pkg/kubelet/kubelet_pods.go`).
  */
 export function withUnknownRuns(view: PodView, previous: PodStatus | undefined): PodView {
   if (!view.containers.some(hasUnknownRun)) return view;
@@ -35,8 +35,8 @@ const hasUnknownRun = ({ now, isStateUnknown }: ContainerView): boolean =>
   isStateUnknown === true && now.kind === 'waiting';
 
 /**
- * Returns the reason of an unknown run that was reported for the same container, whose reported restart count includes
- * that run. The IDs need not match, because a restarted runtime may report its containers under new IDs.
+ * Returns the reason of an unknown run that has already been reported for the container, so that its reported restart
+ * count includes the run. Does not compare IDs, because a restarted runtime may report its containers under new IDs.
  */
 function reportedUnknownReason(reported: ContainerStatus, { restartCount }: ContainerView) {
   const { containerID: runId, reason, exitCode } = reported.state?.terminated ?? {};

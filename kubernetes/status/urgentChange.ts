@@ -1,13 +1,11 @@
-/**
- * Distinguishes status changes to which other components react immediately from changes that can be batched with later
- * ones.
- */
+/** Distinguishes status changes to which other components react immediately from changes that can be batched. */
 import type { PodStatus } from '../api/schema/status.ts';
 import { isTerminalPhase } from './phase.ts';
 
 /**
  * Whether the phase or the readiness has changed. A pod without a reported status counts as Pending and not ready. For
- * a pod that is being deleted only a terminal phase is urgent, because other components already treat it as not ready.
+ * a pod that is being deleted, only a terminal phase is urgent, because other components already treat the pod as not
+ * ready.
  */
 export function isUrgentChange(previous: PodStatus | undefined, current: PodStatus, isBeingDeleted: boolean): boolean {
   const hasPhaseChanged = phaseOf(previous) !== phaseOf(current);
