@@ -1,6 +1,6 @@
 /**
- * Reads YAML and JSON from untrusted authors with bounds on the work. All YAML is read here, so manifests,
- * configuration and credentials follow the same rules: those of sigs.k8s.io/yaml with goyaml.v2.
+ * Reads YAML and JSON from untrusted authors with a bounded amount of work. All YAML is read here, so that manifests,
+ * configuration and credentials follow the same rules, which are those of sigs.k8s.io/yaml with goyaml.v2.
  */
 import { messageOf } from '../../base/failure.ts';
 import { decodeNode } from './decode.ts';
@@ -9,30 +9,32 @@ import { expandedSize } from './expandedSize.ts';
 import { type DocumentRange, parseDocument } from './parser.ts';
 import { type Token, YamlError } from './scanner.ts';
 
-/** Limits beyond which a text is rejected. */
+/** Limits for a text. A text that exceeds one of them is rejected. */
 export interface TextLimits {
-  /** Maximum number of scalars, indicators and block ends. */
+  /** Maximum number of tokens, i.e. scalars, indicators and block ends. */
   readonly tokens: number;
-  /** Maximum number of fields and items at all levels. The values behind an alias count each time the alias is used. */
+  /** Maximum number of fields and items at all levels. The values behind an alias count for each use of the alias. */
   readonly values: number;
   /** Maximum total length of all strings and field names. */
   readonly characters: number;
 }
 
-/** The values of all non-empty documents, or the first error or exceeded limit. */
+/** The values of all non-empty documents, or the reason for rejecting the text. */
 export type BoundedText = { readonly values: readonly unknown[] } | YamlRefusal;
 
-/** The reason why a text or document was rejected. */
+/** Reason for rejecting a text or document. `problem` describes an error, and `beyond` a limit that was exceeded. */
 type YamlRefusal = { readonly problem: string } | { readonly beyond: string };
 
 /** The value of a document (null if it is empty), or the reason for rejecting it. */
 export type BoundedDocument = { readonly value: unknown } | YamlRefusal;
 
-/** Maximum nesting. A text that is nested more deeply is rejected. Kubernetes objects are nested far less deeply. */
+/**
+ * Maximum nesting depth. A text that is nested more deeply is rejected. Kubernetes objects are nested far less deeply.
+ */
 const MAX_DEPTH = 100;
-/** Maximum number of anchors and aliases in a text. A text with more is rejected. */
+/** Maximum number of anchors and aliases in a text. */
 const MAX_ALIASES = 1_000;
-/** Maximum number of documents in a text. A text with more is rejected. */
+/** Maximum number of documents in a text. */
 const MAX_DOCUMENTS = 1_000;
 
 /** Parses all documents of a text. An error in one document makes the whole text invalid. */
@@ -48,14 +50,15 @@ export function parseBounded(text: string, limits: TextLimits): BoundedText {
 }
 
 /**
- * Parses the documents of a text separately, so that an error in one does not affect the others. The limits apply to
- * all of them together.
+ * Parses the documents of a text separately, so that an error in one document does not affect the others. The limits
+ * apply to all documents together. A text that is a JSON object is not checked against the limits.
  */
 export function parseDocuments(text: string, limits: TextLimits): BoundedDocument[] | YamlRefusal {
   const json = parseJsonObject(text);
   if (json === undefined) return yamlDocuments(text, limits);
   if (!LONG_INTEGER.test(text)) return [json];
-  // `JSON.parse` would round the integer. YAML can parse JSON unless it contains escapes that only JSON has.
+  // Prefer the result of the YAML parser, because `JSON.parse` rounds the integer. The YAML parser fails only for
+  // escapes that do not exist in YAML.
   const documents = yamlDocuments(text, limits);
   const [document] = Array.isArray(documents) ? documents : [];
   return document !== undefined && 'value' in document ? [document] : [json];
@@ -65,8 +68,7 @@ export function parseDocuments(text: string, limits: TextLimits): BoundedDocumen
 const LONG_INTEGER = /[\s,:[]-?\d{16,}[\s,}\]]/;
 
 /**
- * Parses a JSON object, for which the YAML parser would take a hundred times as long. Returns undefined for any other
- * text.
+ * Parses a JSON object, which is a hundred times as fast as parsing it as YAML. Returns undefined for any other text.
  */
 function parseJsonObject(text: string): { readonly value: unknown } | undefined {
   if (!/^\s*\{/.test(text.slice(0, 1_000))) return undefined;
@@ -105,7 +107,7 @@ class LimitExceededError extends Error {
   }
 }
 
-/** Reads the documents of a text and counts their size against the limits. */
+/** Reads the documents of a text and checks their total size against the limits. */
 class DocumentReader {
   readonly #text: string;
   readonly #limits: TextLimits;
@@ -119,7 +121,7 @@ class DocumentReader {
     this.#limits = limits;
   }
 
-  /** Returns the document in a range, or undefined if the range contains none. */
+  /** Returns the document in a range, or undefined if there is none. */
   read(range: DocumentRange): BoundedDocument | undefined {
     try {
       return this.#read(range);
@@ -175,7 +177,10 @@ function rejectControlCharacters(text: string, { start, end, line }: DocumentRan
   throw new YamlError(`control characters are not allowed: U+${code}`, mark);
 }
 
-/** Returns the limit that a value exceeds, or undefined. A value that contains itself counts as nested too deeply. */
+/**
+ * Returns the refusal for the limit that a value exceeds, or undefined if there is none. A value that contains itself
+ * counts as nested too deeply.
+ */
 export function findExcess(root: unknown, limits: TextLimits): YamlRefusal | undefined {
   let values = 0;
   let characters = 0;

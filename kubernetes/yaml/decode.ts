@@ -9,7 +9,7 @@ import { recordSourceText } from './sourceText.ts';
 
 /**
  * Decodes the root node of a document whose expanded size has been checked. An integer that a number cannot represent
- * becomes a bigint.
+ * exactly becomes a bigint.
  */
 export function decodeNode(node: YamlNode): unknown {
   switch (node.type) {
@@ -38,7 +38,7 @@ function decodeScalar(node: ScalarNode): unknown {
   return value;
 }
 
-/** Returns an integer as a number if a number can represent it exactly. */
+/** Returns an integer as a number if a number can represent it exactly, or else unchanged. */
 function toExactNumber(value: bigint): number | bigint {
   const exactNumber = Number(value);
   return Number.isSafeInteger(exactNumber) ? exactNumber : value;
@@ -75,12 +75,12 @@ function decodeMapping(node: MappingNode): unknown {
 
 function setField(fields: object, key: string, node: YamlNode): void {
   const value = decodeNode(node);
-  // An assignment would not create a field named `__proto__`.
+  // Define the property, because an assignment would not create a field named `__proto__`.
   Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
   recordSource(fields, key, value, node);
 }
 
-/** Records the source text of a value that is not a string, for messages about its type. */
+/** Records the source text of a value that is not a string, so that messages about its type can quote it. */
 function recordSource(parent: object, key: string | number, value: unknown, node: YamlNode): void {
   if (typeof value === 'string') return;
   const scalar = node.type === 'alias' ? node.target : node;
@@ -98,8 +98,8 @@ function isMerge(node: YamlNode): boolean {
 }
 
 /**
- * Merges the mappings of a `<<` key. Merged fields replace fields before the key, and fields after the key replace
- * merged ones.
+ * Merges the mappings of a `<<` key. They replace fields that precede the key, and fields that follow the key replace
+ * theirs.
  */
 function mergeSources(node: YamlNode, fields: object): void {
   const sources = node.type === 'sequence' ? node.items.toReversed() : [node];
@@ -118,7 +118,7 @@ function mergeMapping(mapping: MappingNode, fields: object): void {
     Object.defineProperties(fields, Object.getOwnPropertyDescriptors(source));
 }
 
-/** Decodes a field name. Go formats a float key with 32-bit precision. */
+/** Decodes a field name. A float is formatted with 32-bit precision, as in Go. */
 function decodeKey(node: YamlNode): string {
   const scalar: AliasNode['target'] = node.type === 'alias' ? node.target : node;
   if (scalar.type !== 'scalar') throw new YamlError('a key cannot be a list or a mapping', node.start);
@@ -143,7 +143,7 @@ function unsupportedKey({ sourceText, start }: ScalarNode): YamlError {
   return new YamlError(message, start);
 }
 
-/** Formats like Go's `strconv.FormatFloat(value, 'g', -1, 32)`, and like YAML if the value is not finite. */
+/** Formats a number like Go's `strconv.FormatFloat(value, 'g', -1, 32)`, or like YAML if it is not finite. */
 function shortFloat(value: number): string {
   const float32 = Math.fround(value);
   if (Number.isNaN(float32)) return '.nan';
@@ -158,7 +158,7 @@ function shortFloat(value: number): string {
   return String(Number(`${digits}e${exponent}`));
 }
 
-/** Returns the shortest text in exponential notation that 32 bits round to the same value. */
+/** Returns the shortest exponential notation that a 32-bit float rounds to the same value. */
 function shortestDigits(single: number): string {
   for (let fractionDigits = 0; fractionDigits < 9; fractionDigits += 1) {
     const text = single.toExponential(fractionDigits);

@@ -1,18 +1,19 @@
 import type { DocumentRange } from './parser.ts';
 import { LINE_BREAKS } from './scanner.ts';
 
-/** Pattern of a line with only a directive, a comment or white space. */
+/** Pattern of a line that contains only a directive, a comment or white space. */
 const PREAMBLE_LINE = /^(?:%|[ \t]*(?:#|$))/;
 
 /**
- * Splits a text at lines that start with `---` or `...`, regardless of the preceding content, as YAML does. Therefore
- * an error in one document does not affect the others. Directives belong to the following document.
+ * Splits a text into documents at lines that start with `---` or `...`. As in YAML, the preceding content does not
+ * matter, so that an error in one document does not affect the others. Directives belong to the document that follows
+ * them.
  */
 export function documentRanges(text: string): DocumentRange[] {
   const ranges: DocumentRange[] = [];
   let currentRange = { start: 0, line: 0, isAfterEnd: false };
   const lineBreak = new RegExp(`\\r\\n|[${LINE_BREAKS}]`, 'g');
-  /** Position of the first directive since the last line with content. */
+  /** Position of the first directive after the last line with content. */
   let directives: { start: number; line: number } | undefined;
   const closeRange = (end: number, next: typeof currentRange) => {
     ranges.push({ ...currentRange, end });

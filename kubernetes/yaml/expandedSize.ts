@@ -7,17 +7,18 @@ interface ExpandedSize {
   readonly values: number;
   /** Total length of all strings and field names. */
   readonly characters: number;
-  /** Nesting of lists and mappings. A merge counts as a level, as in the decoder. */
+  /** Nesting depth of lists and mappings. A merge counts as a level, as in the decoder. */
   readonly depth: number;
 }
 
 /**
- * Calculates the size of a node. Visits each node once, even if aliases repeat it. Throws if a node contains itself.
+ * Calculates the size of a node with its aliases expanded. Visits each node only once, even if aliases repeat it.
+ * Throws if a node contains itself.
  */
 export const expandedSize = (node: YamlNode): ExpandedSize => new SizeCalculator().sizeOf(node);
 
 class SizeCalculator {
-  /** Sizes of nodes that can be the target of an alias. Undefined while a node is being measured. */
+  /** Sizes of the visited nodes, which may be repeated by aliases. Undefined while a node is being measured. */
   readonly #sizes = new Map<AliasNode['target'], ExpandedSize | undefined>();
 
   sizeOf(node: YamlNode): ExpandedSize {
@@ -48,7 +49,7 @@ class SizeCalculator {
 
 interface SizedChild {
   readonly node: YamlNode;
-  /** Whether the node is a value. A field name is not counted separately. */
+  /** Whether the node is a value instead of a field name. A field counts only once, by its value. */
   readonly isValue: boolean;
 }
 

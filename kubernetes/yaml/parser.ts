@@ -7,7 +7,7 @@ export interface ScalarNode {
   /** The source text. Empty for a missing value, as in `key:`. */
   readonly sourceText: string;
   readonly value: string;
-  /** The resolved tag. Undefined if the node has none. The tag `!` makes any scalar a string. */
+  /** The resolved tag. Undefined if the node has none. With the tag `!`, any scalar is a string. */
   readonly tag: string | undefined;
   readonly isPlain: boolean;
 }
@@ -33,11 +33,11 @@ export interface AliasNode {
 
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode;
 
-/** Limits of a document. `onToken` throws if there are too many tokens. */
+/** Limits that apply to a document. */
 interface ParserLimits {
-  /** Maximum nesting of lists and mappings. */
+  /** Maximum nesting depth of lists and mappings. */
   readonly depth: number;
-  /** Called for each token. Throws if the limit is exceeded. */
+  /** Called for each token. Throws if there are too many tokens. */
   onToken(token: Token): void;
 }
 
@@ -46,7 +46,7 @@ const DEFAULT_TAGS: ReadonlyMap<string, string> = new Map([
   ['!!', 'tag:yaml.org,2002:'],
 ]);
 
-/** The part of a file that contains one document. */
+/** Part of a text that contains one document. */
 export interface DocumentRange {
   readonly start: number;
   readonly end: number;
@@ -63,7 +63,7 @@ export function parseDocument(text: string, range: DocumentRange, limits: Parser
 
 type ParseContext = 'block' | 'blockOrIndentlessSequence' | 'flow';
 
-/** The only version that a %YAML directive may specify. */
+/** The only YAML version that a `%YAML` directive may specify. */
 const YAML_VERSION = '1.1';
 
 class Parser {
@@ -72,7 +72,7 @@ class Parser {
   readonly #isAfterEnd: boolean;
   readonly #limits: ParserLimits;
   readonly #tagPrefixes = new Map<string, string>();
-  /** Nodes by anchor name. If several nodes have the same anchor, the last one counts. */
+  /** Nodes by anchor name. If several nodes have the same anchor, an alias refers to the last one before it. */
   readonly #anchors = new Map<string, AliasNode['target']>();
   #depth = 0;
 
@@ -111,7 +111,7 @@ class Parser {
     return types.includes(this.#peekToken().type);
   }
 
-  /** Consumes the next token if it has this type. */
+  /** Consumes the next token if it has this type, and returns whether it did. */
   #skipIf(type: Token['type']): boolean {
     const isNext = this.#isNext(type);
     if (isNext) this.#nextToken();
@@ -186,7 +186,7 @@ class Parser {
     const name = token.type === 'alias' ? token.name : '';
     const target = this.#anchors.get(name);
     if (target === undefined) {
-      // The name is not repeated, because it may be a password that starts with an asterisk.
+      // Do not quote the name, because it may be a password that starts with an asterisk.
       throw new YamlError('unknown anchor; quote the value if its * is text', token.start);
     }
     return { type: 'alias', start: token.start, name, target };
@@ -216,7 +216,7 @@ class Parser {
     return { type: 'scalar', start, sourceText, value, tag, isPlain: style === 'plain' };
   }
 
-  /** Returns the node of a missing value. */
+  /** Creates the node for a missing value. */
   #createMissingScalar(start: Mark, tag?: string): ScalarNode {
     return { type: 'scalar', start, sourceText: '', value: '', tag, isPlain: true };
   }
@@ -228,7 +228,7 @@ class Parser {
 
   #parseSequence(anchor: string | undefined, start: Mark, read: () => Iterable<YamlNode>): SequenceNode {
     const items: YamlNode[] = [];
-    // The anchor is set before the items are read, because an alias inside the list may refer to it.
+    // Register the anchor before reading the items, because an alias inside the list may refer to the list.
     const node = this.#registerAnchor(anchor, { type: 'sequence', start, items });
     this.#nest(start, () => {
       for (const item of read()) items.push(item);
@@ -266,7 +266,7 @@ class Parser {
     }
   }
 
-  /** Reads the items of a list that is not indented more than its key. */
+  /** Reads the items of a list that has the same indentation as its key. */
   *#indentlessItems(): Iterable<YamlNode> {
     while (this.#isNext('blockEntry'))
       yield this.#parseItemAfter(this.#nextToken(), 'blockEntry', 'key', 'value', 'blockEnd');
@@ -281,7 +281,8 @@ class Parser {
     const parseNodeAfter = ({ start }: Token) =>
       isEnd() ? this.#createMissingScalar(start) : this.#node('blockOrIndentlessSequence');
     this.#nextToken();
-    // A `:` without a key is an error, although libyaml's state machine has a state for it.
+    // Accept only entries that start with a key token. A `:` without a key is an error, although libyaml's state
+    // machine has a state for it.
     while (this.#isNext('key')) {
       const key = parseNodeAfter(this.#nextToken());
       const value = this.#isNext('value')
@@ -304,7 +305,7 @@ class Parser {
     this.#nextToken();
   }
 
-  /** Reads an item such as `a: b`, which is a mapping with one entry. */
+  /** Reads an item such as `a: b` in a flow sequence, which is a mapping with one entry. */
   #parseFlowPair(): MappingNode {
     const { start } = this.#nextToken();
     return this.#parseMapping(undefined, start, () => [this.#parseFlowEntry(start, 'flowSequenceEnd')]);

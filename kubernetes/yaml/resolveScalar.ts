@@ -1,6 +1,6 @@
 /** Resolves scalars to values as goyaml.v2 does (`resolve.go`) for sigs.k8s.io/yaml. */
 
-/** The value of a scalar. A bigint stands for an integer and a number for a float. */
+/** The value of a scalar. An integer is a bigint, and a float is a number. */
 export type ScalarValue = string | number | bigint | boolean | null;
 
 /** Thrown if a scalar cannot be converted to the type of its tag. */
@@ -28,11 +28,14 @@ const MIN_INT64 = -(2n ** 63n);
 const MAX_INT64 = 2n ** 63n - 1n;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Resolves a plain scalar without a tag. Timestamps remain strings, because `decode.go` returns them as written. */
+/**
+ * Resolves a plain scalar without a tag. Timestamps remain strings, because `decode.go` also returns them as written.
+ */
 export function resolvePlain(text: string): ScalarValue {
   const keyword = KEYWORDS.get(text);
   if (keyword !== undefined) return keyword;
-  // Like Go, require underscores to stand between digits only in this form. In other forms remove all underscores.
+  // Like Go, accept underscores only between digits in a number that starts with a dot. In any other number, ignore all
+  // underscores.
   if (text.startsWith('.')) return parseFloat64(/^\.\d+(?:_\d+)*(?:[eE][-+]?\d+(?:_\d+)*)?$/, text) ?? text;
   if (!/^[-+\d]/.test(text)) return text;
   const digits = text.replaceAll('_', '');
@@ -44,12 +47,12 @@ export function resolvePlain(text: string): ScalarValue {
   );
 }
 
-/** Whether Kubernetes would interpret an unquoted string as something else. */
+/** Whether Kubernetes would interpret a string without quotes as something else. */
 export const needsQuotes = (text: string): boolean => text === '<<' || typeof resolvePlain(text) !== 'string';
 
 /**
- * Parses an integer like Go's `ParseInt` or `ParseUint` with base 0. A prefix or a leading 0 selects the base, and only
- * integers without a sign may exceed 63 bits.
+ * Parses an integer like Go's `ParseInt` or `ParseUint` with base 0. A prefix or a leading 0 determines the base. Only
+ * an integer without a sign may exceed 63 bits.
  */
 function parseInteger(digits: string): bigint | undefined {
   const match = /^([-+]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9]\d*)$/.exec(digits);
@@ -60,7 +63,10 @@ function parseInteger(digits: string): bigint | undefined {
   return value >= MIN_INT64 && value <= (sign === '' ? MAX_UINT64 : MAX_INT64) ? value : undefined;
 }
 
-/** Parses a number that matches `pattern`. Returns undefined if it exceeds a 64-bit float. */
+/**
+ * Parses a number that matches `pattern`. Returns undefined if the pattern does not match or a 64-bit float cannot
+ * represent the number.
+ */
 function parseFloat64(pattern: RegExp, text: string): number | undefined {
   if (!pattern.test(text)) return undefined;
   const value = Number(text.replaceAll('_', ''));
@@ -121,7 +127,7 @@ const DATE_PATTERN =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](?<time>.*?)(?:Z|[-+](?<zone>\d{2}:\d{2})))|(?: (?<local>.*)))?$/;
 const TIME_PATTERN = /^(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?$/;
 
-/** Whether a text has one of the timestamp formats of goyaml.v2. */
+/** Whether a string has one of the timestamp formats of goyaml.v2. */
 function isTimestamp(text: string): boolean {
   const match = DATE_PATTERN.exec(text);
   if (match === null) return false;
@@ -152,13 +158,13 @@ function decodeBase64(text: string): string {
   return decodeUtf8(Buffer.from(base64, 'base64'));
 }
 
-/** Matches a UTF-8 character in a string of bytes (`unicode/utf8`), or else a single byte. */
+/** Matches one UTF-8 character in a string of bytes (`unicode/utf8`), or else one invalid byte. */
 const UTF8_PATTERN =
   /(?<character>[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|\xf4[\x80-\x8f]|[\xf1-\xf3][\x80-\xbf])[\x80-\xbf]{2})|[\x80-\xff]/g;
 
 /**
- * Decodes UTF-8 like Go's JSON encoder, which replaces each invalid byte. `Buffer` replaces a sequence of them with one
- * character.
+ * Decodes UTF-8. Replaces each invalid byte with U+FFFD, like Go's JSON encoder, whereas `Buffer` replaces a whole
+ * sequence of invalid bytes with one U+FFFD.
  */
 function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString();

@@ -1,6 +1,6 @@
 /**
- * Splits a YAML document into tokens by the rules of libyaml as goyaml.v2 applies them (`scannerc.go` in
- * `go.yaml.in/yaml/v2`). Indentation only matters between block collections, so quoted, plain and bracketed values may
+ * Splits a YAML document into tokens by the rules of libyaml as implemented in goyaml.v2 (`scannerc.go` in
+ * `go.yaml.in/yaml/v2`). Indentation matters only between block collections, so a quoted, plain or bracketed value may
  * continue in any column.
  */
 
@@ -81,10 +81,10 @@ interface TagDirectiveToken {
 
 export type Token = IndicatorToken | ScalarToken | NameToken | TagToken | VersionToken | TagDirectiveToken;
 
-/** A position where a key without `?` may have started. Only a following `:` confirms the key. */
+/** A position where a key without `?` may have started. It is a key only if a `:` follows. */
 interface SimpleKey {
   isPossible: boolean;
-  /** Whether only a key can be at this position, because it is in the column of its block mapping. */
+  /** Whether the token at this position must be a key, because it is in the column of its block mapping. */
   readonly isRequired: boolean;
   readonly tokenNumber: number;
   readonly mark: Mark;
@@ -92,7 +92,7 @@ interface SimpleKey {
 
 const START_MARK: Mark = { index: 0, line: 0, column: 0 };
 
-/** Maximum length in characters of a key without `?`. A `:` after a longer text does not make it a key. */
+/** Maximum length in characters of a key without `?`. A longer text before a `:` is not a key. */
 const MAX_SIMPLE_KEY_LENGTH = 1024;
 const MISSING_COLON = `expected ':' after a key, which has at most ${MAX_SIMPLE_KEY_LENGTH} characters on one line`;
 
@@ -105,14 +105,14 @@ const isBreak = (character: string): boolean =>
   character === '\u2028' ||
   character === '\u2029';
 const isBlank = (character: string): boolean => character === ' ' || character === '\t';
-/** Whether a character is white space, a line break or the end of the text (an empty string). */
+/** Whether a character is white space, a line break or the end of the text, which is represented by an empty string. */
 const isSpacing = (character: string): boolean => character === '' || isBlank(character) || isBreak(character);
 const isBreakOrEnd = (character: string): boolean => character === '' || isBreak(character);
 const isWordCharacter = (character: string): boolean => /^[\w-]$/.test(character);
 const isDigit = (character: string): boolean => character >= '0' && character <= '9' && character.length === 1;
 
 const URI_CHARACTER = /^[\w\-;/?:@&=+$,.!~*'()[\]%]$/;
-/** Characters that cannot start a plain scalar. The scanner makes exceptions for some of them. */
+/** Characters that cannot start a plain scalar. The scanner allows exceptions for some of them. */
 const INDICATORS = new Set('-?:,[]{}#&*!|>\'"%@`');
 /** Characters that end a plain scalar inside brackets. */
 const FLOW_INDICATORS = new Set(',?[]{}');
@@ -163,10 +163,13 @@ export class Scanner {
   #flowLevel = 0;
   #isSimpleKeyAllowed = true;
   readonly #simpleKeys: SimpleKey[] = [{ isPossible: false, isRequired: false, tokenNumber: 0, mark: START_MARK }];
-  /** Indexes in `#simpleKeys` by the number of the token that starts the possible key. */
+  /** Indexes in `#simpleKeys`, by the number of the token that starts the possible key. */
   readonly #simpleKeyOfToken = new Map<number, number>();
 
-  /** Scans `text` from `start` to `end`. `line` is the line of `start`, which must be the start of a line. */
+  /**
+   * Scans `text` from `start` to `end`. `start` must be at the beginning of a line, and `line` is the number of that
+   * line.
+   */
   constructor(text: string, start = 0, end = text.length, line = 0) {
     this.#text = text;
     this.#index = start;
@@ -174,7 +177,7 @@ export class Scanner {
     this.#line = line;
   }
 
-  /** Number of tokens that were scanned. */
+  /** Number of tokens scanned so far. */
   get count(): number {
     return this.#consumedCount + this.#tokens.length - this.#headIndex;
   }
@@ -187,7 +190,7 @@ export class Scanner {
     return token;
   }
 
-  /** Consumes the next token. */
+  /** Consumes and returns the next token. */
   next(): Token {
     const token = this.peek();
     this.#headIndex += 1;
@@ -199,7 +202,9 @@ export class Scanner {
     return token;
   }
 
-  /** Whether the type of the next token is not determined yet, because a later `:` can make it a key. */
+  /**
+   * Whether more tokens must be scanned to determine the next one, because a later `:` can make it the start of a key.
+   */
   #needsMoreTokens(): boolean {
     if (this.#headIndex === this.#tokens.length) return !this.#hasEnded;
     const position = this.#simpleKeyOfToken.get(this.#consumedCount);
@@ -268,8 +273,8 @@ export class Scanner {
   }
 
   /**
-   * Consumes a line break, if there is one, and returns its normalized form. LS and PS are preserved, and all others
-   * become LF.
+   * Consumes a line break, if any, and returns its normalized form. U+2028 and U+2029 are preserved, and any other line
+   * break becomes LF.
    */
   #readBreak(): string {
     const character = this.#charAt();
@@ -287,7 +292,7 @@ export class Scanner {
     return this.#charAt(1) === firstCharacter && this.#charAt(2) === firstCharacter && isSpacing(this.#charAt(3));
   }
 
-  /** Skips white space, comments and line breaks. A tab counts as white space only where no key can start. */
+  /** Skips white space, comments and line breaks. A tab is skipped only where no key can start. */
   #skipToToken(): void {
     for (;;) {
       while (
@@ -306,7 +311,7 @@ export class Scanner {
     this.#tokens.push(token);
   }
 
-  /** Adds a token for an indicator of `length` characters. */
+  /** Adds a token for an indicator and skips its `length` characters. */
   #pushIndicator(type: Indicator, length = 1): void {
     this.#pushToken({ type, start: this.#currentMark() });
     this.#skipCharacters(length);
@@ -322,7 +327,10 @@ export class Scanner {
     return false;
   }
 
-  /** Whether the current position is more than `count` characters (not UTF-16 units) after a mark. */
+  /**
+   * Whether the current position is more than `count` characters after a mark. Characters are Unicode code points, not
+   * UTF-16 units.
+   */
   #isFartherThan(count: number, { index }: Mark): boolean {
     const codeUnits = this.#index - index;
     if (codeUnits <= count) return false;
@@ -353,8 +361,8 @@ export class Scanner {
   // Indentation
 
   /**
-   * Starts a block collection at `column` unless one is already open there. Its token is inserted into the queue at
-   * `position`.
+   * Starts a block collection at the column of `start`, unless one is already open there, and inserts its token at
+   * `position` in the queue.
    */
   #rollIndent(type: 'blockSequenceStart' | 'blockMappingStart', start: Mark, position = this.#tokens.length): void {
     if (this.#flowLevel > 0 || this.#indent >= start.column) return;
@@ -363,7 +371,7 @@ export class Scanner {
     this.#tokens.splice(position, 0, { type, start });
   }
 
-  /** Closes the block collections with a deeper indentation than `column`. */
+  /** Closes the block collections that are indented more than `column`. */
   #unrollIndent(column: number): void {
     if (this.#flowLevel > 0) return;
     while (this.#indent > column) {
@@ -372,7 +380,7 @@ export class Scanner {
     }
   }
 
-  /** Closes all block collections before something that cannot be inside one. */
+  /** Closes all block collections before a token that cannot be inside one. */
   #endBlocks(): void {
     this.#unrollIndent(-1);
     this.#removeSimpleKey();
@@ -427,7 +435,8 @@ export class Scanner {
   }
 
   /**
-   * Scans a `-`. Inside brackets, its token is passed to the parser, which rejects it with the position of the list.
+   * Scans a `-`. Inside brackets, its token is still passed to the parser, whose error message contains the position of
+   * the list.
    */
   #fetchBlockEntry(): void {
     if (this.#flowLevel === 0) {
@@ -569,7 +578,7 @@ export class Scanner {
     return `!${word}!`;
   }
 
-  /** Reads the rest of a tag after `head` (with its `!`). */
+  /** Reads the rest of a tag. `head` is the part that has already been read, including its `!`. */
   #readTagUri(head: string, start: Mark): string {
     let uri = head.slice(1);
     const from = this.#index;
@@ -591,7 +600,7 @@ export class Scanner {
     try {
       if (escaped !== '') return decodeURIComponent(escaped);
     } catch {
-      // The bytes are not valid UTF-8.
+      // Throw below, because the bytes are not valid UTF-8.
     }
     throw this.#createError('expected UTF-8 octets such as %C3%A9 in a tag', start);
   }
@@ -658,8 +667,8 @@ export class Scanner {
   }
 
   /**
-   * Skips empty lines and the indentation of the next line of a block scalar. If `expected` is 0, the indentation is
-   * detected.
+   * Skips empty lines and the indentation of the next line of a block scalar. Detects the indentation if `expected` is
+   * 0.
    */
   #readBlockIndentation(expected: number, start: Mark): { readonly indent: number; readonly breaks: string } {
     let lineBreaks = '';
@@ -699,7 +708,7 @@ export class Scanner {
     }
   }
 
-  /** Reads up to white space, the closing quotation mark or an escaped line break. */
+  /** Reads up to white space, the closing quotation mark or an escaped line break, whichever comes first. */
   #readQuotedWord(quote: "'" | '"', start: Mark): { readonly text: string; readonly isEscapedBreak: boolean } {
     let text = '';
     for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
@@ -760,7 +769,7 @@ export class Scanner {
         hasBroken = false;
       }
       if (!(isBlank(this.#charAt()) || isBreak(this.#charAt()))) break;
-      // Spacing that is not followed by a word is discarded.
+      // The next iteration appends this spacing only if another word follows.
       ({ spacing, hasBroken } = this.#readSpacing(start, indent));
       if (this.#flowLevel === 0 && this.#column < indent) break;
     }
@@ -779,8 +788,8 @@ export class Scanner {
   }
 
   /**
-   * Reads white space and line breaks inside a scalar. A single line break becomes a space. In a plain scalar, the
-   * first `indent` columns of a line must not contain tabs.
+   * Reads white space and line breaks inside a scalar. A single line break becomes a space. In a plain scalar, tabs are
+   * not allowed in the first `indent` columns of a line.
    */
   #readSpacing(start: Mark, indent: number, isAfterBreak = false): { spacing: string; hasBroken: boolean } {
     let blanks = '';
@@ -810,7 +819,7 @@ function invalidStartMessage(character: string): string {
   return `a value cannot start with ${character}; quote it if it is text`;
 }
 
-/** Folds line breaks inside a scalar. A single LF becomes a space, and the first of several is dropped. */
+/** Folds line breaks inside a scalar. A single LF becomes a space. If more breaks follow, the LF is dropped. */
 function foldBreaks(lineBreak: string, moreBreaks: string): string {
   if (lineBreak !== '\n') return lineBreak + moreBreaks;
   return moreBreaks === '' ? ' ' : moreBreaks;

@@ -1,7 +1,7 @@
 /** Records the source text of YAML scalars, so that a message about the type of a value can quote it. */
 import { truncate } from '../../base/shortText.ts';
 
-/** A scalar in a file. Lines and columns are counted from 1. */
+/** Source text of a scalar and its position in a file. Lines and columns are counted from 1. */
 interface SourceText {
   readonly text: string;
   readonly line: number;
@@ -9,8 +9,8 @@ interface SourceText {
 }
 
 /**
- * Source texts by the list or mapping that contains the scalar. The entries are released together with that list or
- * mapping.
+ * Source texts of scalars by the list or mapping that contains them. The weak keys release the texts together with that
+ * list or mapping.
  */
 const sourceTexts = new WeakMap<object, Map<PropertyKey, SourceText>>();
 
@@ -37,7 +37,7 @@ export function sourceTextAt(value: unknown, path: readonly PropertyKey[]): Sour
 
 const MAX_TEXT_LENGTH = 60;
 
-/** Suggests to quote a scalar that was parsed as something other than a string. */
+/** Returns a suggestion to quote a scalar that was parsed as something other than a string. */
 export function quotingHint({ text, line }: SourceText, isSecret = false): string {
   if (isSecret) return ` (line ${line}; quote the value if it is text)`;
   const excerpt = truncate(text, MAX_TEXT_LENGTH);
