@@ -51,5 +51,5 @@ export async function requestRuntimeStats(
   };
 }
 
-/** A non-empty filter makes runtimes skip sandboxes that have just exited instead of failing. */
+/** Filter that matches all sandboxes. Without a filter, runtimes fail if a sandbox has just exited. */
 const ALL_SANDBOXES = { filter: { id: '', labelSelector: {} } };
