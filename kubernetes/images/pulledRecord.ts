@@ -101,10 +101,10 @@ export function pullCredentialsOf(credential: Credential | undefined): PullCrede
 }
 
 /**
- * Checks whether a pod's credentials prove its access to an image with recorded pull credentials (`MustAttemptImagePull`
- * in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not. The same credential in
- * any Secret, the same Secret with a changed credential, and the same service account are proof. `learned` is a Secret
- * to add to the record.
+ * Checks whether a pod's credentials prove its access to an image with recorded pull credentials
+ * (`MustAttemptImagePull` in `pkg/kubelet/images/pullmanager/image_pull_manager.go`). Returns undefined if they do not.
+ * The same credential in any Secret, the same Secret with a changed credential, and the same service account are proof.
+ * `learned` is a Secret to add to the record.
  */
 export function findProof(
   known: PullCredentials,

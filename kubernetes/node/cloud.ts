@@ -1,6 +1,7 @@
 /**
  * Supports an external cloud provider (`--cloud-provider=external`), whose controller sets the addresses of the node.
- * Until then, the node reports its configured addresses, if any (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`).
+ * Until the controller has set them, the node reports its configured addresses, if any (`NodeAddress` of
+ * `pkg/kubelet/nodestatus/setters.go`).
  */
 
 import { lookUp } from '../../base/lookUp.ts';

@@ -41,7 +41,7 @@ export function mergedStatus(server: StatusJson, local: StatusJson): StatusJson 
   const externalConditions = conditionsOf(server).filter(
     (each) => !isNodeCondition(typeOf(each)) && findSameType(local, each) === undefined,
   );
-  // For a condition of another component, the server's copy is authoritative instead of the node's copy.
+  // For a condition of another component, the server's copy takes precedence over the node's.
   const isNodeAuthoritative = (each: StatusJson) =>
     isNodeCondition(typeOf(each)) || isTerminalDisruption(each, server, local);
   const mergedConditions = localConditions

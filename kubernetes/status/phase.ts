@@ -14,8 +14,8 @@ export function isTerminalPhase(phase: PodPhase | undefined): phase is 'Succeede
 }
 
 /**
- * Returns the phase of a pod (C1). A terminal phase is final, so it is not published while a container may still run
- * (C2). Until then, the result is `previous`, the last published phase.
+ * Returns the phase of a pod (C1). A terminal phase is final, so it is not published until all containers have
+ * terminated (C2). Meanwhile, the result is `previous`, the last published phase.
  */
 export function podPhase(view: PodView, previous?: PodPhase): PodPhase {
   if (isTerminalPhase(previous)) return previous;

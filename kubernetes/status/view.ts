@@ -49,7 +49,7 @@ export interface ContainerView {
     /** `startedAt` is undefined if the runtime has not reported the start time. */
     | { readonly kind: 'running'; readonly startedAt: number | undefined }
     | { readonly kind: 'terminated'; readonly run: TerminatedRun };
-  /** The completed run before the current one. */
+  /** The last run that completed before the current state. */
   readonly lastRun?: TerminatedRun;
   /**
    * Whether the container will run again on its own, because it is in back-off or about to be created. Always false in

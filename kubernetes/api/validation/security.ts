@@ -93,7 +93,7 @@ function validateEscalation(context: SecurityContext, path: string): Problem[] {
   ];
 }
 
-/** Returns a security context as messages contain it, with all fields under the names of Go's internal type. */
+/** Returns a security context as it appears in messages, with all fields under the names of Go's internal type. */
 function toGoValue(context: SecurityContext): object {
   const { capabilities, seLinuxOptions, windowsOptions, seccompProfile, appArmorProfile } = context;
   return {
