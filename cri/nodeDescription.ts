@@ -10,7 +10,7 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
-/** Properties of cgroups that follow from the configuration and the kernel. */
+/** Properties of cgroups that are determined by the configuration and the kernel. */
 export interface CgroupFacts extends CgroupRules {
   /** Whether pods and QoS classes have their own cgroups. */
   readonly perQos: boolean;
@@ -31,7 +31,7 @@ export interface NodeDescription {
   readonly rootDir: string;
   /** Absolute path of the directory for pod logs. */
   readonly podLogsDir: string;
-  /** Value of the owner annotation on sandboxes (`ownerMark`). */
+  /** Value of the owner annotation on sandboxes (see `ownerAnnotation`). */
   readonly owner: string;
   /** Socket of the runtime (`unix:///…`), or `simulated` for the simulated runtime in this process. */
   readonly runtimeEndpoint: string;
@@ -69,8 +69,8 @@ export const withCurrentResolvConf = async (node: NodeDescription): Promise<Node
   node.readResolvConf ? { ...node, resolvConf: await node.readResolvConf() } : node;
 
 /**
- * Returns the allocatable resources as quantities by resource name. They replace missing limits in resourceFieldRef
- * (C21).
+ * Returns the allocatable resources as quantities by resource name. A resourceFieldRef to a missing limit resolves to
+ * them (C21).
  */
 export function toAllocatableResources({
   allocatable: { cpuMillis, memoryBytes, extra },

@@ -8,9 +8,10 @@ interface ContainerName {
 }
 
 /**
- * Returns the runtime's ID of the running container with the given name, or undefined if there is none. Lists the
- * containers, as the kubelet does, because the reported status does not contain the ID during a postStart hook, or
- * after a restart of the agent while the pod has not been adopted (`findContainer` in `pkg/kubelet/kubelet_pods.go`).
+ * Returns the runtime's ID of the running container with the given name, or undefined if there is none. Like the
+ * kubelet (`findContainer` in `pkg/kubelet/kubelet_pods.go`), lists the containers instead of using the pod's status,
+ * because the status may lack the ID. This is the case during a postStart hook, and after a restart of the agent until
+ * the pod has been adopted.
  */
 export async function findRunningContainer(
   cri: Pick<Cri, 'listContainers'>,

@@ -1,4 +1,4 @@
-/** Finds the sources of a container's termination message (C22), and parses the last lines of a log. */
+/** Locates a container's termination message (C22) and extracts the last lines of a log. */
 import { posix } from 'node:path';
 import { parseLogLine } from '../host/logs/logLine.ts';
 import { hasNeverStarted } from '../kubernetes/lifecycle/restart.ts';
@@ -41,7 +41,7 @@ const NEWLINE = 10;
 export function takeLastLogLines(log: Buffer, lines: number): Buffer {
   const contents = splitLines(log)
     .slice(-lines)
-    // A line without a header is the rest of a line that starts before the section of the log that was read.
+    // A line without a header is the end of a line whose start precedes the section of the log that was read.
     .map((line) => parseLogLine(line)?.messageText ?? line);
   return Buffer.concat(contents);
 }

@@ -5,11 +5,11 @@
 import type * as wire from '../generated/runtime.ts';
 
 export interface CallOptions {
-  /** Cancels the call on the client's side. The runtime may still complete it. */
+  /** Cancels the call in the client. The runtime may still complete it. */
   readonly signal: AbortSignal;
   /**
-   * Timeout in milliseconds. Defaults to the configured runtime request timeout, plus the timeout in a stop or exec
-   * request. A pull, and an exec without a timeout, have no limit by default.
+   * Timeout in milliseconds. Defaults to the configured runtime request timeout, to which the timeout in a stop or exec
+   * request is added. Pulls and execs without a timeout are unlimited by default.
    */
   readonly timeoutMs?: number;
 }
@@ -65,14 +65,14 @@ export interface Cri {
   readonly listPodSandboxStats: CriCall<wire.ListPodSandboxStatsRequest, wire.ListPodSandboxStatsResponse>;
   readonly execSync: CriCall<wire.ExecSyncRequest, wire.ExecSyncResponse>;
   /**
-   * Returns a URL, valid for one minute, at which the runtime streams a command in a container. `attach` does the same
-   * for the container's main process.
+   * Returns a URL at which the runtime streams the input and output of a command in a container. The URL is valid for
+   * one minute. `attach` does the same for the container's main process.
    */
   readonly exec: CriCall<wire.ExecRequest, wire.ExecResponse>;
   readonly attach: CriCall<wire.AttachRequest, wire.AttachResponse>;
   /**
-   * Returns the URL at which the runtime streams the ports of a sandbox. For WebSocket clients, the request names the
-   * ports.
+   * Returns the URL at which the runtime forwards connections to ports of a sandbox. For WebSocket clients, the request
+   * names the ports.
    */
   readonly portForward: CriCall<wire.PortForwardRequest, wire.PortForwardResponse>;
   readonly listImages: CriCall<wire.ListImagesRequest, wire.ListImagesResponse>;
@@ -81,8 +81,8 @@ export interface Cri {
   readonly removeImage: CriCall<wire.RemoveImageRequest, wire.RemoveImageResponse>;
   readonly imageFsInfo: CriCall<wire.ImageFsInfoRequest, wire.ImageFsInfoResponse>;
   /**
-   * Reports container exits until the signal aborts. Rejects if the stream breaks. `onOpen` is called once the runtime
-   * has accepted the subscription. No later exit is missed.
+   * Reports container exits until the signal aborts. Rejects if the stream breaks. Calls `onOpen` once the subscription
+   * is most likely active (see `createContainerEvents`).
    */
   readonly containerEvents: (
     onEvent: (event: RuntimeEvent) => void,

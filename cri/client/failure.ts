@@ -7,16 +7,14 @@ export function runtimeFailure(call: string, error: ServiceError): NodeFailure {
   return new NodeFailure(failureReason(call, error, details), `${call}: ${details}`, { cause: error });
 }
 
-/** Message of the gRPC library for a failed connection. The first group captures the system's error. */
+/** Pattern of the gRPC library's message for a failed connection. Captures the system's error. */
 const CONNECTION_ERROR_PATTERN =
   /^No connection established\. Last error: (?:Error: )?(.*?)\.? (?:Resolution note: ?.*)?$/s;
 
-/**
- * Pattern of the system's error for a socket to which no connection can be made. Captures the error code and the path.
- */
+/** Pattern of the system's error for a failed connection to a unix socket. Captures the error code and the path. */
 const SOCKET_ERROR_PATTERN = /^connect (ENOENT|ECONNREFUSED|EACCES) (\/.*)$/;
 
-/** Message of a gRPC server without the CRI services. */
+/** Pattern of the message of a gRPC server that does not serve the CRI. */
 const UNKNOWN_CRI_SERVICE_PATTERN = /^unknown service runtime\.v1\.(?:Runtime|Image)Service$/;
 
 function errorDetails({ details, message }: ServiceError): string {
@@ -36,8 +34,8 @@ export function timeoutFailure(call: string, timeoutMs: number, cause: unknown):
 }
 
 /**
- * Whether a message is about a single call that timed out, at this agent's time limit or at the runtime's. Other calls
- * may still succeed.
+ * Whether a message reports the timeout of a single call, either in this agent or in the runtime. Other calls may still
+ * succeed.
  */
 export const isCallTimeoutMessage = (message: string): boolean =>
   /: the runtime did not answer within \d+ ms$|deadline exceeded/i.test(message);
@@ -52,7 +50,7 @@ export function cancelledFailure(call: string, cause: unknown): NodeFailure {
   return new NodeFailure('Cancelled', `${call} was cancelled`, { cause });
 }
 
-/** Returns the runtime's own message without our prefix, which is the message that the kubelet reports. */
+/** Returns the runtime's own message without our prefix, as the kubelet reports it. */
 export function runtimeMessage(failure: NodeFailure): string {
   const { cause } = failure;
   return isServiceError(cause) ? cause.details : failure.message;
@@ -108,28 +106,28 @@ export const isUnreachable = ({ reason, cause }: NodeFailure): boolean =>
   (cause.code === status.UNAVAILABLE || cause.code === status.UNIMPLEMENTED);
 
 /**
- * Pattern of the message for a name that is in use. The message contains the ID of the object that has the name. It is
- * parsed because no status code exists for this case.
+ * Pattern of the error for a name that is already in use. The message contains the ID of the object with this name. The
+ * message is parsed because the CRI has no status code for this error.
  */
 const NAME_RESERVED_PATTERN = /is reserved for|already exists/;
 
 /**
- * Pattern of containerd's message if another call is already starting the container, possibly from a client that has
+ * Pattern of containerd's error if a different call is already starting the container, e.g. a call of a client that has
  * exited.
  */
 const ALREADY_STARTING_PATTERN = /is already in starting state/;
 
 /**
- * Pattern of containerd 1.6's message if it has lost track of a container because the client was killed during the
+ * Pattern of containerd 1.6's error for a container that it has lost track of, because the client was killed during the
  * start.
  */
 const LOST_TASK_PATTERN = /cannot delete running task/;
 
 /**
- * Whether the error is the status of a failed pull as sent by the runtime. Such a status describes the registry, even
- * if its code normally means an unavailable runtime. For example, containerd returns DEADLINE_EXCEEDED when the
- * registry does not respond and CANCELLED when a pull makes no progress. Only a response has headers. Errors of the
- * gRPC library have none.
+ * Whether the error is the runtime's response to a failed pull. Such an error describes the registry, even if its code
+ * normally means an unavailable runtime. For example, containerd returns DEADLINE_EXCEEDED when the registry does not
+ * respond and CANCELLED when a pull makes no progress. The metadata distinguishes the two cases, because only a
+ * response has headers and errors of the gRPC library have none.
  */
 const isRegistryError = (call: string, { metadata }: ServiceError): boolean =>
   call === 'PullImage' && metadata.get('content-type').length > 0;
@@ -138,8 +136,7 @@ function failureReason(call: string, error: ServiceError, details: string): Fail
   if (isRegistryError(call, error)) return 'RuntimeError';
   switch (error.code) {
     case status.UNAVAILABLE:
-    // The server cancelled the call, because it stopped in the meantime. Cancellations by this client are handled
-    // elsewhere.
+    // The server cancelled the call, because it is stopping. Cancellations by this client are handled elsewhere.
     case status.CANCELLED:
       return 'RuntimeUnavailable';
     case status.DEADLINE_EXCEEDED:

@@ -43,7 +43,7 @@ export function connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs }:
 
 function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, keyof ImageCalls | 'close'> {
   const defaultTimeoutMs = () => requestTimeoutMs;
-  // The timeout in the request is added to the time limit for the runtime's response.
+  // Allow the command its own timeout and then the usual time for the runtime's response.
   const execTimeoutMs = ({ timeout }: { timeout: bigint }) => requestTimeoutMs + Number(timeout) * 1000;
   const version = createUnaryCall(client, runtime.version, defaultTimeoutMs);
   return {
@@ -68,7 +68,7 @@ function runtimeCalls(client: PacedClient, requestTimeoutMs: number): Omit<Cri, 
     containerStats: createUnaryCall(client, runtime.containerStats, defaultTimeoutMs),
     listContainerStats: createUnaryCall(client, runtime.listContainerStats, defaultTimeoutMs),
     listPodSandboxStats: createUnaryCall(client, runtime.listPodSandboxStats, defaultTimeoutMs),
-    // An exec without a timeout may take as long as its command runs.
+    // An exec without a timeout is unlimited, because its command may run for any length of time.
     execSync: createUnaryCall(client, runtime.execSync, (exec) =>
       exec.timeout > 0n ? execTimeoutMs(exec) : undefined,
     ),

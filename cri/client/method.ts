@@ -1,4 +1,4 @@
-/** The parts of a generated method definition that are required to call the method. */
+/** The parts of a generated method definition that are required for calling the method. */
 export interface Method<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;

@@ -28,13 +28,13 @@ export interface ContainerConfigInput {
   readonly subPaths?: Readonly<Record<number, string>>;
   /** Whether the runtime supports recursive read-only mounts. Defaults to false. */
   readonly recursiveReadOnlyMounts?: boolean;
-  /** The container's variables, as `environmentOf` returns them. */
+  /** Environment variables of the container, as returned by `buildEnvironment`. */
   readonly environment: readonly EnvVariable[];
-  /** Host path of the termination log (C22). The file must exist. Undefined if the container has none. */
+  /** Host path of the termination log (C22). The file must exist. Undefined if the container has no termination log. */
   readonly terminationLog?: string;
   /** ID of the target container, whose PID namespace an ephemeral container joins. */
   readonly targetId?: string;
-  /** User namespace of the pod. Undefined if the pod uses the host's users. */
+  /** ID range of the pod's user namespace. Undefined if the pod runs in the host's user namespace. */
   readonly users?: UserRange;
   readonly node: NodeDescription;
 }
@@ -74,8 +74,8 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
 }
 
 /**
- * Adds the ID mappings of the pod's user namespace to a mount, so that files owned by host IDs in a volume appear with
- * the same IDs in the pod.
+ * Adds the ID mappings of the pod's user namespace to a mount, so that the files in a volume have the same owner IDs in
+ * the pod as on disk.
  */
 function withIdMappings(mount: Mount, userRange: UserRange | undefined): Mount {
   const ids = userRange && idMappings(userRange);

@@ -4,21 +4,21 @@ import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DNSConfig } from '../generated/runtime.ts';
 import type { NodeDescription, ResolvConf } from '../nodeDescription.ts';
 
-/** Maximum number of name servers that the C library uses. Further ones are left out. */
+/** Maximum number of name servers that the C library uses. Additional ones are omitted. */
 const MAX_SERVERS = 3;
-/** Maximum number of search domains that the C library uses. Further ones are left out. */
+/** Maximum number of search domains that the C library uses. Additional ones are omitted. */
 const MAX_SEARCHES = 32;
-/** Maximum total length of the search domains. Further ones are left out. */
+/** Maximum total length of the search domains. Domains beyond it are omitted. */
 const MAX_SEARCH_CHARACTERS = 2048;
-/** Maximum length of one search domain. Longer ones are left out, because some C libraries abort on them. */
+/** Maximum length of one search domain. Longer ones are omitted, because some C libraries abort on them. */
 const MAX_SEARCH_LENGTH = 253;
 
 const CLUSTER_DNS_OPTIONS = ['ndots:5'];
 const EMPTY_RESOLV_CONF: ResolvConf = { servers: [], searches: [], options: [] };
 
 /**
- * Returns the DNS configuration of a pod (C20): that of its DNS policy merged with its dnsConfig. ClusterFirst without
- * a cluster DNS falls back to Default.
+ * Returns the DNS configuration of a pod (C20), which merges the pod's dnsConfig into the configuration of its DNS
+ * policy. ClusterFirst without a cluster DNS falls back to Default.
  */
 export function podDnsConfig(pod: Pod, node: NodeDescription): DNSConfig {
   const { servers, searches, options } = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
@@ -33,8 +33,7 @@ export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
   const requested = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDnsConfig(pod, node);
   return [
-    // A static pod has this policy by default, so a single event about the node replaces the warnings about static
-    // pods.
+    // Static pods have this policy by default, so a single event about the node replaces a warning for each of them.
     ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod)
       ? [missingClusterDnsEvent(pod)]
       : []),

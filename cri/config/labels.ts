@@ -5,7 +5,10 @@
 import { lookUp } from '../../base/lookUp.ts';
 import type { Container } from '../generated/runtime.ts';
 
-/** Label with the name of a sandbox's or container's pod. The agent ignores sandboxes without the UID label below. */
+/**
+ * Label with the name of the pod to which a sandbox or container belongs. The agent ignores sandboxes without the UID
+ * label below.
+ */
 export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
 export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid';

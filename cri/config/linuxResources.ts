@@ -18,7 +18,7 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
   const { cgroups } = node;
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
   const requestedScoreAdj = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
-  // The pod-level resources limit page sizes for which the container has no limit.
+  // For a page size without a container limit, the pod-level limit applies.
   const limitsByPageSize = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
   return LinuxContainerResources.fromPartial({
@@ -51,8 +51,8 @@ function swapSettings(
 }
 
 /**
- * Returns the number of bytes that a container may swap under LimitedSwap (C25): the share of the node's swap that
- * corresponds to the container's share of the node's memory.
+ * Returns the number of bytes that a container may swap under LimitedSwap (C25). The container's share of the node's
+ * swap equals its share of the node's memory.
  */
 function swapLimitBytes(
   pod: Pod,

@@ -83,7 +83,7 @@ function resolveSubPath(mount: VolumeMount, environment: readonly EnvVariable[])
   return posix.normalize(path);
 }
 
-/** Returns the block devices of a container, which are its volumes with the volumeMode Block. */
+/** Returns the block devices of a container, i.e. its volumes with volumeMode Block. */
 export function containerDevices({ container, volumes }: Pick<MountsInput, 'container' | 'volumes'>): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
     const mountedVolume = lookUp(volumes, name);
@@ -147,8 +147,8 @@ function mountHostPath(
 }
 
 /**
- * Whether the mount is recursively read-only. Throws if the runtime does not support it, because such a runtime ignores
- * the field and would leave submounts writable.
+ * Whether the mount is recursively read-only. Throws if the runtime does not support recursive read-only mounts,
+ * because such a runtime ignores the field and would leave submounts writable.
  */
 function isRecursivelyReadOnly(mount: VolumeMount, { recursiveReadOnlyMounts = false }: MountsInput): boolean {
   const mode = mount.readOnly ? (mount.recursiveReadOnly ?? 'Disabled') : 'Disabled';

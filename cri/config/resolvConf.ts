@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { ResolvConf } from '../nodeDescription.ts';
 
 /**
- * DNS configuration of pods if the node is configured without a resolv.conf. It refers to a resolver in the pod itself.
+ * DNS configuration of pods if the node is configured without a resolv.conf. Its name server is a resolver in the pod
+ * itself.
  */
 export const localResolver: ResolvConf = { servers: ['127.0.0.1'], searches: ['.'], options: [] };
 
@@ -36,7 +37,8 @@ const formatVersion = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
   [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 
 /**
- * Parses a resolv.conf: all name servers, the last search list and all options. Throws if a name server has no address.
+ * Parses a resolv.conf and returns all name servers, the last search list and all options. Throws if a name server has
+ * no address.
  */
 export function parseResolvConf(contents: string): ResolvConf {
   const directives = contents.split('\n').map((line) => line.trim().split(/\s+/));
@@ -47,7 +49,7 @@ export function parseResolvConf(contents: string): ResolvConf {
       if (address !== undefined) return address;
       throw new Error('Encountered error while parsing resolv conf file. Error: nameserver list is empty');
     }),
-    // A trailing dot makes no difference to a domain. The root domain itself is ignored.
+    // A trailing dot does not change the meaning of a search domain. The root domain itself is ignored.
     searches: (directiveArguments('search').at(-1) ?? []).flatMap((search) =>
       search === '.' ? [] : [search.replace(/\.$/, '')],
     ),

@@ -13,8 +13,8 @@ export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescri
 }
 
 /**
- * Returns the AppArmor profile. A Localhost profile is the name under which the profile is loaded in the kernel.
- * Returns undefined if the runtime chooses the profile.
+ * Returns the AppArmor profile, or undefined if the runtime chooses it. A Localhost profile is the name under which the
+ * profile is loaded in the kernel.
  */
 export function apparmorProfile(profile: ApiProfile | undefined): SecurityProfile | undefined {
   return profile && toSecurityProfile(profile, (name) => name, 'appArmorProfile');

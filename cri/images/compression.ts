@@ -6,7 +6,7 @@ import { startsFrame, ZstdFrameSplitter } from './zstdFrames.ts';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 
 /**
- * Returns the streams that decompress content that starts with these bytes, of which four are enough. Returns undefined
+ * Returns the streams that decompress content that starts with `start`, for which four bytes suffice. Returns undefined
  * if the content is not compressed.
  */
 export function createDecompressors(start: Buffer): readonly [Transform, ...Transform[]] | undefined {
@@ -14,11 +14,11 @@ export function createDecompressors(start: Buffer): readonly [Transform, ...Tran
   return startsFrame(start) ? [new ZstdFrameSplitter(), createZstdDecompress()] : undefined;
 }
 
-/** Expanded size in bytes that is accepted for any archive, however small. */
+/** Lower bound of the expanded size limit in bytes, which applies to small archives. */
 const MIN_EXPANDED_LIMIT_BYTES = 1024 ** 3;
 /**
- * Maximum ratio of expanded to compressed size. Layers typically compress to a tenth of their size. Only layers of
- * zeros reach a thousandth with gzip.
+ * Maximum ratio of expanded to compressed size. Layers typically have a ratio of 10. With gzip, only layers of zeros
+ * reach a ratio of 1,000.
  */
 const MAX_EXPANSION_RATIO = 100;
 

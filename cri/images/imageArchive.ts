@@ -47,7 +47,10 @@ interface ArchiveOptions {
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
 /** Maximum nesting of indexes, beyond which an archive is rejected. Builders nest one index in `index.json`. */
 const MAX_INDEX_DEPTH = 4;
-/** Maximum number of layers that the kernel can mount with overlayfs (`OVL_MAX_STACK` in `fs/overlayfs/params.h`). */
+/**
+ * Maximum number of layers, which is the kernel's limit for an overlayfs mount (`OVL_MAX_STACK` in
+ * `fs/overlayfs/params.h`).
+ */
 const MAX_LAYERS = 500;
 /**
  * Maximum number of links to follow for a layer. Older versions of "docker save" write a link for a layer that several
@@ -116,8 +119,8 @@ interface UnnamedImage {
 }
 
 /**
- * An image that a manifest describes. The ID is empty if the image is for a different platform, because the archive
- * need not contain such an image.
+ * An image that a manifest describes. The ID is empty if the image is for a different platform, because such an image
+ * may be missing from the archive.
  */
 interface ResolvedImage {
   readonly id: string;
@@ -182,8 +185,8 @@ class ArchiveReader {
   }
 
   /**
-   * Throws if the unpacked layers are too large. A layer is counted for each of its uses, because containerd unpacks it
-   * again on top of different layers.
+   * Throws if the unpacked layers are too large. A layer that several images share counts several times, because
+   * containerd unpacks it again on top of different layers.
    */
   async #checkUnpackedSize(): Promise<void> {
     const limit = this.#maxUnpackedBytes;

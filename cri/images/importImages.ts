@@ -44,7 +44,7 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   }
   await requireCtr('imports images');
   const snapshotter = await readSnapshotter(cri, signal);
-  // Without unpacking now, the image is unpacked when its first container starts.
+  // If the snapshotter is unknown, let containerd unpack the image when its first container starts.
   const unpackArguments = snapshotter === undefined ? ['--no-unpack'] : ['--snapshotter', snapshotter];
   await runCtrImages(endpoint, ['import', ...unpackArguments, '-'], {
     signal,
@@ -56,7 +56,7 @@ export async function importArchive({ cri, endpoint, archive, pause, signal }: A
   for (const image of archive.images) await waitUntilVisible(image, { cri, pause, signal });
 }
 
-/** Throws if `ctr` is not installed. That program performs operations for which the CRI has no call. */
+/** Throws if `ctr` is not installed. `ctr` performs operations for which the CRI has no call. */
 export async function requireCtr(purpose: string): Promise<void> {
   if ((await findProgram('ctr')) !== undefined) return;
   throw new NodeFailure('Unimplemented', `ctr, the program of containerd that ${purpose}, is not in PATH`);

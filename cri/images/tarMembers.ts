@@ -21,8 +21,8 @@ export interface TarMember {
 }
 
 /**
- * Reason why a file is not a complete tar archive. The message is the predicate of a sentence whose subject is the
- * file.
+ * Reason why a file is not a complete tar archive. The message is a predicate that follows the file's name, e.g. in
+ * `<file> is truncated`.
  */
 export class TarError extends Error {
   override readonly name = 'TarMistake';

@@ -7,13 +7,13 @@ const SKIPPABLE_MAGIC = 0x184d2a50;
 const MAGIC_BYTES = 4;
 const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
-/** Type of a block whose content is a single byte. */
+/** Type of a block that stores a single byte, which is repeated. */
 const RLE = 1;
 
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) === SKIPPABLE_MAGIC;
 
 /**
- * Whether content starts with a frame. As in containerd, the frame may be skippable, in which case it decompresses to
+ * Whether content starts with a zstd frame. As in containerd, this includes skippable frames, which decompress to
  * nothing.
  */
 export function startsFrame(start: Buffer): boolean {

@@ -19,7 +19,10 @@ const STATIC_PROGRAM_PACKAGES: Readonly<Record<string, string>> = { busybox: 'bu
 
 const CNI_DIRECTORIES = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni'];
 
-/** Returns why this host cannot run a private containerd, as the end of a sentence, or undefined if it can. */
+/**
+ * Returns the reason why this host cannot run a private containerd, phrased as the end of a sentence. Returns undefined
+ * if it can.
+ */
 export async function findManagedContainerdObstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `containers need Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'containers need root';
@@ -65,15 +68,15 @@ const TRIAL_DIRECTORY_PREFIX = 'overlay-trial-';
 async function removeTrials(directory: string): Promise<void> {
   const trialDirectories = (await readdir(directory)).filter((name) => name.startsWith(TRIAL_DIRECTORY_PREFIX));
   for (const trial of trialDirectories.map((name) => join(directory, name))) {
-    // The directory may not be mounted. A directory that cannot be removed does no harm.
+    // Ignore errors, because the directory may not be mounted, and a leftover directory does no harm.
     await run('umount', [join(trial, 'merged')], { signal: new AbortController().signal }).catch(() => {});
     await rm(trial, { recursive: true, force: true }).catch(() => {});
   }
 }
 
 /**
- * Returns the snapshotter for a directory. A directory on overlayfs cannot contain another overlay, so this is
- * determined by a trial mount.
+ * Returns the snapshotter for a directory. Performs a trial mount, because overlayfs does not work on all file systems,
+ * e.g. not on another overlay.
  */
 export async function chooseSnapshotter(directory: string, signal: AbortSignal): Promise<'overlayfs' | 'native'> {
   await removeTrials(directory);

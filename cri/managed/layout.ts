@@ -39,8 +39,8 @@ export const CRI_NAMESPACE = 'k8s.io';
 const MAX_SOCKET_PATH_BYTES = 107;
 
 /**
- * Returns the layout for a directory. Symbolic links are resolved first, as in the kernel's list of mounts, so a
- * directory always has the same names.
+ * Returns the layout for a directory. Symbolic links are resolved first, so that the paths match the kernel's list of
+ * mounts and the derived names do not depend on how the directory was reached.
  */
 export function layoutOf(directory: string): Layout {
   const realDirectory = resolveLinks(resolve(directory));
@@ -69,7 +69,10 @@ export function layoutOf(directory: string): Layout {
   };
 }
 
-/** Whether the path of the socket is short enough. containerd adds a second socket with a longer path. */
+/**
+ * Whether the paths of the sockets are short enough. In addition to the main socket, containerd creates one with the
+ * suffix `.ttrpc`.
+ */
 function fitsSocketPath(directory: string): boolean {
   return Buffer.byteLength(join(directory, 'containerd.sock.ttrpc')) <= MAX_SOCKET_PATH_BYTES;
 }

@@ -5,7 +5,7 @@ import { run } from './program.ts';
 /** Unmounts everything below the directory of a stopped containerd. */
 export async function unmountAll({ directory }: Layout, signal: AbortSignal): Promise<void> {
   const mountPoints = parseMountPointsBelow(directory, await readFile('/proc/self/mountinfo', 'utf8'));
-  // Detach a busy mount lazily. Only processes outside this containerd can still be using it.
+  // Fall back to a lazy unmount, because only processes outside this containerd can still be using a busy mount.
   for (const point of mountPoints) {
     await run('umount', [point], { signal }).catch(() => run('umount', ['--lazy', point], { signal }));
   }

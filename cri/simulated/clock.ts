@@ -44,7 +44,8 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 /**
- * Returns the error for an aborted signal: the error of the runtime going down, or else a cancellation by the caller.
+ * Returns the error of a call whose signal has aborted. If the runtime went down, this is the runtime's error.
+ * Otherwise the caller has cancelled the call.
  */
 function abortError({ reason }: AbortSignal): CallError {
   return reason instanceof CallError ? reason : new CallError('CANCELLED', 'context canceled');

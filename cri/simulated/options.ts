@@ -25,7 +25,7 @@ export interface SimulatedRuntimeOptions {
   readonly streams?: ServeStream;
   /** Returns a function that connects to a port of the pod. If undefined, no port is open. */
   readonly ports?: (pod: { readonly podUid: string }) => SimulatedPorts['dial'];
-  /** Random numbers in [0, 1) from which IDs are derived. Defaults to a fixed sequence. */
+  /** Returns random numbers in [0, 1), from which IDs are derived. Defaults to a fixed sequence. */
   readonly random?: () => number;
   /** Whether stopping a missing object fails with NOT_FOUND, as in containerd up to 1.6. Later versions succeed. */
   readonly absentStopsFail?: boolean;

@@ -38,15 +38,15 @@ import type { RuntimeContext } from './runtimeContext.ts';
 /** Options for a restart of the runtime. */
 export interface RestartOptions {
   /**
-   * Whether containers keep running, which is not the case for a reboot. A function selects the containers that do,
-   * e.g. if a single shim has died.
+   * Whether containers keep running. False simulates a reboot. A function selects the containers that keep running,
+   * e.g. to simulate the death of a single shim.
    */
   readonly keepContainers?: boolean | ObjectSelector;
-  /** Selects objects whose records the runtime loses although they keep running. */
+  /** Selects objects that keep running although the runtime loses their records. */
   readonly forget?: ObjectSelector;
-  /** Whether the runtime recovers records that it has lost before. */
+  /** Whether the runtime recovers records that earlier restarts lost. */
   readonly recall?: boolean;
-  /** Selects sandboxes that get different IDs, as do their containers. */
+  /** Selects sandboxes that get different IDs. Their containers get different IDs too. */
   readonly rename?: (sandbox: SimulatedSandbox) => boolean;
   /**
    * Selects running containers that the runtime fails to recover until the next restart, e.g. because it cannot open
@@ -164,7 +164,7 @@ export class SimulatedRuntime {
   /** Restarts the runtime. By default, containers keep running. */
   restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
     this.down();
-    // A reboot ends the condition that made the lists stale.
+    // A reboot thaws the lists, because it resolves the problem that made them stale.
     if (!keepContainers) this.listResults.thaw();
     if (keepContainers !== true) this.#killProcesses(keepContainers || (() => false));
     if (recall) this.#strays.recall();
@@ -180,7 +180,8 @@ export class SimulatedRuntime {
   }
 
   /**
-   * Stalls the runtime: until it resumes, it does not respond to calls or deliver events. Containers continue to run.
+   * Stalls the runtime, which then neither executes calls nor delivers events until it resumes. Containers continue to
+   * run.
    */
   stall(): void {
     this.#stall.start();
@@ -223,7 +224,7 @@ export class SimulatedRuntime {
   }
 
   /**
-   * Makes the start of a container fail. The container has then exited, as in containerd (`StartContainer` in
+   * Makes the start of a container fail, which moves it to the exited state as in containerd (`StartContainer` in
    * internal/cri/server).
    */
   failStart(id: string, message: string): void {

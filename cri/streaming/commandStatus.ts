@@ -17,8 +17,8 @@ const protocolError = (problem: string): NodeFailure =>
   new NodeFailure('StreamFailed', `error stream protocol error: ${problem}`);
 
 /**
- * Returns the exit code in the Status of a command. Throws an error with the runtime's message if the command did not
- * run (as in client-go's v4.go).
+ * Returns the exit code in the Status of a command. Like client-go (`v4.go`), throws an error with the runtime's
+ * message if the command did not run.
  */
 export function parseCommandStatus(json: string): number {
   const { status, message = '', reason, details } = parseStatus(json);

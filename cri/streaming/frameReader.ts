@@ -2,8 +2,8 @@ import { protocolFailure } from './failure.ts';
 import { FRAME_HEADER_BYTES, type Frame, type FrameHeader, parseControlFrame, parseFrameHeader } from './frames.ts';
 
 /**
- * Maximum size in bytes of a control frame, which is more than the headers of any stream need. A larger frame is an
- * error. DATA frames are forwarded in parts and may have any length.
+ * Maximum size in bytes of a control frame. Larger frames are an error, because the headers of every stream fit into
+ * this size. DATA frames are forwarded in parts and may have any length.
  */
 export const MAX_CONTROL_FRAME_BYTES = 64 * 1024;
 

@@ -43,7 +43,7 @@ export interface CommandStreams {
 /** Time limit in milliseconds for opening the streams. The peer has the same limit. */
 const OPEN_TIMEOUT_MS = 30_000;
 
-/** Interval between pings in milliseconds. Pings are sent because the peer closes idle connections. */
+/** Interval between pings in milliseconds. The pings prevent the peer from closing an idle connection. */
 const PING_INTERVAL_MS = 60_000;
 
 /** Maximum size of a Status in bytes. A larger Status is an error. */
@@ -157,7 +157,7 @@ async function copyInput(from: Readable, to: SpdyStream, signal: AbortSignal): P
   await pipeline(from, to, { signal }).catch(() => {});
 }
 
-/** Copies output. A reader that is gone does not stop the command, and the command's exit code is still reported. */
+/** Copies output. If the reader is gone, the command continues, and its exit code is still reported. */
 async function copyOutput(from: SpdyStream | undefined, to: Writable | undefined): Promise<void> {
   if (from && to) await pipeline(from, to).catch(() => {});
 }

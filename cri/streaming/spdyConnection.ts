@@ -103,7 +103,7 @@ export class SpdyConnection {
       if (this.#frameReader.isIncomplete) throw protocolFailure('it broke off within a frame');
       this.#shutDown(undefined);
     } catch (error) {
-      // The user of a stream may have caused the error.
+      // The error may also come from `onStream`.
       this.#shutDown(
         error instanceof NodeFailure ? error : createConnectionClosedFailure(error),
         GO_AWAY_STATUS_CODES.protocolError,
@@ -142,7 +142,7 @@ export class SpdyConnection {
   }
 
   async #handleSynStream(streamId: number, block: Uint8Array, fin: boolean): Promise<void> {
-    // Headers of refused streams are decompressed too, because later headers depend on them.
+    // Decompress the headers of refused streams too, because all headers form a single compressed stream.
     const headers = await this.#decompressor.convert(block);
     if (streamId % 2 === this.#nextStreamId % 2 || streamId <= this.#lastPeerStreamId)
       throw protocolFailure(

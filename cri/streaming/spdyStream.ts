@@ -42,7 +42,7 @@ export class SpdyStream extends Duplex {
     this.headers = headers;
     this.#transport = wire;
     this.accepted = this.#acceptResult.promise;
-    // The stream itself reports the failure to users that do not await `accepted`.
+    // Prevents an unhandled rejection. Callers that do not await `accepted` get the error from the stream itself.
     this.accepted.catch(() => {});
   }
 

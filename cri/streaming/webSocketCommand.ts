@@ -40,7 +40,7 @@ interface RequestedStreams {
 }
 
 /**
- * Channels, which identify the stream of a message in its first byte
+ * Channel numbers. The first byte of a message is the number of its channel
  * (`apimachinery/pkg/util/remotecommand/constants.go`).
  */
 const CHANNEL_NUMBERS = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;

@@ -19,7 +19,7 @@ const DISABLED_PLUGINS = [
   'io.containerd.internal.v1.restart',
   'io.containerd.internal.v1.opt',
   'io.containerd.monitor.v1.cgroups',
-  // Names of these plugins in containerd 2.0 and later.
+  // Names of the restart and cgroups plugins in containerd 2.0 and later.
   'io.containerd.monitor.container.v1.restart',
   'io.containerd.monitor.task.v1.cgroups',
 ];

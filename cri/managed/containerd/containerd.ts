@@ -26,8 +26,8 @@ interface ManagedContainerdOptions {
   /** Subnet of the pods. Defaults to an unused private /24, which is reserved for this directory. */
   readonly podCidr?: string;
   /**
-   * Whether this is a restart for a running agent. If such a start fails, everything except the process remains in
-   * place.
+   * Whether containerd is restarted under a running agent. If the restart fails, only the process is terminated and
+   * everything else remains in place.
    */
   readonly isRestart?: boolean;
   /** Whether containerd is started only to terminate its pods, in which case it needs no images. */
@@ -137,7 +137,8 @@ async function launchWithImages(
   await images
     .then((wanted) => importImages({ ...input, images: wanted }))
     .catch((error: Error) => {
-      // A containerd that existing pods need is more important than the images, which it most likely already has.
+      // On a restart, existing pods need containerd more urgently than the images, which are most likely present
+      // already.
       if (!isRestart) throw error;
       input.onProgress(`its images could not be imported again: ${error.message}`);
     });
@@ -155,7 +156,7 @@ function controlContainerd(
     pid: containerd.pid,
     attached,
     cgroupParent: layout.cgroupParent,
-    // Without a clear answer, assume that the process runs, because no second containerd may be started.
+    // If the check fails, assume that the process is running, because a second containerd must not be started.
     isAlive: () => mayBeRunning(containerd),
     isResponsive: () => checkResponsive(connect()),
     halt: () => terminateProcess(containerd, 5_000, pause),
@@ -216,10 +217,7 @@ async function checkResponsive(cri: Cri): Promise<boolean> {
   }
 }
 
-/**
- * Returns the two ways to release containerd. Only the first call has an effect, except that a failed `stop` can be
- * repeated.
- */
+/** Returns `stop` and `detach`. Only the first call has an effect, except that a failed `stop` can be repeated. */
 function stopOrDetach(runTeardown: (signal: AbortSignal) => Promise<void>): Pick<ManagedContainerd, 'stop' | 'detach'> {
   let teardown: Promise<void> | undefined;
   return {

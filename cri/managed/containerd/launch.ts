@@ -54,7 +54,8 @@ export async function launchContainerd(input: LaunchInput): Promise<LaunchResult
   }
   onProgress('starting a private containerd');
   await writeFile(layout.config, config);
-  // Recorded before the start, because once containerd runs, it creates further leases, tasks and namespaces.
+  // Read the existing resources before the start, because a running containerd creates further leases, tasks and
+  // namespaces.
   const [allocatedLeases, tasksBefore, namespaces] = await Promise.all([
     listLeases(layout),
     listTasks(layout),

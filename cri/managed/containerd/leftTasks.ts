@@ -1,6 +1,6 @@
 /**
- * Removes tasks whose start was interrupted because containerd was killed: the shim, a `runc` process that has not
- * created the container yet, and the bundle. A restarted containerd ignores them.
+ * Removes the remains of tasks whose start was interrupted because containerd was killed. A task may leave a shim, a
+ * `runc` process that has not created the container yet, and a bundle. A restarted containerd ignores all of them.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
@@ -54,7 +54,7 @@ export async function removeTask(layout: Layout, id: string, signal: AbortSignal
     join(layout.rootDirectory, 'io.containerd.runtime.v2.task', CRI_NAMESPACE, id),
     join(runcRoot, id),
   ];
-  // As long as there are mounts, the removal would delete the files of containers.
+  // While anything is mounted in the bundle, its removal would delete the files of containers.
   if (parseMountPointsBelow(bundleDirectory, await readFile('/proc/self/mountinfo', 'utf8')).length > 0) return;
   await Promise.all(remainingPaths.map((path) => rm(path, { recursive: true, force: true })));
 }

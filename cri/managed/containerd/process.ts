@@ -34,7 +34,7 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
     const { pid } = child;
     if (pid === undefined) throw new Error('the spawned process has no pid');
     await writeFile(layout.pidFile, `${pid}\n`);
-    // If the process has already exited, its log says why.
+    // If the process has already exited, containerd's log contains the reason.
     return (await findProcess(pid)) ?? { pid, startedAt: '' };
   } catch (cause) {
     // Without a PID file, later starts would not find the process.

@@ -18,8 +18,9 @@ interface TeardownInput {
 }
 
 /**
- * Terminates a private containerd with its remaining pods and removes its resources from the host. If containerd was
- * killed or hangs, its work is done without its help. The images and the log remain in its directory.
+ * Terminates a private containerd with its remaining pods and removes its resources from the host. If containerd is
+ * dead or hangs, the resources are removed without the CRI. The images and the log remain in the directory of the
+ * containerd.
  */
 export async function tearDown({ layout, connect, signal, pause }: TeardownInput): Promise<void> {
   const cgroups = await listPodCgroups(layout);

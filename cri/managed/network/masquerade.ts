@@ -27,8 +27,8 @@ function isMissingRule(error: unknown): boolean {
 }
 
 /**
- * Returns the match of packets that leave the subnet and are not multicast. The comment identifies the rules of a
- * network.
+ * Returns the iptables options that match packets from the subnet to other networks, except multicast. The comment
+ * identifies the network to which the rule belongs.
  */
 const masqueradeRule = (network: string, subnet: string): string[] => [
   '--source',

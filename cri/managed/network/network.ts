@@ -20,7 +20,10 @@ export async function prepareNetwork(layout: Layout, requestedSubnet?: string): 
   return subnet;
 }
 
-/** Removes the links, rules, IP addresses and cached results of the network from the host. No pod may be left. */
+/**
+ * Removes the links, rules, IP addresses and cached results of the network from the host. Must be called after all pods
+ * have been removed.
+ */
 export async function removeNetwork(layout: Layout, signal: AbortSignal): Promise<void> {
   await removeLinks(layout, signal);
   await removeRules(layout, signal);
@@ -62,7 +65,7 @@ async function removeRules({ network }: Layout, signal: AbortSignal): Promise<vo
 
 /**
  * Returns the input for `iptables-restore` that removes a network's rules from the output of `iptables-save`, or
- * undefined if there are none. This covers its masquerade rule, the chains of its plugins, the jumps to these chains,
+ * undefined if there are none. Removes the masquerade rule, the chains of the CNI plugins, the jumps to these chains,
  * and the shared host port chains if no other network uses them.
  */
 export function formatRuleRemoval(savedRules: string, network: string): string | undefined {

@@ -8,7 +8,7 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { ExecResult } from '../streams/streams.ts';
 
 /**
- * Returns the result of a command in a container. If it returns undefined, the result depends on the command itself,
+ * Returns the result of a command in a container. If it returns undefined, the command itself determines the result,
  * and an unknown command succeeds.
  */
 export type ExecScript = (exec: {
@@ -57,8 +57,8 @@ function execResult(record: ContainerRecord, cmd: readonly string[], script: Exe
 }
 
 /**
- * Returns the result of a streamed command, or undefined if the script returns none and there is input. In that case
- * the command exits when its input ends.
+ * Returns the result of a streamed command. Returns undefined if the script has no result and the command has input, in
+ * which case the command exits when its input ends.
  */
 export function streamedExecResult(
   record: ContainerRecord,

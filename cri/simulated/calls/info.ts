@@ -58,7 +58,10 @@ export function imageInfo({ id, repoTags }: Image): VerboseInfo {
   return toVerboseInfo({ chainID: layerDigest, imageSpec });
 }
 
-/** Returns the verbose information about the runtime. `problem` is the problem of its network, if any. */
+/**
+ * Returns the verbose information about the runtime. `problem` is the reason why the network is not ready, if it is
+ * not.
+ */
 export function runtimeInfo(problem: string | undefined): VerboseInfo {
   const containerd = { snapshotter: SNAPSHOTTER, defaultRuntimeName: 'runc' };
   return {

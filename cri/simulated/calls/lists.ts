@@ -26,7 +26,7 @@ export class ListResults {
     this.#frozenObjects = undefined;
   }
 
-  /** Updates the contents of frozen lists to the current state. */
+  /** Updates frozen lists to the current state. */
   renew(): void {
     if (this.#frozenObjects) this.freeze();
   }

@@ -15,7 +15,7 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Images } from './images.ts';
 import { IMAGE_FILESYSTEM } from './info.ts';
 
-/** CPU usage of a running container in nanocores. It is a hundredth of a core. */
+/** CPU usage of a running container in nanocores, equal to a hundredth of a core. */
 const CONTAINER_NANO_CORES = 10_000_000;
 /** CPU time that a sandbox's process has used, in nanoseconds. */
 const SANDBOX_CPU_NANOSECONDS = 20_000_000;

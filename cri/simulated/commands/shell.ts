@@ -35,7 +35,10 @@ const builtins: Readonly<Record<string, Builtin>> = {
   wait: (state) => ({ ...[...state.backgroundJobs].reduce(waitForCommand, state), status: 0, backgroundJobs: [] }),
 };
 
-/** Returns the behaviour of a shell script. `programs` returns the behaviour of the programs in it. */
+/**
+ * Returns the behaviour of a shell script. `programBehaviour` returns the behaviour of the programs that the script
+ * runs.
+ */
 export function scriptBehaviour(script: string, programBehaviour: GetProgramBehaviour): Behaviour {
   const initialState = { onTerm: {}, backgroundJobs: [], variables: new Map(), functions: new Map() };
   const state = runStatements(
@@ -111,7 +114,9 @@ function runSimple(state: ShellState, rawWords: readonly string[], programBehavi
     : waitForCommand(state, delayBehaviour(programBehaviour(commandWords), state.elapsedMs));
 }
 
-/** Calls a function, which is undefined within its own body so that recursion is not followed. */
+/**
+ * Executes the body of a function. The function is undefined within its own body, so that recursion ends immediately.
+ */
 function callFunction(
   state: ShellState,
   name: string,
@@ -143,7 +148,7 @@ function finalBehaviour({ end, elapsedMs, status }: ShellState): Behaviour {
   return end ?? exitBehaviour(elapsedMs, status);
 }
 
-/** Waits for a command, which may have already exited. */
+/** Advances the script until a command has exited, which may have happened already. */
 function waitForCommand(state: ShellState, { exitAfterMs, exitCode = 0 }: Behaviour): ShellState {
   if (state.end !== undefined) return state;
   if (exitAfterMs === undefined) return { ...state, end: {} };

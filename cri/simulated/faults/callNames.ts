@@ -1,7 +1,7 @@
 import type { Cri, CriCall } from '../../client/calls.ts';
 import type * as wire from '../../generated/runtime.ts';
 
-/** The simulated calls: those that the node agent makes, and those that only `crictl` makes. */
+/** The calls that the runtime simulates, including calls that only `crictl` makes and the node agent does not. */
 interface SimulatedCalls extends Omit<Cri, 'containerEvents' | 'close'> {
   readonly podSandboxStats: CriCall<wire.PodSandboxStatsRequest, wire.PodSandboxStatsResponse>;
 }
@@ -13,7 +13,7 @@ export type RequestOf<K extends CallName> = Parameters<SimulatedCalls[K]>[0];
 
 export type ResponseOf<K extends CallName> = Awaited<ReturnType<SimulatedCalls[K]>>;
 
-/** A received call, whether or not it has been answered. */
+/** A received call, whether or not it has completed. */
 export interface LoggedCall {
   readonly call: CallName;
   readonly request: unknown;

@@ -1,13 +1,13 @@
 import type { RuntimeContext } from '../runtimeContext.ts';
 
 /**
- * Points in the duration of a real containerd's calls, as fractions, from which on an interrupted call leaves objects
- * behind.
+ * Points of progress in a call, as fractions of its duration in a real containerd. From each of them on, an interrupted
+ * call leaves certain objects behind.
  */
 export const CALL_STAGES = {
   /** The sandbox is recorded. From here on, an interrupted call leaves it in the not ready state. */
   sandboxRecorded: 0.2,
-  /** The address of the sandbox is recorded, too. */
+  /** The IP address of the sandbox is recorded as well. */
   networkAttached: 0.7,
   /** The container's process is running. */
   containerStarted: 0.8,

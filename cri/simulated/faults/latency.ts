@@ -45,7 +45,7 @@ const CONTAINERD_LATENCIES: Latencies = {
 // Safe cast, because the keys of the record are the call names.
 export const CALL_NAMES = Object.keys(CONTAINERD_LATENCIES) as readonly CallName[];
 
-/** Returns the duration of a call in milliseconds. It is called anew for each call. */
+/** Returns the duration of a call in milliseconds. Called once per call. */
 export type GetLatency = (call: CallName) => number;
 
 /** A duration in milliseconds for all calls, durations that override those of containerd, or a function. */

@@ -6,8 +6,8 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { CallName, RequestOf, ResponseOf } from './callNames.ts';
 
 /**
- * Rollbacks by a real runtime, by call, for a call that was executed and then failed. Calls without an entry are not
- * rolled back.
+ * Rollback of each call, which a real runtime performs if the call fails after taking effect. Calls without an entry
+ * are not rolled back.
  */
 export type Rollbacks = {
   readonly [K in CallName]?: (request: RequestOf<K>, response: ResponseOf<K>, message: string) => void;

@@ -36,7 +36,7 @@ export class Network {
     this.#isUnconfigured = false;
   }
 
-  /** Makes the network not ready, with the error of its plugin. */
+  /** Makes the network not ready. `problem` is the error of the CNI plugin. */
   fail(problem = 'cni plugin not initialized'): void {
     this.#problem = problem;
   }

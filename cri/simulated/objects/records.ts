@@ -81,7 +81,7 @@ type Lifecycle =
       readonly startedAt: number;
       readonly pid: number;
       readonly process: Process;
-      /** Resolves when the exit has been reported. */
+      /** Resolves when the runtime has reported the exit. */
       readonly exitPromise: Promise<void>;
     }
   | {
@@ -111,13 +111,13 @@ export class ContainerRecord implements SimulatedContainer {
   /** Whether the runtime failed to recover the container when it started, e.g. because it could not open the log. */
   hasUnknownState = false;
   /**
-   * Whether the runtime also could not read the container's stored status, which is then lost (`unknownContainerStatus`
+   * Whether the runtime also failed to read the container's stored status, which is then lost (`unknownContainerStatus`
    * in containerd).
    */
   hasUnreadStatus = false;
   /**
-   * The start time of the container according to a runtime that lost the stored status and later found the container
-   * running (`loadContainer` in containerd), in milliseconds since the epoch.
+   * Start time that the runtime assumes for the container, in milliseconds since the epoch. Defined if the stored
+   * status was lost and a later start of the runtime found the container running (`loadContainer` in containerd).
    */
   recoveredAt: number | undefined;
   /** Whether the kernel has OOM-killed any process in the container. */

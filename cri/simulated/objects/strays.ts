@@ -35,7 +35,7 @@ export class Strays {
     moveToStrays(this.#records.containers, this.containers, this.#nameRegistries.containers, selector);
   }
 
-  /** Drops exited objects, because the runtime can no longer recover them. */
+  /** Drops exited objects, which the runtime can no longer recover. */
   #dropExited(): void {
     for (const container of this.containers)
       if (container.lifecycle.state === 'exited') this.containers.delete(container);

@@ -56,7 +56,7 @@ export interface SimulatedContainer {
 export type RuntimeEffect = ChangeSubject &
   ({ readonly kind: ChangeKind } | { readonly kind: 'renamed'; readonly formerId: string });
 
-/** A change to an object, whether a call caused it or it happened without one. */
+/** Kind of a change to an object, regardless of whether a call caused the change. */
 export type ChangeKind = 'created' | 'started' | 'ended' | 'removed';
 
 interface ChangeSubject {
