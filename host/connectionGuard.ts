@@ -12,8 +12,8 @@ const INSPECTION_INTERVAL_MS = 4_000;
 
 /**
  * Idle time of a connection before the kernel probes the client, in milliseconds. Ten probes follow at intervals of one
- * second, so a vanished client is noticed after 150 s, as in Go (`net.KeepAliveConfig`). The kernel's default is two
- * hours, for which an exec session of such a client would stay open.
+ * second, so a vanished client is noticed after 150 s, as in Go (`net.KeepAliveConfig`). With the kernel's default of
+ * two hours, an exec session of a vanished client would stay open that long.
  */
 const KEEP_ALIVE_DELAY_MS = 140_000;
 
@@ -45,8 +45,8 @@ export class ResetWatcher {
 
   #inspectConnections(): void {
     for (const [socket, wasReset] of this.#connections) {
-      // Unread data means that the reader is slow. It notices the reset once it has read the data, which must not be
-      // lost if both sides have closed the connection in an orderly way.
+      // While data is unread, leave the connection to its slow reader, which notices the reset itself. The data must
+      // not be lost, because both sides may have closed the connection in an orderly way.
       const hasReset = socket.readableLength === 0 && isConnectionReset(socket);
       if (hasReset && wasReset) socket.destroy();
       else this.#connections.set(socket, hasReset);

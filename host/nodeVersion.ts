@@ -1,5 +1,5 @@
 /**
- * Fails the import of the library on a version of Node.js that is too old, before any feature is used that the version
+ * Rejects an outdated version of Node.js when the library is imported, before any code uses a feature that the version
  * lacks.
  */
 const REQUIRED_MAJOR = 24;

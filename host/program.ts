@@ -104,7 +104,8 @@ interface FailureDetails {
  */
 const MAX_STDERR_BYTES = 64 * 1024;
 /**
- * Time that output may take to arrive after the program has exited (`WaitDelay` of Go's `os/exec`), in milliseconds.
+ * Time limit in milliseconds for reading the remaining output of a program that has exited (`WaitDelay` of Go's
+ * `os/exec`).
  */
 const OUTPUT_CLOSE_DELAY_MS = 1_000;
 
@@ -128,7 +129,7 @@ export async function runProgram(program: string, args: readonly string[], optio
   try {
     child = spawnProgram(program, args, options, killSignals);
   } catch (cause) {
-    // Node.js throws some errors such as ENOMEM and reports others through an event.
+    // Node.js throws some errors, such as ENOMEM, and reports others through an event.
     timeout.clear();
     onExit?.();
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });

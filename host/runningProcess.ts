@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultIfMissing } from './files/fileErrors.ts';
 
-/** A process, which its start time distinguishes from later processes with the same PID. */
+/** A process, identified by its PID and its start time, because PIDs are reused. */
 export interface RunningProcess {
   readonly pid: number;
   /** Start time in clock ticks since boot. */
@@ -10,8 +10,8 @@ export interface RunningProcess {
 }
 
 /**
- * Returns the process with this PID, or undefined if there is none or it is a zombie. In contrast to the command line,
- * which is empty for a moment during exec, the start time never changes.
+ * Returns the process with this PID, or undefined if there is none or it is a zombie. The start time identifies the
+ * process, because it never changes, whereas the command line is empty for a moment during exec.
  */
 export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
   const [state = '', ...fields] = await readProcessStat(pid);
@@ -20,12 +20,12 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
 }
 
 /**
- * Returns the fields of the process's stat file from the state on, of which the second is the parent's PID. Empty if
- * the process does not exist.
+ * Returns the fields of a process's stat file from the state on. The second of these fields is the parent's PID. Empty
+ * if the process does not exist.
  */
 export async function readProcessStat(pid: number): Promise<string[]> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(defaultIfMissing(''));
-  // The preceding name may contain blanks and brackets.
+  // The name before the state may contain blanks and parentheses.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
@@ -37,7 +37,7 @@ export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boo
 /** Whether the process may still exist. If no file can be opened, it counts as running. */
 export const mayBeRunning = (running: RunningProcess): Promise<boolean> => isRunning(running).catch(() => true);
 
-/** Number of concurrent reads, because a host may have more processes than this process may open files. */
+/** Maximum number of concurrent reads, because a host may have more processes than this process may open files. */
 const MAX_PARALLEL_READS = 4;
 
 /** Calls `read` for every process of the host and returns the results that are not undefined. */

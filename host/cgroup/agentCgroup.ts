@@ -57,7 +57,7 @@ export async function moveAgentTo(
   try {
     await createCgroup({ cgroupfs, hierarchies, path }, () => true);
     for (const { root, version, controllers } of hierarchies) {
-      // On a host with v1, the v2 hierarchy has no controllers and is only used by systemd.
+      // On a host with v1 hierarchies, a v2 hierarchy without controllers is only used by systemd.
       if (version === 'v2' && controllers.length === 0) continue;
       await cgroupfs.mkdir(join(root, path));
       if (version === 'v1' && controllers.includes('cpuset')) await copyCpusetFromParent(cgroupfs, root, path);
@@ -70,7 +70,7 @@ export async function moveAgentTo(
 }
 
 /**
- * Copies the CPUs and memory nodes of a cgroup from its parents, because a v1 cpuset cgroup without them accepts no
+ * Copies the CPUs and memory nodes of a cgroup from its ancestors, because a v1 cpuset cgroup without them accepts no
  * process.
  */
 async function copyCpusetFromParent(cgroupfs: Cgroupfs, root: string, path: string): Promise<void> {

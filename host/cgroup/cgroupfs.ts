@@ -1,7 +1,7 @@
 /**
  * Accesses the kernel's cgroup files. Reads, and writes that only store a name or a number, are synchronous, because
- * they are faster than a round trip to a thread pool. Operations that move memory, terminate processes or walk a tree
- * are asynchronous.
+ * they are faster than a round trip through the thread pool. Operations that can take longer, e.g. because the kernel
+ * reclaims memory, are asynchronous.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, writeFile } from 'node:fs/promises';
@@ -31,7 +31,8 @@ export interface Cgroupfs {
 }
 
 /**
- * Limits for which a write only stores a number. Lowering a memory limit, by contrast, makes the kernel reclaim memory.
+ * Files of limits that the kernel only stores when they are written. Lowering a memory limit, by contrast, makes the
+ * kernel reclaim memory.
  */
 const NUMERIC_LIMITS_PATTERN = /^(?:cpu|hugetlb|pids)\./;
 
@@ -51,11 +52,14 @@ export const hostCgroupfs: Cgroupfs = {
   processName: (pid) => attempt(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()) ?? 'just exited',
 };
 
-/** Reads and kills in one turn of the event loop, so that no other process can get one of the PIDs in between. */
+/**
+ * Reads the PIDs and kills the processes in one turn of the event loop, so that the kernel has hardly any time to reuse
+ * a PID in between.
+ */
 function killProcesses(directory: string): number[] {
   const processes = readProcesses(directory);
   for (const pid of processes) {
-    // If this fails, the process has exited or cannot be killed, which the next read of the file reveals.
+    // Ignore the error, because the process has exited or cannot be killed. The next read of the file shows which.
     attempt(() => process.kill(pid, 'SIGKILL'));
   }
   // On v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not exist:

@@ -14,20 +14,26 @@ export interface Cgroups {
   setUp(): Promise<CgroupSetUp>;
   /** Creates the cgroup of a pod with its limits. An existing one is not changed. */
   prepare(pod: Pod): Promise<void>;
-  /** Raises the limits of a pod's cgroup to at least those of the pod. Call it before containers grow. */
+  /**
+   * Raises the limits of a pod's cgroup to at least those of the pod. Must be called before the limits of containers
+   * are raised.
+   */
   raise(pod: Pod): Promise<void>;
-  /** Sets the limits of a pod's cgroup to exactly those of the pod. Call it after containers have shrunk. */
+  /**
+   * Sets the limits of a pod's cgroup to exactly those of the pod. Must be called after the limits of containers have
+   * been lowered.
+   */
   trim(pod: Pod): Promise<void>;
   /** Whether the cgroup exists, regardless of who created it. */
   has(pod: Pod): boolean;
   /** Whether any process is in a cgroup with the pod's name, in any QoS class. */
   isPopulated(pod: Pod): Promise<boolean>;
   /**
-   * Whether the cgroup may contain processes of a different agent, because it is populated or because there are more
-   * cgroups with its name than were created here.
+   * Whether the cgroup may contain processes of a different agent, because it is populated or because more cgroups with
+   * its name exist than this agent created.
    */
   mayBeShared(pod: Pod): Promise<boolean>;
-  /** Kills all processes in the cgroup, including those that the runtime has no record of. */
+  /** Kills all processes in the cgroup, including processes of which the runtime has no record. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
   /**
    * Kills all processes in the cgroup and removes it, unless the host forbids this. The pod no longer counts in its QoS

@@ -94,7 +94,8 @@ export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 }
 
 /**
- * Processes the files of one controller sequentially, because some depend on others, and the controllers concurrently.
+ * Processes the controllers concurrently and the files of one controller sequentially, because some of these files
+ * depend on others.
  */
 async function forEachFile(
   { hierarchies }: Cgroup,

@@ -6,7 +6,7 @@ export interface Hierarchy {
   /** Mount point of the hierarchy. */
   readonly root: string;
   readonly version: 'v1' | 'v2';
-  /** Available controllers. Empty for hierarchies that only name or track processes. */
+  /** Available controllers. Empty for hierarchies that only group or track processes. */
   readonly controllers: readonly string[];
 }
 
@@ -22,10 +22,7 @@ export async function readHierarchies(): Promise<readonly Hierarchy[]> {
   );
 }
 
-/**
- * A line of mountinfo: five fields of which the last is the mount point, options and more, a dash, the type, the
- * source, the options of the hierarchy.
- */
+/** Pattern of a line of mountinfo. Captures the mount point, the file system type and the options of the hierarchy. */
 const MOUNTINFO_LINE = /^(?:\S+ ){4}(\S+) .*? - (cgroup2?) \S+ (\S+)/;
 
 /** Parses the hierarchies in a `mountinfo` file. If a hierarchy is mounted twice, the shorter path is used. */

@@ -1,6 +1,6 @@
 /**
- * Returns a function that runs `operation` sequentially. Calls during a run share the next run, so that the latest
- * state always applies.
+ * Returns a function that runs `operation`, one run at a time. Calls during a run share the next run, so that every
+ * caller waits for a run that starts after its call.
  */
 export function coalesceCalls(operation: () => Promise<void>): () => Promise<void> {
   let currentCall: Promise<void> = Promise.resolve();

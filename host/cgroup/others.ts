@@ -21,7 +21,7 @@ interface SharedCgroups {
   /** Inspects the cgroups again. Returns whether `isShared` has changed. */
   refresh(): Promise<boolean>;
   isShared(): boolean;
-  /** Returns a message with the reason and the remedy if the cgroups are shared, or undefined. */
+  /** Returns a message with the reason and the remedy. Undefined if the cgroups are not shared. */
   sharedMessage(): string | undefined;
   /** Records that a pod's cgroup belongs to this agent. */
   addOwn(uid: string): void;
@@ -69,9 +69,11 @@ interface OwnNames {
   has(name: string): boolean;
   add(uid: string): void;
   remove(uid: string): void;
-  /** Accepts the found cgroups of the pods with these UIDs as this agent's, because an earlier run created them. */
+  /**
+   * Accepts the existing cgroups of the pods with these UIDs as this agent's own, because an earlier run created them.
+   */
   confirm(foundPods: readonly FoundPodCgroup[], uids: readonly string[]): void;
-  /** Drops accepted cgroups that no longer exist. If they reappear, they must be confirmed again. */
+  /** Drops accepted cgroups that no longer exist. If a cgroup reappears, it must be confirmed again. */
   prune(foundPods: readonly FoundPodCgroup[]): void;
 }
 
@@ -106,7 +108,8 @@ async function findForeignCgroups(tree: SharedTree, ownNames: OwnNames): Promise
   if (podCgroups.every(({ name }) => ownNames.has(name))) return [];
   ownNames.confirm(podCgroups, await tree.listOwnPods());
   const foreignPods = podCgroups.filter(({ name }) => !ownNames.has(name));
-  // A pod of this agent may have been removed in the meantime, because its cgroup is removed before its directory.
+  // Ignore cgroups that have disappeared, because they may belong to a pod of this agent that was removed after they
+  // were listed. The directory of a pod, which identifies its owner, is removed after its cgroup.
   const remainingPaths = new Set(SHARED_CGROUPS.flatMap((names) => findPods(names, tree)).map(({ path }) => path));
   return foreignPods.flatMap(({ path }) => (remainingPaths.has(path) ? [path] : []));
 }

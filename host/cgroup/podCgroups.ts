@@ -56,7 +56,8 @@ export class PodCgroups implements Cgroups {
   /** Paths of cgroups that were created here and do not have their limits yet. */
   readonly #pathsWithoutLimits = new Set<string>();
   /**
-   * Pods for which controllers are missing, because a parent cgroup does not provide them, with the resulting message.
+   * Pods without some of their limits, because a parent cgroup does not provide the required controllers, each with the
+   * warning about it.
    */
   readonly #podsWithMissingLimits = new Map<string, { readonly pod: Pod; readonly message: string }>();
   /** Operations on pod cgroups in progress by UID, including those that no caller awaits any longer. */
@@ -82,8 +83,8 @@ export class PodCgroups implements Cgroups {
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
       await this.#enforceAllPodsLimit();
-      // While no pods are recorded, do not change the CPU shares of the class, because the current value may account
-      // for pods of an earlier run that are recorded later.
+      // Until a pod is recorded, do not change the CPU shares of the burstable class, because the current value may
+      // account for pods of an earlier run that are recorded later.
       const updateShares = this.#podSpecs.size > 0 ? this.#updateShares() : Promise.resolve();
       const retriedPods = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>
         this.#trackOperation(pod.metadata.uid, this.#createPodCgroup(pod)),
@@ -167,8 +168,8 @@ export class PodCgroups implements Cgroups {
       }
       await removeCgroupTree({ cgroupfs, hierarchies, path: this.#tree.runtimeName(names), signal, wait }).catch(
         (error) => {
-          // If the host forbids creating cgroups, existing ones remain. Otherwise cgroupfs may be read-only only
-          // temporarily.
+          // If the host has forbidden creating cgroups, ignore the refusal and leave existing ones in place. Otherwise
+          // cgroupfs may be read-only only temporarily.
           if (this.#forbiddenMessage === undefined || !isForbidden(error)) throw error;
         },
       );
@@ -246,7 +247,7 @@ export class PodCgroups implements Cgroups {
     await this.#updateShares();
   }
 
-  /** Sets the CPU shares of the burstable class. Must be called after `checkSharing`. */
+  /** Sets the CPU shares of the burstable class. Must be called after `#checkSharing`. */
   readonly #updateShares = coalesceCalls(async (): Promise<void> => {
     const burstableNames = [...ALL_PODS_CGROUP, 'burstable'];
     if (!this.#sharedCgroups.mayChange(this.#tree.toCgroup(burstableNames).path)) return;
@@ -299,7 +300,8 @@ export class PodCgroups implements Cgroups {
 
   /**
    * Returns the names of the pod's cgroup and of cgroups for other QoS classes, which an earlier version of the pod may
-   * have had, possibly with an earlier agent. The class of an unwanted pod is unknown.
+   * have had, possibly with an earlier agent. All classes are considered for a pod without a cgroup from this run,
+   * because its class is unknown.
    */
   #listCandidateNames(pod: Pod): (readonly string[])[] {
     const podName = `pod${pod.metadata.uid}`;

@@ -78,8 +78,8 @@ export async function listChildCgroups(cgroupfs: Cgroupfs, directory: string): P
 }
 
 /**
- * Converts a cgroup's name to its path relative to a hierarchy's root. Throws for the root itself, where cgroups of
- * other software would be changed.
+ * Converts a cgroup's name to its path relative to a hierarchy's root. Throws for the root itself, because an operation
+ * on it would affect the cgroups of other software.
  */
 export function relativePath(cgroup: string): string {
   const segments = cgroup.split('/').filter((segment) => segment !== '');
@@ -90,7 +90,10 @@ export function relativePath(cgroup: string): string {
   return segments.length === 1 && cgroup.endsWith(SLICE_SUFFIX) ? slicePath(cgroup) : segments.join('/');
 }
 
-/** Converts the name of a slice to its path, which its dashes determine: `a-b.slice` is `a.slice/a-b.slice`. */
+/**
+ * Converts the name of a slice to its path, which follows from the dashes. For example, the path of `a-b.slice` is
+ * `a.slice/a-b.slice`.
+ */
 function slicePath(slice: string): string {
   const segments = slice.slice(0, -SLICE_SUFFIX.length).split('-');
   return segments.map((_, index) => `${segments.slice(0, index + 1).join('-')}${SLICE_SUFFIX}`).join('/');

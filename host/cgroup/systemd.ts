@@ -8,7 +8,7 @@ import { runProgram } from '../program.ts';
 /** Calls a method of systemd's manager with the given signature and arguments. */
 export type CallSystemd = (method: string, signature: string, args: readonly string[]) => Promise<void>;
 
-/** Timeout in milliseconds, so that an unresponsive systemd does not block a pod forever. */
+/** Timeout in milliseconds. It prevents an unresponsive systemd from blocking a pod forever. */
 const CALL_TIMEOUT_MS = 25_000;
 
 export const callSystemd: CallSystemd = async (method, signature, args) => {

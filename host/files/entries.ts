@@ -1,5 +1,5 @@
 /**
- * Walks directory trees that containers can modify. Directory handles avoid problems with long paths and symbolic
+ * Walks directory trees that containers can modify. Directory handles avoid problems with long paths and with symbolic
  * links.
  */
 import type { Dirent } from 'node:fs';

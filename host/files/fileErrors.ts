@@ -7,7 +7,8 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /**
- * Whether the error means that nothing exists at a path. This includes paths with a name that is too long for any file.
+ * Whether the error means that nothing exists at a path. This is also the case if a name in the path is too long for
+ * any file.
  */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
@@ -44,8 +45,8 @@ export const isDiskFault = (error: unknown): boolean =>
   (typeof error === 'object' && error !== null && 'errno' in error && DAMAGE_ERRNOS.has(error.errno));
 
 /**
- * Returns an error handler that replaces an unreadable file by `value`, but rethrows errors due to a shortage of
- * resources on the host.
+ * Returns a rejection handler that replaces an unreadable file with `value`. The handler rethrows errors due to a
+ * shortage of resources on the host.
  */
 export const defaultIfMissing =
   <T>(value: T) =>

@@ -1,5 +1,6 @@
 /**
- * The file system interface of the agent, implemented by the host and by a simulation. Failures are errors of Node.js.
+ * Defines the agent's file system interface, which is implemented by the host's file system and by a simulation.
+ * Failures are errors of Node.js.
  */
 import { constants, type Dirent, lstatSync, readFileSync, type Stats, watch } from 'node:fs';
 import {

@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { isMissing } from './fileErrors.ts';
 import type { MountPoint } from './mountPoint.ts';
 
-/** The read that was started last. */
+/** The latest read that has started. */
 let currentRead: Promise<unknown> = Promise.resolve();
-/** The next read, which starts after `currentRead`. All callers share it until then. */
+/** The read that starts after `currentRead`. All callers until its start share it. */
 let pendingRead: Promise<readonly MountPoint[]> | undefined;
 
 /**
- * Returns all mount points in the order of their creation. The list is read after the call, so it is never outdated. It
- * has several lines per pod, so concurrent callers share a read.
+ * Returns all mount points in the order of their creation. The read starts after the call, so the list is never
+ * outdated. Concurrent callers share a read, because the list is long, with several lines per pod.
  */
 export async function readMountPoints(signal: AbortSignal): Promise<readonly MountPoint[]> {
   signal.throwIfAborted();
@@ -48,7 +48,7 @@ export function parseMountInfo(text: string): readonly MountPoint[] {
   });
 }
 
-/** A line of mountinfo: four fields, the mount point, its options and more, a dash, the type. */
+/** Pattern of a line of mountinfo. Captures the mount point and the file system type. */
 const MOUNTINFO_LINE_PATTERN = /^(?:\S+ ){4}(\S+) .*? - (\S+)/;
 
 function parseLine(line: string): MountPoint | undefined {

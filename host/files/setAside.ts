@@ -1,11 +1,11 @@
-/** Renames damaged files of the agent, and directories at the paths of its files, instead of deleting them. */
+/** Renames damaged files of the agent, and directories that block the paths of its files, instead of deleting them. */
 import { errorCode } from './fileErrors.ts';
 import type { FileSystem } from './fileSystem.ts';
 
 const CORRUPT_SUFFIX = '.corrupt';
 /** Maximum number of names to try. */
 const MAX_NAMES = 100;
-/** Error codes of a rename to the path of an existing directory. */
+/** Error codes of a rename to a path that is an existing directory. */
 const NAME_TAKEN_CODES: ReadonlySet<string> = new Set(['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST']);
 
 /** Renames a file to `<file>.corrupt`, with a number appended if a directory has that name. Returns the suffix. */

@@ -12,9 +12,9 @@ export function resolveLinks(path: string): string {
   }
 }
 
-/** File systems that depend on a server or a user process and therefore may hang. */
+/** Types of file systems that depend on a server or a user process and therefore may hang. */
 const REMOTE_TYPES_PATTERN = /^(nfs\d?|cifs|smb\w*|ceph|9p|afs|lustre|glusterfs|gfs2|ocfs2|autofs|fuse(\..*)?)$/;
-/** Maximum number of symbolic links, like the kernel's. */
+/** Maximum number of symbolic links to follow, as in the kernel. */
 const MAX_LINKS = 40;
 
 /**

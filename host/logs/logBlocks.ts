@@ -22,7 +22,7 @@ export async function readBytesAt(handle: FileHandle, from: number, length: numb
   return buffer.subarray(0, bytesRead);
 }
 
-/** Whether a file is compressed, according to its contents. */
+/** Whether a file is compressed, judging by its contents. */
 export const isCompressed = async (handle: FileHandle): Promise<boolean> =>
   (await readBytesAt(handle, 0, GZIP_MAGIC.length)).equals(GZIP_MAGIC);
 

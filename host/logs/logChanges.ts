@@ -6,7 +6,7 @@ export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>;
 /** Polling interval in milliseconds. Polling is required where file changes are not reported. */
 const POLL_INTERVAL_MS = 1_000;
 
-/** Wakes the reader that follows a log, on every change in the log's directory and once a second. */
+/** Wakes the reader that follows a log on every change in the log's directory, and once a second. */
 export class LogChanges {
   readonly #pause: Pause;
   readonly #closeController = new AbortController();

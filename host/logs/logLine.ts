@@ -3,7 +3,7 @@
 const NEWLINE = 10;
 /** Maximum number of bytes before the text. */
 const MAX_HEADER_BYTES = 256;
-/** Header of a line. The first of the colon-separated tags tells whether the line continues in the next one. */
+/** Header of a line. The first of the colon-separated tags indicates whether the line continues in the next one. */
 const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;
 const PARTIAL_TAG = 'P';
 

@@ -52,8 +52,8 @@ export interface LogDirectory {
 /** Flags that avoid blocking on special files and do not follow links. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /**
- * Maximum number of attempts. Logs rotate every few seconds at most, so it is very unlikely that every attempt
- * coincides with a rotation.
+ * Maximum number of attempts to open all files. Logs rotate every few seconds at most, so it is very unlikely that
+ * every attempt coincides with a rotation.
  */
 const MAX_ATTEMPTS = 20;
 

@@ -59,9 +59,11 @@ const createMissingLogFailure = ({ directory, run }: LogLocation): NodeFailure =
 
 /** Time that a runtime may continue to write to a rotated file, in milliseconds. */
 const REOPEN_DELAY_MS = 100;
-/** Tolerance for modification times, which file systems store with a coarse resolution, in milliseconds. */
+/**
+ * Tolerance in milliseconds for comparing modification times, which some file systems store with a coarse resolution.
+ */
 const MTIME_TOLERANCE_MS = 2_000;
-/** Number of bytes by which files of a log are identified. Their timestamps make them unique. */
+/** Number of bytes at the start of a log file that identify it. The timestamps of its lines make them unique. */
 const IDENTIFYING_BYTES = 512;
 
 class LogReader {
@@ -97,12 +99,12 @@ class LogReader {
     yield* this.#readRotated(startOffset);
     if (startOffset?.file === this.#openLog.files.length - 1) this.#position = startOffset.from;
     if (await isCompressed(currentFile.handle)) yield* this.#readCompressedCurrent(currentFile);
-    // Without `follow`, data that is written from now on is not included, because with a fast writer the read would
-    // never end.
+    // Without `follow`, ignore data that is written from now on. Otherwise the read would never end if the writer is
+    // fast.
     yield* this.#readCurrent(currentFile, follow ? Infinity : (await currentFile.handle.stat()).size);
     this.#assertLogFormat();
     if (follow && !this.#isDone()) yield* this.#followLog(currentFile, follow);
-    // An incomplete last line does not count among the last lines.
+    // With `tailLines`, omit an incomplete last line, because it does not count as one of the lines.
     else if (tailLines === undefined) yield* this.#emit(this.#splitter.flush());
   }
 
@@ -230,7 +232,7 @@ class LogReader {
   #isDone = (): boolean => this.#logText.isFull() || this.#options.signal.aborted;
 }
 
-/** Whether two open files are the same, even if one of them is its compressed version. */
+/** Whether two open files are the same log file, even if one of them is its compressed version. */
 async function isSameLogFile(a: LogFile, b: LogFile): Promise<boolean> {
   const [first, second] = await Promise.all([a, b].map(({ handle }) => readHead(handle, IDENTIFYING_BYTES)));
   const commonLength = Math.min(first?.length ?? 0, second?.length ?? 0);

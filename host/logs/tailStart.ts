@@ -92,15 +92,13 @@ interface LastLines {
 }
 
 /**
- * Finds the last lines of an uncompressed file: at most `maxLines`, and no further than the first line start beyond
- * `maxBytes`.
+ * Finds the last lines of an uncompressed file. Returns at most `maxLines` lines, and ends the search at the first line
+ * start beyond `maxBytes`.
  */
 async function findLastLines(handle: LogHandle, maxLines: number, maxBytes: number): Promise<LastLines> {
   const { size } = await handle.stat();
   let [from, count, isFirst] = [size, 0, true];
-  /**
-   * Handles a line start and returns whether enough lines have been found, in which case this line is not one of them.
-   */
+  /** Handles a line start. Returns whether the search is complete, because enough lines or bytes have been found. */
   const visitLineStart = (start: number, line: Buffer): boolean => {
     const isCompleteLine = !isFirst && completesLine(line);
     isFirst = false;

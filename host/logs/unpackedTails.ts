@@ -7,7 +7,7 @@ import { completesLine } from './logLine.ts';
 /** The end of a compressed file's text. */
 export interface UnpackedTail {
   readonly text: Buffer;
-  /** Number of lines that end in the text. Partial lines that belong together count as one. */
+  /** Number of lines that end within the text. Partial lines that belong together count as one. */
   readonly lineCount: number;
 }
 
@@ -18,7 +18,7 @@ interface TailLimits {
   readonly maxFiles: number;
 }
 
-/** Decompresses each file once, as long as it is among the most recently used. */
+/** Caches the ends of the most recently used compressed files, so that each of them is decompressed only once. */
 export class UnpackedTails {
   readonly #limits: TailLimits;
   /** Tails by the identity of the file, the least recently used first. */

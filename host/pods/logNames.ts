@@ -10,7 +10,8 @@ export interface RotatedFiles {
 }
 
 /**
- * Returns the name of the compressed version of a rotated file, and of the incomplete file while it is being written.
+ * Returns the name of the compressed version of a rotated file. `incompleteName` returns the name of that version while
+ * it is being written.
  */
 export const compressedName = (name: string): string => name + COMPRESSED_SUFFIX;
 export const incompleteName = (name: string): string => name + INCOMPLETE_SUFFIX;

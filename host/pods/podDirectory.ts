@@ -1,4 +1,4 @@
-/** Creates the directories of a pod before everything else of the pod, and removes them last. */
+/** Creates the directories of a pod before everything else that belongs to the pod, and removes them last. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';

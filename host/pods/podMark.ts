@@ -38,14 +38,14 @@ export type DirectoryOwner =
    */
   | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
   /**
-   * The directory has no readable mark, because an earlier version of the agent wrote none. `isCutOff` means that a
-   * power failure may have truncated a mark of this agent or a different one. `damagedMark` is the path of an
-   * unreadable mark.
+   * The directory has no valid mark, e.g. because an earlier version of the agent wrote none. `isCutOff` means that a
+   * power failure may have truncated a mark of this agent or a different one. `damagedMark` is the path of a mark that
+   * cannot be parsed.
    */
   | { readonly kind: 'unmarked'; readonly why: string; readonly isCutOff?: true; readonly damagedMark?: string }
   /** The directory was created by a different agent. */
   | { readonly kind: 'others'; readonly why: string }
-  /** A link or a file, or temporarily unreadable because of `cause`. */
+  /** The path is a link or a file, or it is temporarily unreadable because of `cause`. */
   | { readonly kind: 'unusable'; readonly why: string; readonly cause?: unknown };
 
 export const MARK_FILE = '.statelet.json';
@@ -86,7 +86,8 @@ export function requireOwner(files: FileSystem, directory: string, maker: Maker)
 }
 
 /**
- * A mark that is not valid. `damaged` contains its text, or is undefined if it is not a regular file or is too large.
+ * A mark that is not valid. `damaged` contains its contents, or is undefined if it is not a regular file or is too
+ * large.
  */
 interface DamagedMark {
   readonly damaged: string | undefined;
@@ -101,7 +102,10 @@ function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> |
   return result.success ? result.data : { damaged: contents };
 }
 
-/** Returns the agent that has marked a pod's directory, if its root directory is `root`. */
+/**
+ * Returns the agent that marked a pod's directory. Returns undefined if the mark is not valid or names a root directory
+ * other than `root`.
+ */
 export function readMaker(files: FileSystem, directory: string, root: string): Maker | undefined {
   try {
     if (!files.lstatSync(directory)?.isDirectory()) return undefined;
@@ -133,7 +137,7 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
 
 /**
  * Classifies a mark that a power failure may have truncated. Returns `ours` if it still identifies this agent, or
- * `anyone's` if it could be from this agent.
+ * `anyone's` if this agent or a different one may have written it. Returns undefined if this agent did not write it.
  */
 function classifyTruncatedMark(text: string, { root, node, runtime }: Maker): 'ours' | "anyone's" | undefined {
   const [agentPart, markStart] = [
@@ -202,7 +206,7 @@ async function createTemporary(files: FileSystem, directory: string, mode: numbe
   }
 }
 
-/** Writes the mark into an existing directory, which belongs to this agent from then on. */
+/** Writes the mark into an existing directory, which then belongs to this agent. */
 export async function writeMark(directory: string, marking: MarkInput): Promise<void> {
   const { files } = marking.layout;
   const file = path.join(directory, MARK_FILE);
@@ -226,7 +230,10 @@ function serializeMark({
   return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTaken ? { taken: true } : {}) })}\n`;
 }
 
-/** Returns the path of a directory during its removal, because its mark may be deleted before the rest. */
+/**
+ * Returns the path to which a directory is renamed for its removal. The name identifies the directory, because its mark
+ * may be deleted before the rest.
+ */
 export const removedPath = (directory: string, maker: Maker): string => siblingPath(directory, REMOVED_PREFIX, maker);
 
 /** Whether a path is that of a directory that an agent with this root directory was creating or removing. */

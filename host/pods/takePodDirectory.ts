@@ -20,8 +20,8 @@ export const requirePodDirectoryOwner = (layout: Layout, maker: Maker, uid: stri
   requireOwner(layout.files, layout.podDir(uid), maker);
 
 /**
- * Whether this agent created the log directory of a pod. Several agents may share the parent of this directory. Throws
- * if the directory is temporarily unreadable.
+ * Whether this agent created the log directory of a pod. Several agents may share the directory of all pod logs. Throws
+ * if the pod's log directory is temporarily unreadable.
  */
 export const hasOwnLogs = ({ layout, maker, pod }: ClaimInput): boolean =>
   requireOwner(layout.files, layout.podLogDir(pod), maker).kind === 'ours';
@@ -52,7 +52,7 @@ export async function claimPodDirectory(
       createMarked(directory, { layout, maker, pod }, PRIVATE_MODE),
       createLogDirectory(claim),
     ]);
-    // If something was created at the path in the meantime, inspect it.
+    // If a different process has created the directory in the meantime, determine its owner again.
     return isCreated ? undefined : claimPodDirectory(claim);
   } else if (owner.pod === undefined || !isSamePodName(owner.pod, pod)) {
     await writeMark(directory, { layout, maker, pod, isTaken: owner.isTaken });
@@ -62,8 +62,8 @@ export async function claimPodDirectory(
 }
 
 /**
- * Adds the mark of this agent to the existing directory of a pod and to its log directory, if there is one. Marks of
- * other agents are only replaced if the pod is taken over.
+ * Adds the mark of this agent to the existing directory of a pod and to its log directory, if there is one. Replaces
+ * the marks of other agents only if the pod is taken over.
  */
 export async function adoptPod(claim: ClaimInput & { readonly isTaken?: boolean }): Promise<void> {
   const { layout, maker, pod, isTaken = false } = claim;
@@ -87,9 +87,9 @@ function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly Di
 }
 
 /**
- * Creates the log directory of a pod. An existing one is used without changing its owner. A damaged mark of this agent
- * is rewritten. A name that is too long is not an error yet, because the kubelet reports it only with the pod's sandbox
- * (`requireLogDirectory`).
+ * Creates the log directory of a pod. An existing one is used without changing its owner, except that a truncated mark
+ * of this agent is rewritten. A name that is too long is not an error yet, because the kubelet reports it only when it
+ * creates the sandbox (`requireLogDirectory`).
  */
 async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<void> {
   const logs = layout.podLogDir(pod);

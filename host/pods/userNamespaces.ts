@@ -17,7 +17,7 @@ interface IdRange {
 
 /** Allocates the ID ranges of pods with user namespaces. */
 export interface UserNamespaces {
-  /** Returns the range of a pod, which stays the same until the pod's directory is removed. */
+  /** Returns the range of a pod. The range stays the same until the pod's directory is removed. */
   readonly getRange: (uid: string) => Promise<IdRange>;
 }
 

@@ -62,7 +62,7 @@ const CONTROLLER_FILES: Readonly<
 
 const createNode = (): CgroupNode => ({ children: new Map(), values: new Map(), enabledControllers: new Set() });
 
-/** The hierarchies of one cgroup version, which survive the agent that creates cgroups in them. */
+/** The hierarchies of one cgroup version. They outlive the agent that creates cgroups in them. */
 export class CgroupTree {
   /** The hierarchies as configured for a node. */
   readonly hierarchies: readonly Hierarchy[];
@@ -160,7 +160,7 @@ export class CgroupTree {
 
   /** Removes a cgroup. Fails if it has processes or children. */
   removeDirectory(directory: string): void {
-    // Like the kernel, checks only the parent before the write access.
+    // Like the kernel, check only that the parent exists before checking for write access.
     this.#requireNode(dirname(directory), 'rmdir');
     this.#assertWritable('rmdir', directory);
     this.#removeNode(directory);

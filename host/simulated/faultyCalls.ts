@@ -9,7 +9,7 @@ export interface FileCall {
   readonly writes: boolean;
 }
 
-/** Fault of a call, which fails before or after taking effect, or never completes. */
+/** Fault that is injected into a call. The call fails before or after taking effect, or never completes. */
 export type FileFault = FailedCall | HangingCall;
 
 /** `done` means that the call takes effect before it fails. */
@@ -38,7 +38,7 @@ export class FaultInjector {
     const fault = this.#getFault(call);
     if (fault === undefined || !('hangs' in fault)) return runWithFailure(call, fault, operation);
     if (fault.done === true) operation();
-    // A new promise for each call, because the reactions to a shared promise would accumulate.
+    // Return a new promise for each call, because the reactions to a shared promise would accumulate.
     return new Promise(() => {});
   }
 

@@ -9,8 +9,8 @@ interface GatedOperation {
 }
 
 /**
- * Controls each call: decides when `act` takes effect, if at all, and the result of the call. `partly` performs a part
- * of an operation that can be interrupted.
+ * Controls a call to the host. The gate decides whether and when `act` takes effect, and the result of the call.
+ * `partly` performs only a part of an operation that can be interrupted.
  */
 export type Gate = <T>(call: GatedOperation, act: () => T, partly?: () => void) => Promise<T>;
 

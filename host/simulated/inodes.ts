@@ -11,7 +11,7 @@ interface InodeFields {
 export interface RegularFile extends InodeFields {
   readonly kind: 'file';
   data: Buffer;
-  /** Time of the last write on a clock that is never set. */
+  /** Time of the last write, on a clock that is never adjusted. */
   writtenAt: number;
   /** Contents that survive a power failure. */
   syncedData: Buffer;

@@ -43,8 +43,8 @@ export class Journal {
   }
 
   /**
-   * Restores the state after a power failure. The first few directory changes survive, and an unsynced file has its old
-   * contents, a part of the new ones, or all.
+   * Restores the state after a power failure. A random number of the oldest directory changes survives. Each unsynced
+   * file has its old contents, a part of its new contents, or all of them.
    */
   cutPower(root: Directory, cut: PowerCut): void {
     this.#commitExpired(cut.now);

@@ -26,7 +26,7 @@ export class MemoryDisk {
 
   /**
    * Creates an empty disk. `now` returns the time for modification times, in milliseconds since the epoch.
-   * `monotonicNow` returns the time for the journal, from a clock that is never set.
+   * `monotonicNow` returns the time for the journal, from a clock that is never adjusted.
    */
   constructor(now: () => number, monotonicNow = now) {
     this.#now = now;

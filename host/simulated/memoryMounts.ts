@@ -1,4 +1,4 @@
-/** Queries the mounts of a simulated disk, as the kernel's list of mounts does. */
+/** Queries the mounts of a simulated disk, in place of the kernel's list of mounts. */
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../files/fileErrors.ts';
 import type { MountPoint } from '../files/mountPoint.ts';

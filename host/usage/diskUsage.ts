@@ -1,6 +1,6 @@
 /**
- * Measures the disk usage of a directory tree like `du`: allocated blocks, with each file counted once, and including
- * directories.
+ * Measures the disk usage of a directory tree like `du`. Counts allocated blocks, includes directories, and counts each
+ * file only once.
  */
 import { closeSync, constants, type Dir, fstatSync, lstatSync, opendirSync, openSync, type Stats } from 'node:fs';
 import { yieldToEventLoop } from '../../base/nextTurn.ts';
@@ -25,8 +25,8 @@ export const allocatedBytes = ({ blocks }: Pick<Stats, 'blocks'>): number => blo
 /**
  * Measures a directory tree (`DiskUsage` in `pkg/volume/util/fs/fs.go`). Does not follow links or enter other file
  * systems, and counts a file with several names once. Skips entries that disappear and unreadable directories. Blocks
- * the event loop for long, so it must run in a separate process. Rejects if the signal aborts or if directories are
- * nested deeper than 400 levels.
+ * the event loop for a long time, so it must run in a separate process. Rejects if the signal aborts or if directories
+ * are nested deeper than 400 levels.
  */
 export async function measureDiskUsage(root: string, signal: AbortSignal): Promise<DiskUsage> {
   const stats = lstatSync(root);
@@ -40,7 +40,7 @@ class TreeWalk {
   inodes = 0;
   readonly #device: number;
   readonly #signal: AbortSignal;
-  /** Inodes with several names that have been counted. */
+  /** Numbers of the inodes with several names that have been counted. */
   readonly #countedInodeNumbers = new Set<number>();
   #visitedEntries = 0;
 

@@ -54,10 +54,10 @@ export interface LocalFileSystem {
   readonly deviceNumber: string;
 }
 
-/** File system types on block devices (cAdvisor's `fs` plugins without memory and image layers). */
+/** Types of file systems on block devices (cAdvisor's `fs` plugins, except memory file systems and image layers). */
 const DISK_TYPES_PATTERN = /^(ext[234]|xfs|btrfs|zfs)$/;
 
-/** A line of mountinfo: device number, root, mount point, options and more, a dash, type, source. */
+/** Pattern of a line of mountinfo. Captures the device number, the mount point, the file system type and the source. */
 const MOUNTINFO_LINE = /^\S+ \S+ (\d+:\d+) \S+ (\S+) .*? - (\S+) (\S+)/;
 
 /** Parses a `mountinfo` file into the file systems, each with its first mount point. */

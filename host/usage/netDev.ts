@@ -13,18 +13,18 @@ export interface InterfaceUsage {
 }
 
 /**
- * Prefixes of interfaces that are the host ends of pod interfaces or not connected to a network (cAdvisor's
- * `libcontainer/handler.go`). The last prefix is that of a private containerd's interfaces.
+ * Prefixes of ignored interfaces, which are not connected to a network or are the host ends of pod interfaces
+ * (cAdvisor's `libcontainer/handler.go`). The last prefix belongs to the interfaces of a private containerd.
  */
 const IGNORED_PREFIXES = ['lo', 'veth', 'docker', 'nerdctl', 'statelet'];
 /**
- * Columns for received data: bytes, packets, errors, dropped, fifo, frame, compressed, multicast. The same columns for
- * sent data follow.
+ * Number of columns per interface. The first eight are for received data: bytes, packets, errors, dropped, fifo, frame,
+ * compressed, multicast. The other eight are for sent data.
  */
 const COLUMN_COUNT = 16;
 const SENT_COLUMN_OFFSET = 8;
 
-/** Parses the contents of such a file. Lines without an interface are ignored. */
+/** Parses the contents of `/proc/<pid>/net/dev`. Omits ignored interfaces and invalid lines. */
 export function parseNetDev(text: string): InterfaceUsage[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*(\S+?):\s*(.*)$/.exec(line) ?? [];

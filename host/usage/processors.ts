@@ -7,7 +7,10 @@ export interface ProcessorCounts {
   readonly sockets: number;
 }
 
-/** Parses `/proc/cpuinfo`. Architectures without core and socket IDs count as one socket whose processors are cores. */
+/**
+ * Parses `/proc/cpuinfo`. An architecture without core and socket IDs counts as having one socket, and each of its
+ * processors counts as a core.
+ */
 export function parseProcessors(cpuinfo: string): ProcessorCounts {
   const countDistinct = (key: string) => {
     const matches = cpuinfo.matchAll(new RegExp(`^${key}\\s*: (\\d+)$`, 'gm'));

@@ -57,16 +57,19 @@ export interface MemoryUsage {
   readonly failcnt?: number | undefined;
   readonly pageFaults?: number | undefined;
   readonly majorPageFaults?: number | undefined;
-  /** Number of OOM kills: those due to the cgroup's limit on v2, those of its own processes on v1. */
+  /**
+   * Number of OOM events. On v2, counts how often the cgroup was out of memory because of its own limit. On v1, counts
+   * the processes of the cgroup that an OOM killer has killed.
+   */
   readonly oomEvents?: number | undefined;
-  /** Undefined if there are no limit files, as at the root of v2. */
+  /** Limits of the cgroup. Undefined if there are no limit files, as in the root cgroup on v2. */
   readonly limits?: MemoryLimits | undefined;
 }
 
 /** Limits in bytes. Undefined means no limit. */
 export interface MemoryLimits {
   readonly limit?: number | undefined;
-  /** On v1, the limit of memory plus swap. */
+  /** Swap limit. On v1, this is the limit of memory plus swap. */
   readonly swap?: number | undefined;
   /** Amount that is protected from reclaim under memory pressure. */
   readonly reservation?: number | undefined;
@@ -98,18 +101,18 @@ export interface CgroupPressure {
 }
 
 export interface Pressure {
-  /** Times in which at least one task was stalled. */
+  /** Time for which at least one task was stalled. */
   readonly some: PressureLine;
-  /** Times in which all tasks were stalled. */
+  /** Time for which all tasks were stalled at once. */
   readonly full: PressureLine;
 }
 
 export interface PressureLine {
-  /** Percentage of the last 10 seconds. */
+  /** Percentage of the last 10 seconds that was spent stalled. */
   readonly avg10: number;
-  /** Percentage of the last 60 seconds. */
+  /** Percentage of the last 60 seconds that was spent stalled. */
   readonly avg60: number;
-  /** Percentage of the last 300 seconds. */
+  /** Percentage of the last 300 seconds that was spent stalled. */
   readonly avg300: number;
   readonly totalUs: number;
 }

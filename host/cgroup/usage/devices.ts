@@ -22,7 +22,7 @@ export function parseBlkio(bytes: string, operations: string): readonly DeviceUs
 
 const BLKIO_LINE = /^(\d+:\d+) (\w+) (\d+)$/;
 
-/** Fields of v2 and the corresponding names of v1. */
+/** Fields of `io.stat` on v2 and the names of the corresponding operations on v1. */
 const IO_STAT_FIELDS: ReadonlyMap<string, readonly ['bytes' | 'operations', string]> = new Map([
   ['rbytes', ['bytes', 'Read']],
   ['wbytes', ['bytes', 'Write']],

@@ -4,20 +4,26 @@ import { isOutOfDescriptors } from '../../files/fileErrors.ts';
 
 export interface OpenFiles {
   readonly open: number;
-  /** Undefined if there are too many files to inspect each of them. */
+  /** Number of open sockets. Undefined if there are too many open files to inspect each of them. */
   readonly sockets?: number;
-  /** Maximum number of open files of the first process. -1 means no limit. */
+  /** Soft limit on the open files of the first process. -1 means no limit. */
   readonly softLimit?: number;
 }
 
-/** Maximum number of processes. Files of more processes are not counted, because each process takes about 20 µs. */
+/**
+ * Maximum number of processes whose open files are counted. With more processes nothing is counted, because each
+ * process takes about 20 µs.
+ */
 const MAX_PROCESSES = 256;
-/** Maximum number of files. If there are more, sockets are not counted, because each file takes about 3 µs. */
+/**
+ * Maximum number of open files that are inspected. If there are more, sockets are not counted, because each file takes
+ * about 3 µs.
+ */
 const MAX_FILES = 1_000;
 
 /**
- * Counts synchronously. Returns undefined if there are too many processes or if this process has too many open files. A
- * process that has exited counts as having no open files (`processStatsFromProcs` in cAdvisor's
+ * Counts the open files synchronously. Returns undefined if there are too many processes or if this process has run out
+ * of file descriptors. A process that has exited counts as having no open files (`processStatsFromProcs` in cAdvisor's
  * `container/libcontainer/handler.go`).
  */
 export function countOpenFiles(processes: readonly number[], proc = '/proc'): OpenFiles | undefined {

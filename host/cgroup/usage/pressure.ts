@@ -1,4 +1,6 @@
-/** Parses pressure stall information, which has a line for stalls of some tasks and a line for stalls of all tasks. */
+/**
+ * Parses pressure stall information. A file has one line for stalls of some tasks and one line for stalls of all tasks.
+ */
 import type { Pressure, PressureLine } from './cgroupUsage.ts';
 
 const NO_PRESSURE: PressureLine = { avg10: 0, avg60: 0, avg300: 0, totalUs: 0 };

@@ -57,7 +57,7 @@ type LocateController = (controller: string) => ControllerFiles;
 
 /**
  * Returns a function that locates a controller's files. A controller without a v1 hierarchy is located in the v2
- * hierarchy, even if it is not available for limits there.
+ * hierarchy, even if that hierarchy does not list the controller.
  */
 function createLocator(
   hierarchies: readonly Hierarchy[],

@@ -8,11 +8,14 @@ export interface CgroupDirectory {
   read(file: string): string | undefined;
   /** Whether a file exists, which is cheaper than a failed read. */
   has(file: string): boolean;
-  /** Returns the contents of a file that changes only when written to. The contents may be a minute old. */
+  /**
+   * Returns the contents of a file that the kernel never changes on its own. The contents are cached for up to a
+   * minute.
+   */
   setting(file: string): string | undefined;
 }
 
-/** Nanoseconds per tick. */
+/** Nanoseconds per clock tick, the unit of the CPU times on v1. */
 const TICK_NS = 10_000_000;
 
 export const readCpuacctV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs' | 'userNs' | 'systemNs'> => {
