@@ -37,6 +37,6 @@ export function withCallTiming(cri: Cri, monotonic: () => number, onCompleted: (
     name,
     withTiming(name as CriOperation, call as UntypedCall),
   ]);
-  // Safe cast, because each function has the parameters and the result of the one that it wraps.
+  // Safe cast, because each function has the same parameters and result as the function that it wraps.
   return { ...(Object.fromEntries(timedCalls) as Omit<Cri, 'containerEvents' | 'close'>), containerEvents, close };
 }

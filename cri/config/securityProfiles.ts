@@ -6,7 +6,7 @@ import type { NodeDescription } from '../nodeDescription.ts';
 export const RUNTIME_DEFAULT_PROFILE: SecurityProfile = { profileType: ProfileType.RuntimeDefault, localhostRef: '' };
 const UNCONFINED_PROFILE: SecurityProfile = { profileType: ProfileType.Unconfined, localhostRef: '' };
 
-/** Returns the seccomp profile, by default the node's. Localhost profiles are files in `<root>/seccomp`. */
+/** Returns the seccomp profile, which defaults to the node's. Localhost profiles are files in `<root>/seccomp`. */
 export function seccompProfile(profile: ApiProfile | undefined, node: NodeDescription): SecurityProfile {
   if (profile === undefined) return node.seccompDefault ? RUNTIME_DEFAULT_PROFILE : UNCONFINED_PROFILE;
   return toSecurityProfile(profile, (name) => `${node.rootDir}/seccomp/${name}`, 'seccompProfile');

@@ -77,7 +77,7 @@ function createEventHandler(runtime: SimulatedRuntime) {
       onBreak: (error) => stream.emit('error', error),
     });
     stream.on('cancelled', unsubscribe);
-    // Send the headers immediately, because they tell the client that the subscription is active.
+    // Send the headers immediately, because they confirm to the client that the subscription is active.
     if (runtime.isUp) stream.sendMetadata(new Metadata());
   };
 }

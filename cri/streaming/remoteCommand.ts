@@ -117,7 +117,8 @@ async function openStreams(connection: SpdyConnection, { stdin, stdout, stderr, 
 /** Returns the exit code. Without a Status, rejects with the error of the connection. */
 async function waitForExitCode(connection: SpdyConnection, status: string): Promise<number> {
   if (status !== '') return parseCommandStatus(status);
-  // The peer closes its streams before the connection.
+  // Wait for the connection to close, because the peer closes the streams first and only the connection reports the
+  // error.
   const error = await Promise.race([connection.ended, delay(OPEN_TIMEOUT_MS)]);
   throw error ?? createConnectionClosedFailure('it was not told how the command has ended');
 }

@@ -74,7 +74,7 @@ export function acceptWebSocket(
   const rejectDisconnected = () => reject(new Error('the client has gone'));
   signal.addEventListener('abort', rejectDisconnected);
   if (signal.aborted) rejectDisconnected();
-  // The package itself refuses invalid requests and closes the connection.
+  // The ws package itself refuses invalid requests and closes the connection.
   socket.once('close', rejectDisconnected);
   server.handleUpgrade(strippedRequest, socket, head, resolve);
   return promise.finally(() => signal.removeEventListener('abort', rejectDisconnected));

@@ -106,7 +106,7 @@ async function startInLayout(
 ): Promise<Omit<ManagedContainerd, 'undo'>> {
   const { signal, pause, connect, onProgress = () => {} } = options;
   const podCidr = await prepareNetwork(layout, options.podCidr);
-  // Not cancelled by the start's signal, because this function is called again later.
+  // Do not use the start's signal, because this function is called again after the start.
   const restoreMasquerade = () =>
     enableMasquerade(layout, podCidr, new AbortController().signal).catch((error: Error) =>
       onProgress(`the pods cannot reach anything outside this host: ${error.message}`),

@@ -3,7 +3,7 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 /** Name of a gRPC status code, e.g. `NOT_FOUND`. */
 export type CodeName = keyof typeof status;
 
-/** An error in the form in which a gRPC server sends and a gRPC client receives it. `details` is the message. */
+/** An error as a gRPC client receives it from a server. `details` is the message. */
 export class CallError extends Error implements ServiceError {
   override readonly name = 'CallError';
   readonly code: status;
