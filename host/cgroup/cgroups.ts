@@ -36,10 +36,13 @@ export interface Cgroups {
   /** Kills all processes in the cgroup, including processes of which the runtime has no record. */
   kill(pod: Pod, signal: AbortSignal): Promise<void>;
   /**
-   * Kills all processes in the cgroup and removes it, unless the host forbids this. The pod no longer counts in its QoS
-   * class.
+   * Kills all processes in the cgroup and removes it, unless the host forbids this. The pod no longer counts toward the
+   * CPU shares of its QoS class.
    */
   remove(pod: Pod, signal: AbortSignal): Promise<void>;
-  /** Stops counting a pod in its QoS class and retrying its missing limits. Existing cgroups are not changed. */
+  /**
+   * Stops counting a pod toward the CPU shares of its QoS class, and stops retrying its missing limits. Existing
+   * cgroups are not changed.
+   */
   forget(uid: string): Promise<void>;
 }

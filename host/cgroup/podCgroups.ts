@@ -83,7 +83,7 @@ export class PodCgroups implements Cgroups {
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
       await this.#enforceAllPodsLimit();
-      // Until a pod is recorded, do not change the CPU shares of the burstable class, because the current value may
+      // Do not change the CPU shares of the burstable class before a pod is recorded, because the current value may
       // account for pods of an earlier run that are recorded later.
       const updateShares = this.#podSpecs.size > 0 ? this.#updateShares() : Promise.resolve();
       const retriedPods = Array.from(this.#podsWithMissingLimits.values(), ({ pod }) =>

@@ -75,7 +75,7 @@ export interface WriteOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The part of `node:fs` that the node uses. Modes, flags and options have the same meaning. */
+/** Subset of `node:fs` that the node uses. Modes, flags and options have the same meaning as there. */
 export interface FileSystem {
   /**
    * Number of threads, which limits the concurrent calls of all callers together. A call that hangs blocks one thread.

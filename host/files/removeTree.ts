@@ -7,9 +7,12 @@ import { errorCode, isMissing, isTooLong } from './fileErrors.ts';
 import { listMountsUnder } from './mountinfo.ts';
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Maximum number of entries of a tree that is deleted in this process. For larger trees, a program is faster. */
+/** Maximum number of entries of a tree that is deleted in this process. For larger trees, `rm` is faster. */
 const MAX_ENTRIES = 500;
-/** Maximum depth of a tree that is deleted in this process. The program supports any depth. */
+/**
+ * Maximum depth of a tree that is deleted in this process. Deeper trees are deleted with `rm`, which supports any
+ * depth.
+ */
 const MAX_DEPTH = 20;
 /**
  * Timeout in milliseconds, because a tree that grows as fast as it is deleted would take forever. The caller retries.
@@ -29,7 +32,7 @@ export async function removeTree(directory: string, signal: AbortSignal): Promis
     throw new NodeFailure('FailedUnmount', `not deleting ${directory}: still mounted: ${paths}`);
   }
   signal.throwIfAborted();
-  // If this fails, the program reports the error with the path.
+  // If this fails, `rm` reports the error with the path.
   if (await removeSmall(directory, signal).catch(() => false)) return;
   signal.throwIfAborted();
   await removeByProgram(directory, signal);

@@ -1,7 +1,7 @@
 /** Parses lines in the CRI's log format: `<time> <stdout|stderr> <tags> <text>`. */
 
 const NEWLINE = 10;
-/** Maximum number of bytes before the text. */
+/** Maximum length of the header in bytes. */
 const MAX_HEADER_BYTES = 256;
 /** Header of a line. The first of the colon-separated tags indicates whether the line continues in the next one. */
 const HEADER_PATTERN = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d) (stdout|stderr) ([^ ]+) /;

@@ -104,7 +104,7 @@ class LogReader {
     yield* this.#readCurrent(currentFile, follow ? Infinity : (await currentFile.handle.stat()).size);
     this.#assertLogFormat();
     if (follow && !this.#isDone()) yield* this.#followLog(currentFile, follow);
-    // With `tailLines`, omit an incomplete last line, because it does not count as one of the lines.
+    // Omit an incomplete last line if `tailLines` is set, because it does not count as one of the lines.
     else if (tailLines === undefined) yield* this.#emit(this.#splitter.flush());
   }
 

@@ -21,7 +21,7 @@ export interface TailStart {
 }
 
 interface TailOptions {
-  /** Maximum number of bytes of text to search backwards. */
+  /** Maximum number of bytes to search backwards, counted after decompression. */
   readonly maxBytes?: number | undefined;
   /** Cache of the ends of compressed files, which is used instead of reading the files. */
   readonly unpackedTails?: UnpackedTails | undefined;

@@ -4,7 +4,7 @@ import { LineSplitter } from './lineSplitter.ts';
 import { isDamagedFile, readUnpackedBlocks } from './logBlocks.ts';
 import { completesLine } from './logLine.ts';
 
-/** The end of a compressed file's text. */
+/** End of the decompressed contents of a file. */
 export interface UnpackedTail {
   readonly text: Buffer;
   /** Number of lines that end within the text. Partial lines that belong together count as one. */
@@ -12,7 +12,7 @@ export interface UnpackedTail {
 }
 
 interface TailLimits {
-  /** Maximum number of bytes of text per file. The first line may be cut. */
+  /** Maximum number of cached bytes per file. The first line may be cut. */
   readonly maxBytes: number;
   /** Maximum number of cached files. */
   readonly maxFiles: number;

@@ -70,7 +70,7 @@ export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
   };
 }
 
-/** Name of a file that does not exist if the kernel does not account swap. */
+/** Name of a file that does not exist if the kernel does not account for swap. */
 const SWAP_LIMIT_FILE = 'memory.memsw.limit_in_bytes';
 
 /** Reads the pids controller, whose files have the same names on v1 and v2. */
@@ -84,10 +84,7 @@ export const readPids = (directory: CgroupDirectory): PidsUsage => {
   };
 };
 
-/**
- * Prefixes of I/O files. The first prefix whose file lists devices is used, because the others belong to other I/O
- * schedulers.
- */
+/** Prefixes of I/O files, which differ between I/O schedulers. The first prefix whose file lists devices is used. */
 const BLKIO_FILES = ['blkio.bfq.', 'blkio.', 'blkio.throttle.'].map((prefix) => [prefix, '_recursive']);
 
 export function readIoV1(blkio: CgroupDirectory): readonly DeviceUsage[] | undefined {

@@ -59,7 +59,7 @@ export function readMemoryV2(directory: CgroupDirectory, meminfo: () => string |
 
 /** Reads the files that all cgroups except the root have. */
 function readMemoryFiles(directory: CgroupDirectory): MemoryUsage {
-  // The swap files do not exist if the kernel does not account swap, and memory.peak requires Linux 5.19.
+  // The swap files do not exist if the kernel does not account for swap, and memory.peak requires Linux 5.19.
   const hasSwap = directory.has('memory.swap.current');
   return {
     usage: parseNumber(directory.read('memory.current')),
