@@ -3,7 +3,10 @@ import { printableLine } from '../../base/printable.ts';
 import type { ClusterAccess } from '../../machines/node/cluster.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 
-/** Describes how a node authenticates to its API server, with names, paths and the address but no secrets. */
+/**
+ * Describes how a node connects and authenticates to its API server. Contains names, paths and the server's address,
+ * but no secrets.
+ */
 export const clusterAccess = (
   kubeconfig: string,
   { cluster, user, names }: Pick<Kubeconfig, 'cluster' | 'user' | 'names'>,

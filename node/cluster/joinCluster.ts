@@ -17,11 +17,14 @@ import { clusterAccess } from './clusterAccess.ts';
 import { kubeEndpoint } from './kubeEndpoint.ts';
 
 export interface JoinedCluster extends ClusterParts {
-  /** Client of the same API server with a separate rate limit. */
+  /** API client for events, with a rate limit of its own. */
   readonly eventClient: KubeClient;
-  /** Calls the listener with the UID of the node's Node object when it exists, and when it is replaced. */
+  /**
+   * Calls the listener with the UID of the node's Node object once it is known, and again whenever the object is
+   * replaced.
+   */
   followNodeUid(listener: (uid: string) => void): void;
-  /** Client of the same API server without a rate limit, for access reviews. */
+  /** API client for access reviews, without a rate limit. */
   readonly reviewClient: KubeClient;
   /** Calls the listener when the node has received a new serving certificate. */
   followServing(listener: () => void): void;
@@ -48,8 +51,8 @@ export interface JoinOptions {
 }
 
 /**
- * Reads the kubeconfig and the files that it names, without sending a request yet. Throws a `ConfigError` if any of
- * them is invalid. Later problems with these files are reported to `onProblem`, each of them once.
+ * Reads the kubeconfig and the files that it names, without sending any request. Throws a `ConfigError` if any of them
+ * is invalid. Reports later problems with these files to `onProblem`, each one once.
  */
 export async function joinCluster(
   config: ClusterConfig,
@@ -104,8 +107,8 @@ export async function joinCluster(
 }
 
 /**
- * Returns functions that open connections and that reconnect all of them. Aborting `abortController` closes the
- * connections.
+ * Returns a function that opens connections to the API server, and one that reconnects all of them. Aborting
+ * `abortController` closes them.
  */
 function createConnections() {
   const transports: Http2Transport[] = [];
@@ -123,8 +126,8 @@ function createConnections() {
 }
 
 /**
- * Returns the listeners for the UID of the Node object. A listener that is added after the UID is known is called with
- * the latest UID.
+ * Creates the notifier for the UID of the Node object. A listener that is added late is immediately called with the
+ * latest UID.
  */
 function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'followNodeUid'>> {
   const listeners: ((uid: string) => void)[] = [];
@@ -141,7 +144,7 @@ function createNodeUidListeners(): Required<Pick<JoinedCluster, 'onNodeUid' | 'f
   };
 }
 
-/** Maps the settings for the Node object to the names of the agent's configuration. */
+/** Maps the cluster settings to the agent's names for them. */
 function nodeSettings(config: ClusterConfig) {
   const { leaseSeconds, registersNode: createsNode, attachesByController, providerId, cloud, hasTrustBundles } = config;
   const { statusCheckMs, statusReportMs, statusImages } = config;

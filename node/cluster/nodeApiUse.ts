@@ -40,7 +40,7 @@ export class NodeApiUse {
     this.#lastFailure = toFailure(error, this.#clock.now());
   }
 
-  /** Includes the access reviews of a check in the view. */
+  /** Includes the review counts of `access` in the view. */
   trackAccess<T extends Pick<Access, 'counts'>>(access: T): T {
     this.#apiAccess = access;
     return access;

@@ -1,6 +1,6 @@
 /**
- * The cipher suites that a kubelet accepts, which are those of Go, and two older names for some of them. Some are
- * insecure.
+ * The cipher suites that a kubelet accepts: those of Go, including the insecure ones, and two legacy names for ChaCha20
+ * suites.
  */
 export const CIPHER_SUITES: readonly string[] = [
   'TLS_AES_128_GCM_SHA256',

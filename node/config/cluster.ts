@@ -12,9 +12,12 @@ import type { SettingValues } from './settings/settingValues.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;
-  /** Kubeconfig for the first certificate signing request. Undefined if the node already has credentials. */
+  /** Path of the kubeconfig for TLS bootstrapping. Undefined if the flag is not set. */
   readonly bootstrapKubeconfig?: string;
-  /** Whether the node rotates its client certificate, and whether it requests a serving certificate. */
+  /**
+   * Directory of the node's certificates, whether the node rotates its client certificate, and whether it requests a
+   * serving certificate.
+   */
   readonly certificates: { readonly directory: string; readonly rotates: boolean; readonly serves: boolean };
   /** Whether the node creates its Node object. */
   readonly registersNode: boolean;
@@ -26,8 +29,8 @@ export interface ClusterConfig {
   readonly cloud?: CloudSettings;
   readonly leaseSeconds: number;
   /** Interval in milliseconds between two checks for changes of the Node's status. */
-  /** Maximum interval in milliseconds between two updates of the Node's status. */
   readonly statusCheckMs: number;
+  /** Maximum interval in milliseconds between two updates of the Node's status. */
   readonly statusReportMs: number;
   /** Maximum number of images in the Node's status. -1 for no limit. */
   readonly statusImages: number;
@@ -41,10 +44,10 @@ export interface ClusterConfig {
   readonly eventRate: RateLimitOptions;
 }
 
-/** The request rate that client-go uses if it is configured as 0, in requests per second. */
+/** Request rate per second that client-go uses if the configured rate is 0. */
 const CLIENT_GO_QPS = 5;
 
-/** Compiles the settings. Returns undefined if the node does not belong to a cluster. */
+/** Compiles the cluster settings. Returns undefined if the node does not belong to a cluster. */
 export function compileCluster(values: SettingValues, rootDirectory: string): ClusterConfig | undefined {
   const kubeconfig = values['--kubeconfig'];
   if (!kubeconfig && values['--bootstrap-kubeconfig'])
@@ -70,7 +73,10 @@ export function compileCluster(values: SettingValues, rootDirectory: string): Cl
   });
 }
 
-/** Returns the addresses in `--node-ip` for the cloud controller, without unspecified addresses. */
+/**
+ * Compiles the settings for an external cloud controller, which receives the addresses in `--node-ip` except
+ * unspecified ones.
+ */
 function compileCloud(values: SettingValues): Pick<ClusterConfig, 'cloud'> {
   const { '--cloud-provider': provider, '--node-ip': addresses } = values;
   if (!isExternalProvider(provider)) return {};

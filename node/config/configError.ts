@@ -17,7 +17,7 @@ function fieldPath(path: readonly PropertyKey[]): string {
 
 function findValue(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, step) => {
-    // The schema has walked the path, but the type of the input is still unknown.
+    // The schema has already followed this path, but the static type of the input is unknown.
     return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
   }, input);
 }
@@ -31,7 +31,7 @@ function describeValue(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), MAX_VALUE_LENGTH);
 }
 
-/** Whether a field or flag may contain a password or a token, whose value must not appear in messages. */
+/** Whether a field or flag may contain a password or token, which must not appear in messages. */
 const isSecretField = (name: PropertyKey | undefined): boolean => secretNames().some((secret) => secret === name);
 
 function describeIssue(issue: z.core.$ZodIssue, input: unknown, source: unknown): string[] {
@@ -46,7 +46,8 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown, source: unknown)
 }
 
 /**
- * Explains why YAML has interpreted a value as something other than a string. The value is secret if `input` masks it.
+ * Explains why YAML has parsed a value as something other than a string. A value that `input` masks is treated as
+ * secret.
  */
 function explainYamlType({ message, path }: z.core.$ZodIssue, input: unknown, source: unknown): string {
   const sourceText = /\b(?:string|text)\b/.test(message) ? sourceTextAt(source, path) : undefined;
@@ -61,8 +62,8 @@ const MAX_LINE_LENGTH = 500;
 const cut = (line: string): string => truncate(shortText(line, MAX_LINE_LENGTH), MAX_LINE_LENGTH);
 
 /**
- * Describes why a schema rejects `input`, with one line per error: "field: expected …, got …". `source` is the value
- * that the reader of YAML returned, if `input` is a copy of it.
+ * Describes why a schema rejects `input`, with one line per error: "field: expected …, got …". `source` is the value as
+ * parsed from YAML, and differs from `input` if `input` is a modified copy.
  */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], input: unknown, source: unknown = input): string[] {
   const lines = issues.flatMap((issue) => describeIssue(issue, input, source)).map(cut);

@@ -11,8 +11,9 @@ import { asFields, configuredValue, defaultInFile, isStandalone } from './settin
 type ConfigFields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the configuration at `/configz`: for each field the value of the flag, else of the file, else the default. If
- * the host or the cluster determines the effective value, that value replaces it. Secrets are left out.
+ * Returns the KubeletConfiguration for `/configz`. Each field has its effective value: the one that the host or the
+ * cluster determines, or else that of the flag, the configuration file or the default, in this order. Secrets are
+ * masked.
  */
 export function createKubeletConfiguration(config: NodeConfig): ConfigFields {
   const { flags, file } = config.given;
@@ -26,7 +27,7 @@ interface ConfiguredValues {
   readonly fields: ConfigFields;
 }
 
-/** Returns the fields that a kubelet reports, as configured or by default. */
+/** Returns the fields that a kubelet reports, with their configured or default values. */
 function configuredFields(settings: Settings, configured: ConfiguredValues): ConfigFields {
   const fields = fieldEntries(settings).map(([name, entry]) => {
     const value = isGroup(entry) ? groupValue(name, entry, configured) : fieldValue(name, entry, configured);
@@ -40,7 +41,7 @@ function groupValue(name: string, group: SettingGroup, { flags, fields }: Config
   return configuredFields(group.fields, { flags, fields: asFields(lookUp(fields, name)) });
 }
 
-/** Returns the value in the form that Go's encoder writes. Undefined if the encoder leaves out the field. */
+/** Returns the value as Go's encoder would write it, or undefined if the encoder would omit the field. */
 function fieldValue(name: string, setting: SettingDefinition, configured: ConfiguredValues): unknown {
   const byDefault = setting.hidesDefault ? undefined : defaultInFile(setting, isStandalone(configured.flags));
   const value = configuredValue(name, setting, configured) ?? byDefault;
@@ -87,7 +88,7 @@ const withoutUndefined = (fields: ConfigFields): ConfigFields =>
 const isFieldMap = (value: unknown): value is ConfigFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Merges two values. Maps are merged field by field, and any other value of `second` replaces that of `first`. */
+/** Merges two maps recursively. Values of `second` that are not maps replace those of `first`. */
 function mergeFields(first: ConfigFields, second: ConfigFields): ConfigFields {
   const fields = new Map(Object.entries(first));
   for (const [name, value] of Object.entries(second)) {
@@ -110,7 +111,10 @@ function withoutSecretFields({
   });
 }
 
-/** Masks the values of headers. The flag has pairs of a name and a value, and the file has lists of values by name. */
+/**
+ * Masks the values of headers. The flag sets pairs of a name and a value, whereas the file maps names to lists of
+ * values.
+ */
 function maskedHeaders(headers: unknown): ConfigFields {
   const names = Array.isArray(headers) ? headers.map(([name]) => String(name)) : Object.keys(asFields(headers));
   return Object.fromEntries(names.map((name) => [name, ['<masked>']]));

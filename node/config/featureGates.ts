@@ -24,7 +24,10 @@ export const splitsLogs = (config: GatedConfig): boolean =>
 export const supportsCheckpoints = ({ featureGates = {} }: GatedConfig): boolean =>
   lookUp(featureGates, 'ContainerCheckpoint') ?? lookUp(featureGates, ALL_BETA) ?? true;
 
-/** Whether a gate is enabled without the gate that it depends on, in which case a kubelet does not start. */
+/**
+ * Whether `ClusterTrustBundleProjection` is enabled without `ClusterTrustBundle`, in which case a kubelet does not
+ * start.
+ */
 export const isTrustBundleGateMissing = (config: GatedConfig): boolean =>
   hasTrustBundles(config) && !isGateEnabled(config, 'ClusterTrustBundle');
 

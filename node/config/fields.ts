@@ -100,7 +100,10 @@ export function markDuration<T extends z.ZodMiniType>(type: T): T {
 
 export const isDurationSchema = (type: z.ZodMiniType): boolean => durationSchemas.has(type);
 
-/** Parses a number on the command line. Any other text is left unchanged, so that the error message can show it. */
+/**
+ * Creates the schema of a number on the command line. Any other text is passed to `bounds` unchanged, so that the error
+ * message can quote it.
+ */
 export function parsedNumberSchema(bounds: z.ZodMiniCustom<number, number>) {
   return z.pipe(
     z.transform((value: unknown) =>
@@ -110,7 +113,9 @@ export function parsedNumberSchema(bounds: z.ZodMiniCustom<number, number>) {
   );
 }
 
-/** Schema of the runtime's socket, as `unix:///path` or as an absolute path. It is normalized to the first form. */
+/**
+ * Schema of the runtime's socket, either a URL such as `unix:///path` or an absolute path, which is converted to a URL.
+ */
 export const endpointSchema = z.pipe(
   customSchema<string>('a socket such as "unix:///run/containerd/containerd.sock"', (value) => {
     return typeof value === 'string' && (value === '' || /^(unix:\/\/)?\/./.test(value));
@@ -136,7 +141,8 @@ const MOST_KEYS = 10;
 
 /**
  * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
- * similar known name. `what` is the noun for a key of a map of which all valid keys are known.
+ * similar known name. `what` is the noun for a key in error messages. Any noun other than "field" marks the section as
+ * a map in Go.
  */
 export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
   const knownNames = Object.keys(fields);

@@ -1,12 +1,12 @@
-/** Replaces the nulls in a configuration file with the values that Go's decoder leaves in their place. */
+/** Treats nulls in a configuration file like Go's decoder. */
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
 import { isMapInGo } from './fields.ts';
 
 /**
- * Returns a copy of `value` as Go decodes it into the type of `schema`. A null field is unset, and a null entry of a list
- * or map becomes the zero value of its type. A required string may be missing, because Go reads it as an empty one. Wrong
- * types remain for the schema to report. Integers become numbers.
+ * Returns a copy of `value` as Go would decode it into the type of `schema`. Null fields are dropped, and null entries
+ * of lists and maps become the zero value of their type. Missing required strings become empty strings, as in Go.
+ * Values of a wrong type are left for the schema to reject. BigInts become numbers.
  */
 export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
   const type = unwrapOptional(schema);
@@ -33,7 +33,7 @@ export function withoutNulls(schema: z.core.$ZodType, value: unknown): unknown {
   return withStrings(fieldTypes, Object.fromEntries(fields));
 }
 
-/** Adds the required strings that are missing, unless the schema refuses an empty one. */
+/** Adds missing required strings as empty strings, unless the schema rejects an empty string. */
 function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, unknown>>): object {
   const missingFields = Object.entries(shape).filter(
     ([name, type]) => !Object.hasOwn(fields, name) && isRequiredGoString(type),
@@ -44,15 +44,15 @@ function withStrings(shape: z.core.$ZodShape, fields: Readonly<Record<string, un
 const acceptsValue = (schema: z.core.$ZodType, value: unknown): boolean => z.safeParse(schema, value).success;
 
 /**
- * Whether a required field is a string. Other required fields are pointers in Go, so a missing one is an error there
- * too.
+ * Whether a field is a required string. All other required fields are pointers in Go, and a kubelet also rejects a
+ * configuration without them.
  */
 const isRequiredGoString = (schema: z.core.$ZodType): boolean =>
   acceptsValue(schema, '') && !acceptsValue(schema, undefined);
 
 /**
- * Returns the zero value of a type. An empty string also stands for the zero value of a type for which 0 or false would
- * not be valid.
+ * Returns the zero value of a type. For a scalar, this is false or 0 if the type accepts it but not an empty string,
+ * and otherwise an empty string.
  */
 function zeroValue(schema: z.core.$ZodType): unknown {
   const type = unwrapOptional(schema);
@@ -62,7 +62,7 @@ function zeroValue(schema: z.core.$ZodType): unknown {
   return [false, 0].find((zero) => acceptsValue(schema, zero) && !acceptsValue(schema, '')) ?? '';
 }
 
-/** Unwraps an optional type. */
+/** Unwraps optional and nullable types. */
 function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
   const isOptionalType = schema instanceof z.ZodMiniOptional || schema instanceof z.ZodMiniNullable;
   return isOptionalType ? unwrapOptional(schema.def.innerType) : schema;

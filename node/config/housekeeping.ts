@@ -10,14 +10,13 @@ export interface HousekeepingConfig {
     readonly workers: number;
     readonly checkMs: number;
   };
-  /** Maximum numbers of dead containers. */
+  /** Maximum number of dead containers that are retained, per container and in total. */
   readonly deadContainerLimits: { readonly perContainer: number; readonly total: number };
 }
 
-/** Converts a limit. A negative number means no limit. */
+/** Converts a configured limit. A negative number means no limit. */
 const toLimit = (count: number): number => (count < 0 ? Infinity : count);
 
-/** Compiles the settings. */
 export function compileHousekeeping(values: SettingValues): HousekeepingConfig {
   const size = String(values.containerLogMaxSize);
   return Object.freeze({

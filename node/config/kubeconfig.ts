@@ -1,4 +1,4 @@
-/** Reads a kubeconfig (`tools/clientcmd` of client-go): the cluster and the user of its current context. */
+/** Reads the cluster and the user of a kubeconfig's current context, like `tools/clientcmd` of client-go. */
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../actors/sources/yaml/textFile.ts';
@@ -173,7 +173,7 @@ function parseSection<Schema extends z.core.$ZodType>(
 ) {
   const parseResult = z.safeParse(schema, withoutNulls(schema, input));
   if (parseResult.success) return parseResult.data;
-  // The input is left out, because a message must not repeat a key or a token.
+  // Omit the input, because error messages must not contain keys or tokens.
   const [first = 'cannot be read'] = describeIssues(parseResult.error.issues, undefined, input);
   throw createError(at + first.replace(', got nothing', ''));
 }

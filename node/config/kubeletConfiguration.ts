@@ -31,7 +31,7 @@ const gateRules: readonly ConfigRule<KubeletFields>[] = [
   }),
 ];
 
-/** All rules. Each violated rule is a separate error. */
+/** All rules that involve several fields. Each violated rule is reported as a separate error. */
 const kubeletRules: readonly ConfigRule<KubeletFields>[] = [
   ...resourceRules,
   ...runtimeRules,

@@ -15,7 +15,10 @@ export function compileManifestUrl(values: SettingValues): ManifestUrlConfig | u
   return url ? Object.freeze({ url, headers: Object.freeze(headerPairs(headers)), everyMs }) : undefined;
 }
 
-/** Returns the headers as pairs. The flag has pairs, in order, and the file has lists of values by name. */
+/**
+ * Returns the headers as pairs of a name and a value. The flag already has this form, whereas the file maps names to
+ * lists of values.
+ */
 function headerPairs(headers: NonNullable<SettingValues['staticPodURLHeader']>): readonly HttpHeader[] {
   if (Array.isArray(headers)) return headers;
   return Object.entries(headers).flatMap(([name, all]) => all.map((value): HttpHeader => [name, value]));

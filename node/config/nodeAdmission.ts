@@ -12,7 +12,6 @@ export interface NodeAdmission {
   readonly unsafeSysctls: readonly string[];
 }
 
-/** Compiles the settings. */
 export function nodeAdmission(values: SettingValues): NodeAdmission {
   return Object.freeze({
     labels: Object.freeze({ ...values['--node-labels'] }),
@@ -21,7 +20,10 @@ export function nodeAdmission(values: SettingValues): NodeAdmission {
   });
 }
 
-/** Adds the taint of a new node with an external cloud provider, which the cloud controller removes. */
+/**
+ * Returns the configured taints and, with an external cloud provider, the taint of an uninitialized node, which the
+ * cloud controller removes.
+ */
 function compileTaints(values: SettingValues): readonly Taint[] {
   const { registerWithTaints: configuredTaints = [] } = values;
   const hasCloudProvider = Boolean(values['--kubeconfig']) && isExternalProvider(values['--cloud-provider']);

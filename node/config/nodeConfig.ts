@@ -20,7 +20,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly nodeName: string;
   /** The node's addresses, at most one of each family, starting with the primary address. */
   readonly nodeIps: readonly string[];
-  /** Whether the addresses are those of the host and change with them. */
+  /** Whether the node uses the host's addresses and follows their changes. */
   readonly followsHostAddresses: boolean;
   /** Whether the IPv6 address comes first. */
   readonly prefersIpv6: boolean;
@@ -28,7 +28,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podCidr?: string;
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
-  /** The directory `containers` beside the pods' logs, with symlinks to the log files. */
+  /** The directory `containers` next to the directory of the pods' logs. It contains symlinks to the log files. */
   readonly containerLogsDirectory: string;
   /** The path of a manifest or of a directory of manifests. */
   readonly staticPodPath?: string;
@@ -53,7 +53,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly resources: NodeResources;
   readonly admission: NodeAdmission;
   readonly fileCheckFrequencyMs: number;
-  /** Interval in milliseconds of a kubelet's sync loop. The health check depends on it. */
+  /** Interval in milliseconds of a kubelet's sync loop, from which the health check derives its limit. */
   readonly syncFrequencyMs: number;
   /** Minimum interval in milliseconds between two measurements of a volume's usage. */
   readonly volumeStatsMs: number;
@@ -62,7 +62,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   readonly podsPerCore: number;
   /** Maximum number of concurrent image pulls. Infinity means no limit. */
   readonly maxParallelImagePulls: number;
-  /** The policy that determines for which images on the node a pod must prove that it may pull them. */
+  /** Policy for images that are already on the node: whether a pod must have credentials that allow it to pull them. */
   readonly imageVerification: ImageVerification;
   /** Paths of the image credential provider plugins. */
   readonly credentialProviders?: ProviderPaths;
@@ -125,8 +125,8 @@ function compileRuntime(values: SettingValues) {
 }
 
 /**
- * Returns the paths of the credential provider plugins. If only one of the flags is set, returns both paths, which
- * `readProviderConfig` then rejects.
+ * Returns the paths of the credential provider plugins. If only one of the flags is set, the other path is empty, which
+ * `readProviderConfig` rejects.
  */
 function compileCredentialProviders(values: SettingValues): Pick<NodeConfig, 'credentialProviders'> {
   const config = values['--image-credential-provider-config'] ?? '';
@@ -159,7 +159,7 @@ function compileNodeIps({ '--node-ip': configured }: SettingValues, { addresses 
   return { followsHostAddresses, prefersIpv6, nodeIps };
 }
 
-/** Compiles flags, file and defaults into a frozen configuration. */
+/** Compiles the flags, the configuration file and the defaults into a frozen configuration. */
 export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
   const { flags, file, defaults } = given;
   const { rootDirectory, podLogsDirectory } = defaults;

@@ -7,7 +7,7 @@ import type { SettingValues } from './settings/settingValues.ts';
 
 export interface NodeResources {
   readonly reservedResources: ReservedResources;
-  /** Whether the limit for all pods together excludes the reserved resources. */
+  /** Whether the pods together are limited to the node's allocatable resources. */
   readonly enforcesAllocatable: boolean;
   /** Whether pods and their QoS classes have cgroups of their own. */
   readonly cgroupsPerQos: boolean;
@@ -26,7 +26,6 @@ export interface NodeResources {
   readonly singleProcessOomKill?: boolean;
 }
 
-/** Compiles the settings. */
 export function nodeResources(values: SettingValues): NodeResources {
   const { kubeletCgroups, singleProcessOOMKill } = values;
   const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = compileThresholds(values);
@@ -50,8 +49,8 @@ export function nodeResources(values: SettingValues): NodeResources {
 }
 
 /**
- * Returns the eviction thresholds. A file that sets any threshold disables all default thresholds, unless it merges
- * them explicitly.
+ * Returns the eviction thresholds. A file that sets any threshold disables all default thresholds, unless
+ * `mergeDefaultEvictionSettings` is true.
  */
 const compileThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;

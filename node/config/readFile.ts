@@ -12,7 +12,7 @@ import { allSettings } from './settings/allSettings.ts';
 import { isGroup, type Settings } from './settings/setting.ts';
 import { asFields } from './settings/settingValues.ts';
 
-/** A parsed KubeletConfiguration, with those of its fields that have no effect in this version. */
+/** A parsed KubeletConfiguration, and the names of its fields that have no effect in this version. */
 export interface ConfigFile {
   readonly path: string;
   readonly config: KubeletConfiguration;
@@ -57,9 +57,9 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   const settings = allSettings();
   return {
     path,
-    // The cast holds, because only strings have been replaced by strings.
+    // Safe cast: only strings were replaced, by other strings.
     config: resolvePaths(dirname(resolve(path)), parseResult.data, settings) as KubeletConfiguration,
-    // The cast holds, because the schema has accepted a map of fields.
+    // Safe cast: the schema accepts only a map of fields.
     writtenFields: input as Readonly<Record<string, unknown>>,
     ignored: [
       ...Object.keys(parseResult.data).filter((name) => isIgnoredField(name, settings)),

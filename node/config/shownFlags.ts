@@ -20,9 +20,9 @@ export function ownCommand(words: readonly string[]): string[] {
 type DisplayedConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'>;
 
 /**
- * Returns the value of every flag, or its default, by the flag's name without dashes. As on a kubelet, the
- * configuration file has no influence (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are
- * formatted like Go's flag package.
+ * Returns the value or default of every flag, keyed by its name without dashes. As on a kubelet, the configuration file
+ * is ignored (`GetFlagz` in `pkg/server/flagz/flagreader.go` of apiserver). Lists and maps are formatted like Go's flag
+ * package.
  */
 export function displayedFlags(config: DisplayedConfig): ReadonlyMap<string, string> {
   const givenFlags = new Map<string, unknown>(Object.entries(config.given.flags));

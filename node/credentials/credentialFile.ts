@@ -4,7 +4,7 @@ import { startTimeLimit } from '../../base/timeLimit.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 
-/** Default timeout of a read in milliseconds. Requests and lease renewals wait for the read. */
+/** Default timeout of a read in milliseconds. It is short, because requests and lease renewals wait for the read. */
 const READ_TIMEOUT_MS = 3_000;
 
 interface CredentialFileOptions {
@@ -22,7 +22,10 @@ export class CredentialFile {
   readonly #files: FileSystem;
   readonly #limitMs: number;
   #pendingRead: Promise<string> | undefined;
-  /** Whether a read is still running. No second read starts, because each one that hangs in the kernel occupies a thread. */
+  /**
+   * Whether a read is still running. In this case no other read is started, because each read that hangs in the kernel
+   * blocks a thread.
+   */
   #isReadRunning = false;
 
   constructor({ path, place: errorPrefix, files = hostFiles, limitMs = READ_TIMEOUT_MS }: CredentialFileOptions) {

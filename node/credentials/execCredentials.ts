@@ -14,7 +14,10 @@ interface ExecCredentialsOptions {
   /** Clock. `now` returns milliseconds since the epoch, and `monotonic` returns monotonic time. */
   readonly clock: { now(): number; monotonic(): number };
   readonly onProblem: (problem: string) => void;
-  /** Called when the certificate has changed, because open connections still use the previous one. */
+  /**
+   * Called after the certificate has changed, so that the caller can replace open connections, which still use the
+   * previous one.
+   */
   readonly onRenewed: () => void;
   readonly observer?: ExecPluginObserver | undefined;
 }

@@ -83,7 +83,8 @@ export class KubeconfigCredentials implements CredentialSource {
   /** Reads all credentials before the first request. Throws a `ConfigError` for the first invalid one. */
   async load(): Promise<void> {
     try {
-      // A plugin may depend on the network, for example, which is not ready yet, so it runs only for the first request.
+      // Do not run the plugin before the first request, because it may depend on something that is not ready yet, e.g.
+      // the network.
       if (this.#hasPlugin) tlsContext({ ca: await this.#pemReaders.ca?.() });
       else await Promise.all([this.context(), this.token()]);
     } catch (cause) {
@@ -114,7 +115,7 @@ export class KubeconfigCredentials implements CredentialSource {
 
   handleUnauthorized(): void {
     this.#bearerSource.handleUnauthorized();
-    // The server does not tell the client that it has rejected an expired certificate.
+    // Report certificate problems here, because the server's response does not mention an expired certificate.
     this.#reportProblems();
   }
 
@@ -125,7 +126,7 @@ export class KubeconfigCredentials implements CredentialSource {
     }
   }
 
-  /** Reads the certificate authorities, and reports each read after the first one. */
+  /** Reads the certificate authorities, and reports the result of each read after the first one. */
   async #readCa(): Promise<Pem | undefined> {
     const previousPem = this.#caPem;
     const reportReload = previousPem === undefined ? undefined : this.#onCaReload;

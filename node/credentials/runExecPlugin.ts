@@ -27,7 +27,7 @@ interface PluginCall {
   readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
 }
 
-/** Default timeout in milliseconds. A request waits for the plugin. */
+/** Default timeout of the plugin in milliseconds. The request that needs the credentials waits for the plugin. */
 const RUN_TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -42,7 +42,7 @@ const execCredentialSchema = z.object({
   }),
 });
 
-/** Runs the plugin and parses its output. Rejects with an error that starts with `place`. */
+/** Runs the plugin and parses its output. Rejects with an error that starts with `errorPrefix`. */
 export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
   const {
     exec,
@@ -86,7 +86,7 @@ const ownEnvironment = (): Record<string, string> =>
     ),
   );
 
-/** Returns the input of the plugin, which contains no earlier credentials. */
+/** Returns the input of the plugin, an ExecCredential without previous credentials. */
 function execInfo({ apiVersion, provideClusterInfo = false }: ExecFields, cluster: Kubeconfig['cluster']): object {
   const {
     extensions: _not,

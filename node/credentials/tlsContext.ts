@@ -20,8 +20,8 @@ export interface TlsContext {
   /** Expiry of the client certificate in milliseconds since the epoch. Undefined without a client certificate. */
   readonly expiresAt: number | undefined;
   /**
-   * Returns problems of the certificates at a time in milliseconds since the epoch. The context can be used
-   * nevertheless.
+   * Returns the problems of the certificates at `now` (milliseconds since the epoch) that do not prevent the use of the
+   * context.
    */
   problems(now: number): readonly string[];
 }

@@ -10,7 +10,7 @@ interface AgentPlacementDependencies {
   readonly resources: Pick<NodeConfig['resources'], 'kubeletCgroups' | 'oomScoreAdj'>;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   readonly clock: Clock;
-  /** Moves the process to a cgroup. Returns why it could not be moved. */
+  /** Moves the process to a cgroup. Returns the reason if that fails. */
   readonly moveToCgroup?: (name: string) => Promise<string | undefined>;
   readonly isInCgroup?: (name: string) => boolean;
   readonly applyScore?: (score: number) => Promise<string | undefined>;
@@ -21,7 +21,7 @@ const WITH_CGROUP_MS = 60_000;
 /** Check interval in milliseconds of a kubelet without a cgroup of its own. */
 const WITHOUT_CGROUP_MS = 300_000;
 
-/** Moves the agent's process to its cgroup and sets its OOM score. Restores both if they are changed. */
+/** Moves the agent's process to its cgroup and sets its OOM score. Restores both after external changes. */
 export class AgentPlacement {
   readonly #dependencies: Required<AgentPlacementDependencies>;
   /** Problems that have been logged and still exist. */
@@ -44,7 +44,8 @@ export class AgentPlacement {
   async apply(): Promise<void> {
     const { resources, logger, isInCgroup, moveToCgroup: moveTo, applyScore } = this.#dependencies;
     const { kubeletCgroups: name, oomScoreAdj } = resources;
-    // The check is repeated in the background, where a rejection would terminate the process.
+    // Handle rejections here, because `repeat` runs this method in the background, where an unhandled rejection would
+    // terminate the process.
     const describeMoveError = (error: unknown) => `the agent cannot move to the cgroup ${name}: ${messageOf(error)}`;
     const moveFailure = name && !isInCgroup(name) ? await moveTo(name).catch(describeMoveError) : undefined;
     const scoreProblem = await applyScore(oomScoreAdj);

@@ -21,7 +21,7 @@ interface CadvisorHostDependencies {
  * Minimum interval in milliseconds between two reads of the hardware, as in cAdvisor (`update_machine_info_interval`).
  */
 const HARDWARE_INTERVAL_MS = 300_000;
-/** Timeout in milliseconds of the call for the sandbox image. */
+/** Timeout in milliseconds of the call to the runtime for the name of the sandbox image. */
 const CALL_TIMEOUT_MS = 2_000;
 
 const readProc = (file: string): Promise<string> => readFile(`/proc/${file}`, 'utf8').catch(() => '');

@@ -50,8 +50,8 @@ export const canPodsSwap = ({ version, countsSwap, swapBytes }: CgroupFacts): bo
 export const swapCapacity = (meminfo: string): number => parseMeminfoBytes(meminfo, 'SwapTotal') ?? 0;
 
 /**
- * Returns a file that exists if the kernel accounts for swap. On cgroup v2, the file is in the agent's own cgroup,
- * because the root cgroup has no such file.
+ * Returns the path of a file that exists only if the kernel accounts for swap. On cgroup v2, this is a file of the
+ * agent's own cgroup, because the root cgroup does not have it.
  */
 async function swapAccountingFile({ root, version }: Hierarchy): Promise<string> {
   if (version === 'v1') return join(root, 'memory.memsw.limit_in_bytes');

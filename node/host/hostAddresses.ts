@@ -37,7 +37,7 @@ export function hostAddresses(interfaces: InterfaceMap, routes: string): string[
   return addresses.length > 0 ? addresses : LOOPBACK_ADDRESSES;
 }
 
-/** The address of a host without a network. */
+/** Fallback for a host without a network. */
 const LOOPBACK_ADDRESSES = ['127.0.0.1'];
 
 /**
@@ -50,8 +50,8 @@ const POD_INTERFACE = /^(statelet|docker|cni|virbr|veth|br-)/;
 const defaultRouteInterface = (routes: string): string | undefined => /^(\S+)\t00000000\t/m.exec(routes)?.[1];
 
 /**
- * Returns a function that reads the host's current addresses. While the host has no default route, it returns the previous
- * addresses as a kubelet does, because the remaining ones may be those of a pod bridge.
+ * Returns a function that reads the host's current addresses. While the host has no default route, it returns the
+ * previous addresses as a kubelet does, because the remaining addresses may be those of a pod bridge.
  */
 export function trackHostAddresses(
   initialAddresses: readonly string[],
@@ -88,7 +88,7 @@ export function nodeAddresses(
 
 type AddressConfig = Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses' | 'prefersIpv6' | 'cluster'>;
 
-/** Returns a warning for each configured address that a kubelet would not report, in the words of a kubelet. */
+/** Returns a warning for each configured address that a kubelet would not report, with the kubelet's wording. */
 export function nodeIpWarnings(
   { nodeIps, followsHostAddresses }: Pick<NodeConfig, 'nodeIps' | 'followsHostAddresses'>,
   interfaces: InterfaceMap,

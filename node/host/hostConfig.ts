@@ -23,9 +23,9 @@ import { trackNodeNameAddress } from './nodeNameAddress.ts';
 const CRASH_BASE_MS = 10_000;
 
 /**
- * Returns how many sandboxes and containers are started concurrently. A start spends much of its time waiting for the
- * kernel, the network plugins or a shim. Twice as many starts as the host has CPUs therefore keep the CPUs busy, and
- * more would slow all starts down.
+ * Returns the maximum number of concurrent starts of sandboxes and containers. A start spends much of its time waiting
+ * for the kernel, the network plugins or a shim. Two starts per CPU therefore keep the CPUs busy, and more would slow
+ * down all of them.
  */
 const startSlots = ({ cpuCount }: MachineInfo): number => 2 * cpuCount;
 
@@ -91,7 +91,7 @@ async function readRuntimeFacts(
     detectCgroupDriver(cri, config.cgroupDriver),
     readCgroupFacts(config.resources, hierarchies),
     thermalThrottlePaths(),
-    // The address that the node's name resolves to matters only in a cluster.
+    // Only a node in a cluster uses the address that its name resolves to.
     ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
   ]);
   return {

@@ -72,13 +72,16 @@ interface DirectoryFlags {
 export const candidateSockets = (flags: DirectoryFlags): string[] => candidateRoots(flags).map(socketPath);
 
 /**
- * Whether flags or `STATELET_STATE_DIR` set the directory of the agent, in which case the default directories do not
- * count.
+ * Whether flags or `STATELET_STATE_DIR` set the directory of the agent, in which case the default directories are not
+ * searched.
  */
 export const isAgentDirectorySet = (flags: DirectoryFlags): boolean =>
   (flags.rootDir ?? flags.stateDir ?? environmentStateDirectory()) !== undefined;
 
-/** Returns the root directories that an agent may have: the one that the flags set, or else all default ones. */
+/**
+ * Returns the root directories in which an agent may run: those that the flags or the environment set, or else all
+ * default ones.
+ */
 export function candidateRoots({ rootDir, stateDir: stateDirFlag }: DirectoryFlags): string[] {
   const stateDir = stateDirFlag ?? (rootDir === undefined ? environmentStateDirectory() : undefined);
   const rootDirectoryBelow = (directory: string) => stateLayout(directory).rootDirectory;

@@ -24,7 +24,7 @@ async function createFormattedStream(
 const withoutSecrets = ({ texts }: Redaction): Pick<LoggerOptions, 'hooks' | 'serializers'> => ({
   hooks: {
     logMethod(args, method) {
-      // The cast holds, because redaction preserves the type of each argument.
+      // Safe cast: redaction preserves the type of each argument.
       method.apply(this, args.map((arg: unknown) => (typeof arg === 'string' ? texts(arg) : arg)) as typeof args);
     },
   },

@@ -10,13 +10,14 @@ import { type PodWithTree, podActors } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 
 /**
- * Logs every change of a pod's phase and readiness at info level, and every new failure of an actor that no event has reported
- * at warn level. Events are logged at debug level, except for the first occurrence of a Warning. Returns a function that stops it.
+ * Logs each change of a pod's phase or readiness at info level, and each new failure of an actor at warn level unless
+ * an event has reported it. Events are logged at debug level, except for the first occurrence of a Warning. Returns a
+ * function that stops the logging.
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const loggedStatuses = new Map<string, string>();
   const failures = new Map<string, Map<string, Failure>>();
-  /** The actors of each pod at its last change. A changed actor is a new object. */
+  /** The actors of each pod as of its last change. An unchanged actor is still the same object. */
   const previousActors = new Map<string, ReadonlySet<ActorNode>>();
   const events = new Map<string, string[]>();
   const unsubscribeEvents = agent.subscribeEvents(({ event, removed }) => {
@@ -62,8 +63,8 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
 }
 
 /**
- * Reason of an event that a node without cluster DNS already records once about itself. The same events about its pods
- * are logged only at debug level.
+ * Reason of an event that a node without cluster DNS records about itself and about its pods. The events about pods are
+ * logged only at debug level.
  */
 const NODE_WIDE_REASON = 'MissingClusterDNS';
 /** Number of a pod's latest warnings that are compared with the failures of its actors. */
@@ -108,7 +109,8 @@ function logFailure(
   const { reason, message } = lastFailure;
   // A retry that fails in the same way is not logged again.
   if (previousFailure?.reason === reason && previousFailure.message === message) return;
-  // An unreachable runtime is logged once for all pods. A call that hangs is logged if the runtime is otherwise ready.
+  // Other log lines report an unreachable runtime once for all pods. A call timeout is logged here if the runtime is
+  // ready.
   const isRuntimeFailure =
     reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
   const level = isRuntimeFailure ? 'debug' : 'warn';

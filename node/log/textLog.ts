@@ -30,9 +30,7 @@ const recordSchema = z.looseObject({
 });
 const errorSchema = z.looseObject({ message: z.string(), stack: z.optional(z.string()) });
 
-/**
- * Formats pino's lines as text. It does so synchronously, so that the last lines before the process exits are not lost.
- */
+/** Formats pino's lines as text, synchronously so that the last lines before an exit are not lost. */
 export const createTextLog = (destination: DestinationStream): DestinationStream => ({
   write: (line) => destination.write(formatTextLine(line)),
 });
@@ -92,7 +90,7 @@ function formatError(value: unknown): string {
 }
 
 /**
- * Frames of a stack from `callerOfLog` to the statement that logs: `callerOfLog` itself, `write` and `LOG` of pino, the
+ * Number of stack frames from `callerOfLog` to the log statement: `callerOfLog` itself, `write` and `LOG` of pino, the
  * `logMethod` hook, and the function of pino that calls the hook. Only `callerOfLog` has the same name in the bundle.
  */
 const SKIPPED_FRAMES = 6;
@@ -123,11 +121,14 @@ function callerInBundle(position: string): string | undefined {
   return callersByPosition.get(position);
 }
 
-/** Returns the source file and line of the statement that logs, for a pino with a `logMethod` hook. */
+/**
+ * Returns the source file and line of the current log statement. The logger must be a pino logger with a `logMethod`
+ * hook.
+ */
 export function callerOfLog(): { readonly caller?: string } {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = SKIPPED_FRAMES;
-  // The first line is the message.
+  // The first line of the stack is the error's message.
   const stackFrames = new Error('stack').stack?.split('\n') ?? [];
   Error.stackTraceLimit = stackTraceLimit;
   const [, path, line, column] = /([^\s(]+):(\d+):(\d+)\)?$/.exec(stackFrames[SKIPPED_FRAMES] ?? '') ?? [];

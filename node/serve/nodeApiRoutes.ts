@@ -94,7 +94,10 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
   ];
 }
 
-/** Returns the routes for the resource usage of the node, pods and containers. `startedAt` is in milliseconds since the epoch. */
+/**
+ * Returns the routes for the resource usage of the node, pods and containers. `startedAt` is in milliseconds since the
+ * epoch.
+ */
 const usageRoutes = ({ agent, cri, clock, stats }: RouteDependencies, startedAt: number): readonly Route[] => [
   summaryRoute({ stats: stats.provider }),
   resourceMetricsRoute({ stats: stats.provider, startedAt }),
@@ -109,7 +112,7 @@ const usageRoutes = ({ agent, cri, clock, stats }: RouteDependencies, startedAt:
 
 const SYSTEM_LOGS = '/var/log';
 
-/** Returns a function that waits for a duration of the clock, or until the client has disconnected. */
+/** Returns a function that waits for a number of milliseconds, or until the client disconnects. */
 const pauseOn = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
   if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
 };

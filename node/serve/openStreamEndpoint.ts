@@ -32,7 +32,7 @@ export async function openStreamEndpoint(
   const options = { signal, timeoutMs: TIMEOUT_MS };
   const running = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(throwRuntimeMessage);
   const containerId = (await running) ?? throwNotRunning(pod, request);
-  // Whether the container's process has a terminal is decided when it starts.
+  // An attach request cannot change whether the running process has a terminal.
   const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);
   const { stdin, stdout } = request;
   const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };

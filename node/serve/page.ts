@@ -38,7 +38,7 @@ export function startPage(options: PageOptions): { close(): Promise<void> } {
     startService: () => servePage(options, inspect),
     clock,
     onStarted: ({ url: urlWithToken }) => {
-      // The log does not contain the token, because other users may read it.
+      // Do not log the token, because other users may be able to read the log.
       const url = `${new URL(urlWithToken).origin}/`;
       logger.info({ url }, `the page is at ${url}`);
       onServed?.(urlWithToken);

@@ -58,7 +58,7 @@ export async function readPageToken(path: string): Promise<string | undefined> {
       await fileHandle.close();
     }
   } catch {
-    // `writePageLink` replaces a file that cannot be read, and reports the error if it cannot.
+    // `writePageLink` will replace the unreadable file, or report why it cannot.
     return undefined;
   }
 }

@@ -52,7 +52,7 @@ function publishLink(
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },
 ): { close(): Promise<void> } {
   const file = pageLinkPath(config.rootDirectory);
-  // The link contains the token, which a closure would retain in the heap.
+  // The link contains the token. Without the `Secret`, the closure below would retain it in the heap.
   const secretLink = new Secret(url);
   const onSetAside = (directory: string, renamedTo: string) =>
     logger.warn(

@@ -39,7 +39,7 @@ export interface NodeApiDependencies {
   readonly config: NodeConfig;
   readonly agent: Pick<NodeAgent, 'knownPods' | 'pods' | 'health' | 'subscribe'>;
   readonly cri: Cri;
-  /** Client for access reviews, and announcements of renewed serving certificates. Undefined without a cluster. */
+  /** Client for access reviews, and notifications of renewed serving certificates. Undefined without a cluster. */
   readonly cluster?: { readonly reviewClient: KubeClient; followServing(listener: () => void): void } | undefined;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -62,8 +62,8 @@ export interface NodeApiServer {
 }
 
 /**
- * Serves the API. If that fails, a node of a cluster rejects, as a kubelet does, whereas a node without a cluster
- * retries, because nothing depends on its API.
+ * Serves the API. On failure, rejects on a node of a cluster, because a kubelet exits too, and retries on a node
+ * without a cluster, because nothing depends on its API.
  */
 export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<NodeApiServer> {
   const { config, clock } = dependencies;
@@ -160,7 +160,7 @@ async function listenReadOnly(dependencies: ListenerDependencies, port: number) 
   return listenPlain({ address, routes, clock, onError: errorLogger(dependencies), onRequest });
 }
 
-/** Returns the routes of the API, which count scrapes. `paths` returns the paths of all routes. */
+/** Returns the routes of the API, wrapped so that scrapes are counted. `paths` returns the paths of all routes. */
 async function createCountedRoutes(
   { use, ...parts }: ListenerDependencies,
   paths: () => readonly string[],

@@ -16,7 +16,7 @@ import { ownVersion } from './version.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
-  /** Observers that count. A kind that `combineObservers` does not combine does not compile here. */
+  /** Observers that update the metrics. The type admits only kinds that `combineObservers` supports. */
   readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
   /** Wraps a runtime so that its calls are counted. */
   withCallMetrics(cri: Cri): Cri;

@@ -33,9 +33,9 @@ interface MemoryReleaseDependencies {
 
 /**
  * Returns memory to the host after each burst of changes, and whenever memory has grown for another reason. V8 itself
- * would wait for the next burst. During a burst the young generation may grow. In the mebibyte that is enough for an
- * idle agent, V8 would collect garbage several times for each starting pod and promote most of the objects. `subscribe`
- * calls its listener on each change. Returns a function that stops the releases.
+ * would wait for the next burst. During a burst the young generation may grow. With the 1 MiB that suffices for an idle
+ * agent, V8 would collect garbage several times for each starting pod and promote most objects. `subscribe` calls its
+ * listener on each change. Returns a function that stops the releases.
  */
 export function releaseWhenQuiet(
   subscribe: (onChange: () => void) => () => void,

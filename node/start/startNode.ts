@@ -1,4 +1,4 @@
-/** Starts the node for the command line: `createNode` on this host, with its log, its events and its API. */
+/** Starts a node on this host for the command line, with a log, events and the node's API. */
 import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';

@@ -7,8 +7,7 @@ import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';
 
 /**
- * Minimum timeout of the watchdog in milliseconds. With this timeout or a shorter one, the watchdog would kill a
- * healthy agent.
+ * Longest timeout of the watchdog in milliseconds that is rejected, because such a watchdog would kill a healthy agent.
  */
 const MIN_WATCHDOG_MS = 1_000;
 
@@ -62,7 +61,7 @@ interface SystemdDependencies {
 }
 
 export interface SystemdNotifier {
-  /** Reports that the agent has started. Afterwards the watchdog is notified as long as the health checks pass. */
+  /** Reports that the agent has started. Afterwards, notifies the watchdog while the health checks pass. */
   ready(): Promise<void>;
   /** Reports that the agent is stopping. */
   stopping(): Promise<void>;
@@ -87,7 +86,7 @@ export function createSystemdNotifier(
   const notifyWatchdog = async () => {
     timer = clock.setTimeout(() => void notifyWatchdog(), (watchdogMs ?? 0) / 2);
     const checkFailure = failedCheck(checks);
-    // systemd restarts the agent if the notifications stop.
+    // Without further notifications, systemd restarts the agent.
     if (checkFailure !== undefined)
       logger.error(`the watchdog of systemd is not notified, because the agent is unhealthy: ${checkFailure}`);
     else await sendState('WATCHDOG=1', abortController.signal);

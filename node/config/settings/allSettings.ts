@@ -47,7 +47,7 @@ export const allSettings = () => ({
 
 export type AllSettings = ReturnType<typeof allSettings>;
 
-/** A configuration with valid fields that may still violate a rule about several fields. */
+/** A configuration whose fields are valid individually, but may violate a rule about several fields. */
 export type KubeletFields = FieldsOf<AllSettings>;
 
 /** The parsed flags of `run` and `up`, by their full names. */

@@ -20,7 +20,7 @@ const cloudProvider = matchingStringSchema(
   (provider) => provider === '' || isExternalProvider(provider),
 );
 
-/** Settings of the cluster that the node belongs to, and of its credentials there. */
+/** Settings of the cluster that the node joins, and of the node's credentials for it. */
 const membershipSettings = () =>
   declareSettings({
     '--kubeconfig': {
@@ -110,7 +110,7 @@ const registrationSettings = () =>
     },
   });
 
-/** Settings of the reports about the node to its cluster. */
+/** Settings for reporting the node's status to its cluster. */
 const reportingSettings = () =>
   declareSettings({
     nodeStatusUpdateFrequency: {
@@ -139,7 +139,7 @@ const reportingSettings = () =>
     },
   });
 
-/** Settings of the API server's client. */
+/** Settings of the API client. */
 const client = () =>
   declareSettings({
     configMapAndSecretChangeDetectionStrategy: {

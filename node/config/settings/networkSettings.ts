@@ -16,7 +16,7 @@ const address = z.custom<string>((value) => typeof value === 'string' && isIP(va
   error: 'expected an IP address',
 });
 
-/** Settings of the names and addresses of the node and its pods, and of the host's packet rules. */
+/** Settings of the names and addresses of the node and its pods, and of the host's iptables rules. */
 export const networkSettings = () =>
   declareSettings({
     '--hostname-override': {

@@ -14,14 +14,14 @@ export interface SettingDefinition {
   readonly defaultFrom?: string;
   /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` stand for the defaults. */
   readonly effect?: string;
-  /** The reason why the field has no effect. One warning at the start lists all such fields that the file sets. */
+  /** The reason why the field has no effect. A warning at startup lists all such fields that the file sets. */
   readonly ignored?: string;
   readonly flag?: FlagDefinition;
-  /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these. */
+  /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these flags. */
   readonly unsupportedFlag?: string;
   /**
-   * Whether 0, false and the empty string are values, as for a Go field with a pointer or without `omitempty`. In any
-   * other field, they stand for the default, and /configz leaves them out.
+   * Whether 0, false and the empty string are valid values, as for a Go field that is a pointer or has no `omitempty`.
+   * For any other field, they mean the default, and /configz omits them.
    */
   readonly allowsZeroValue?: true;
   /** Whether /configz leaves out the default value, as a kubelet does if Go's field stays nil. */
@@ -50,9 +50,9 @@ export interface FlagDefinition {
   readonly upDefault?: string;
   /** The type of the value on the command line, if it is written differently than in a file. */
   readonly type?: z.ZodMiniType;
-  /** The command that has the flag. Undefined if both have it. */
+  /** The only command that has the flag. Undefined if both `run` and `up` have it. */
   readonly command?: 'run' | 'up';
-  /** Whether an empty value counts as unset. Any other flag takes precedence over the file even if it is empty. */
+  /** Whether an empty value counts as unset. Other flags override the file even if they are empty. */
   readonly emptyIsUnset?: true;
   /** Whether repeated values are joined with commas. */
   readonly repeats?: true;
@@ -133,5 +133,5 @@ type ValueOf<E> = E extends { readonly fields: infer F }
 
 type FlaggedValue<E> = E extends { readonly flag: unknown } ? FlagValue<E> : never;
 
-/** The effective values: those of the flags, else of the file, else the defaults. */
+/** The effective values. Flags take precedence over the file, and the file takes precedence over the defaults. */
 export type ValuesOf<S> = { readonly [K in keyof S]: ValueOf<S[K]> };

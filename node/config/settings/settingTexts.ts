@@ -3,8 +3,9 @@ import { lookUp } from '../../../base/lookUp.ts';
 import { isGroup, type SettingDefinition, type Settings } from './setting.ts';
 
 /**
- * Replaces the placeholders in a text with the defaults of a setting: `{default}`, `{standalone}`, and in the text of a
- * group the path of a field, e.g. `{webhook.cacheTTL}`. `replacements` take precedence.
+ * Replaces the placeholders in a text with the defaults of a setting. The placeholders are `{default}` and
+ * `{standalone}` or, in the text of a group, the path of a field, e.g. `{webhook.cacheTTL}`. `replacements` take
+ * precedence.
  */
 export function withDefaults(
   text: string,

@@ -1,4 +1,7 @@
-/** Computes the effective values of all settings: those of the flags, else of the file, else the defaults. */
+/**
+ * Computes the effective values of all settings. Flags take precedence over the file, and the file takes precedence
+ * over the defaults.
+ */
 
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/lookUp.ts';
@@ -20,7 +23,7 @@ interface ConfiguredValues {
 
 /**
  * Returns the value of every setting, with durations in milliseconds. `defaults` contains the defaults of the command,
- * which take precedence over those in the table.
+ * which take precedence over those of the settings.
  */
 export function settingValues({
   flags,
@@ -31,7 +34,7 @@ export function settingValues({
   readonly file?: Partial<KubeletFields> | undefined;
   readonly defaults?: Partial<SettingValues>;
 }): SettingValues {
-  // Safe cast: each value is one that the type of the setting has returned.
+  // Safe cast: each value has the type of its setting.
   return compileGroup(allSettings(), { flags, fields: file }, defaults) as SettingValues;
 }
 
@@ -65,19 +68,19 @@ export function configuredValue(
   );
 }
 
-/** Whether a value of the file is Go's zero value, written or parsed. An empty list or map is not a zero value. */
+/** Whether a value of the file, raw or parsed, is Go's zero value. Empty lists and maps do not count. */
 const isGoZeroValue = (value: unknown, { type }: SettingDefinition): boolean =>
   value === 0 || value === '' || (typeof value === 'string' && isDurationSchema(type) && parseDuration(value) === 0);
 
 export const isStandalone = (flags: SettingMap): boolean => flags['--kubeconfig'] === undefined;
 
-/** Returns the default as written in a file, on a node with or without a cluster. */
+/** Returns the default in the form of a configuration file. A standalone node may have a different default. */
 export const defaultInFile = (
   { default: inCluster, standaloneDefault }: SettingDefinition,
   standalone: boolean,
 ): unknown => (standalone && standaloneDefault !== undefined ? standaloneDefault : inCluster);
 
-/** Returns the default as the type of the setting parses it. */
+/** Returns the default as parsed by the schema of the setting. */
 export function defaultValue(setting: SettingDefinition, standalone: boolean): unknown {
   const unparsedDefault = defaultInFile(setting, standalone);
   return unparsedDefault === undefined ? undefined : z.parse(setting.type, unparsedDefault);
