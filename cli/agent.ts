@@ -5,12 +5,12 @@ import { runningAgentPid } from '../node/start/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
 import { findListeningAgents } from '../socket/socketPath.ts';
 
-/** Returns the process ID of the agent with this socket, from the lock of its root directory. */
+/** Returns the process ID of the agent with this socket, according to the lock in its root directory. */
 const findAgentPid = (socket: string): Promise<number | undefined> => runningAgentPid(dirname(socket));
 
 /**
- * Connects to the agent selected by the flags or `STATELET_STATE_DIR`, else to one at a default path, else to the only
- * agent.
+ * Connects to the agent that the flags or `STATELET_STATE_DIR` select. Without a selection, connects to an agent at a
+ * default path, or else to the only agent on the host.
  */
 export const connectAgent = (options: { rootDir?: string; stateDir?: string }): Promise<AgentClient> => {
   const sockets = candidateSockets(options);
@@ -19,7 +19,7 @@ export const connectAgent = (options: { rootDir?: string; stateDir?: string }): 
     : connectFirstAgent(sockets, findListeningAgents);
 };
 
-/** Connects to the first of `sockets` on which an agent responds, else to the only agent of the host. */
+/** Connects to the first of `sockets` on which an agent responds, or else to the only other agent on the host. */
 export async function connectFirstAgent(
   sockets: readonly string[],
   listAgents: () => Promise<readonly string[]>,

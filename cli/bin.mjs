@@ -7,22 +7,22 @@ import { setFlagsFromString } from 'node:v8';
 const root = dirname(import.meta.dirname);
 
 /**
- * Compiles only hot functions to machine code, because a node agent is mostly idle. TurboFan is off, because compiling
- * a single function costs 5 MiB, and Maglev suffices.
+ * V8 flags that compile only hot functions to machine code, because a node agent is mostly idle. TurboFan is disabled,
+ * because it costs 5 MiB as soon as it compiles a single function, and Maglev suffices.
  */
 const optimizationFlags = ['--invocation-count-for-maglev=12000', '--no-turbofan'];
 
 /**
- * Discards baseline code that did not run between two garbage collections, which saves 2.5 MiB with 50 pods and is
- * quickly recompiled from bytecode. Bytecode is retained, because recreating it needs the parser and would delay the
- * next pod.
+ * V8 flags that discard baseline code that did not run between two garbage collections, which saves 2.5 MiB with 50
+ * pods. Baseline code is quickly recompiled from bytecode. Bytecode is retained, because recreating it needs the parser
+ * and would delay the next pod.
  */
 const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-flush-bytecode'];
 
 /**
- * Stops the growth of the young generation. It may grow during the start, which makes it a tenth faster, and during
- * bursts (node/start/quietRelease.ts). Without this flag and `optimizationFlags`, 50 pods would take a third more
- * memory.
+ * V8 flag that stops the growth of the young generation. A daemon sets it only after the start, which is a tenth faster
+ * with a growing young generation, and lifts it during bursts (node/start/quietRelease.ts). Without this flag and
+ * `optimizationFlags`, 50 pods would take a third more memory.
  */
 const heapGrowthFlag = '--semi-space-growth-factor=1';
 

@@ -44,7 +44,7 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
     const isLarger = accepted === undefined || code.length > accepted.code.length;
     await write(file, path, isLarger ? code : accepted.code, (accepted?.saves ?? 0) + 1);
   };
-  // The timer does not delay an exit.
+  // `unref` prevents the timer from delaying an exit.
   setTimeout(save, afterMs).unref();
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));

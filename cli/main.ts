@@ -158,7 +158,10 @@ const program = createProgram({
   charts: async (options) => (await import('./commands/record/charts.ts')).printCharts(options, write),
 });
 
-/** Exits when all output has been written. Waits one more turn, because streams emit errors a turn later. */
+/**
+ * Exits when all output has been written. Waits one more turn of the event loop, because streams emit errors a turn
+ * later.
+ */
 function exitWhenFlushed(code?: number): void {
   process.stdout.write('', () => setImmediate(() => exitNow(code ?? process.exitCode ?? 0)));
 }

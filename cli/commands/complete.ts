@@ -19,7 +19,7 @@ export type ListPods = (flags: {
   readonly stateDir?: string;
 }) => Promise<readonly CompletionPod[]>;
 
-/** The command line after the name of the command. */
+/** The parsed words after the command's name. */
 interface ParsedLine {
   readonly flagValues: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
@@ -48,12 +48,12 @@ export const listPods: ListPods = async (flags) => {
 };
 
 /**
- * Returns the candidates for the last word, one per line for the shell script, then `:file` if files are candidates, or
- * `:none`.
+ * Returns the output for the completion script: one candidate for the last word per line, followed by `:file` if file
+ * names are candidates too, or else by `:none`.
  */
 export async function complete(program: Command, words: readonly string[], queryPods: ListPods): Promise<string[]> {
   const [typed = ''] = words.slice(-1);
-  // bash splits --flag=value at the =, which becomes a word.
+  // bash passes `--flag=value` as three words: the flag, `=` and the value.
   const leadingWords = words.slice(0, -1).filter((word) => word !== '=');
   const lastWord = typed === '=' ? '' : typed;
   const [, flag, current = lastWord] = /^(--[\w-]+=)(.*)$/.exec(lastWord) ?? [];
@@ -140,8 +140,8 @@ const listPodNames = async (line: ParsedLine, queryPods: ListPods): Promise<stri
   (await listPodsInNamespace(line, queryPods)).map(({ name }) => name);
 
 /**
- * Returns the containers or volumes of the pod named on the line, by its full or its manifest's name, or else of all
- * pods.
+ * Returns the containers or volumes of the pod that the command line names, in full or by its manifest's name. Without
+ * a name, returns those of all pods.
  */
 async function listPodPartNames(
   line: ParsedLine,
@@ -178,7 +178,7 @@ const KINDS_BY_COMMAND: ReadonlyMap<string, readonly string[]> = new Map([
 
 const isPodKind = (kind = ''): boolean => KINDS.pods.some((each) => each === kind);
 
-/** Completes `logs POD CONTAINER`, where the pod may be spelt NAME or pod/NAME. */
+/** Completes `logs POD CONTAINER`. The pod can be written as NAME or pod/NAME. */
 async function listLogsArguments(
   line: ParsedLine,
   { current, ask }: { current: string; ask: ListPods },
@@ -190,7 +190,7 @@ async function listLogsArguments(
   return name !== undefined && isPodKind(kind) ? matchingNames.map((each) => `${kind}/${each}`) : matchingNames;
 }
 
-/** Completes an argument that is not a flag: KIND, then NAME, or KIND/NAME. */
+/** Completes a positional argument: `KIND NAME` or `KIND/NAME`. */
 async function listArgumentCandidates(
   command: Command,
   line: ParsedLine,

@@ -1,4 +1,4 @@
-/** Scripts for shells to source, which call `statelet __complete` on Tab. */
+/** Completion scripts, which shells source and which call `statelet __complete` on Tab. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];

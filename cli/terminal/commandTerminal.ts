@@ -47,7 +47,7 @@ export function enterRawMode(input: KeyInput): () => void {
 
 /**
  * Reports the size of the terminal now and after each change, until the returned function is called. With `redraws`,
- * first reports a different size, because a program that is attached to redraws its screen only when the size changes.
+ * first reports a different size, because an already running program redraws its screen only when the size changes.
  */
 export function followSize(screen: SizedOutput, onSize: (size: TerminalSize) => void, redraws = false): () => void {
   const reportSize = () => {

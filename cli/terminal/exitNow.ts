@@ -1,9 +1,9 @@
-/** Prefix of Node.js' names for resources of file system calls. */
+/** Prefix of the names that Node.js gives to pending file system calls. */
 const FILE_REQUEST = 'FSReq';
 
 /**
- * Terminates the process. On exit, Node.js waits for the threads of its file system calls, which is forever if one
- * hangs. So while a call is in progress, the process is replaced with a shell that exits with the code, because exec
+ * Terminates the process. On exit, Node.js waits for the threads of its file system calls, forever if one hangs.
+ * Therefore, while a call is in progress, the process is replaced with a shell that exits with the code, because exec
  * ends all threads.
  */
 export function exitNow(code: string | number = 0): void {

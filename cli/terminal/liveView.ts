@@ -13,7 +13,7 @@ export interface LiveView {
   close(): void;
 }
 
-/** The terminal's stream, or that of a file or pipe. */
+/** The output stream, which is a terminal, a file or a pipe. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -26,7 +26,10 @@ export interface Output {
 
 const READY_CHECK_MS = 250;
 
-/** Calls `onReady` once, with the line "node ready", when no pod is pending and this stays so for a second. */
+/**
+ * Calls `onReady` once, with the line "node ready: …", when no pod is pending and the counts of pods have not changed
+ * for a second.
+ */
 export function announceReady(agent: AgentPort, onReady: (line: string) => void): () => void {
   const isSettled = createSettledCheck();
   const check = () => {

@@ -29,7 +29,10 @@ export interface ScreenOptions {
   readonly isInForeground?: () => boolean;
 }
 
-/** Returns the size and the colors of the terminal. A terminal of unknown size reports 0 columns and rows. */
+/**
+ * Returns the size of the terminal and whether it supports colours. A terminal of unknown size reports 0 columns and
+ * rows.
+ */
 function surfaceOf(output: Output): Surface {
   return { width: output.columns || 80, height: output.rows || 24, colour: output.hasColors?.() ?? false };
 }
@@ -111,7 +114,8 @@ export class TerminalScreen {
   }
 
   #acquire(): void {
-    // In the background, the kernel would stop the process (SIGTTOU). It acquires the terminal when it is resumed.
+    // Do not draw in the background, where the kernel would stop the process (SIGTTOU). The process acquires the
+    // terminal when it is resumed.
     if (this.isUntouched || !this.#isInForeground()) return;
     this.#state = 'drawing';
     this.#keyboard.acquire();

@@ -29,7 +29,7 @@ export class TerminalText {
     return this.#withColours(decodedText.slice(0, incompleteIndex));
   }
 
-  /** Returns the incomplete rest. */
+  /** Returns the text of an incomplete character or sequence at the end of the output. */
   flush(): string {
     const remainingText = this.#withColours(this.#bufferedText + this.#decoder.decode());
     this.#bufferedText = '';

@@ -27,7 +27,7 @@ function createScrollback(): Scrollback {
   };
 }
 
-/** Creates the full-screen table. Printed lines are on the terminal again after it closes. */
+/** Creates the full-screen table. Lines that are printed while it is open remain on the terminal after it closes. */
 export const terminalView = (output: Output, options: ScreenOptions): LiveView => new TerminalView(output, options);
 
 class TerminalView implements LiveView {
@@ -101,7 +101,7 @@ class TerminalView implements LiveView {
     return this.#frame.lines;
   }
 
-  /** Returns the printed lines and the final table. */
+  /** Returns the printed lines and the final table, or nothing if the view is only suspended. */
   #finalLines(surface: Surface, next: 'suspended' | 'closed'): readonly string[] {
     const scene = this.#scene();
     return scene === undefined || next === 'suspended' ? [] : [...this.#log.lines(), ...renderFinal(scene, surface)];

@@ -29,7 +29,7 @@ export async function describe(
   const events = readEventList(await agent.json('/api/v1/events')).filter(
     ({ involvedObject }) => involvedObject.uid === pod.metadata.uid,
   );
-  // The pod may have been removed since. In this case, describe it without the extras.
+  // The pod may have been removed in the meantime. In this case, describe it without its explanation.
   const explanationPath = `/explain/uids/${encodeURIComponent(pod.metadata.uid)}`;
   const podExtras = await agent.json(explanationPath).then(readPodExtras, () => undefined);
   write(describePod(pod, events, systemClock.now(), podExtras));

@@ -6,9 +6,9 @@ import { KINDS, parseResource, unknownKind } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
-  /** Explains only this container of the pod. */
+  /** Container to explain instead of the whole pod. */
   readonly container?: string;
-  /** Explains only this volume of the pod. */
+  /** Volume to explain instead of the whole pod. */
   readonly volume?: string;
   readonly output?: 'json';
   readonly rootDir?: string;
@@ -71,7 +71,7 @@ export function selectedPart({ container, volume }: Pick<ExplainOptions, 'contai
   return volume === undefined ? undefined : { kind: 'volume', name: volume };
 }
 
-/** Returns the path of a part's explanation, relative to its pod. */
+/** Returns the path of a part's explanation, relative to that of the pod. */
 const partPath = (part: PodPart | undefined): string =>
   part === undefined ? '' : `/${part.kind}s/${encodeURIComponent(part.name)}`;
 

@@ -82,7 +82,7 @@ async function printChanges(
     initialJsonByUid.delete(uid);
     if (isListed) continue;
     const isSelected = selectPods([pod], query).length > 0;
-    // Like an API server's watch, print a pod once more when it no longer matches the selector.
+    // Like an API server's watch, print a pod one last time when it no longer matches the selector.
     if (isSelected || selectedUids.has(uid)) await print([pod]);
     if (isSelected) selectedUids.add(uid);
     else selectedUids.delete(uid);

@@ -46,7 +46,9 @@ function parseActorFilter(args: readonly string[], { filter = '' }: GetActorsOpt
 
 const namespaceOf = ({ pod }: ActorRow): string => pod?.namespace ?? '';
 
-/** Returns the name without the namespace, which has its own column. */
+/**
+ * Returns the name of a pod without its namespace, which has its own column, and without the node's name at its end.
+ */
 const nameWithoutNode = ({ depth, name, pod }: ActorRow, node: string): string =>
   pod && depth === 0 ? withoutNodeSuffix(pod.name, node) : name;
 
@@ -64,7 +66,7 @@ function listActors(actors: ActorsResponse, matches: ActorFilter, options: GetAc
 
 const actorReference = ({ row: { actor, pod } }: ListedActor): string => actorRef(actor, pod);
 
-/** Converts an actor to plain data, without its children, which are separate items. */
+/** Converts an actor to plain data, without its children, which the list contains as separate items. */
 function objectOfActor(each: ListedActor) {
   const { actor, pod: rowPod, kind } = each.row;
   const { name, machine, state, tags, since, until, waitingFor, lastFailure, facts, lists, lastRun } = actor;
@@ -91,7 +93,7 @@ function objectOfActor(each: ListedActor) {
 
 const DEFAULT_COLUMNS = ['NAME', 'KIND', 'IS', 'STATE', 'UNTIL', 'AGE'];
 const WIDE_COLUMNS = [...DEFAULT_COLUMNS, 'SINCE', 'WAITING FOR', 'LAST FAILURE', 'PATH'];
-/** Minimum widths of names, kinds and states on a narrow terminal. */
+/** Minimum widths of the columns on a narrow terminal. Undefined for a column of fixed width. */
 const MIN_WIDTHS = [12, 9, undefined, 12];
 
 /** Returns the cells of an actor's row. `state` replaces its current state. */
@@ -112,7 +114,7 @@ function actorCells(each: ListedActor, now: number, state = each.row.actor.state
   ];
 }
 
-/** The type of a watch event of Kubernetes. */
+/** Type of a Kubernetes watch event. */
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** An actor to print, with its watch event. */

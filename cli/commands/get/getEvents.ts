@@ -19,9 +19,9 @@ import { readNode, readWatchLine } from './readPods.ts';
 import { createSelection } from './selection.ts';
 
 export interface GetEventsOptions extends GetOptions {
-  /** Only events about this object, `pod/NAME`. */
+  /** Object whose events are listed, as `pod/NAME`. */
   readonly for?: string;
-  /** Only events of these types, separated by commas. */
+  /** Types of the listed events, separated by commas. */
   readonly types?: string;
 }
 

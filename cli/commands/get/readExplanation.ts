@@ -12,8 +12,8 @@ const explanationSchema = z.looseObject({
 });
 
 /**
- * Parses the parts of a pod's explanation that the pod object does not contain: the ends of failed containers' logs,
- * and manifest problems.
+ * Parses the parts of a pod's explanation that the pod object does not contain: the last log lines of failed
+ * containers, and manifest problems.
  */
 export function readPodExtras(response: unknown): PodExtras {
   const { pod, manifestProblems, manifestWarnings } = explanationSchema.parse(response);
@@ -26,7 +26,7 @@ const answerSchema = z.looseObject({
   actor: z.optional(z.looseObject({ log: z.optional(logSchema) })),
 });
 
-/** Parses the summary sentence of any explanation and the end of a container's log. */
+/** Parses the summary sentence of an explanation and, for a container, the last lines of its log. */
 export function readAnswerAndLog(response: unknown): { readonly answer: string; readonly log?: LogTail } {
   const { answer: sentence, actor } = answerSchema.parse(response);
   return { answer: sentence, ...(actor?.log ? { log: actor.log } : {}) };

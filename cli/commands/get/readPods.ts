@@ -69,7 +69,7 @@ const nodeSchema = z.looseObject({
 /** Parses the fields of the node that a list of pods needs, including the problems and warnings of manifests. */
 export function readNode(response: unknown): Pick<NodeSummary, 'name' | 'simulated' | 'problems' | 'warnings'> {
   const { name, simulated, problems, warnings } = nodeSchema.parse(response);
-  // Safe casts: zod does not add missing fields.
+  // Safe casts: zod does not set missing optional fields to undefined.
   return {
     name,
     simulated,

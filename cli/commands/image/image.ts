@@ -70,7 +70,7 @@ const nodeSchema = z.object({
   }),
 });
 
-/** Finds the runtime of the running agent, unless the flag names one. */
+/** Returns the runtime that the flag names, or else that of the running agent. */
 async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
   const { containerRuntimeEndpoint: endpoint, rootDir } = options;
   if (endpoint !== undefined) {
@@ -95,7 +95,7 @@ async function withRuntime<T>(options: RuntimeOptions, action: (runtime: UsedRun
   }
 }
 
-/** Never aborts: commands run until they complete or the process exits. */
+/** This signal never aborts, because commands run until they complete or the process exits. */
 const { signal } = new AbortController();
 
 const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, signal);
@@ -214,8 +214,8 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
 }
 
 /**
- * Describes a user of an image, or returns undefined if it is unused. Terminated containers count, because the kubelet
- * does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
+ * Describes a container that uses an image, or returns undefined if the image is unused. Terminated containers count,
+ * because the kubelet does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
 async function describeImageUser(image: Image, cri: Cri): Promise<string | undefined> {
   const { sandboxImage } = await runtimeConfig(cri, signal);

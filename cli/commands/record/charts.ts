@@ -8,7 +8,7 @@ import { ConfigError } from '../../../node/config/configError.ts';
 
 export interface ChartsOptions {
   readonly name?: string;
-  /** Directory to which a page per machine is written. Defaults to standard output. */
+  /** Directory to which one page per machine is written. If undefined, the charts are printed. */
   readonly output?: string;
   /** Opens the page of all charts in a browser instead. */
   readonly open?: boolean;
@@ -18,7 +18,7 @@ export interface ChartsOptions {
 
 const jsonText = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Renders a machine's page with its summary and its Mermaid chart, which GitHub draws. */
+/** Renders a machine's page with its summary and its Mermaid chart, which GitHub renders. */
 export const chartPage = ({ name, summary, mermaid }: Chart): string =>
   `# ${name}\n\n${summary}\n\n\`\`\`mermaid\n${mermaid}\`\`\`\n\nWritten by \`npm run charts\` from the machine itself.\n`;
 

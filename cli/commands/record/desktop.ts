@@ -28,7 +28,7 @@ export async function openOnDesktop(
 export async function openSecretLink(url: string, desktop: Partial<Desktop> = {}): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-link-'));
   const file = join(directory, 'page.html');
-  // A URL contains none of the characters that end an attribute.
+  // The URL needs no escaping, because a normalized URL contains no quotes.
   const html = `<!doctype html><meta http-equiv="refresh" content="0; url=${new URL(url).href}">\n`;
   await writeFile(file, html, { mode: 0o600 });
   await openOnDesktop(pathToFileURL(file).href, desktop);

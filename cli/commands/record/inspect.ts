@@ -12,7 +12,7 @@ import { machinesDigest } from '../../../node/start/machinesDigest.ts';
 import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts';
 
 export interface InspectOptions {
-  /** The address of the page, in the format of `--inspect-address`. Defaults to any port of 127.0.0.1. */
+  /** The address of the page, in the format of `--inspect-address`. Defaults to any free port of 127.0.0.1. */
   readonly address?: string;
 }
 

@@ -47,7 +47,10 @@ interface RecordingBytes {
   readonly isRecorderOff: boolean;
 }
 
-/** Reads from the running agent, which includes data that is not on disk yet, or else from the root directory. */
+/**
+ * Requests the recording from the running agent, because some data may not be on disk yet. Without an agent, reads the
+ * recording from the root directory.
+ */
 async function openRecordingBytes(options: RecordDumpOptions): Promise<RecordingBytes> {
   try {
     const { chunks, headers } = await (await connectAgent(options)).bytes('/recording');

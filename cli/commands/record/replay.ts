@@ -22,17 +22,20 @@ import { tablePrinter } from '../../terminal/table/printer.ts';
 import { parseNodeArgument, parsePodName, selectedPart, terminalWidth } from '../get/explain.ts';
 
 export interface ReplayOptions {
-  /** A time, a duration since the start of the recording, or a negative duration before its end. */
+  /**
+   * The time up to which to replay: a timestamp, a duration since the start of the recording, or a negative duration
+   * before its end.
+   */
   readonly until?: string;
-  /** The node or pod whose state at that time is explained. */
+  /** The node or pod to explain at the time of `until`. */
   readonly explain?: string;
-  /** Explains only this container of the pod. */
+  /** Container to explain instead of the whole pod. */
   readonly container?: string;
-  /** Explains only this volume of the pod. */
+  /** Volume to explain instead of the whole pod. */
   readonly volume?: string;
   readonly check?: boolean;
   readonly story?: boolean;
-  /** Opens the page for the recording at that time. */
+  /** Whether to open the page of the recording at the time of `until`. */
   readonly open?: boolean;
   readonly namespace?: string;
   readonly output?: 'json' | 'yaml';
@@ -48,8 +51,8 @@ interface OpenedRecording {
 }
 
 /**
- * Prints the pods of a recording at a given time, an explanation of one of them, or the story, or checks that a replay
- * reproduces the recorded states. With `open`, serves the page instead.
+ * Prints the pods of a recording at the time of `until`. Depending on the options, instead explains one of them, prints
+ * the story, checks that a replay reproduces the recorded states, or serves the page.
  */
 export async function replay(path: string, options: ReplayOptions, write: Write): Promise<void> {
   if (options.open && (options.check || options.story || options.explain !== undefined || options.output !== undefined))
@@ -99,7 +102,7 @@ async function openRecording(path: string, { until }: ReplayOptions): Promise<Op
   return { file, stretches, untilMs: parseUntil(until, first.at, end) };
 }
 
-/** Returns the timestamp of the last line. */
+/** Returns the timestamp of the recording's last line. */
 async function lastTimestamp(file: RecordingFile, fallbackMs: number): Promise<number> {
   const lastMember = file.members.at(-1);
   const lastMemberLines = lastMember && (await readMemberLines(file, lastMember));

@@ -28,17 +28,17 @@ export interface DownOptions {
   /** The root directory of `up`, if it is not below the state directory. */
   readonly rootDir?: string;
   readonly podLogDir?: string;
-  /** Gives each pod a grace period of one second. */
+  /** Whether each pod has a grace period of only one second. */
   readonly now?: boolean;
 }
 
 /** Dependencies of `down`, which tests replace. */
 export interface DownDependencies extends Pick<UpDependencies, 'startNode' | 'startRuntime'> {
-  /** Describes the remains of the private containerd of a directory. */
+  /** Describes the leftovers of the private containerd in a directory. */
   tracesOf(directory: string): Promise<string[]>;
-  /** Returns the endpoint of the private containerd of a directory. */
+  /** Returns the endpoint of the private containerd in a directory. */
   endpointOf(directory: string): string;
-  /** Returns the node name in the marks of a runtime's pods that an agent with this root directory created. */
+  /** Returns the node name in the marks of a runtime's pods, if an agent with this root directory created such pods. */
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
   /** Removes a private containerd that cannot be started, together with its pods. */
   endRuntime(directory: string): Promise<void>;
@@ -59,7 +59,7 @@ const listPodDirectories = (rootDirectory: string): Promise<string[]> =>
 const listOwnPodDirectories = async (rootDirectory: string, foreign: readonly ForeignPod[]): Promise<string[]> =>
   (await listPodDirectories(rootDirectory)).filter((name) => !foreign.some(({ uid }) => uid === name));
 
-/** Describes the remains of the node: its containerd and its pod directories. */
+/** Describes the leftovers of the node: its containerd and its pod directories. */
 async function describeLeftovers(
   { containerdDirectory, rootDirectory }: StateLayout,
   dependencies: DownDependencies,
@@ -94,7 +94,7 @@ interface DownRun {
 }
 
 /**
- * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source wants
+ * Starts an agent without any source of pods, which terminates all pods of the earlier agent because no source contains
  * them. Returns the pods of other agents.
  */
 async function terminatePods(
@@ -202,7 +202,7 @@ async function terminateOnPrivateRuntime(
 
 const neverAborted = new AbortController().signal;
 
-/** Shortens a message of several lines to the first and the last, because a quoted log ends with the cause. */
+/** Shortens a message of several lines to its first and last line, because a quoted log ends with the cause. */
 function summaryLine(error: unknown): string {
   const [first = '', ...others] = messageOf(error).trim().split('\n');
   return [first, ...others.slice(-1)].join(' ');

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
-/** Time allowed beyond the grace period, for volumes, the sandbox and a slow runtime. */
+/** Time allowed beyond the grace period for volumes, the sandbox and a slow runtime, in milliseconds. */
 const MARGIN_MS = 15_000;
 
 /** Returns the time that pods may take to terminate, in milliseconds: the longest grace period plus a margin. */

@@ -23,7 +23,7 @@ function optionOf({ name, flag, setting }: FlagSetting, command: 'run' | 'up'): 
   return option;
 }
 
-/** Parses the value of a switch. As in a kubelet, a switch without a value is on. */
+/** Parses the value of a boolean flag. As in a kubelet, a flag without a value is true. */
 const parseOnOff = (value: string): boolean | string =>
   value === 'true' || value === 'false' ? value === 'true' : value;
 

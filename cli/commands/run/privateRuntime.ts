@@ -23,7 +23,7 @@ const MAX_SILENCE_MS = 60_000;
 
 /**
  * Starts the private containerd in a directory, or attaches to the one that an earlier agent left running. It is
- * restarted if it dies or hangs; its pods keep running.
+ * restarted if it dies or hangs, while its pods keep running.
  */
 export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
   directory,
@@ -96,7 +96,7 @@ export async function keepAlive(options: {
     respondedAt = clock.now();
     onProgress(`the private containerd ${isAlive ? (restartReason ?? 'does not respond') : 'has died'}: restarting it`);
     const haltAndRestart = async () => {
-      // Stop the running one first, because `restart` would attach to it.
+      // Stop the running containerd first, because `restart` would attach to it.
       if (restartReason !== undefined) await current().halt();
       await restart();
     };

@@ -26,13 +26,15 @@ interface TakeOverPod extends ForeignPod {
   readonly logDirectory: string | undefined;
   /** Number of processes in the pod's cgroup. */
   readonly processCount: number;
-  /** Whether the pod is bound to the node at the API server. Undefined without an API server or its response. */
+  /**
+   * Whether the pod is bound to the node at the API server. Undefined if there is no API server or it does not respond.
+   */
   readonly isBound?: boolean;
 }
 
 interface TakeOverPlan {
   readonly pods: readonly TakeOverPod[];
-  /** Why the pods bound to the node are unknown, if they are. */
+  /** The error of the request for the pods that are bound to the node, if it failed. */
   readonly unknownReason?: string | undefined;
   /** Reasons to refuse the take-over, one sentence each. */
   readonly obstacles: readonly string[];
@@ -47,7 +49,7 @@ interface HostState {
   readonly boundPods: BoundPods;
 }
 
-/** The pods that are bound to the node at the API server, or the reason why they are unknown. */
+/** The UIDs of the pods that are bound to the node at the API server, or the error of the request for them. */
 interface BoundPods {
   readonly uids?: ReadonlySet<string>;
   readonly unknownReason?: string;
@@ -93,7 +95,7 @@ export async function planTakeOver(config: NodeConfig, signal = new AbortControl
   };
 }
 
-/** Fetches the pods bound to the node. If the request fails, pods are not terminated for being unbound. */
+/** Fetches the pods bound to the node. If the request fails, no pod is terminated for being unbound. */
 async function fetchBoundPods({ cluster, nodeName }: NodeConfig, signal: AbortSignal): Promise<BoundPods> {
   if (cluster === undefined) return {};
   try {
@@ -119,7 +121,7 @@ const createDescriber =
     };
   };
 
-/** Prefers the names in the runtime to those derived from files. */
+/** Adds the runtime's data about a pod. The names in the runtime take precedence over those derived from files. */
 function withObservedPod(pod: ForeignPod, observed: ObservedPod | undefined) {
   return {
     ...pod,

@@ -54,7 +54,10 @@ function selectContainer({ container, paths: { pod }, output }: LogsQuery): stri
   return name;
 }
 
-/** Prints all containers, concurrently if they are followed. An error of one does not affect the others. */
+/**
+ * Prints the logs of all containers, concurrently if they are followed. An error of one container does not affect the
+ * others.
+ */
 async function printAllLogs(query: LogsQuery): Promise<boolean> {
   const { options, paths, output } = query;
   const print = async (container: string): Promise<boolean> => {

@@ -24,9 +24,9 @@ export interface TopTerminal {
   readonly input?: Input;
 }
 
-/** Interval at which a dumb terminal gets the whole tree, in milliseconds. */
+/** Interval at which the whole tree is printed on a dumb terminal, in milliseconds. */
 const PRINT_INTERVAL_MS = 5_000;
-/** Columns of the output to a file or pipe. */
+/** Width of the output to a file or pipe, in columns. */
 const PLAIN_WIDTH = 100;
 
 /** Shows the actors that match the filter until the user quits. Without a terminal, prints them once. */
@@ -92,7 +92,7 @@ async function showUntilQuit(
     view.close();
     signals.close();
   }
-  // Ctrl-C is the normal way to quit. Other signals set the exit code of shells.
+  // Ctrl-C is the normal way to quit. For other signals, exit with the same code as a shell.
   const reason: unknown = signals.stopSignal.reason;
   if (reason === 'SIGTERM' || reason === 'SIGHUP') process.exitCode = 128 + constants.signals[reason];
 }

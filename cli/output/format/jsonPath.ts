@@ -1,6 +1,6 @@
 /**
- * Translates kubectl's dialect of JSONPath into RFC 9535, which a library evaluates. The dialect allows escaped characters in
- * names (`.metadata.labels.app\.kubernetes\.io/name`) and whole paths in unions and in quotes
+ * Translates kubectl's dialect of JSONPath into RFC 9535, which a library evaluates. The dialect allows escaped
+ * characters in names (`.metadata.labels.app\.kubernetes\.io/name`) and whole paths in unions and in quotes
  * (`['metadata.name', 'status.phase']`). No part of a path is run as code.
  *
  * The grammar is that of k8s.io/client-go/util/jsonpath/parser.go, except that an index out of range matches nothing.

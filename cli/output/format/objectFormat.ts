@@ -9,7 +9,7 @@ import type { CustomColumns } from './customColumns.ts';
 import { FORMATS, FORMATS_WITH_ARGUMENT } from './formats.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
 
-/** An output format: each object or a whole list as text, or each object as a name or a table row. */
+/** An output format, which prints objects as text, names, table rows or custom columns. */
 export type ObjectFormat =
   | {
       readonly kind: 'text';

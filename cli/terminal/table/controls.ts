@@ -2,7 +2,7 @@
 
 import { lookUp } from '../../../base/lookUp.ts';
 
-/** The orders of the pods; the first is the default. */
+/** The sort orders of the pods. The first one is the default. */
 const SORT_ORDERS = ['worst', 'name', 'age', 'restarts'] as const;
 /** Rows per pod: as many as fit, all actors, actors with problems, or only the pod. */
 const DETAIL_LEVELS = ['auto', 'everything', 'problems', 'pods'] as const;
@@ -15,7 +15,7 @@ export interface Controls {
   readonly sortOrder: SortOrder;
   readonly isReversed: boolean;
   readonly detailLevel: DetailLevel;
-  /** Only pods with this text in a name, status or reason are shown. All if empty. */
+  /** Text that must occur in a name, status or reason of a pod for the pod to be shown. Empty to show all pods. */
   readonly filter: string;
   /** The filter being typed. Undefined while keys are commands. */
   readonly draftFilter?: string;
@@ -138,5 +138,5 @@ export function controlsAfterKey({ hint: _, ...controls }: Controls, key: Key, e
   return command ? command(controls) : controls;
 }
 
-/** Returns the filter to apply, which may still be being typed. */
+/** Returns the filter to apply. A filter already applies while it is being typed. */
 export const effectiveFilter = ({ filter, draftFilter }: Controls): string => draftFilter ?? filter;

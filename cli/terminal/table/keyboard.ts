@@ -35,7 +35,7 @@ export function keyOf(text: string | undefined, { name, sequence = '', ctrl, met
   return { name: name !== undefined && (name.length > 1 || text === undefined) ? name : (text ?? ''), ...keyText };
 }
 
-/** The foreground process group in /proc/self/stat without a controlling terminal. */
+/** Foreground process group in /proc/self/stat if the process has no controlling terminal. */
 const NO_TERMINAL = '-1';
 
 /**

@@ -1,4 +1,7 @@
-/** Lays out text in columns of a limited total width. Columns are dropped first, then the others shrink. */
+/**
+ * Lays out text in columns of a limited total width. If the width does not suffice, columns are dropped first, and then
+ * the remaining ones shrink.
+ */
 
 import { printableLine } from '../../../base/printable.ts';
 import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';

@@ -37,7 +37,7 @@ interface PodGroup {
 /** A container that failed within this time counts as recovering, so that rows of a crash loop do not jump. */
 const RECOVERY_MS = 300_000;
 
-/** Leaves out the name of a substate that only means "no change in progress". */
+/** Returns the state without the substate `steady`, which only means that no change is in progress. */
 const stateOf = ({ state }: ActorNode) => state.replace(/\.steady$/, '');
 
 const age = (actor: ActorNode, now: number) => humanDuration(Math.max(0, now - actor.since));

@@ -11,8 +11,8 @@ type PodState = (typeof POD_STATES)[number];
 export type NodeReadiness = ReadonlyMap<PodState, readonly string[]>;
 
 /**
- * Running time after which a container that failed before no longer counts as failing. It equals the first back-off
- * delay.
+ * Running time in milliseconds after which a container that failed before no longer counts as failing. It equals the
+ * first back-off delay.
  */
 const TRUSTED_AFTER_MS = 10_000;
 

@@ -47,7 +47,7 @@ export interface Scene {
   readonly controls: Controls;
 }
 
-/** The lines of a whole screen, with the extent of its page. */
+/** The rendered lines of a whole screen, and the extent of the page that they show. */
 export interface Frame extends Extent {
   readonly lines: readonly string[];
 }
@@ -130,7 +130,7 @@ function limitLines(
 
 const fieldMessage = (path: string, message: string): string => (path === '' ? message : `${path}: ${message}`);
 
-/** Names the pod rather than the file if it is known, because a long path may be truncated. */
+/** Formats a warning. Names the pod rather than the file if the pod is known, because a long path may be truncated. */
 function warningText({ file, path, message, pod }: ManifestProblem, width: number): string {
   const problemText = fieldMessage(path, message);
   const warning =

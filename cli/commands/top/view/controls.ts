@@ -51,10 +51,10 @@ export interface DrawnTree {
   readonly from: number;
 }
 
-/** Returns the text of the filter to apply, which may still be being typed. */
+/** Returns the filter to apply. A filter already applies while it is being typed. */
 export const filterText = ({ filter, draftFilter }: TopControls): string => draftFilter ?? filter;
 
-/** Parses the filter. With an invalid filter, all actors are shown beside the problem. */
+/** Parses the filter. If it is invalid, all actors are shown together with the problem. */
 export function parseCurrentFilter(controls: TopControls): {
   readonly matches?: ActorFilter;
   readonly problem?: string;

@@ -1,4 +1,4 @@
-/** Polls all actors of an agent, and reconnects after the connection was lost. */
+/** Polls all actors of an agent, and reconnects when the connection is lost. */
 import type { Clock } from '../../../../base/clock.ts';
 import { messageOf } from '../../../../base/failure.ts';
 import type { ActorsResponse } from '../../get/readActors.ts';

@@ -28,11 +28,11 @@ export interface TopScene extends ActorsSnapshot {
   readonly controls: TopControls;
   /** The detail of the selected actor, if it is shown. */
   readonly detail?: TopDetail | undefined;
-  /** The time by the clock of this process. `actors.at` is by the agent's clock. */
+  /** Current time according to the clock of this process. `actors.at` is a time of the agent's clock. */
   readonly now: number;
 }
 
-/** The lines of a whole screen, with its tree. */
+/** The rendered lines of a whole screen, and the tree that they show. */
 export interface TopFrame extends DrawnTree {
   readonly lines: readonly string[];
 }
@@ -60,7 +60,7 @@ const CATEGORY_COLOURS = {
 type Format = Parameters<typeof styleText>[0];
 type Paint = (text: string, format: Format) => string;
 
-/** Returns the function that colors text. It dims the stale data while the connection is lost. */
+/** Returns the function that colours text. It dims the stale data while the connection is lost. */
 const painter = ({ colour }: Surface, isStale: boolean): Paint => {
   if (!colour) return (text) => text;
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));

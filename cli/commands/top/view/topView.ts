@@ -20,7 +20,7 @@ import { renderTop, type TopFrame, type TopScene } from './render.ts';
 import type { TopDetail } from './renderDetail.ts';
 import { createStory } from './story.ts';
 
-/** Time after a key during which the order of the pods does not change, in milliseconds. */
+/** Time after a key press during which the order of the pods does not change, in milliseconds. */
 const HOLD_ORDER_MS = 2_000;
 const REDRAW_INTERVAL_MS = 1_000;
 
@@ -63,7 +63,7 @@ class TopView {
   }
 
   open(): void {
-    // Redraw the countdown to the next connection attempt, during which there are no polls.
+    // Keep redrawing while there are no polls, because of the countdown to the next connection attempt.
     this.#stopTicking = startInterval(systemClock, REDRAW_INTERVAL_MS, () => this.#screen.drawSoon());
     this.#screen.open();
   }
