@@ -83,13 +83,10 @@ const UNCLEAR_FIRST_WORDS =
   'what who whom whose how of it its that those these such so where whoever whatever whichever with until there they ' +
   'tell told telling kept held asked asks made begun given anew lack lacking';
 
-/** Folders whose comments still have such first words. */
-const OLDER_FOLDERS = /^cli\/program\b/;
-
 test('a comment names its subject first', () => {
   const words = UNCLEAR_FIRST_WORDS.split(' ').join('|');
   const comment = new RegExp(`/\\*\\*\\s+(?:\\*\\s+)?(?:${words})\\b`, 'gi');
-  const files = [...productFiles, ...components].filter(({ file }) => !OLDER_FOLDERS.test(file));
+  const files = [...productFiles, ...components];
   const unclear = files.flatMap(({ file, text }) =>
     [...text.matchAll(comment)].map(({ 0: start, index }) => {
       const line = text.slice(0, index).split('\n').length;
