@@ -1,6 +1,6 @@
 /**
  * Bundles cli/main.ts and the library (index.ts, testing.ts) into dist/. Bundles use less memory and start faster than
- * single modules. Lazily imported modules become separate files. Also npm's `prepare`.
+ * separate modules. Lazily imported modules become separate files. Also runs as npm's `prepare` script.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,8 +19,8 @@ const compileCacheDirectory = join(distDirectory, 'compiled');
 const typesDirectory = join(distDirectory, 'types');
 
 /**
- * Loads Node's HTTP modules with a call. An `import` reads every export, and three of them make Node load undici, which
- * costs 13 MiB and 70 ms.
+ * esbuild plugin that loads Node's HTTP modules with a function call. An `import` reads every export, and three of them
+ * make Node load undici, which costs 13 MiB and 70 ms.
  */
 const leanHttpPlugin = {
   name: 'lean-http',
@@ -33,8 +33,9 @@ const leanHttpPlugin = {
 };
 
 /**
- * Defers Node modules that gRPC imports at its start until their first use, which saves 2 MiB. Also stubs two unused
- * packages: gRPC's loader of .proto files and the worker threads of pino's transports.
+ * esbuild plugin that defers the loading of Node modules that gRPC imports at its start until their first use, which
+ * saves 2 MiB. Also stubs two unused packages: gRPC's loader of .proto files and the worker threads of pino's
+ * transports.
  */
 const deferredModulesPlugin = {
   name: 'deferred-modules',
@@ -59,8 +60,9 @@ const deferredModulesPlugin = {
 const DAEMON_MODULES = ['run.ts', 'up.ts', 'privateRuntime.ts', 'startNode.ts'];
 
 /**
- * Leaves the modules of other commands out of the daemon's bundle, because V8 retains its whole text in memory. Fails if
- * a module of the daemon is not imported, because it was renamed.
+ * esbuild plugin that leaves the modules of other commands out of the daemon's bundle, because V8 retains the bundle's
+ * whole text in memory. Fails if cli/main.ts does not import one of the daemon's modules, e.g. because the module was
+ * renamed.
  */
 const daemonOnlyPlugin = {
   name: 'no-other-commands',
@@ -81,7 +83,7 @@ const daemonOnlyPlugin = {
   },
 };
 
-/** Defines `require`, which CommonJS packages call and an ES module does not have. */
+/** Defines `require`, which CommonJS packages call and an ES module does not provide. */
 const requireBanner = {
   js: "import { createRequire as stateletRequire } from 'node:module';\nconst require = stateletRequire(import.meta.url);",
 };
@@ -117,9 +119,10 @@ const daemonOptions = {
   format: 'cjs',
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
-  // Not shipped. Only `logCallers` reads the map, at build time.
+  // The package does not contain the map. Only `logCallers` reads it, at build time.
   sourcemap: 'external',
-  // V8 retains the whole text in memory. Names are not minified, because stack traces need them.
+  // The bundle should be small, because V8 retains its whole text in memory. Names are not minified, because stack
+  // traces need them.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
@@ -128,7 +131,9 @@ const daemonOptions = {
   write: false,
 };
 
-/** Packages are external, so that programs that use the library have a single copy of xstate. */
+/**
+ * Options for the library. Packages are external, so that programs that use the library have a single copy of xstate.
+ */
 const libraryOptions = {
   ...commonOptions,
   entryPoints: { index: join(root, 'index.ts'), testing: join(root, 'testing.ts') },
@@ -137,7 +142,7 @@ const libraryOptions = {
   splitting: true,
 };
 
-/** Each worker thread and child process has its own entry point. */
+/** Options for worker threads and child processes, each of which has its own entry point. */
 const workerOptions = {
   ...commonOptions,
   entryPoints: {
@@ -191,7 +196,7 @@ function removeStaleFiles(outputs) {
   try {
     rmSync(compileCacheDirectory, { recursive: true, force: true });
   } catch {
-    // The file may belong to another user. Stale code is harmless, because it is not loaded.
+    // The files may belong to another user. Stale code is harmless, because it is never loaded.
   }
 }
 

@@ -37,8 +37,8 @@ export async function buildPage(esbuild) {
 }
 
 /**
- * Builds the page of charts, which works without a server. Browsers neither run modules nor fetch from `file:` URLs, so
- * it is a classic script, and the drawings are inlined in the HTML.
+ * Builds the page of charts, which works without a server. Browsers neither run modules from `file:` URLs nor fetch
+ * such URLs, so the page has a classic script and contains the drawings in its HTML.
  */
 async function buildCharts(esbuild) {
   const { metafile } = await esbuild.build({
@@ -47,7 +47,7 @@ async function buildCharts(esbuild) {
     format: 'iife',
   });
   const drawings = await writeDrawings(root, join(pageDirectory, 'charts'));
-  // Escape `<` so that no string ends the script element. In JSON, it occurs only in strings.
+  // Escape `<`, which JSON contains only in strings, so that no string ends the script element.
   const drawingsJson = JSON.stringify(drawings).replaceAll('<', '\\u003c');
   const pageHtml = readFileSync(join(root, 'web/charts.html'), 'utf8').replace('>[]<', () => `>${drawingsJson}<`);
   writeFileSync(join(pageDirectory, 'charts.html'), pageHtml);

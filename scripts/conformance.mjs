@@ -1,8 +1,9 @@
 /**
- * Lists under each rule of docs/conformance.md the tests whose titles start with its number (`C7: …`). With `--check`,
- * writes nothing and fails if the page is stale. Always fails if a title has the number of an unknown rule, has a
- * number in its middle or has no other words (`C7: %s`), and if a rule is marked as followed but no mutation breaks it.
- * With `--mutate [C7 …]`, breaks the rules on purpose instead, and fails if no test of a broken rule fails.
+ * Lists the tests of each rule in docs/conformance.md. A test belongs to a rule if its title starts with the rule's
+ * number (`C7: …`). With `--check`, writes nothing and fails if the page is stale. Always fails if a title has the
+ * number of an unknown rule, has a number in its middle or has no other words (`C7: %s`), or if a rule is marked as
+ * done or partly done but no mutation breaks it. With `--mutate [C7 …]`, breaks the rules on purpose instead, and fails
+ * if no test of a broken rule fails.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +90,7 @@ if (unknownRules.length > 0)
   exitWithError([`tests or mutations have numbers of unknown rules: ${unknownRules.join(', ')}`]);
 const problems = [...titleProblems(), ...findMutationProblems()];
 if (problems.length > 0) exitWithError(problems);
-/** Rules that the page marks as followed. Each needs a mutation that proves that its tests can fail. */
+/** Rules that the page marks as done or partly done. Each needs a mutation that proves that its tests can fail. */
 const implementedRules = sections.filter((section) => /^\*\*Today: (done|partly)/m.test(section)).map(ruleOfSection);
 const rulesWithoutMutation = implementedRules.filter((rule) => !mutatedRules.includes(rule));
 if (rulesWithoutMutation.length > 0)

@@ -1,6 +1,6 @@
 /**
- * Maps the log statements of a bundle to their source lines, for `callerOfLog` in node/log/textLog.ts. A stack trace
- * contains only the lines of the bundle.
+ * Maps the log statements of a bundle to their source lines, for `callerOfLog` in node/log/textLog.ts, because a stack
+ * trace contains only positions in the bundle.
  */
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
@@ -11,8 +11,9 @@ import { basename } from 'node:path';
 const LOGGER_CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
 /**
- * Returns source files with their lines (`statusLog.ts:69`) by positions in the bundle (`557:1204`), both counted from
- * 1. `encode` is applied to the text before it is written, and may change columns but not lines.
+ * Returns the source file and line of each log statement (`statusLog.ts:69`), keyed by the statement's position in the
+ * bundle (`557:1204`). Lines and columns are counted from 1. `encode` is applied to the text before it is written, and
+ * may change columns but not lines.
  */
 export function logCallers(text: string, sourceMap: string, encode: (part: string) => string): Record<string, string> {
   // esbuild writes version 3, which this class reads.

@@ -14,7 +14,8 @@ const TEST_TIMEOUT_MS = 300_000;
 const excludedNames = new Set(['node_modules', 'dist', '.git', 'coverage']);
 
 /**
- * Returns a message for each mutation that cannot be applied, because its text does not occur exactly once in its file.
+ * Returns a message for each mutation that cannot be applied, because the text to replace does not occur exactly once
+ * in the file.
  */
 export const findMutationProblems = () =>
   findChangeProblems(mutations.map(({ rule, ...rest }) => ({ name: rule, ...rest })));
@@ -30,8 +31,8 @@ export function findChangeProblems(changes) {
 }
 
 /**
- * Applies the mutations of the given rules, or of all rules. Returns the exit code, which is 0 if each made a test of
- * its rule fail.
+ * Applies the mutations of the given rules, or of all rules. Returns the exit code, which is 0 if each mutation made a
+ * test of its rule fail.
  */
 export async function mutate(selectedRules, filesOf) {
   const selectedMutations = mutations.filter(({ rule }) => selectedRules.length === 0 || selectedRules.includes(rule));
@@ -93,10 +94,13 @@ async function stopBySignal(name) {
   process.exit(128 + constants.signals[name]);
 }
 
-/** Results of the tests of each rule without a mutation. */
+/** Results of each rule's tests without a mutation, by rule and test files. */
 const baselines = new Map();
 
-/** Returns `red` only if the same tests pass without the mutation. */
+/**
+ * Runs the tests without and with a mutation. Returns `red` if they pass only without it, and otherwise a description
+ * of the result.
+ */
 async function testMutation(copy, { rule, file, find, put }, tests) {
   if (tests.length === 0) return 'no test has the number';
   const key = [rule, ...tests].join();
@@ -108,7 +112,7 @@ async function testMutation(copy, { rule, file, find, put }, tests) {
   return mutatedResult.failed > 0 ? 'red' : `SURVIVED: ${resultText(mutatedResult)}`;
 }
 
-/** Runs `action` while a file of the copy has the mutation. */
+/** Runs `action` while the mutation is applied to a file of the copy. */
 export async function whileMutated(copy, { file, find, put }, action) {
   const path = join(copy, file);
   const originalText = readFileSync(path, 'utf8');

@@ -1,9 +1,9 @@
 /**
- * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, with the
- * `api/openapi-spec/v3` and the `staging/src/k8s.io` of a release. It contains the kinds that the test API server
- * serves. From the OpenAPI documents come the fields, their types and the merge strategies of lists. From the Go types
- * come each field's Go type, whether it is serialized if empty, and its protobuf number, e.g. `2.1` for field 1 of an
- * inlined field 2. Descriptions are left out.
+ * Generates testing/apiserver/schema/kubernetes.json: `node scripts/openapi.mjs SPEC STAGING`, where SPEC and STAGING
+ * are the directories `api/openapi-spec/v3` and `staging/src/k8s.io` of a release. The schema contains the kinds that
+ * the test API server serves. The OpenAPI documents provide the fields, their types and the merge strategies of lists.
+ * The Go types provide the Go type of each field, whether it is serialized if it is empty, and its protobuf number,
+ * e.g. `2.1` for field 1 of an inlined field 2. Descriptions are left out.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -122,12 +122,12 @@ function collectGoFields(name) {
   return new Map([...inlinedFields, ...own]);
 }
 
-/** Joins protobuf field numbers. Undefined if either field is not in protobuf. */
+/** Joins the protobuf field numbers of an inlined field and of a field in its type. Undefined if either has none. */
 function joinFieldNumbers(outer, inner) {
   return outer === undefined || inner === undefined ? undefined : `${outer}.${inner}`;
 }
 
-/** Reduces a schema to the needed properties. Other types are referenced by name. */
+/** Reduces a schema to the properties that the test API server needs. Other types are referenced by name. */
 function reduceSchema(schema, goFields = new Map()) {
   const { properties, required, allOf, $ref, items, additionalProperties, type, format } = schema;
   const one = $ref ?? allOf?.[0]?.$ref;

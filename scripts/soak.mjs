@@ -1,10 +1,11 @@
 /**
- * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`, with `--cluster` on nodes of a
- * cluster. With `--each`, runs the short stories with every fault at each of their calls and every action at each of
- * these times; with `--pairs`, with faults at every pair of calls; `--part 0/2` runs the first half. With `--faulty
- * [NAME …]`, applies the bugs of test/mutations/simulated.ts to copies of the package, and checks that a story that
- * passes without the bug fails with it. With `--coverage [--stories 300]`, writes docs/simulation-coverage.md, and
- * fails if a transition without a documented reason was not taken, or one with a reason was.
+ * Runs random stories on simulated nodes: `npm run soak -- --minutes 10 [--seed 7]`. With `--cluster`, the nodes belong
+ * to a cluster. With `--each`, runs the short stories with every fault at each of their calls, and with every action at
+ * the time of each call. With `--pairs`, runs them with faults at every pair of calls. `--part 0/2` runs only the first
+ * half. With `--faulty [NAME …]`, applies the bugs of test/mutations/simulated.ts to copies of the package, and checks
+ * that a story that passes without the bug fails with it. With `--coverage [--stories 300]`, writes
+ * docs/simulation-coverage.md, and fails if a transition was not taken without a documented reason, or was taken
+ * despite such a reason.
  */
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -15,7 +16,7 @@ import { copyPackage, findChangeProblems, spawnInCopy, waitForExit, whileMutated
 import { root } from './setup/places.mjs';
 import { readArguments } from './soakArguments.mjs';
 
-/** Maximum number of stories that are run to find one seeded bug. */
+/** Maximum number of stories that are run in order to find one seeded bug. */
 const MAX_STORIES = 150;
 
 const { values, positionals } = readArguments(seededFaults.map(({ name }) => name));
@@ -44,7 +45,7 @@ async function run() {
   );
 }
 
-/** Returns whether all invariants held. */
+/** Runs the stories. Returns whether all invariants held. */
 async function runStories() {
   const { minutes, seed, part, of, cluster, each, pairs } = values;
   const commonOptions = { ...(seed === undefined ? {} : { seed }), signal: stopController.signal };
@@ -69,7 +70,7 @@ async function writeCoverage(stories) {
   return coverageProblemList.length === 0 ? 0 : 1;
 }
 
-/** Returns 0 if each of the given seeded bugs was found. By default, searches for all of them. */
+/** Searches for the given seeded bugs, by default for all of them. Returns 0 if each was found. */
 async function findSeededFaults(names) {
   const selectedFaults = seededFaults.filter(({ name }) => names.length === 0 || names.includes(name));
   const changeProblems = findChangeProblems(selectedFaults);
@@ -104,7 +105,7 @@ async function createBaselineCheck() {
   };
 }
 
-/** Describes in one line the first violation that only the faulty node has. Undefined if there is none. */
+/** Describes the first violation that only the faulty node has, in one line. Undefined if there is none. */
 function findViolation(copy, fault, passesUnmodified) {
   const otherStories = Array.from({ length: MAX_STORIES }, (_, number) => number).filter(
     (number) => number !== fault.story,

@@ -21,7 +21,7 @@ const COLOURS = {
 };
 const defaultPen = { colour: INK, bold: false, dim: false };
 
-/** The effect of each SGR code on the pen. */
+/** The change that each SGR code makes to the pen. */
 const penChanges = {
   0: defaultPen,
   1: { bold: true },

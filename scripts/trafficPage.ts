@@ -35,7 +35,7 @@ const requestCounts = ({ gets, patches, deletes, events, repeats }: Sent): numbe
   repeats,
 ];
 
-/** Formats a row with the kubelet's and the node's number in each cell. */
+/** Formats a table row whose cells contain the kubelet's number and the node's number. */
 function row(scenario: Scenario): string {
   const { name, title, sends } = scenario;
   const kubeletSent = accountOf(recordedRequests(name).filter((request) => isOf(scenario, request))).sent;

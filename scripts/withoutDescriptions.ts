@@ -1,11 +1,11 @@
 /**
- * Leaves the descriptions of states out of the daemon's bundle. Only drawings and exported charts show them, and V8
- * holds the whole text of the bundle in memory besides its strings.
+ * esbuild plugin that leaves the descriptions of states out of the daemon's bundle. Only drawings and exported charts
+ * show them, and V8 retains the whole text of the bundle in memory.
  */
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'esbuild';
 
-/** A description as the formatter writes it: one string, possibly on a line of its own. */
+/** Matches a description as the formatter writes it: one string, possibly on a line of its own. */
 const DESCRIPTION_PATTERN = /\bdescription:\s*'(?:[^'\\\n]|\\.)*'(?:,|(?=\s*\}))/g;
 
 /** Replaces descriptions by empty lines, so that the lines of the source map remain correct. */

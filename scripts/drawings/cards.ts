@@ -1,4 +1,4 @@
-/** Lays out the inside of outermost boxes: rows of states with arrows between them. */
+/** Lays out the contents of outermost boxes: rows of states with arrows between them. */
 import type { StateMeta } from '../../machines/shared/stateMeta.ts';
 import { sansWidth } from '../../web/model/chart/textWidth.ts';
 import type { Arrow, Item } from './content.ts';
@@ -18,7 +18,7 @@ export interface Card {
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
-/** Space after a name for the time spent in the state. */
+/** Space after a name for the time that an actor has spent in the state. */
 const STAY_WIDTH = 44;
 /** Space before a name for the mark of the active state. */
 const MARK_WIDTH = 17;
@@ -28,7 +28,7 @@ const LARGE_CARD = { least: 176, most: 216, height: 70 };
 // Safe cast: every machine declares StateMeta as its meta type.
 const metaOf = ({ node }: Item) => (node?.meta ?? {}) as StateMeta;
 
-/** Whether a state is drawn large, because it ends at a known time and shows a progress bar. */
+/** Whether a state is drawn large, which is the case if it ends at a known time and therefore shows a progress bar. */
 const isLargeState = (item: Item): boolean => {
   const { waitsFor, until, afterMs } = metaOf(item);
   return waitsFor !== undefined && (until !== undefined || afterMs !== undefined);
@@ -43,7 +43,7 @@ export function minCardWidth(item: Item): number {
   return Math.min(Math.max(waitTextWidth / 2 + 24, name + 100, LARGE_CARD.least), LARGE_CARD.most);
 }
 
-/** Lays out an outermost box. `minWidth` is a minimum width, with which boxes are aligned. */
+/** Lays out an outermost box. `minWidth` is used to align several boxes. */
 export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): Card {
   const { id } = item;
   const width = Math.max(minCardWidth(item), minWidth);

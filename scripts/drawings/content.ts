@@ -10,7 +10,9 @@ import {
 } from '../../machines/drawing/ways.ts';
 import type { Region } from '../../machines/shared/stateMeta.ts';
 
-/** A box: a state, a compound state with others inside, or several states that are folded into one row. */
+/**
+ * A box, which is a state, a compound state with the boxes inside it, or several states that are folded into one row.
+ */
 export interface Item {
   /** The path of the state, or `<parent>.*` for folded states. */
   readonly id: string;
@@ -88,7 +90,7 @@ function createItems(node: AnyStateNode, scope: Scope): Item[] {
   return [{ id, label: node.key, node, children: childItems }];
 }
 
-/** Returns the main path through a compound state, and its other states in one row. */
+/** Returns a row for each state on the main path through a compound state, and one row for all its other states. */
 function mainPathItems(node: AnyStateNode, mainPath: readonly string[], isInScope: (state: string) => boolean): Item[] {
   const all = nodesOf(node).slice(1);
   const nodesById = new Map(all.map((each) => [dottedPath(each), each]));
@@ -117,8 +119,8 @@ const hasBoxInside = (state: string, boxOfState: ReadonlyMap<string, string>): b
   boxOfState.has(state) || [...boxOfState.keys()].some((each) => isInside(each, state));
 
 /**
- * Returns the pairs of boxes that a transition connects. Empty if it leaves the drawing. From a state without a box, it
- * starts at each box inside.
+ * Returns the pairs of boxes that a transition connects, or no pairs if it leaves the drawing. A transition from a
+ * state without a box starts at each box inside that state.
  */
 function boxPairsOf(machine: AnyStateMachine, from: string, to: string, boxOfState: ReadonlyMap<string, string>) {
   const target = boxOfState.get(to) ?? boxOfState.get(initialStateOf(machine, to));

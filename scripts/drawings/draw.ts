@@ -88,7 +88,7 @@ function describeRegions(machine: AnyStateMachine): Drawing['regions'] {
 
 type StateDescriber = (state: string) => Omit<FoldedState, 'state' | 'label'>;
 
-/** Returns what a state declares about itself: its category, wait, description and rules. */
+/** Creates a function that returns a state's own metadata: its category, wait, description and rules. */
 function createDescriber(machine: AnyStateMachine): StateDescriber {
   const nodes = new Map(nodesOf(machine.root).map((node) => [dottedPath(node), node]));
   return (state) => {
@@ -187,8 +187,8 @@ const labelPriority = ({ arrow }: RoutedArrow): number =>
   arrow.ways.some(({ event }) => event === 'timer.elapsed') ? 1 : 0;
 
 /**
- * Returns one line for each event. Ways on the same event differ in their guards, whose names mean nothing to a reader
- * of the page.
+ * Returns one line for each event. Transitions on the same event differ in their guards, whose names mean nothing to a
+ * reader of the page.
  */
 const labelOf = ({ arrow }: RoutedArrow): string[] => [...new Set(arrow.ways.map(({ label }) => removeGuard(label)))];
 

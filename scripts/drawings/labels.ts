@@ -36,7 +36,7 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
 /** The size of a label that holds a count of four characters, the longest one. */
 const COUNT_SIZE = { width: 36, height: 15 };
 
-/** Returns the position of an arrow's count, which is on the arrow and overlaps nothing else. */
+/** Returns the position of an arrow's count. It lies on the arrow and overlaps nothing else. */
 export function findCountRectangle(points: readonly Point[], occupied: readonly Rectangle[]): Rectangle | undefined {
   const longSegments = segmentsByLength(points).filter(([from, to]) => segmentLength([from, to]) >= MIN_SEGMENT_LENGTH);
   const candidates = longSegments.flatMap(([[x1, y1], [x2, y2]]) =>
@@ -49,7 +49,7 @@ export function findCountRectangle(points: readonly Point[], occupied: readonly 
   return candidates.find((place) => !occupied.some((other) => doOverlap(place, other)));
 }
 
-/** Minimum length of a segment that has a count. A count would hide a shorter segment. */
+/** Minimum length of a segment that has a count. The count would hide a shorter segment. */
 const MIN_SEGMENT_LENGTH = 30;
 
 const segmentLength = ([[x1, y1], [x2, y2]]: Segment): number => Math.abs(x2 - x1) + Math.abs(y2 - y1);
@@ -62,7 +62,7 @@ function segmentsByLength(points: readonly Point[]): Segment[] {
   return all.toSorted((one, other) => segmentLength(other) - segmentLength(one));
 }
 
-/** Relative positions along a segment, in the order in which they are tried: from the middle outwards. */
+/** Relative positions along a segment, in the order in which they are tried, which is from the middle outwards. */
 const SEGMENT_FRACTIONS = [
   0.5,
   ...Array.from({ length: 18 }, (_, index) => (index + 1) / 40).flatMap((far) => [0.5 - far, 0.5 + far]),

@@ -1,4 +1,6 @@
-/** Routes arrows between vertically stacked boxes: straight to a neighbour, else in lanes beside the boxes. */
+/**
+ * Routes arrows between vertically stacked boxes. They run straight to a neighbour, or else in lanes beside the boxes.
+ */
 import type { Arrow, Item } from './content.ts';
 
 export type Point = readonly [number, number];
@@ -17,7 +19,7 @@ export interface RoutedArrow {
   readonly points: readonly Point[];
 }
 
-/** Height of the header of a box with others inside. */
+/** Height of the header of a box that contains other boxes. */
 export const HEAD_HEIGHT = 28;
 const LANE_WIDTH = 7;
 
@@ -51,7 +53,7 @@ export const middleY = ({ y, height, item }: Box): number =>
 const containsBox = (outer: Box, inner: Box): boolean =>
   outer !== inner && outer.x <= inner.x && outer.y <= inner.y && outer.y + outer.height >= inner.y + inner.height;
 
-/** Routes arrows that go down on the right, and arrows that go up on the left. */
+/** Routes downward arrows on the right of the boxes, and upward arrows on the left. */
 export function routeBeside(
   { boxes, container, gap, edges: [leftEdge, rightEdge] }: LaneArea,
   arrows: readonly Arrow[],

@@ -43,8 +43,8 @@ const COLUMN_OPTIONS = {
 };
 
 /**
- * Lays out cards, with `isInOrder` from left to right in the given order. Runs ELK twice, because the side of a card at
- * which an arrow starts depends on the position of the other card.
+ * Lays out cards, from left to right in the given order if `isInOrder` is true. Runs ELK twice, because the side of a
+ * card at which an arrow starts depends on the position of the other card.
  */
 export async function layOutCards(
   cards: readonly Card[],
@@ -94,10 +94,10 @@ const legEnd = ({ arrow, to }: Leg, isBack: boolean): End => ({
   side: isBack ? 'EAST' : 'WEST',
 });
 
-/** A single instance for all drawings, because its start is slow. */
+/** All drawings share one instance, because its start is slow. */
 const elkEngine = new elk.default();
 
-/** Runs ELK. Without `isBack`, arrows connect cards without fixed ports. */
+/** Runs ELK. Without `isBack`, arrows may start and end anywhere on a card. */
 function runElk(
   cards: readonly Card[],
   legs: readonly Leg[],
@@ -138,7 +138,7 @@ function portHeight({ boxes }: Card, id: string): number {
   return box ? middleY(box) : 0;
 }
 
-/** Extends an arrow, which ELK routes to the edge of a card, to the row inside. */
+/** Extends an arrow to the row inside the card, because ELK routes it only to the card's edge. */
 function routePoints(edge: ElkExtendedEdge, leg: Leg, positions: OuterLayout['positions'], isBack: boolean): Point[] {
   const section = edge.sections?.[0];
   if (section === undefined) return [];

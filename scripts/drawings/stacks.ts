@@ -1,4 +1,4 @@
-/** Stacks cards in columns, for a chart that would be too wide as one row. */
+/** Stacks cards in columns, for a chart that would be too wide as a single row. */
 import { type Card, createCard, minCardWidth } from './cards.ts';
 import type { Arrow, Item } from './content.ts';
 import { routeBeside } from './lanes.ts';
@@ -6,7 +6,7 @@ import { routeBeside } from './lanes.ts';
 const GAP = 28;
 /** Gap with space for an arrow's label of four lines. */
 const WIDE_GAP = 74;
-/** Wider gaps may make a column taller than the tallest column by at most this much. */
+/** Maximum height by which wider gaps may make a column exceed the tallest column. */
 const COLUMN_PADDING = 24;
 
 /** Lays out columns side by side. Shorter columns have wider gaps between their cards. */

@@ -18,7 +18,7 @@ export interface Declarations {
   readonly unreadMessages: readonly string[];
 }
 
-/** The package of the metrics library. The library's own metrics are declared without this package's name. */
+/** The package of the metrics library. Inside it, metrics are declared without a package qualifier. */
 const METRICS_PACKAGE = 'staging/src/k8s.io/component-base/metrics';
 const OPTIONS_TYPE_PATTERN = /^(Counter|Gauge|Histogram|Summary|TimingHistogram)Opts$/;
 
@@ -83,7 +83,10 @@ function readDescribedTypes(files: readonly GoFile[]): ReadonlyMap<string, strin
   return types;
 }
 
-/** Returns the type of a description that is passed to a function, inferred from the values in its file. */
+/**
+ * Returns the type of the metric of a description that is passed to a function, inferred from the value types in the
+ * same file.
+ */
 const inferType = ({ tokens }: GoFile): string => (tokens.includes('CounterValue') ? 'counter' : 'gauge');
 
 const DEFAULT_BUCKETS = ['metrics', '.', 'DefBuckets'];
@@ -111,8 +114,8 @@ function readOptionsLiteral(open: number, kind: string, { file, packages }: Sour
 }
 
 /**
- * Whether an argument contains labels, which are a list or single constants. Another argument may be a function that
- * returns the value.
+ * Whether an argument contains labels, as a list or as single constants. Otherwise, it may be e.g. a function that
+ * returns the metric's value.
  */
 const isLabelList = (tokens: readonly string[]): boolean =>
   tokens.slice(0, 3).join('') === '[]string' ||

@@ -1,5 +1,6 @@
 /**
- * Reads the Go source of Kubernetes as far as the declarations of metrics require: tokens, constants and expressions.
+ * Parses as much of the Go source of Kubernetes as the declarations of metrics require: tokens, constants and
+ * expressions.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +55,10 @@ export interface GoFile {
   /** Path relative to the root of the source. */
   readonly path: string;
   readonly tokens: readonly string[];
-  /** The directories of the imported packages that are part of the source, by their names in this file. */
+  /**
+   * The directories of the imported packages that are part of the source, keyed by the names that this file uses for
+   * them.
+   */
   readonly imports: ReadonlyMap<string, string>;
 }
 
@@ -190,7 +194,8 @@ function exponentialBuckets(start: number, factor: number, count: number): numbe
 }
 
 /**
- * Evaluates a constant expression in a file of a package. Throws if it is not one of the few forms that metrics use.
+ * Evaluates a constant expression in a file of a package. Throws unless the expression has one of the few forms that
+ * metrics use.
  */
 export function evaluate(tokens: readonly string[], file: GoFile, packages: GoPackages): GoValue {
   const terms = splitTokens(tokens, '+').map((term) =>

@@ -11,7 +11,7 @@ export interface KubeletMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** Empty for a metric that no library of Kubernetes declares. */
+  /** Stability level. Empty for a metric that no library of Kubernetes declares. */
   readonly stability: string;
   /** The upper bounds of the buckets of a histogram. */
   readonly bounds: readonly number[];

@@ -3,7 +3,10 @@ import type * as z from 'zod/mini';
 import { podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { CLUSTER_COMPONENTS, type FieldTreatment, treatmentByPath } from './treatments.ts';
 
-/** Fields that are treated like others with the same schema, unless they have an entry of their own. */
+/**
+ * Replacements that turn the path of a field into that of a field with the same schema and treatment. They apply to
+ * fields without an entry of their own.
+ */
 const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/^(initContainers|ephemeralContainers)\[\]/, 'containers[]'],
   [/\.(readinessProbe|startupProbe)\b/, '.livenessProbe'],
@@ -11,10 +14,7 @@ const EQUIVALENT_PATHS: readonly (readonly [RegExp, string])[] = [
   [/\.podAntiAffinity\b/, '.podAffinity'],
 ];
 
-/**
- * Returns the paths of all fields of a pod's spec that have a value of their own. `[]` stands for an index, `{}` for a
- * key.
- */
+/** Returns the paths of all leaf fields of a pod's spec. `[]` stands for an index, `{}` for a key. */
 export const listSpecFields = (): string[] => listFieldsBelow(podManifestSchema.shape.spec, '');
 
 function listFieldsBelow(schema: z.core.SomeType, path: string): string[] {
@@ -50,7 +50,9 @@ export const findTreatment = (path: string): string | undefined =>
 const equivalentPath = (path: string): string =>
   EQUIVALENT_PATHS.reduce((like, [from, to]) => like.replace(from, to), path);
 
-/** Returns the path itself if it has an entry, or else a parent whose entry covers all fields below it. */
+/**
+ * Returns the path itself if it has an entry, or else the path of an ancestor whose entry covers all fields below it.
+ */
 function findOwnTreatment(path: string): string | undefined {
   if (treatmentByPath.has(path)) return path;
   const segments = path.split('.');

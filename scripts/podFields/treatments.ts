@@ -10,7 +10,7 @@ export interface FieldTreatment {
   readonly by: string;
   /** Effect of the field, or the reason that users see for a pod that does not run. */
   readonly text: string;
-  /** Covers all fields below the path, because the pod is treated the same regardless of which of them is set. */
+  /** Whether the treatment applies to all fields below the path, because it is the same for each of them. */
   readonly isWhole?: true;
 }
 
@@ -46,7 +46,7 @@ const EPHEMERAL = 'not allowed for ephemeral containers';
 const UNKNOWN_VOLUME = 'FailedMount: volumes of this type are not supported on this node';
 const WINDOWS = 'PodOSNotSupported: Windows options on a Linux node';
 
-/** Volumes without a plugin. */
+/** Volume types for which the node has no plugin. */
 const UNSUPPORTED_VOLUMES = [
   'gitRepo',
   'persistentVolumeClaim',

@@ -4,7 +4,7 @@ import { findProgram } from '../../host/program.ts';
 import { say } from './places.mjs';
 import { runStep } from './runForeground.mjs';
 
-/** Programs that only tests run, with their packages: for the systemd unit, the shell completions and the page. */
+/** Packages of the programs that only tests run, for the systemd unit, the shell completions and the page. */
 const packagesByTestProgram = {
   'systemd-analyze': 'systemd',
   zsh: 'zsh',
@@ -14,8 +14,8 @@ const packagesByTestProgram = {
 };
 
 /**
- * Installs the missing Debian packages of the container runtime and, for the tests, of programs that only tests run.
- * Does nothing unless run as root on a host with apt-get; the command itself reports missing programs.
+ * Installs the missing Debian packages of the container runtime and, for the tests, of the programs that only tests
+ * run. Does nothing unless run as root on a host with apt-get, because the command itself reports missing programs.
  */
 export async function installDebianPackages({ forTests }) {
   if (process.platform !== 'linux' || process.getuid() !== 0) return;
@@ -33,7 +33,7 @@ export async function installDebianPackages({ forTests }) {
   if (!(await isSuccessful(aptGet, installArguments))) say(`apt-get could not install ${missingPackages.join(', ')}`);
 }
 
-/** Whether the package lists exist, which a fresh container image does not have. */
+/** Whether apt's package lists exist, which is not the case in a fresh container image. */
 function hasPackageLists() {
   const listsDirectory = '/var/lib/apt/lists';
   return existsSync(listsDirectory) && readdirSync(listsDirectory).some((name) => name.includes('_Packages'));

@@ -7,12 +7,13 @@ import { unpackPrograms } from './unpackPrograms.mjs';
 const execFileAsync = promisify(execFile);
 const cacheDirectory = join(root, '.cache/kubectl');
 
-/** The package with kubectl in the oldest and the newest release of Debian that users have. */
+/** The packages that contain kubectl in the oldest and the newest supported release of Debian. */
 const packagesByRelease = { bookworm: 'kubernetes-client', sid: 'kubectl' };
 
 /**
  * Downloads the kubectl versions for the tests from the host's Debian mirror, and unpacks them in .cache/kubectl
- * without installing them. Existing ones are not downloaded again. A failure is only reported; the tests fail then.
+ * without installing them. Skips versions that have already been downloaded. Only reports failures, which then make the
+ * tests fail.
  */
 export async function fetchKubectls() {
   const all = await Promise.all(Object.keys(packagesByRelease).map(fetchKubectl));
@@ -31,7 +32,7 @@ async function fetchKubectl(release) {
   return { release, version: await readKubectlVersion(release) };
 }
 
-/** Returns undefined if the program does not exist or does not run. */
+/** Returns kubectl's version, or undefined if the program does not exist or does not run. */
 async function readKubectlVersion(release) {
   try {
     const { stdout } = await execFileAsync(join(cacheDirectory, release, 'kubectl'), ['version', '--client'], {

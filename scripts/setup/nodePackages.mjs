@@ -6,7 +6,7 @@ import { runStep } from './runForeground.mjs';
 
 const stampFile = join(root, 'node_modules/.statelet-lock');
 
-/** Installs the packages of package-lock.json unless they are installed. Exits if that fails. */
+/** Installs the packages of package-lock.json unless they are installed. Exits on failure. */
 export async function installNodePackages() {
   if (existsSync(node24) && readText(stampFile) === hashLockFile()) return;
   say('installing the npm packages');
@@ -23,7 +23,7 @@ export async function installNodePackages() {
   stampNodePackages();
 }
 
-/** Records that the installed packages are those of package-lock.json. */
+/** Records that the installed packages match package-lock.json. */
 export function stampNodePackages() {
   writeFileSync(stampFile, hashLockFile());
 }
@@ -39,8 +39,8 @@ function readText(file) {
 }
 
 /**
- * Returns an environment in which npm runs on the host's Node.js, which it does not replace, and without variables of
- * this script.
+ * Returns an environment in which npm runs on the host's Node.js, because npm replaces the Node.js in node_modules, and
+ * which lacks the npm variables of this script.
  */
 function createHostEnvironment() {
   const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package)_/.test(name));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** The directory of the package. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** The Node.js in the package's dependencies. */
+/** The path of the Node.js that is a dependency of the package. */
 export const node24 = join(root, 'node_modules/node/bin/node');
 
 /** Prints a line about the progress to standard error. */

@@ -6,8 +6,8 @@ import { unpackPrograms } from './unpackPrograms.mjs';
 const cacheDirectory = join(root, '.cache/prometheus');
 
 /**
- * Downloads the Prometheus of Debian with which a test scrapes a node, and unpacks it in .cache/prometheus without
- * installing it, so that no service starts. A failure is only reported; the test fails then.
+ * Downloads Debian's Prometheus, which a test uses to scrape a node, and unpacks it in .cache/prometheus without
+ * installing it, so that no service starts. Only reports failures, which then make the test fail.
  */
 export async function fetchPrometheus() {
   if (['prometheus', 'promtool'].every((program) => existsSync(join(cacheDirectory, program)))) return;

@@ -4,8 +4,8 @@ import { constants } from 'node:os';
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program on this process's terminal. Returns its exit code, or 128 plus the signal that killed it. Signals are
- * forwarded; the terminal sends Ctrl-C to the program anyway.
+ * Runs a program on this process's terminal. Returns its exit code, or 128 plus the signal that killed it. Forwards
+ * signals, although a terminal itself sends Ctrl-C to the program.
  */
 export async function runForeground(program, args, options) {
   return (await waitForEnd(program, args, options)).code;

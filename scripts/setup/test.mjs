@@ -31,7 +31,7 @@ const MAX_RERUNS = 10;
 
 /** Options of jest whose value is the next argument. */
 const OPTIONS_WITH_VALUE = ['-w', '--maxWorkers', '--testTimeout', '-c', '--config', '--seed', '--maxConcurrency'];
-/** Options of jest that select suites. They do not apply to a suite that runs alone. */
+/** Options of jest that select suites or tests. They do not apply when a suite is rerun alone. */
 const SELECTION_OPTION =
   /^(--shard|-o$|--onlyChanged|--changed|--findRelatedTests|--testPath|--lastCommit|-f$|--onlyFailures)/;
 
@@ -43,7 +43,7 @@ function selectRunOptions(args) {
   });
 }
 
-/** Runs the tests, then each suite that failed once more, alone. Returns the numbers of passed and failed tests. */
+/** Runs the tests, and then reruns each suite that failed, alone. Returns the numbers of passed and failed tests. */
 async function runJest(args) {
   say('running the tests');
   const directory = mkdtempSync(join(tmpdir(), 'statelet-test-'));
@@ -85,7 +85,7 @@ async function runJest(args) {
 const countTests = ({ assertionResults = [] }, wantedStatus) =>
   assertionResults.filter(({ status }) => status === wantedStatus).length;
 
-/** Reports a suite that failed among the others and passed alone. Each such suite is a bug. */
+/** Reports a suite that failed in the full run and passed alone. Each such suite is a bug. */
 function reportFlakySuite({ name, message }, { passed }) {
   process.stderr.write(`FLAKY: ${relative(root, name)}\n`);
   process.stderr.write(`the first run failed:\n${message.trimEnd()}\n`);
@@ -102,8 +102,8 @@ function readResults(file) {
 }
 
 /**
- * Counts the passed and the failed tests. A suite that could not run, and a run that failed although no test did, count
- * as failures. A skipped test counts as failed as well, unless tests were selected by name.
+ * Counts the passed and the failed tests. A suite that could not run counts as a failure, as does a run that failed
+ * although no test did. A skipped test also counts as failed, unless tests were selected by name.
  */
 function countResults(results, code, isSelectedByName) {
   const skippedCount = isSelectedByName ? 0 : results.numPendingTests + results.numTodoTests;
@@ -114,7 +114,7 @@ function countResults(results, code, isSelectedByName) {
 
 const SLOWEST_FILE_COUNT = 20;
 
-/** Reports how long the tests took, and which files took longest. */
+/** Reports the total duration of the tests, and the files that took longest. */
 function reportDurations(files) {
   const durations = files.map(({ name, startTime, endTime }) => ({
     name: relative(root, name),

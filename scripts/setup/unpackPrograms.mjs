@@ -56,7 +56,7 @@ const aptOptions = (work) =>
     'Acquire::http::Timeout=60',
   ].flatMap((option) => ['-o', option]);
 
-/** Returns the URL of the mirror from which the host gets its own packages. */
+/** Returns the URL of the mirror from which the host installs its packages. */
 async function readHostArchive(aptGet) {
   const outputFormat = '$(RELEASE) $(COMPONENT) $(REPO_URI)';
   const { stdout } = await execFileAsync(aptGet, ['indextargets', '--format', outputFormat, 'Created-By: Packages']);
