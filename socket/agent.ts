@@ -11,7 +11,7 @@ import type { PartExplanation, PodPart } from '../show/explain/explainPart.ts';
 import type { Explanation } from '../show/explain.ts';
 import type { LogTails } from '../show/logTail.ts';
 
-/** An event was created, its count increased, or it was removed. */
+/** A change of an event. The event was created, its count increased, or it was removed. */
 interface EventChange {
   readonly event: CoreEvent;
   readonly removed: boolean;
@@ -23,7 +23,7 @@ export interface RuntimeEndpoints {
   readonly images: string;
 }
 
-/** The locations of a node's registry credentials outside its root directory. */
+/** Locations of a node's registry credentials that are outside its root directory. */
 export interface CredentialSources {
   /** Working directory, whose `config.json` and `.dockercfg` are read. */
   readonly workingDirectory: string;
@@ -51,7 +51,7 @@ export interface NodeSummary {
   /** Pods of other node agents on the same runtime, which this agent does not touch. */
   readonly foreign: readonly ForeignPod[];
   /**
-   * Why manifests were rejected. The pod continues to run with the last valid version of its manifest, if there is one.
+   * Errors of rejected manifests. A pod continues to run with the last valid version of its manifest, if there is one.
    */
   readonly problems: readonly SourceProblem[];
   /** Suspicious but accepted content of manifests or of their directory. */
@@ -73,7 +73,7 @@ export interface StreamRequest {
   readonly tty: boolean;
 }
 
-/** The URL at which the runtime serves the streams, and the streams that the runtime expects. */
+/** The URL at which the runtime serves the streams, and which streams the runtime expects. */
 export interface StreamEndpoint extends Pick<StreamRequest, 'stdin' | 'stdout' | 'stderr' | 'tty'> {
   readonly url: string;
 }
@@ -100,19 +100,19 @@ export interface AgentPort {
   /** Calls `listener` on every change until the returned function is called. */
   subscribe(listener: (change: PodChange) => void): () => void;
   /**
-   * Lists the runtime's objects at once. Resolves to true once the runtime has responded and the resulting statuses
-   * have been published, otherwise to false, also when the signal aborts.
+   * Lists the runtime's objects immediately. Resolves to true once the runtime has responded and the resulting statuses
+   * have been published. Resolves to false if that fails or the signal aborts.
    */
   confirmPods(signal: AbortSignal): Promise<boolean>;
-  /** The events of the last hour, with the latest occurrence last. */
+  /** The events of the last hour, ordered by their latest occurrence. */
   events(): readonly CoreEvent[];
   /** Calls `listener` on every change of an event until the returned function is called. */
   subscribeEvents(listener: (change: EventChange) => void): () => void;
   /** Explains the state of the pod with this UID. Undefined if there is no such pod. */
   explain(uid: string, logs?: LogTails): Explanation | undefined;
   /**
-   * Explains the state of a container or volume. For a container, includes the end of its log. Undefined if it does not
-   * exist.
+   * Explains the state of a container or volume. For a container, includes the last lines of its log. Undefined if
+   * there is no such container or volume.
    */
   explainPart(uid: string, part: PodPart): Promise<PartExplanation | undefined>;
   /** Reads the last lines of the logs of a pod's failed containers. */
@@ -127,12 +127,12 @@ export interface AgentPort {
   node(): NodeSummary;
   /**
    * Measures the CPU and memory usage of the node and its pods, in the format of the kubelet's summary. Undefined if
-   * the node's API, which does the measuring, is disabled.
+   * the node's API, which performs the measurements, is disabled.
    */
   usage(signal: AbortSignal): Promise<object | undefined>;
   /**
-   * Opens the streams of a container in the runtime, which serves them for a minute. Rejects with a `NodeFailure` whose
-   * message is the kubelet's.
+   * Opens the streams of a container in the runtime, which serves them for a minute. Rejects with a `NodeFailure` that
+   * has the kubelet's message.
    */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;

@@ -10,7 +10,7 @@ export interface AgentClient {
   readonly path: string;
   /** Returns the response as JSON. Throws a `NodeFailure` with the reason of the Status on an error response. */
   json(resource: string): Promise<unknown>;
-  /** Returns the response as text for people, wrapped to `width` columns if that is defined. */
+  /** Returns the response as human-readable text, wrapped to `width` columns if a width is given. */
   text(resource: string, width?: number): Promise<string>;
   /** Sends a body and returns the JSON of the response. */
   post(resource: string, body: unknown): Promise<unknown>;
@@ -32,7 +32,7 @@ const IDLE_TIMEOUT_MS = 10_000;
 /** The agent's socket, and options of the connection. */
 interface AgentAddress {
   readonly path: string;
-  /** Returns the PID of the process that listens on a socket, if the kernel reveals it. */
+  /** Returns the PID of the process that listens on a socket, or undefined if it cannot be determined. */
   readonly findListenerPid?: ((path: string) => Promise<number | undefined>) | undefined;
   readonly idleTimeoutMs?: number | undefined;
 }
@@ -45,7 +45,7 @@ interface OpenResponse {
 
 interface RequestOptions {
   readonly signal?: AbortSignal;
-  /** Body of the request. Undefined sends a GET request. */
+  /** Body of a POST request. If undefined, the request is a GET. */
   readonly body?: string;
 }
 
@@ -59,10 +59,10 @@ async function sendRequest(
   const options = { socketPath: path, path: resource, headers: { accept }, timeout, ...(signal ? { signal } : {}) };
   const clientRequest = request({ ...options, method: body === undefined ? 'GET' : 'POST' }).end(body);
   let startedResponse: IncomingMessage | undefined;
-  // Ignore later errors. They reach the caller through the response.
+  // Ignore errors after the response has started, because the caller gets them from the response.
   clientRequest.on('error', () => {});
-  // After the headers have arrived, destroy the response instead, so that its reader gets the cause and not a generic
-  // reset.
+  // Once the response has started, destroy the response rather than the request, so that the reader of the response
+  // gets this error and not a generic reset.
   clientRequest.on('response', (response: IncomingMessage) => {
     startedResponse = response;
   });
@@ -74,7 +74,7 @@ async function sendRequest(
   return { response: response as IncomingMessage, disableTimeout: () => clientRequest.setTimeout(0) };
 }
 
-/** The agent's process exists but sends nothing. */
+/** Error for an agent whose process exists but sends nothing. */
 class IdleTimeout extends Error {}
 
 /** Converts a connection error to a failure. Any error other than a timeout means that the agent has exited. */
@@ -106,7 +106,7 @@ async function readText(address: AgentAddress, response: IncomingMessage): Promi
   return bodyText;
 }
 
-/** The defaults apply to reasons that this version does not have but other versions of the agent use. */
+/** Schema of a Status. The defaults apply to reasons that only other versions of the agent use. */
 const statusSchema = z.object({
   reason: z.catch(z.enum(failureReasons), 'InternalError'),
   message: z.catch(z.optional(z.string()), undefined),

@@ -7,7 +7,7 @@ import type { NodeSummary } from './agent.ts';
 
 type ManifestProblem = NodeSummary['problems'][number];
 
-/** The scope of a lookup by name. All namespaces if `namespace` is undefined. */
+/** The scope in which a pod is looked up by its name. All namespaces if `namespace` is undefined. */
 export interface LookupScope {
   readonly node: string;
   readonly namespace?: string | undefined;
@@ -25,7 +25,7 @@ function matchesFileName(name: string, { file }: ManifestProblem): boolean {
   );
 }
 
-/** Whether a problem can concern a pod of this namespace. True if the namespace is unknown. */
+/** Whether a problem can concern a pod of this namespace. True if either namespace is unknown. */
 export function mayBelongTo(namespace: string | undefined, { pod }: ManifestProblem): boolean {
   return namespace === undefined || pod === undefined || pod.split('/')[0] === namespace;
 }

@@ -2,10 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { AgentPort, AgentRecording } from './agent.ts';
 
-/** Response header of an agent that does not record. The recording in the body comes from earlier agents. */
+/**
+ * Response header of an agent that does not record, in which case the recording in the body comes from earlier agents.
+ */
 export const RECORDER_OFF_HEADER = ['statelet-recorder', 'off'] as const;
 
-/** Streams the recording with backpressure. Returns the reason if there is no recording. */
+/** Streams the recording with backpressure. If there is no recording, returns the reason. */
 export async function sendRecording(agent: AgentPort, response: ServerResponse): Promise<string | undefined> {
   const recording = await agent.recording();
   const { chunks, isOn } = recording;

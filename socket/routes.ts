@@ -57,7 +57,7 @@ function podPathsResponse(agent: AgentPort, uid: string): RouteResponse {
 
 interface ExplainTarget {
   readonly name: string;
-  /** Whether `name` is a UID. Names of pods are not compared in that case. */
+  /** Whether `name` is a UID, in which case it is not compared with the names of pods. */
   readonly isUid?: boolean;
   /** Namespace of the pod. All namespaces if undefined. */
   readonly namespace: string | undefined;
@@ -179,13 +179,15 @@ function parsePart([kinds, name, ...more]: readonly string[]): PodPart | undefin
   return kind && name && more.length === 0 ? { kind, name } : undefined;
 }
 
-/** Returns the width of the text that `Accept: text/plain; width=120` requests, or undefined if it has none. */
+/**
+ * Returns the width that an Accept header such as `text/plain; width=120` requests, or undefined if it requests none.
+ */
 function parseWidth(accept: string): number | undefined {
   const [, width] = /text\/plain; ?width=(\d{1,4})\b/.exec(accept) ?? [];
   return width === undefined ? undefined : Number(width);
 }
 
-/** Responds to a GET request for `path`. `Accept: text/plain` requests text for people. */
+/** Responds to a GET request for `path`. `Accept: text/plain` requests human-readable text. */
 export async function routeRequest(agent: AgentPort, path: string, accept: string): Promise<RouteResponse> {
   const [, ...segments] = path.split('/').map(decodeURIComponent);
   const [first, second, third, fourth, fifth, sixth] = segments;

@@ -19,7 +19,7 @@ const LISTENING_FLAG = 0x10000;
 /**
  * Returns the paths of the sockets on which agents of this host listen, from the kernel's table. Returns none on hosts
  * without that table. Sockets of users other than root and the current user are left out, because a command trusts the
- * agent that it talks to.
+ * agent to which it connects.
  */
 export async function findListeningAgents(): Promise<string[]> {
   const socketTable = await readFile('/proc/net/unix', 'utf8').catch(() => '');
@@ -39,7 +39,8 @@ async function isTrustedSocket(path: string): Promise<boolean> {
 }
 
 /**
- * Throws if the path is too long for the kernel. Call it early, so that the user gets the error before anything starts.
+ * Throws if the path is too long for the kernel. Should be called early, so that the user gets the error before
+ * anything starts.
  */
 export function checkSocketPath(path: string): void {
   const pathBytes = Buffer.byteLength(path);

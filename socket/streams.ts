@@ -6,7 +6,7 @@ import type { AgentPort, StreamRequest } from './agent.ts';
 import type { RouteResponse } from './routes.ts';
 import { failure } from './status.ts';
 
-/** Maximum size of a request, in bytes. Roughly the kernel's limit for the arguments of a program. */
+/** Maximum size of a request in bytes, which is roughly the kernel's limit for the arguments of a program. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 const streamFields = {

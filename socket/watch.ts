@@ -4,12 +4,12 @@ import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 
 /**
- * Maximum number of unread bytes of a watch client, in addition to the initial objects. A client that exceeds it is
- * dropped.
+ * Maximum number of bytes that a watch client may leave unread, in addition to the initial objects. A client that
+ * exceeds the limit is disconnected.
  */
 export const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** Time for a dropped client to read the final ERROR event, in milliseconds. */
+/** Time for a slow client to read the final ERROR event before the connection is closed, in milliseconds. */
 const FINAL_EVENT_TIMEOUT_MS = 10_000;
 
 interface WatchClient {
