@@ -79,84 +79,90 @@ function addNodeCommands(program: Command, commands: Commands): void {
     .description('stop the node that "statelet up" started, and clean up after it if its agent was killed')
     .option(
       '--now',
-      'as kubectl delete --now: a grace period of 1 s for every pod; a running agent stops at once (default: each pod has its own grace period)',
+      'like kubectl delete --now: terminate every pod with a grace period of 1 s, and stop a running agent immediately (default: the grace period of each pod)',
     )
     .option(
       '--state-dir <directory>',
       'the --state-dir of that "statelet up" (default: $STATELET_STATE_DIR, or /var/lib/statelet)',
     )
-    .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it had one')
-    .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it had one')
+    .option('--root-dir <directory>', 'the --root-dir of that "statelet up", if it was set')
+    .option('--pod-log-dir <directory>', 'the --pod-log-dir of that "statelet up", if it was set')
     .action((options: DownOptions) => commands.down(options));
 }
 
 function addRecordingCommands(program: Command, commands: Commands): void {
-  const recordCommand = program.command('record').description('what the agent has recorded of itself');
+  const recordCommand = program.command('record').description('work with the recordings of an agent');
   socketOptions(
     recordCommand.command('dump').description('write the recording of an agent, running or not, to a new file'),
   )
-    .argument('<file>', 'the file to write')
+    .argument('<file>', 'file to write')
     .action((file: string, options: RecordDumpOptions) => commands.recordDump(file, options));
   program
     .command('replay')
-    .description('play a recording again, without a runtime: show the pods as they were')
-    .argument('<file>', 'a file that "statelet record dump" wrote, or the directory that an agent records in')
+    .description('replay a recording without a runtime, and print the pods at a point in time')
+    .argument('<file>', 'file written by "statelet record dump", or the recording directory of an agent')
     .option(
       '--until <time>',
-      'the moment to show: a time (RFC 3339), a duration from the beginning such as 90s, or before the end such as -90s (default: the end)',
+      'point in time to show: a timestamp (RFC 3339), a duration after the start such as 90s, or a duration before the end such as -90s (default: the end)',
     )
-    .option('--explain <what>', 'explain why pod/NAME, or node, was in its state then')
-    .option('-c, --container <name>', 'with --explain: this container of the pod')
-    .option('--volume <name>', 'with --explain: this volume of the pod')
-    .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
-    .option('--open', 'show it as a page, at that moment; serves it on this host until Ctrl-C')
-    .option('--story', 'print all that happened, a line each; works with recordings of other versions, too')
+    .option('--explain <what>', 'explain why pod/NAME or the node was in its state at that time')
+    .option('-c, --container <name>', 'with --explain: explain only this container of the pod')
+    .option('--volume <name>', 'with --explain: explain only this volume of the pod')
+    .option('-n, --namespace <namespace>', 'list only pods in this namespace (default: all namespaces)')
+    .option(
+      '--open',
+      'serve the recording as a page that shows this point in time, and open it in a browser; stop with Ctrl-C',
+    )
+    .option(
+      '--story',
+      'print everything that happened, one change per line; also works with recordings of other versions',
+    )
     .option(
       '--check',
-      'compare every state and status of the replay with what was recorded; exit with 1 if one differs',
+      'compare every state and status of the replay with the recording, and exit with 1 if any differs',
     )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
     .action((file: string, options: ReplayOptions) => commands.replay(file, options));
   program
     .command('inspect')
-    .description('serve the page over a recording: what every pod was doing at any moment of it')
-    .argument('<file>', 'a file that "statelet record dump" wrote, or the directory that an agent records in')
+    .description('serve the inspection page for a recording, which shows the state of every pod at any point in time')
+    .argument('<file>', 'file written by "statelet record dump", or the recording directory of an agent')
     .option(
       '--address <address>',
-      'address of the page, as host:port; with ?open it needs no token (default: any port of 127.0.0.1)',
+      'address of the page, as host:port; append ?open to allow access without a token (default: any free port of 127.0.0.1)',
     )
     .action((file: string, options: InspectOptions) => commands.inspect(file, options));
 }
 
 function addQueryCommands(program: Command, commands: Commands): void {
   addGetCommand(program, commands);
-  socketOptions(program.command('describe').description('show the details of a pod or the node, with its events'))
+  socketOptions(program.command('describe').description('show the details and events of a pod or the node'))
     .argument('<what...>', 'pod/NAME (full name, name in the manifest, or UID), or node')
-    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
+    .option('-n, --namespace <namespace>', 'namespace of the pod (default: any)')
     .action((words: string[], options: DescribeOptions) => commands.describe(words, options));
   socketOptions(program.command('explain').description('explain why a pod or the node is in its current state'))
     .argument('<what...>', 'pod/NAME (full name, name in the manifest, or UID), or node')
-    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
-    .option('-c, --container <name>', 'explain this container of the pod, with the end of its log')
+    .option('-n, --namespace <namespace>', 'namespace of the pod (default: any)')
+    .option('-c, --container <name>', 'explain this container of the pod, with the last lines of its log')
     .option('--volume <name>', 'explain this volume of the pod')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json']))
     .action((words: string[], options: ExplainOptions) => commands.explain(words, options));
   addTopCommand(program, commands);
   socketOptions(program.command('version').description('show the version of this command and of the running agent'))
-    .option('--client', 'only the version of this command')
+    .option('--client', 'print only the version of this command')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['json', 'yaml']))
     .action((options: VersionOptions) => commands.version(options));
   program
     .command('charts')
     .description('print the state chart of each machine, as Mermaid or as JSON')
-    .argument('[name]', 'only the machine of this name')
+    .argument('[name]', 'print only the machine with this name')
     .option('-o, --output <directory>', 'write one file per machine to this directory instead')
     .addOption(
-      new Option('--format <format>', 'json: definitions that Stately Studio and XState import')
+      new Option('--format <format>', 'output format; Stately Studio and XState can import json')
         .choices(['mermaid', 'json'])
         .default('mermaid'),
     )
-    .option('--open', 'open the page of all charts in a browser instead: what each state means, and the rule behind it')
+    .option('--open', 'open a page with all charts in a browser instead, which explains each state and its rule')
     .action((name: string | undefined, given: ChartsOptions) => commands.charts({ ...given, ...(name && { name }) }));
 }
 
@@ -205,7 +211,7 @@ function addHints(program: Command): void {
 function addCompletionCommands(program: Command, commands: Commands): void {
   program
     .command('completion')
-    .description('print a shell completion script, to be sourced by the shell')
+    .description('print a shell completion script for the shell to source')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .action((shell: Shell) => commands.completion(shell));
   program
@@ -223,12 +229,12 @@ Examples:
   statelet get pods --watch                 the pods of the running agent, as they change
   statelet explain pod/web                  why a pod is in its current state
   statelet top                              all actors of the running agent, live
-  statelet top pods                         the CPU and memory that the pods use
-  statelet describe pod web                 the details of a pod, as kubectl shows them
-  statelet exec -it pod/web -- sh           a shell in its container
-  statelet get events --for pod/web         what happened to it
-  statelet logs -f pod/web                  what it writes
-  statelet image import web.tar             give its runtime an image from a file
+  statelet top pods                         the CPU and memory usage of the pods
+  statelet describe pod web                 the details and events of a pod, like kubectl
+  statelet exec -it pod/web -- sh           a shell in the container of a pod
+  statelet get events --for pod/web         the events of a pod
+  statelet logs -f pod/web                  the log of a pod, as it grows
+  statelet image import web.tar             an image from a file, for pods on this node
 
 "statelet help run" shows the flags of a command.
 `;

@@ -49,28 +49,25 @@ export function addGetCommand(program: Command, commands: GetCommands): void {
   socketOptions(
     program
       .command('get')
-      .description("list the running agent's pods, its node, the events of the last hour, or all of its actors"),
+      .description('list the pods, the node, the events of the last hour, or the actors of the running agent'),
   )
     .argument('<resource>', 'pods (po), nodes (no), events (ev) or actors; also pods/NAME')
     .argument(
       '[name...]',
-      'name of the object; for a pod its full name, the name in its manifest, or its UID; for actors words of a filter',
+      'name of the object; for a pod, its full name, its name in the manifest, or its UID; for actors, words of a filter',
     )
-    .option('-n, --namespace <namespace>', 'only objects in this namespace (default: all)')
-    .option('-A, --all-namespaces', 'objects in all namespaces, with a NAMESPACE column')
+    .option('-n, --namespace <namespace>', 'list only objects in this namespace (default: all namespaces)')
+    .option('-A, --all-namespaces', 'list objects in all namespaces, with a NAMESPACE column')
     .addOption(outputOption())
-    .option('--no-headers', 'print no headers in a table')
-    .option('-l, --selector <labels>', 'only objects with these labels: app=web, app!=web, "app in (a,b)", app, !app')
-    .option('--field-selector <fields>', 'only objects with these fields: status.phase=Running, metadata.name!=web, …')
-    .option(
-      '-w, --watch',
-      'after listing, watch for changes; actors are looked at once a second, and each says what became of it',
-    )
-    .option('--for <pod>', 'only events about pod/NAME')
-    .option('--types <types>', 'only events of these types: Normal, Warning')
+    .option('--no-headers', 'do not print headers')
+    .option('-l, --selector <labels>', 'label selector: app=web, app!=web, "app in (a,b)", app, !app')
+    .option('--field-selector <fields>', 'field selector: status.phase=Running, metadata.name!=web, …')
+    .option('-w, --watch', 'after listing the objects, watch for changes; actors are polled once per second')
+    .option('--for <pod>', 'list only events about pod/NAME')
+    .option('--types <types>', 'list only events of these types: Normal, Warning')
     .option(
       '--filter <words>',
-      'only actors of which all words hold: state:X ns:X kind:X is:retrying "waits>30s" "changed<1m", or any text',
+      'list only actors that match all words: state:X ns:X kind:X is:retrying "waits>30s" "changed<1m", or any text',
     )
     .action((resource: string, nameArguments: string[], options: AllOptions) =>
       runGet(commands, resource, nameArguments, options),

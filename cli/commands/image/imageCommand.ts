@@ -14,32 +14,32 @@ export interface ImageCommands {
 const runtimeOptions = (command: Command): Command =>
   socketOptions(command).option(
     '--container-runtime-endpoint <socket>',
-    'endpoint of the runtime, as unix:///path, instead of that of a running agent',
+    'endpoint of the runtime, e.g. unix:///path (default: that of the running agent)',
   );
 
 export function addImageCommand(program: Command, commands: ImageCommands): void {
-  const image = program.command('image').description('the images of the runtime in use');
-  runtimeOptions(image.command('list').alias('ls').description('list the images of the runtime'))
-    .argument('[name...]', 'only images with this name')
+  const image = program.command('image').description('manage the images of the container runtime');
+  runtimeOptions(image.command('list').alias('ls').description('list the images of the container runtime'))
+    .argument('[name...]', 'list only images with this name')
     .addOption(outputOption())
-    .option('--no-headers', 'print no headers in a table')
+    .option('--no-headers', 'do not print headers')
     .action((names: string[], options: ImageListOptions) => commands.imageList(names, options));
   runtimeOptions(
     image
       .command('import')
-      .description('import images from a file, so that pods can use them without a registry; needs containerd'),
+      .description('import images from a file so that pods can use them without a registry; requires containerd'),
   )
     .argument(
       '<file>',
-      'an archive of "docker save" or "podman save", or an OCI layout as tar; may be compressed; - reads the standard input',
+      'archive of "docker save" or "podman save", or a tar archive of an OCI layout, optionally compressed; - reads from standard input',
     )
-    .option('--name <image>', 'name for the only image of the archive, instead of its own')
+    .option('--name <image>', 'name to import the image under, if the archive contains only one')
     .action((file: string, options: ImageImportOptions) => commands.imageImport(file, options));
   runtimeOptions(
     image
       .command('pull')
       .description(
-        "pull images with the node's credentials, as for a pod without imagePullSecrets; they count as preloaded",
+        "pull images with the node's credentials, like for a pod without imagePullSecrets; they count as preloaded",
       ),
   )
     .argument('<name...>', 'name of the image')
@@ -48,8 +48,8 @@ export function addImageCommand(program: Command, commands: ImageCommands): void
     image
       .command('remove')
       .alias('rm')
-      .description('remove images that no container uses; a name of an image with others is removed alone'),
+      .description('remove images that no container uses; if an image has several names, remove only the given name'),
   )
-    .argument('<name...>', 'name of the image, or its ID for all of its names')
+    .argument('<name...>', 'name of the image, or its ID to remove it with all of its names')
     .action((names: string[], options: RuntimeOptions) => commands.imageRemove(names, options));
 }

@@ -11,27 +11,29 @@ export interface StreamCommands {
 
 const streamOptions = (command: Command): Command =>
   socketOptions(command)
-    .option('-n, --namespace <namespace>', 'the namespace of the pod (default: any)')
+    .option('-n, --namespace <namespace>', 'namespace of the pod (default: any)')
     .option(
       '-c, --container <name>',
-      'the container (default: that of the annotation kubectl.kubernetes.io/default-container, else the first)',
+      'name of the container (default: that in the annotation kubectl.kubernetes.io/default-container, or the first one)',
     )
-    .option('-i, --stdin', 'pass standard input on to the container')
+    .option('-i, --stdin', 'pass standard input to the container')
     .option('-t, --tty', 'standard input is a terminal')
-    .option('-q, --quiet', 'print only what comes from the container');
+    .option('-q, --quiet', 'print only the output of the container');
 
 export function addStreamCommands(program: Command, commands: StreamCommands): void {
-  streamOptions(program.command('exec').description('run a command in a container, and exit with its exit code'))
+  streamOptions(
+    program.command('exec').description('run a command in a container, and exit with the exit code of that command'),
+  )
     .usage('[options] pod/NAME -- COMMAND [args...]')
     .argument(
       '<pod...>',
-      'pod/NAME (full name, name in the manifest, or UID), and behind -- the command with its arguments',
+      'pod/NAME (full name, name in the manifest, or UID), followed by -- and the command with its arguments',
     )
     .action((args: string[], options: ExecOptions) => {
       const { words, command } = splitAtDashes(args, program);
       return commands.exec(words, command, options);
     });
-  streamOptions(program.command('attach').description('read and write what a running container writes and reads'))
+  streamOptions(program.command('attach').description('attach to the process of a running container'))
     .argument('<pod...>', 'pod/NAME (full name, name in the manifest, or UID)')
     .action((words: string[], options: AttachOptions) => commands.attach(words, options));
 }

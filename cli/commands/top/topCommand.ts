@@ -18,17 +18,17 @@ export function addTopCommand(program: Command, commands: TopCommands): void {
     program
       .command('top')
       .description(
-        'all actors of the running agent, live, with keys; without a terminal, once; "top pods" and "top nodes": the CPU and memory that they use',
+        'show all actors of the running agent in a live view, or print them once without a terminal; "top pods" and "top nodes" print CPU and memory usage',
       ),
   )
-    .argument('[filter...]', 'words of a filter, as of "get actors"; or pods [NAME] or nodes [NAME]')
-    .option('-n, --namespace <namespace>', 'only pods in this namespace (default: all)')
-    .option('-A, --all-namespaces', 'with pods: in all namespaces, with a NAMESPACE column')
-    .option('--containers', 'with pods: the usage of each container')
-    .addOption(new Option('--sort-by <field>', 'with pods or nodes: largest usage first').choices(SORT_FIELDS))
-    .option('--no-headers', 'with pods or nodes: print no headers')
-    .option('-l, --selector <labels>', 'with pods or nodes: only those with these labels, as of "get"')
-    .option('--field-selector <fields>', 'with pods or nodes: only those with these fields, as of "get"')
+    .argument('[filter...]', 'words of a filter like that of "get actors", or pods [NAME], or nodes [NAME]')
+    .option('-n, --namespace <namespace>', 'show only pods in this namespace (default: all namespaces)')
+    .option('-A, --all-namespaces', 'with pods: list pods in all namespaces, with a NAMESPACE column')
+    .option('--containers', 'with pods: print the usage of each container')
+    .addOption(new Option('--sort-by <field>', 'with pods or nodes: sort by usage, highest first').choices(SORT_FIELDS))
+    .option('--no-headers', 'with pods or nodes: do not print headers')
+    .option('-l, --selector <labels>', 'with pods or nodes: label selector, like that of "get"')
+    .option('--field-selector <fields>', 'with pods or nodes: field selector, like that of "get"')
     .action((words: string[], options: TopUsageOptions) => runTop(commands, words, options));
 }
 

@@ -25,40 +25,40 @@ const membershipSettings = () =>
   declareSettings({
     '--kubeconfig': {
       type: path,
-      flag: { argument: '<file>', help: 'kubeconfig of the cluster that the node belongs to (default: {default})' },
+      flag: { argument: '<file>', help: 'kubeconfig for connecting to the API server (default: {default})' },
     },
     '--bootstrap-kubeconfig': {
       type: path,
       flag: {
         argument: '<file>',
-        help: 'kubeconfig to ask for a client certificate by, where that of the node has none that is good (default: {default})',
+        help: 'kubeconfig for requesting a client certificate if that of --kubeconfig has no valid one (default: {default})',
       },
     },
     '--cert-dir': {
       type: directory,
       flag: {
         argument: '<directory>',
-        help: 'directory of the certificates that the node keeps (default: pki in --root-dir)',
+        help: 'directory for the certificates that the node manages (default: pki in --root-dir)',
       },
     },
     rotateCertificates: {
       type: booleanSchema,
       default: false,
-      effect: 'whether the client certificate is renewed at 70 to 90 % of its life',
+      effect: 'whether to rotate the client certificate after 70 to 90 % of its lifetime',
       flag: {
         name: '--rotate-certificates',
         argument: '[boolean]',
-        help: 'renew the client certificate (default: {default})',
+        help: 'rotate the client certificate before it expires (default: {default})',
       },
     },
     serverTLSBootstrap: {
       type: booleanSchema,
       default: false,
-      effect: 'whether the API server is asked for the serving certificate',
+      effect: 'whether to request the serving certificate from the API server',
       flag: {
         name: '--rotate-server-certificates',
         argument: '[boolean]',
-        help: 'ask the API server for a serving certificate, and renew it (default: {default})',
+        help: 'request the serving certificate from the API server, and rotate it (default: {default})',
       },
     },
   });
@@ -70,42 +70,42 @@ const registrationSettings = () =>
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      effect: 'whether the node makes its Node object ({default})',
+      effect: 'whether the node registers itself with the API server ({default})',
       flag: {
         name: '--register-node',
         argument: '[boolean]',
-        help: 'make the Node object; false: somebody else does (default: {default})',
+        help: 'register the node with the API server by creating its Node object (default: {default})',
       },
     },
     registerWithTaints: {
       type: listSchema(taintSchema),
-      effect: 'pods that are not static and do not tolerate a NoExecute taint are refused',
+      effect:
+        'the taints to register the node with; pods that do not tolerate a NoExecute taint are rejected unless they are static',
       flag: {
         name: '--register-with-taints',
         argument: '<taints>',
         type: taintsFlag,
-        help: 'taints to register the node with, as key=value:NoSchedule',
+        help: 'taints to register the node with, e.g. key=value:NoSchedule',
       },
     },
     providerID: {
       type: stringSchema,
       default: '',
       effect: 'the `providerID` of the Node object',
-      flag: { name: '--provider-id', argument: '<id>', help: 'the ID by which a cloud knows the node' },
+      flag: { name: '--provider-id', argument: '<id>', help: 'unique identifier of the node at the cloud provider' },
     },
     '--cloud-provider': {
       type: cloudProvider,
       flag: {
         argument: '<name>',
-        help: 'external: a controller of a cloud tells the addresses of the node (default: {default})',
+        help: 'external if a cloud controller manager sets the addresses of the node (default: {default})',
       },
     },
     enableControllerAttachDetach: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      effect:
-        'whether the Node has the annotation by which the controller of the cluster attaches volumes to it ({default})',
+      effect: 'whether the attach/detach controller attaches volumes to the node ({default})',
       unsupportedFlag: '--enable-controller-attach-detach',
     },
   });
@@ -116,26 +116,26 @@ const reportingSettings = () =>
     nodeStatusUpdateFrequency: {
       type: durationSchema(),
       default: '10s',
-      effect: 'how often it is looked whether the status of the Node has changed ({default})',
+      effect: "the interval between two checks for changes of the node's status ({default})",
       unsupportedFlag: '--node-status-update-frequency',
     },
     nodeStatusReportFrequency: {
       type: durationSchema(),
       default: '5m',
       defaultFrom: 'nodeStatusUpdateFrequency',
-      effect: 'how often that status is written in any case ({default})',
+      effect: "the maximum interval between two updates of the node's status ({default})",
     },
     nodeStatusMaxImages: {
       type: integerSchema(-1),
       default: 50,
       allowsZeroValue: true,
-      effect: 'how many images that status lists, the largest first ({default}; -1: all)',
+      effect: "the maximum number of images in the node's status, largest first ({default}; -1: no limit)",
       unsupportedFlag: '--node-status-max-images',
     },
     nodeLeaseDurationSeconds: {
       type: integerSchema(),
       default: 40,
-      effect: "how long the node's lease lasts; it is renewed four times while it does ({default})",
+      effect: "the duration of the node's lease, which is renewed after a quarter of it ({default})",
     },
   });
 
@@ -145,38 +145,38 @@ const client = () =>
     configMapAndSecretChangeDetectionStrategy: {
       type: enumSchema('', 'Get', 'Cache', 'Watch'),
       default: 'Watch',
-      effect: 'how ConfigMaps and Secrets that pods name are followed: `Watch`, `Cache` or `Get` ({default})',
+      effect: 'how changes of the ConfigMaps and Secrets of pods are detected: `Watch`, `Cache` or `Get` ({default})',
     },
     syncFrequency: {
       type: durationSchema(),
       default: '1m',
-      effect: 'how often what is not watched is read again, once a volume shows it ({default})',
+      effect: 'the interval at which objects in volumes are refreshed if they are not watched ({default})',
       unsupportedFlag: '--sync-frequency',
     },
     kubeAPIQPS: {
       type: integerSchema(),
       default: 50,
       allowsZeroValue: true,
-      effect: 'how many requests in a second the API server gets ({default})',
+      effect: 'the maximum rate of requests to the API server, per second ({default})',
       unsupportedFlag: '--kube-api-qps',
     },
     kubeAPIBurst: {
       type: integerSchema(),
       default: 100,
-      effect: 'how many of them may come at once ({default})',
+      effect: 'the maximum burst of these requests ({default})',
       unsupportedFlag: '--kube-api-burst',
     },
     eventRecordQPS: {
       type: integerSchema(),
       default: 50,
       allowsZeroValue: true,
-      effect: 'how many requests in a second events make to it ({default})',
+      effect: 'the maximum rate of requests for events, per second ({default})',
       unsupportedFlag: '--event-qps',
     },
     eventBurst: {
       type: integerSchema(),
       default: 100,
-      effect: 'how many of them may come at once ({default})',
+      effect: 'the maximum burst of these requests ({default})',
       unsupportedFlag: '--event-burst',
     },
     contentType: {

@@ -20,7 +20,7 @@ export const directorySettings = () =>
       default: runDirectory,
       flag: {
         argument: '<directory>',
-        help: 'directory for volumes and saved state; a relative path starts at the working directory (default: {default})',
+        help: 'directory for volumes and persistent state; relative paths are resolved against the working directory (default: {default})',
         upDefault: 'kubelet in the state directory',
       },
     },
@@ -28,12 +28,12 @@ export const directorySettings = () =>
       type: podLogsDir,
       isPath: true,
       default: '/var/log/pods',
-      effect: "the containers' logs; symlinks to them lie in `containers/` beside it ({default})",
+      effect: 'the directory for container logs; its sibling `containers/` contains symlinks to them ({default})',
       flag: {
         name: '--pod-log-dir',
         argument: '<directory>',
         type: directory,
-        help: 'directory for container logs; symlinks to them go to containers/ beside it (default: {default})',
+        help: 'directory for container logs; its sibling containers/ contains symlinks to them (default: {default})',
         upDefault: 'log/pods in the state directory',
       },
     },
@@ -41,7 +41,7 @@ export const directorySettings = () =>
       type: path,
       flag: {
         argument: '<directory>',
-        help: 'directory of RuntimeClass manifests; in a cluster for classes that it lacks (default: {default})',
+        help: 'directory of RuntimeClass manifests; in a cluster, for classes that the API server does not have (default: {default})',
       },
     },
     volumePluginDir: {
@@ -60,7 +60,7 @@ export const stateDirectorySettings = () =>
       flag: {
         argument: '<directory>',
         command: 'up',
-        help: `directory for everything the node keeps (default: $STATELET_STATE_DIR, or ${systemStateDirectory})`,
+        help: `directory for all data of the node (default: $STATELET_STATE_DIR, or ${systemStateDirectory})`,
       },
     },
   });

@@ -3,14 +3,17 @@ import { isGroup, type Settings } from './setting.ts';
 
 /** Flags of the kubelet that have no field and that this node does not have, with the reason for each. */
 const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
-  ['--config-dir', 'only one file is read'],
+  ['--config-dir', 'only a single configuration file is supported'],
   ['--lock-file', 'the root directory is locked'],
   ['--exit-on-lock-contention', 'the agent exits if another one has locked its root directory'],
-  ['--runtime-cgroups', "the runtime's cgroup is left as it is"],
+  ['--runtime-cgroups', 'the node does not change the cgroup of the runtime'],
   ['--housekeeping-interval', 'cAdvisor is not used'],
   ['--max-housekeeping-interval', 'cAdvisor is not used'],
   ['--minimum-container-ttl-duration', 'dead containers are limited in number, not in age'],
-  ['--experimental-allocatable-ignore-eviction', 'the thresholds of evictionHard are always kept from pods'],
+  [
+    '--experimental-allocatable-ignore-eviction',
+    'the thresholds of evictionHard are always subtracted from the allocatable resources',
+  ],
   ['--experimental-mounter-path', "volumes are mounted with the host's own tools"],
 ]);
 

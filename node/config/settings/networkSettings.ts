@@ -21,23 +21,23 @@ export const networkSettings = () =>
   declareSettings({
     '--hostname-override': {
       type: hostname,
-      flag: { argument: '<name>', help: "the node's name (default: the host's)" },
+      flag: { argument: '<name>', help: 'name of the node (default: the host name)' },
     },
     '--node-ip': {
       type: nodeIpsFlag,
       default: '',
       flag: {
         argument: '<address>',
-        help: "the node's IP address, or a comma-separated IPv4 and IPv6 address; 0.0.0.0, ::: the host's, IPv4 or IPv6 first",
+        help: 'IP address of the node, or an IPv4 and an IPv6 address separated by a comma; 0.0.0.0 or :: use the addresses of the host and prefer that family',
       },
     },
     podCIDR: {
       type: stringSchema,
-      effect: 'the addresses of pods that the runtime is given, until the Node has some',
+      effect: 'the CIDR of pod IP addresses that the runtime receives until the Node has one',
       flag: {
         name: '--pod-cidr',
         argument: '<cidr>',
-        help: 'addresses of pods that the runtime is given, until the Node has some (default: {default})',
+        help: 'CIDR of pod IP addresses that the runtime receives until the Node has one (default: {default})',
       },
     },
     clusterDNS: {
@@ -49,7 +49,7 @@ export const networkSettings = () =>
     clusterDomain: {
       type: stringSchema,
       default: '',
-      effect: 'their search domain',
+      effect: 'the cluster domain, which is added to the search domains of these pods',
       unsupportedFlag: '--cluster-domain',
     },
     resolvConf: {
@@ -57,7 +57,7 @@ export const networkSettings = () =>
       isPath: true,
       default: '/etc/resolv.conf',
       allowsZeroValue: true,
-      effect: "the host's resolv.conf, read for each pod ({default})",
+      effect: 'the resolver configuration on which that of pods is based ({default})',
       unsupportedFlag: '--resolv-conf',
     },
     hairpinMode: {
@@ -70,7 +70,7 @@ export const networkSettings = () =>
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      ignored: 'no chains of iptables are created',
+      ignored: 'the node creates no iptables chains',
       unsupportedFlag: '--make-iptables-util-chains',
     },
     iptablesMasqueradeBit: {

@@ -22,7 +22,7 @@ export const admissionSettings = () =>
     maxPods: {
       type: integerSchema(),
       default: MAX_PODS,
-      effect: 'how many pods are admitted ({default})',
+      effect: 'the maximum number of pods on the node ({default})',
       flag: {
         name: '--max-pods',
         argument: '<number>',
@@ -33,23 +33,23 @@ export const admissionSettings = () =>
     podsPerCore: {
       type: integerSchema(),
       default: 0,
-      effect: 'how many pods are admitted for each core (no limit)',
+      effect: 'the maximum number of pods per core (no limit)',
       unsupportedFlag: '--pods-per-core',
     },
     '--node-labels': {
       type: labelsFlag,
       default: '',
-      flag: { argument: '<labels>', help: 'labels to add to the node, as zone=a,disk=ssd' },
+      flag: { argument: '<labels>', help: 'labels to add when registering the node, e.g. zone=a,disk=ssd' },
     },
     allowedUnsafeSysctls: {
       type: listSchema(sysctlPattern),
       default: [],
-      effect: 'sysctls that pods may set beside the safe ones',
+      effect: 'the unsafe sysctls, or patterns of them, that pods may set',
       flag: {
         name: '--allowed-unsafe-sysctls',
         argument: '<names>',
         type: sysctlsFlag,
-        help: 'unsafe sysctls that pods may set, as net.core.*',
+        help: 'unsafe sysctls or patterns that pods may set, e.g. net.core.*',
       },
     },
   });
@@ -63,7 +63,7 @@ export const containerSettings = () =>
       type: integerSchema(-1, Number.MAX_SAFE_INTEGER),
       default: -1,
       allowsZeroValue: true,
-      effect: 'how many processes a pod may have (no limit)',
+      effect: 'the maximum number of processes per pod (no limit)',
       unsupportedFlag: '--pod-max-pids',
     },
     cpuCFSQuota: {
@@ -77,28 +77,28 @@ export const containerSettings = () =>
       type: durationSchema(1, 1000, ' between 1ms and 1s'),
       default: '100ms',
       allowsZeroValue: true,
-      effect: 'the period of that quota ({default})',
+      effect: 'the period of the CPU CFS quota ({default})',
       unsupportedFlag: '--cpu-cfs-quota-period',
     },
     singleProcessOOMKill: {
       type: booleanSchema,
       allowsZeroValue: true,
-      effect: 'whether an OOM kill ends one process or the whole container',
+      effect: 'whether the OOM killer kills single processes instead of all processes of a container',
     },
     memorySwap: {
-      effect: "`swapBehavior: LimitedSwap` gives Burstable pods their share of the node's swap on cgroup v2",
+      effect: "`swapBehavior: LimitedSwap` lets Burstable pods use a share of the node's swap on cgroup v2",
       fields: { swapBehavior: { type: enumSchema('', 'NoSwap', 'LimitedSwap') } },
     },
     seccompDefault: {
       type: booleanSchema,
       default: false,
       allowsZeroValue: true,
-      effect: "the runtime's seccomp profile for containers that name none",
+      effect: 'whether containers without a seccomp profile use the default profile of the runtime',
       unsupportedFlag: '--seccomp-default',
     },
     userNamespaces: {
       hidesDefault: true,
-      effect: '`idsPerPod`: how many users a pod with `hostUsers: false` has ({idsPerPod})',
+      effect: '`idsPerPod`: the number of user IDs of a pod with `hostUsers: false` ({idsPerPod})',
       fields: {
         idsPerPod: {
           type: integerSchema(65_536, 2 ** 32 - 1),
@@ -109,19 +109,19 @@ export const containerSettings = () =>
       },
     },
     crashLoopBackOff: {
-      effect: '`maxContainerRestartPeriod`: the longest wait between two runs ({maxContainerRestartPeriod})',
+      effect: '`maxContainerRestartPeriod`: the maximum restart back-off of a container ({maxContainerRestartPeriod})',
       fields: { maxContainerRestartPeriod: { type: secondTo5Minutes, default: '5m', allowsZeroValue: true } },
     },
     volumeStatsAggPeriod: {
       type: durationSchema(),
       default: '1m',
-      effect: 'how often the size of a volume is counted at most, for `/stats/summary` ({default})',
+      effect: "the minimum interval between two measurements of a volume's usage for `/stats/summary` ({default})",
       unsupportedFlag: '--volume-stats-agg-period',
     },
     featureGates: {
       type: map(booleanSchema),
       effect:
-        '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes show the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `PodLogsQuerySplitStreams`: one stream of a log can be asked for (off)',
+        '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes can project the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `PodLogsQuerySplitStreams`: clients can request a single stream of a log (off)',
       unsupportedFlag: '--feature-gates',
     },
   });
@@ -155,7 +155,7 @@ export const housekeepingSettings = () =>
       default: 1,
       flag: {
         argument: '<number>',
-        help: 'old instances to keep of each container, for their logs; negative: no limit (default: {default})',
+        help: 'maximum number of old instances to retain per container; a negative number means no limit (default: {default})',
       },
     },
     '--maximum-dead-containers': {
@@ -163,32 +163,32 @@ export const housekeepingSettings = () =>
       default: -1,
       flag: {
         argument: '<number>',
-        help: 'old instances of containers to keep on the node; negative: no limit (default: {default})',
+        help: 'maximum number of old instances of containers to retain on the node; a negative number means no limit (default: {default})',
       },
     },
     containerLogMaxSize: {
       type: logSize,
       default: '10Mi',
-      effect: 'when the log of a running container is rotated ({default})',
+      effect: 'the size at which a container log is rotated ({default})',
       unsupportedFlag: '--container-log-max-size',
     },
     containerLogMaxFiles: {
       type: integerSchema(2),
       default: 5,
       allowsZeroValue: true,
-      effect: 'how many files of a log are kept ({default})',
+      effect: 'the maximum number of log files per container ({default})',
       unsupportedFlag: '--container-log-max-files',
     },
     containerLogMaxWorkers: {
       type: integerSchema(1),
       default: 1,
       allowsZeroValue: true,
-      effect: 'how many logs are rotated at a time ({default})',
+      effect: 'the maximum number of concurrent log rotations ({default})',
     },
     containerLogMonitorInterval: {
       type: durationSchema(3000, Number.POSITIVE_INFINITY, ' of at least 3s'),
       default: '10s',
       allowsZeroValue: true,
-      effect: 'how often the size of logs is looked at ({default})',
+      effect: 'the interval at which the sizes of logs are checked ({default})',
     },
   });

@@ -68,14 +68,15 @@ const evictionSettings = () =>
       type: signalMapSchema(thresholdSchema),
       default: DEFAULT_EVICTION_HARD,
       hidesDefault: true,
-      effect: '`memory.available` and `nodefs.available` are kept from pods; nothing is evicted yet',
+      effect:
+        '`memory.available` and `nodefs.available` are subtracted from the allocatable resources; pods are not evicted yet',
       unsupportedFlag: '--eviction-hard',
     },
     mergeDefaultEvictionSettings: {
       type: booleanSchema,
       default: false,
       allowsZeroValue: true,
-      effect: 'whether the default thresholds hold where `evictionHard` names none',
+      effect: 'whether the default thresholds apply to signals that `evictionHard` does not contain',
     },
     evictionSoft: { type: signalMapSchema(thresholdSchema), ignored: NO_EVICTION, unsupportedFlag: '--eviction-soft' },
     evictionSoftGracePeriod: {

@@ -22,43 +22,43 @@ export const processSettings = () =>
   declareSettings({
     kubeletCgroups: {
       type: stringSchema,
-      effect: 'the cgroup that the agent creates and moves itself to (the one that it is started in)',
+      effect: 'the cgroup that the agent creates and moves itself to (the cgroup in which it is started)',
       flag: {
         name: '--kubelet-cgroups',
         argument: '<name>',
-        help: 'absolute name of a cgroup that the agent creates and moves itself to (default: the one that it is started in)',
+        help: 'absolute name of a cgroup that the agent creates and moves itself to (default: the cgroup in which it is started)',
       },
     },
     oomScoreAdj: {
       type: integerSchema(-1000, 1000),
       default: -999,
       allowsZeroValue: true,
-      effect: 'how ready the kernel is to kill the agent when memory runs out ({default})',
+      effect: 'the oom_score_adj value of the agent ({default})',
       unsupportedFlag: '--oom-score-adj',
     },
     maxOpenFiles: {
       type: integerSchema(0, Number.MAX_SAFE_INTEGER),
       default: 1_000_000,
-      ignored: 'the agent keeps the limit that it is started with',
+      ignored: 'the agent does not change its limit',
       unsupportedFlag: '--max-open-files',
     },
     failCgroupV1: {
       type: booleanSchema,
       default: false,
       allowsZeroValue: true,
-      effect: 'whether a host with cgroup v1 is refused; here {default} unless set',
+      effect: 'whether the agent refuses to start on a host with cgroup v1; {default} by default, unlike in a kubelet',
       unsupportedFlag: '--fail-cgroupv1',
     },
     failSwapOn: {
       type: booleanSchema,
       default: false,
       allowsZeroValue: true,
-      effect: 'whether a host with swap is refused; here {default} unless set',
+      effect: 'whether the agent refuses to start on a host with swap; {default} by default, unlike in a kubelet',
       unsupportedFlag: '--fail-swap-on',
     },
     protectKernelDefaults: {
       type: booleanSchema,
-      ignored: "the kernel's parameters are not checked",
+      ignored: 'kernel parameters are not checked',
       unsupportedFlag: '--protect-kernel-defaults',
     },
   });
@@ -105,7 +105,7 @@ export const observationSettings = () =>
       default: '64Mi',
       flag: {
         argument: '<quantity>',
-        help: 'disk space for the recording of what the node does, which "statelet replay" plays; 0: none (default: {default})',
+        help: 'maximum disk space for the recording of the agent, which "statelet replay" reads; 0 disables recording (default: {default})',
       },
     },
     '--inspect-address': {
@@ -113,11 +113,11 @@ export const observationSettings = () =>
       default: '127.0.0.1:10270',
       flag: {
         argument: '<address>',
-        help: 'address of the page that shows what every pod is doing, as host:port; with ?open the page needs no token; empty: no page (default: {default})',
+        help: 'address of the inspection page, as host:port; append ?open to allow access without a token; empty disables the page (default: {default})',
       },
     },
     logging: {
-      effect: "`format` (text, json) and `verbosity` of the agent's own log",
+      effect: "`format` (text or json) and `verbosity` of the agent's log",
       fields: {
         format: {
           type: enumSchema('', 'text', 'json'),
@@ -126,14 +126,14 @@ export const observationSettings = () =>
             name: '--logging-format',
             argument: '<format>',
             type: enumSchema('text', 'json'),
-            help: "format of the agent's log: text or json (default: {default})",
+            help: 'log format: text or json (default: {default})',
           },
         },
         flushFrequency: {
           type: nanosecondsOrDuration,
           default: '5s',
           allowsZeroValue: true,
-          ignored: 'each line is written at once',
+          ignored: 'log lines are written synchronously',
           unsupportedFlag: '--log-flush-frequency',
         },
         verbosity: {
@@ -145,16 +145,16 @@ export const observationSettings = () =>
             short: '-v',
             argument: '<level>',
             type: parsedNumberSchema(integerSchema()),
-            help: 'log verbosity: 0 info, 2 debug, 5 trace (default: {default})',
+            help: 'log verbosity: 0 for info, 2 for debug, 5 for trace (default: {default})',
           },
         },
         vmodule: {
           type: listSchema(sectionSchema({ filePattern, verbosity: integerSchema() })),
-          ignored: 'the source files are others',
+          ignored: 'the agent has different source files',
           unsupportedFlag: '--vmodule',
         },
         options: {
-          ignored: 'all is written to standard error at once',
+          ignored: 'the whole log is written to standard error synchronously',
           fields: {
             text: {
               fields: {
@@ -174,7 +174,7 @@ export const observationSettings = () =>
     },
     showHiddenMetricsForVersion: {
       type: matchingStringSchema('a version such as "1.35"', (version) => /^(\d+\.\d+)?$/.test(version)),
-      ignored: 'no metric is hidden',
+      ignored: 'the node has no hidden metrics',
     },
     tracing: {
       hidesDefault: true,

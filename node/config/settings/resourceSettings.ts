@@ -19,18 +19,18 @@ import { declareSettings, type FieldsOf } from './setting.ts';
 /** Settings of the pods' cgroups. */
 const cgroups = () =>
   declareSettings({
-    cgroupRoot: { type: stringSchema, effect: "where the pods' cgroups lie", unsupportedFlag: '--cgroup-root' },
+    cgroupRoot: { type: stringSchema, effect: 'the parent cgroup of all pods', unsupportedFlag: '--cgroup-root' },
     cgroupDriver: {
       type: enumSchema('', 'cgroupfs', 'systemd'),
       default: 'cgroupfs',
-      effect: "`cgroupfs` or `systemd`; the runtime's own where it reports one",
+      effect: '`cgroupfs` or `systemd`, unless the runtime reports its driver',
       unsupportedFlag: '--cgroup-driver',
     },
     cgroupsPerQOS: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      effect: 'whether pods have cgroups of their own, below those of their QoS class ({default})',
+      effect: 'whether pods have their own cgroups below those of the QoS classes ({default})',
       unsupportedFlag: '--cgroups-per-qos',
     },
     systemCgroups: {
@@ -80,14 +80,18 @@ const reservationSettings = () =>
   declareSettings({
     kubeReserved: {
       type: reservedSchema,
-      effect: 'resources kept from pods: `cpu`, `memory`, `ephemeral-storage`, `pid`',
+      effect: 'resources reserved for Kubernetes components: `cpu`, `memory`, `ephemeral-storage`, `pid`',
       unsupportedFlag: '--kube-reserved',
     },
-    systemReserved: { type: reservedSchema, effect: 'the same', unsupportedFlag: '--system-reserved' },
+    systemReserved: {
+      type: reservedSchema,
+      effect: 'resources reserved for system daemons, likewise',
+      unsupportedFlag: '--system-reserved',
+    },
     enforceNodeAllocatable: {
       type: listSchema(enforcementSchema),
       default: ['pods'],
-      effect: '`pods`: the limit of all pods together; `none`',
+      effect: '`pods` limits all pods together to the allocatable resources; `none` disables this limit',
       unsupportedFlag: '--enforce-node-allocatable',
     },
     systemReservedCgroup: {

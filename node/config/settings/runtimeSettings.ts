@@ -23,7 +23,7 @@ const endpointSettings = () =>
     containerRuntimeEndpoint: {
       type: endpointSchema,
       default: 'unix:///run/containerd/containerd.sock',
-      effect: 'the socket of the CRI runtime',
+      effect: 'the endpoint of the CRI runtime service',
       flag: {
         name: '--container-runtime-endpoint',
         argument: '<socket>',
@@ -34,7 +34,7 @@ const endpointSettings = () =>
     },
     imageServiceEndpoint: {
       type: endpointSchema,
-      effect: "the socket of the CRI image service (the runtime's)",
+      effect: 'the endpoint of the CRI image service (that of the runtime service)',
       flag: {
         name: '--image-service-endpoint',
         argument: '<socket>',
@@ -44,16 +44,19 @@ const endpointSettings = () =>
     },
     '--image-credential-provider-config': {
       type: path,
-      flag: { argument: '<path>', help: 'file, or directory, that names plugins with credentials' },
+      flag: {
+        argument: '<path>',
+        help: 'path of the configuration of the image credential provider plugins, a file or a directory',
+      },
     },
     '--image-credential-provider-bin-dir': {
       type: path,
-      flag: { argument: '<directory>', help: 'directory of the programs of these plugins' },
+      flag: { argument: '<directory>', help: 'directory of the executables of these plugins' },
     },
     runtimeRequestTimeout: {
       type: durationSchema(),
       default: '2m',
-      effect: 'how long a call to the runtime may take ({default})',
+      effect: 'the timeout of calls to the runtime ({default})',
       unsupportedFlag: '--runtime-request-timeout',
     },
   });
@@ -64,30 +67,30 @@ const imagePullSettings = () =>
     serializeImagePulls: {
       type: booleanSchema,
       allowsZeroValue: true,
-      effect: 'one pull at a time (true, unless `maxParallelImagePulls` is more than 1)',
+      effect: 'whether images are pulled one at a time (true unless `maxParallelImagePulls` is greater than 1)',
       unsupportedFlag: '--serialize-image-pulls',
     },
     maxParallelImagePulls: {
       type: integerSchema(1),
       allowsZeroValue: true,
-      effect: 'how many pulls at a time when they are not serialized',
+      effect: 'the maximum number of concurrent pulls if they are not serialized',
     },
     imagePullCredentialsVerificationPolicy: {
       type: enumSchema('', ...VERIFICATION_POLICIES),
       default: defaultVerification.policy,
-      effect: 'which images that are there a pod has to prove its right to ({default})',
+      effect: 'which images that are present on the node require credentials of the pod ({default})',
     },
     preloadedImagesVerificationAllowlist: {
       type: listSchema(stringSchema),
       default: defaultVerification.allowlist,
-      effect: 'images that need no proof under `NeverVerifyAllowlistedImages`',
+      effect: 'the images that require no credentials under `NeverVerifyAllowlistedImages`',
     },
     imagePullTimeout: {
       type: durationSchema(),
       default: '1h',
       allowsZeroValue: true,
       hidesDefault: true,
-      effect: 'how long one pull may take ({default}; `0s`: as long as it takes); a kubelet has no such field',
+      effect: 'the timeout of a pull ({default}; `0s`: no timeout); a kubelet does not have this field',
     },
     slowImagePullAfter: {
       type: durationSchema(),
@@ -95,19 +98,19 @@ const imagePullSettings = () =>
       allowsZeroValue: true,
       hidesDefault: true,
       effect:
-        'how long pulls may hold up those from other registries ({default}; `0s`: as long as they take); a kubelet has no such field',
+        'the time after which a pull no longer blocks pulls from other registries ({default}; `0s`: no limit); a kubelet does not have this field',
     },
     registryPullQPS: {
       type: integerSchema(),
       default: 5,
       allowsZeroValue: true,
-      ignored: 'pulls are limited in number, not in rate',
+      ignored: 'the number of concurrent pulls is limited, but not their rate',
       unsupportedFlag: '--registry-qps',
     },
     registryBurst: {
       type: integerSchema(),
       default: 10,
-      ignored: 'pulls are limited in number, not in rate',
+      ignored: 'the number of concurrent pulls is limited, but not their rate',
       unsupportedFlag: '--registry-burst',
     },
   });

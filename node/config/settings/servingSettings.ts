@@ -35,56 +35,58 @@ const listenSettings = () =>
       type: listenAddress,
       default: '0.0.0.0',
       standaloneDefault: '127.0.0.1',
-      effect: 'where: an IP address ({default}; of a node without a cluster {standalone}, and on loopback only)',
+      effect:
+        'the IP address of the API ({default}; {standalone} for a node without a cluster, which serves on loopback only)',
       flag: {
         name: '--address',
         argument: '<ip>',
-        help: 'address of the API (default: {default}; without --kubeconfig {standalone})',
+        help: 'IP address of the API (default: {default}, or {standalone} without --kubeconfig)',
         emptyIsUnset: true,
       },
     },
     port: {
       type: port,
       default: 10_250,
-      effect: 'at which port ({default}); `--port 0` means any that is free',
+      effect: 'the port of the API ({default}); `--port 0` means any free port',
       flag: {
         name: '--port',
         argument: '<number>',
         type: portFlag,
-        help: 'its port; 0: any that is free (default: {default})',
+        help: 'port of the API; 0 means any free port (default: {default})',
       },
     },
     readOnlyPort: {
       type: port,
       default: 0,
-      effect: 'a port without TLS where everybody may read pods, metrics, stats and health ({default}: none)',
+      effect:
+        'the unauthenticated read-only port without TLS for pods, metrics, stats and health ({default}: disabled)',
       flag: {
         name: '--read-only-port',
         argument: '<number>',
         type: portFlag,
-        help: 'port without TLS where everybody may read; 0: none (default: {default})',
+        help: 'unauthenticated read-only port without TLS; 0 disables it (default: {default})',
       },
     },
     healthzPort: {
       type: port,
       default: 10_248,
       allowsZeroValue: true,
-      effect: 'the port of the health check ({default}; 0: none)',
+      effect: 'the port of the health endpoint ({default}; 0: disabled)',
       flag: {
         name: '--healthz-port',
         argument: '<number>',
         type: portFlag,
-        help: 'port of the health check; 0: none (default: {default})',
+        help: 'port of the health endpoint; 0 disables it (default: {default})',
       },
     },
     healthzBindAddress: {
       type: listenAddress,
       default: '127.0.0.1',
-      effect: 'its address ({default})',
+      effect: 'the IP address of the health endpoint ({default})',
       flag: {
         name: '--healthz-bind-address',
         argument: '<ip>',
-        help: 'address of that port (default: {default})',
+        help: 'IP address of the health endpoint (default: {default})',
         emptyIsUnset: true,
       },
     },
@@ -95,34 +97,39 @@ const tls = () =>
     tlsCertFile: {
       type: stringSchema,
       isPath: true,
-      effect: 'the certificate of the API, and of the page where `--inspect-address` is one that other hosts reach',
+      effect: 'the serving certificate of the API, and of the page if other hosts can reach `--inspect-address`',
       flag: {
         name: '--tls-cert-file',
         argument: '<file>',
         type: path,
-        help: 'serving certificate (default: from the API server, or one that the node creates)',
+        help: 'serving certificate (default: issued by the API server, or self-signed)',
       },
     },
     tlsPrivateKeyFile: {
       type: stringSchema,
       isPath: true,
-      effect: 'its key',
-      flag: { name: '--tls-private-key-file', argument: '<file>', type: path, help: 'its key' },
+      effect: 'the private key of that certificate',
+      flag: {
+        name: '--tls-private-key-file',
+        argument: '<file>',
+        type: path,
+        help: 'private key of the serving certificate',
+      },
     },
     tlsCipherSuites: {
       type: listSchema(cipherSuite),
       default: [],
-      effect: 'the suites of TLS 1.2 (those with forward secrecy)',
+      effect: 'the cipher suites of TLS 1.2 (those with forward secrecy)',
       unsupportedFlag: '--tls-cipher-suites',
     },
     tlsCurvePreferences: {
       type: listSchema(integerSchema()),
       default: [],
-      effect: "the curves of TLS, by their numbers (OpenSSL's)",
+      effect: 'the numbers of the preferred TLS curves (those of OpenSSL)',
     },
     tlsMinVersion: {
       type: enumSchema('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
-      effect: 'the least version of TLS (VersionTLS12)',
+      effect: 'the minimum TLS version (VersionTLS12)',
       unsupportedFlag: '--tls-min-version',
     },
   });
@@ -131,7 +138,7 @@ const accessSettings = () =>
   declareSettings({
     authentication: {
       effect:
-        '`x509.clientCAFile`: the authorities of clients ({x509.clientCAFile}); `webhook`: whether the API server reviews tokens (in a cluster {webhook.enabled}), and for how long that holds ({webhook.cacheTTL}); `anonymous`: whether clients without credentials are let in ({anonymous.enabled})',
+        '`x509.clientCAFile`: the certificate authorities of clients ({x509.clientCAFile}); `webhook`: whether the API server reviews tokens (in a cluster {webhook.enabled}), and how long the result is cached ({webhook.cacheTTL}); `anonymous`: whether clients can connect without credentials ({anonymous.enabled})',
       fields: {
         x509: {
           fields: {
@@ -142,7 +149,7 @@ const accessSettings = () =>
                 name: '--client-ca-file',
                 argument: '<file>',
                 type: path,
-                help: 'certificates of the authorities of clients (default: {default})',
+                help: 'certificate authorities that verify client certificates (default: {default})',
               },
             },
           },
@@ -156,7 +163,7 @@ const accessSettings = () =>
               flag: {
                 name: '--anonymous-auth',
                 argument: '[boolean]',
-                help: 'let in clients without credentials (default: {default})',
+                help: 'allow requests without credentials (default: {default})',
               },
             },
           },
@@ -171,7 +178,7 @@ const accessSettings = () =>
               flag: {
                 name: '--authentication-token-webhook',
                 argument: '[boolean]',
-                help: 'have the API server review tokens (default: {default} with --kubeconfig)',
+                help: 'authenticate tokens with the TokenReview API (default: {default} with --kubeconfig)',
               },
             },
             cacheTTL: {
@@ -185,7 +192,7 @@ const accessSettings = () =>
     },
     authorization: {
       effect:
-        '`mode`: `{mode}`, the API server decides (in a cluster), or `AlwaysAllow`; `webhook`: for how long that holds ({webhook.cacheAuthorizedTTL}, denied {webhook.cacheUnauthorizedTTL})',
+        '`mode`: `{mode}`, i.e. the API server decides (default in a cluster), or `AlwaysAllow`; `webhook`: how long decisions are cached ({webhook.cacheAuthorizedTTL} if allowed, {webhook.cacheUnauthorizedTTL} if denied)',
       fields: {
         mode: {
           type: enumSchema('', 'AlwaysAllow', 'Webhook'),
@@ -194,7 +201,7 @@ const accessSettings = () =>
           flag: {
             name: '--authorization-mode',
             argument: '<mode>',
-            help: 'AlwaysAllow, or Webhook: ask the API server (default: {default})',
+            help: 'AlwaysAllow, or Webhook to authorize with the SubjectAccessReview API (default: {default})',
             emptyIsUnset: true,
           },
         },
@@ -224,7 +231,7 @@ const handlerSettings = () =>
       default: true,
       allowsZeroValue: true,
       effect:
-        'whether there are logs, exec, attach, port-forward and more beside pods, metrics, stats and health ({default})',
+        'whether to serve logs, exec, attach, port-forward and others in addition to pods, metrics, stats and health ({default})',
       unsupportedFlag: '--enable-debugging-handlers',
     },
     enableSystemLogHandler: {
@@ -237,20 +244,20 @@ const handlerSettings = () =>
       type: booleanSchema,
       default: false,
       allowsZeroValue: true,
-      effect: "whether it answers queries for the logs of the host's services ({default})",
+      effect: "whether `/logs` supports queries of the logs of the host's services ({default})",
     },
     enableProfilingHandler: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
       effect:
-        'whether `/debug/pprof/` is served: profiles and a heap snapshot for the developer tools of Chrome ({default})',
+        'whether `/debug/pprof/` is served, with profiles and a heap snapshot for the developer tools of Chrome ({default})',
     },
     enableDebugFlagsHandler: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      effect: 'whether `/debug/flags/v` changes the verbosity of the log ({default})',
+      effect: 'whether `/debug/flags/v` can change the log verbosity ({default})',
     },
     enableContentionProfiling: {
       type: booleanSchema,

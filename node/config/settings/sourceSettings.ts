@@ -20,7 +20,7 @@ export const fileSettings = () =>
     },
     '--config': {
       type: path,
-      flag: { argument: '<file>', help: 'a KubeletConfiguration file, YAML or JSON; flags take precedence' },
+      flag: { argument: '<file>', help: 'KubeletConfiguration file in YAML or JSON; flags take precedence over it' },
     },
   });
 
@@ -30,7 +30,7 @@ export const sourceSettings = () =>
     staticPodPath: {
       type: stringSchema,
       isPath: true,
-      effect: 'a directory of manifests, or one manifest',
+      effect: 'a directory of pod manifests, or a single manifest',
       flag: {
         name: '--pod-manifest-path',
         argument: '<path>',
@@ -42,43 +42,43 @@ export const sourceSettings = () =>
     fileCheckFrequency: {
       type: durationSchema(),
       default: '20s',
-      effect: 'how often all manifests are listed, beside what inotify reports ({default})',
+      effect: 'the interval at which all manifests are listed, in addition to changes reported by inotify ({default})',
       unsupportedFlag: '--file-check-frequency',
     },
     staticPodURL: {
       type: manifestUrl,
       isSecret: true,
-      effect: 'a URL that answers with a Pod or a PodList; its last good answer stands',
+      effect: 'the URL of a Pod or PodList; if a request fails, the last valid response is used',
       flag: {
         name: '--manifest-url',
         argument: '<url>',
-        help: 'URL of the pods to run: a Pod or a PodList, YAML or JSON (default: {default})',
+        help: 'URL of a Pod or PodList to run, in YAML or JSON (default: {default})',
         emptyIsUnset: true,
       },
     },
     staticPodURLHeader: {
       type: headersField,
       isSecret: true,
-      effect: 'headers for that request',
+      effect: 'the HTTP headers of requests to this URL',
       flag: {
         name: '--manifest-url-header',
         argument: '<headers>',
         type: headersFlag,
-        help: 'HTTP headers for --manifest-url, as name:value,other:value; may be repeated',
+        help: 'HTTP headers of requests to --manifest-url, e.g. name:value,other:value; can be repeated',
         repeats: true,
       },
     },
     httpCheckFrequency: {
       type: durationSchema(),
       default: '20s',
-      effect: 'how often the URL is asked ({default})',
+      effect: 'the interval at which the URL is polled ({default})',
       unsupportedFlag: '--http-check-frequency',
     },
     '--lenient-manifests': {
       type: booleanSchema,
       default: false,
       flag: {
-        help: 'accept pods that refer to API objects they can run without: optional Secrets and ConfigMaps, imagePullSecrets',
+        help: 'accept static pods that refer to API objects without which they can run: optional Secrets and ConfigMaps, imagePullSecrets',
       },
     },
   });
@@ -89,11 +89,11 @@ export const commandSettings = () =>
     runOnce: {
       type: booleanSchema,
       default: false,
-      effect: 'as `--runonce`',
+      effect: 'like `--runonce`',
       flag: {
         name: '--runonce',
         command: 'run',
-        help: 'start the pods once, wait until each is running or has terminated, report, and exit, leaving them running',
+        help: 'start the pods once, wait until each is running or has terminated, print the results, and exit without stopping the pods',
       },
     },
     '--take-over': {
@@ -101,7 +101,7 @@ export const commandSettings = () =>
       flag: {
         argument: '<how>',
         command: 'run',
-        help: 'what to do with pods that a kubelet left below --root-dir: list prints what a take-over would remove, and exits; now adopts the pods that are in the manifests and removes the others (default: leave them alone)',
+        help: 'action for pods that a kubelet left below --root-dir: "list" prints what a take-over would remove, and exits; "now" adopts the pods that are in the manifests and removes the others (default: ignore these pods)',
       },
     },
   });
