@@ -27,7 +27,10 @@ interface ParsedLine {
   readonly optionAwaitingValue?: Option;
 }
 
-/** Time limit for the agent, in milliseconds. An incomplete list is better than a Tab that does not react. */
+/**
+ * Time limit for the response of the agent, in milliseconds. An incomplete list is better than a Tab key that does not
+ * react.
+ */
 const TIMEOUT_MS = 1_000;
 
 /** Lists the running agent's pods. Empty if there is no agent or it does not respond within the time limit. */

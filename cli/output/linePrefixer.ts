@@ -1,8 +1,8 @@
 const NEWLINE = 10;
-/** Maximum number of bytes to buffer. A longer line is passed on in parts. */
+/** Maximum number of bytes to buffer. A longer line is passed through in parts. */
 const MAX_BUFFERED_BYTES = 256 * 1_024;
 
-/** Passes on only complete lines, each with a prefix, so that the output of several logs can be interleaved. */
+/** Passes only complete lines through, each with a prefix, so that the output of several logs can be interleaved. */
 export class LinePrefixer {
   readonly #prefix: Buffer;
   #bufferedBytes: Buffer = Buffer.alloc(0);

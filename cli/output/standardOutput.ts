@@ -4,7 +4,7 @@ import { getSystemErrorMap } from 'node:util';
 import { messageOf } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 
-/** The part of an output stream that is used here. */
+/** The members of an output stream that this file uses. */
 interface Stream {
   readonly fd: number;
   write(data: string | Uint8Array): unknown;

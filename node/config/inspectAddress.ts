@@ -10,7 +10,10 @@ export interface InspectConfig extends PageAddress {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
-/** Compiles the setting. Throws a `ConfigError` if other hosts could reach the page without TLS or without a token. */
+/**
+ * Compiles the address and the certificate of the page. Throws a `ConfigError` if other hosts could reach the page
+ * without TLS or without a token.
+ */
 export function compileInspect(values: SettingValues): { readonly inspect?: InspectConfig } {
   const { '--inspect-address': text, tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   const pageAddress = parsePageAddress(text);

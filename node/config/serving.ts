@@ -43,7 +43,9 @@ export interface ServedEndpoints {
   readonly healthz?: { readonly host: string; readonly port: number };
 }
 
-/** Compiles the settings. Throws a `ConfigError` if they contradict each other. */
+/**
+ * Compiles the settings of the API and of the health endpoint. Throws a `ConfigError` if they contradict each other.
+ */
 export function compileServed(values: SettingValues, rootDirectory: string): ServedEndpoints {
   const { healthzPort: port, healthzBindAddress: host } = values;
   return {

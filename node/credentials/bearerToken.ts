@@ -2,7 +2,7 @@ import { Secret } from '../../host/secretText.ts';
 import type { CredentialFile } from './credentialFile.ts';
 import type { LastGood } from './lastGood.ts';
 
-/** Interval in milliseconds after which client-go reads a token file again. */
+/** Interval in milliseconds at which client-go rereads a token file. */
 const REREAD_MS = 60_000;
 
 /** Characters that can be sent in the Authorization header. */

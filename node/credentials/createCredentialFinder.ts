@@ -52,7 +52,7 @@ export async function createCredentialFinder(
 
 type Run = Parameters<typeof credentialPlugins>[0]['run'];
 
-/** Reports each run with its duration. */
+/** Wraps a function that runs plugins, so that each run is reported with its duration. */
 const timePlugin =
   (run: Run, observer: Pick<ProviderObserver, 'ran'> | undefined): Run =>
   async (provider, request) => {

@@ -1,4 +1,4 @@
-/** Reads a kubelet's configuration of image credential provider plugins. */
+/** Reads the configuration of image credential provider plugins, in the kubelet's format. */
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

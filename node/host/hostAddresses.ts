@@ -127,7 +127,7 @@ function currentAddresses(): readonly string[] | undefined {
 }
 
 /**
- * Returns the same as `hostAddresses`, or undefined if there is no default route or its interface has no usable
+ * Returns the addresses of `hostAddresses`, or undefined if there is no default route or its interface has no usable
  * address.
  */
 export function defaultRouteAddresses(interfaces: InterfaceMap, routes: string): readonly string[] | undefined {

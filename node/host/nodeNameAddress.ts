@@ -22,8 +22,8 @@ const hostResolver: NameResolver = {
 };
 
 /**
- * Returns a function that returns the cached address of the name, and refreshes the cache in the background. A name
- * that is an IP address is its own address. A resolved address is used only if it is one of the host's. The function
+ * Returns a function that returns the cached address of the name and refreshes the cache in the background. If the name
+ * is an IP address, that is the address. A resolved address is used only if it is one of the host's. The function
  * returns undefined if there is no such address.
  */
 export async function trackNodeNameAddress(

@@ -21,7 +21,7 @@ export function packageVersion(): string {
 /** Default root directory of a kubelet. */
 export const kubeletDirectory = '/var/lib/kubelet';
 
-/** State directory of `up` on a host where it runs as root. */
+/** State directory of `up` if it runs as root. */
 export const systemStateDirectory = '/var/lib/statelet';
 
 /** Default root directory of `run`, which differs from those of a kubelet and of `up`. */

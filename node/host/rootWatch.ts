@@ -28,7 +28,7 @@ interface RootWatchDependencies {
 /**
  * Checks every 10 s whether the directory of the durable facts is usable. Without these checks, the node would detect a
  * problem only at its next write, which may be minutes away. Publishes an event when the directory becomes unusable,
- * and logs when it is usable again.
+ * and logs when it has become usable again.
  */
 export function watchRoot({
   rootDirectory,

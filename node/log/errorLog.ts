@@ -9,7 +9,7 @@ const ERROR_SOURCES = new Set(
     .concat(['runtimeHealth', 'pleg', 'sources', 'addresses', 'ticker', 'watches'])
     .concat(['recorder', 'inspect', 'statuses', 'subscriber']),
 );
-/** Sources that are retried or that the node can do without. Their failures are logged as warnings. */
+/** Sources that are retried or optional. Their failures are logged as warnings. */
 const WARNING_SOURCES = new Set([
   'relist',
   'containerEvents',
@@ -36,8 +36,8 @@ const WARNING_SOURCES = new Set([
   'images',
 ]);
 /**
- * Maximum number of different failures that are remembered as logged. When it is reached, all of them are dropped and
- * are logged again if they recur.
+ * Maximum number of different failures that are recorded as logged. When it is reached, the record is cleared, and the
+ * failures are logged again if they recur.
  */
 const MAX_REMEMBERED = 100;
 

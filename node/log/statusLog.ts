@@ -67,7 +67,7 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
  * logged only at debug level.
  */
 const NODE_WIDE_REASON = 'MissingClusterDNS';
-/** Number of a pod's latest warnings that are compared with the failures of its actors. */
+/** Number of recent warnings of a pod that are compared with the failures of its actors. */
 const MAX_WARNINGS = 8;
 
 function logEvent(logger: Logger, warnings: Map<string, string[]>, event: CoreEvent): void {
@@ -109,8 +109,8 @@ function logFailure(
   const { reason, message } = lastFailure;
   // A retry that fails in the same way is not logged again.
   if (previousFailure?.reason === reason && previousFailure.message === message) return;
-  // Other log lines report an unreachable runtime once for all pods. A call timeout is logged here if the runtime is
-  // ready.
+  // An unreachable runtime is reported once for all pods by another log line, but a call timeout is reported here if
+  // the runtime is ready.
   const isRuntimeFailure =
     reason === 'RuntimeUnavailable' && !(isCallTimeoutMessage(message) && agent.node().runtime.state === 'ready');
   const level = isRuntimeFailure ? 'debug' : 'warn';

@@ -12,7 +12,10 @@ interface HealthCheckDependencies {
   readonly clock: Clock;
 }
 
-/** Returns the checks in the order of a kubelet (`InstallAuthNotRequiredHandlers` in `pkg/kubelet/server/server.go`). */
+/**
+ * Returns the checks in the same order as a kubelet (`InstallAuthNotRequiredHandlers` in
+ * `pkg/kubelet/server/server.go`).
+ */
 export const healthChecks = (dependencies: HealthCheckDependencies): readonly HealthCheck[] => [
   PING_CHECK,
   LOG,

@@ -46,7 +46,7 @@ export async function serveNode(
   };
 }
 
-/** Writes the link to a file. Retries, e.g. while the disk is full. */
+/** Writes the link to a file, with retries, e.g. while the disk is full. */
 function publishLink(
   url: string,
   { config, logger, clock }: Pick<ServeOptions, 'config' | 'logger'> & { readonly clock: Clock },

@@ -227,7 +227,7 @@ const accessFactory =
   };
 
 /**
- * Returns a function that skips a warning about a source if it repeats the previous one, because an unreachable API
+ * Returns a function that logs a warning about a source unless it repeats the previous one, because an unreachable API
  * server makes every request fail.
  */
 function oncePerReason(warn: (source: string, why: string) => void) {

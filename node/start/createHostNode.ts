@@ -25,7 +25,7 @@ import type { StartNodeOptions } from './startNodeOptions.ts';
 
 export interface HostNode {
   readonly agent: NodeAgent;
-  /** Builds the Node object with the current facts about the node. */
+  /** Builds the Node object from the current data about the node. */
   readonly nodeObject: () => NodeObject;
   /** The cluster of the node. Undefined if the node does not belong to a cluster. */
   readonly cluster: JoinedCluster | undefined;

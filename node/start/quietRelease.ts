@@ -12,7 +12,7 @@ const MAX_WAIT_MS = 30_000;
  * Minimum interval in milliseconds between two releases, unless memory has grown by `MUCH_BYTES` since the last one.
  */
 const MIN_INTERVAL_MS = 60_000;
-/** Growth of memory in bytes for which the minimum interval does not apply. */
+/** Growth of memory in bytes that overrides the minimum interval. */
 const MUCH_BYTES = 16 * 2 ** 20;
 /** Interval in milliseconds at which memory is checked for growth without changes, e.g. because a log is being read. */
 const CHECK_INTERVAL_MS = 10_000;

@@ -5,7 +5,7 @@ interface RetryOptions<T> {
   readonly startService: () => Promise<T>;
   readonly clock: Clock;
   readonly onStarted: (service: T) => void;
-  /** Called with the reason of a failed attempt, unless the previous attempt failed for the same reason. */
+  /** Called with the reason why an attempt failed, unless the previous attempt failed for the same reason. */
   readonly onProblem: (why: string) => void;
 }
 
@@ -15,10 +15,7 @@ interface RetryOptions<T> {
  */
 export const RETRY_MS = 5_000;
 
-/**
- * Starts a service that the node can do without, and retries every 5 s if the start fails. `close` stops the service or
- * the retries.
- */
+/** Starts an optional service, and retries every 5 s if the start fails. `close` stops the service or the retries. */
 export function retryUntilStarted<T extends { close(): Promise<void> }>({
   startService,
   clock,

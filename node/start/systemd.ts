@@ -67,7 +67,7 @@ export interface SystemdNotifier {
   stopping(): Promise<void>;
 }
 
-/** Creates a notifier. If a notification cannot be sent, that is only logged. */
+/** Creates a notifier, which only logs notifications that cannot be sent. */
 export function createSystemdNotifier(
   { socket, watchdogMs }: NotifyOptions,
   dependencies: SystemdDependencies,

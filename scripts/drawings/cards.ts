@@ -20,7 +20,7 @@ const GAP = 10;
 const PAD = 8;
 /** Space after a name for the time that an actor has spent in the state. */
 const STAY_WIDTH = 44;
-/** Space before a name for the mark of the active state. */
+/** Space before a name for the symbol that marks the active state. */
 const MARK_WIDTH = 17;
 const NAME_FONT_SIZE = 12;
 const LARGE_CARD = { least: 176, most: 216, height: 70 };

@@ -33,7 +33,7 @@ const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
   place.x + place.width <= bounds.x + bounds.width &&
   place.y + place.height <= bounds.y + bounds.height;
 
-/** The size of a label that holds a count of four characters, the longest one. */
+/** The size of a label that contains a count of up to four characters. */
 const COUNT_SIZE = { width: 36, height: 15 };
 
 /** Returns the position of an arrow's count. It lies on the arrow and overlaps nothing else. */

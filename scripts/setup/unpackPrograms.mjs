@@ -43,7 +43,7 @@ async function runCheckedStep(cwd, [program, ...args]) {
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Returns the options that isolate apt from the host's lists, cache and installed packages. */
+/** Returns the options that isolate apt from the host's package lists, cache and installed packages. */
 const aptOptions = (work) =>
   [
     `Dir::Etc::SourceList=${join(work, 'sources.list')}`,

@@ -89,7 +89,7 @@ async function printChanges(
   }
 }
 
-/** Creates the error for a missing pod. If its manifest was rejected, the message says why. */
+/** Creates the error for a missing pod. If its manifest was rejected, the message contains the reason. */
 function notFoundError(name: string, node: Node, { namespace, allNamespaces }: GetOptions): NodeFailure {
   const scope = { node: node.name, namespace: allNamespaces ? undefined : namespace };
   const problems = listPodProblems(name, scope, node.problems);

@@ -13,11 +13,11 @@ import { drainTimeout } from './drain.ts';
 const POLL_INTERVAL_MS = 100;
 /** Time that the private containerd may take to stop after its pods, in milliseconds. */
 const RUNTIME_STOP_TIMEOUT_MS = 30_000;
-/** Time after SIGQUIT, in which the agent restores its terminal, before it is killed. */
+/** Time between SIGQUIT and SIGKILL, in which the agent can restore its terminal, in milliseconds. */
 const QUIT_TIMEOUT_MS = 2_000;
-/** Time that a killed process may take to disappear. */
+/** Time that a killed process may take to disappear, in milliseconds. */
 const KILL_TIMEOUT_MS = 10_000;
-/** Time limit for an agent that does not respond to a query of its pods. */
+/** Time limit for an agent that does not respond to a query of its pods, in milliseconds. */
 const UNRESPONSIVE_TIMEOUT_MS = 120_000;
 
 const nodeSchema = z.looseObject({ tags: z.array(z.string()) });

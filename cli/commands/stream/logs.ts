@@ -154,7 +154,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', end, { once: true });
   });
 
-/** Explains missing logs of a simulated runtime. */
+/** Adds the reason to the error for a missing log if the runtime is simulated. */
 async function explainError(error: unknown, { agent }: LogsQuery): Promise<unknown> {
   if (!(error instanceof NodeFailure) || error.reason !== 'NotFound') return error;
   const node = await agent.json('/node').then(readNode, () => undefined);

@@ -28,8 +28,8 @@ interface StreamingOptions {
 }
 
 /**
- * Streams to and from a container through the endpoint that the agent returns. Returns the exit code and, like kubectl,
- * prints one other than 0. On a signal, returns 128 plus its number.
+ * Streams to and from a container through the endpoint that the agent returns. Returns the exit code, or 128 plus the
+ * signal's number after a signal. Like kubectl, prints an exit code other than 0.
  */
 export async function streamContainer(
   agent: AgentClient,

@@ -19,7 +19,7 @@ export interface Controls {
   readonly filter: string;
   /** The filter being typed. Undefined while keys are commands. */
   readonly draftFilter?: string;
-  /** Number of lines scrolled past. Infinite to stay at the end. */
+  /** Number of lines above the visible ones. Infinity to stay at the end. */
   readonly offset: number;
   /** A sentence that replaces the line of keys until the next key press. */
   readonly hint?: string;

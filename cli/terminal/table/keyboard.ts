@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { emitKeypressEvents, type Interface } from 'node:readline';
 import type { Key } from './controls.ts';
 
-/** The part of a terminal's input that is used here. */
+/** The members of a terminal's input that this file uses. */
 export interface Input extends NodeJS.ReadableStream {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;

@@ -1,4 +1,4 @@
-/** The part of a terminal's stream that is used here. */
+/** The members of a terminal's stream that this file uses. */
 export interface Terminal {
   write(text: string): unknown;
 }

@@ -53,7 +53,7 @@ export type KubeletFields = FieldsOf<AllSettings>;
 /** The parsed flags of `run` and `up`, by their full names. */
 export interface Flags extends FlagsOf<AllSettings> {}
 
-/** A flag with the setting that it sets. */
+/** A flag, with the setting whose value it determines. */
 export interface FlagSetting {
   readonly name: string;
   readonly flag: FlagDefinition;

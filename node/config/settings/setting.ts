@@ -24,7 +24,7 @@ export interface SettingDefinition {
    * For any other field, they mean the default, and /configz omits them.
    */
   readonly allowsZeroValue?: true;
-  /** Whether /configz leaves out the default value, as a kubelet does if Go's field stays nil. */
+  /** Whether /configz omits the default value, as a kubelet does if Go's field stays nil. */
   readonly hidesDefault?: true;
   /** Whether a relative path in the file is resolved against the directory of the file. */
   readonly isPath?: true;
@@ -46,7 +46,7 @@ export interface FlagDefinition {
   readonly argument?: string;
   /** The description in the help, with the same placeholders as `effect`. */
   readonly help: string;
-  /** The text for `{default}` in the help of `up`, which has directories and a runtime of its own. */
+  /** The replacement for `{default}` in the help of `up`, which has its own directories and its own runtime. */
   readonly upDefault?: string;
   /** The type of the value on the command line, if it is written differently than in a file. */
   readonly type?: z.ZodMiniType;
@@ -63,7 +63,7 @@ export interface SettingGroup {
   readonly fields: Settings;
   readonly effect?: string;
   readonly ignored?: string;
-  /** Whether /configz leaves out the group if the file does not set it. */
+  /** Whether /configz omits the group if the file does not set it. */
   readonly hidesDefault?: true;
 }
 

@@ -110,7 +110,7 @@ const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 
 
 type Command = (controls: TopControls, tree: DrawnTree) => TopControls;
 
-/** Closes the help, else the detail, else clears the filter. */
+/** Closes the help if it is open, or else the detail, or else clears the filter. */
 const goBack: Command = (controls) => {
   if (controls.page === 'help') return { ...controls, page: 'tree', offset: 0 };
   if (controls.showsDetail) return { ...controls, showsDetail: false, offset: 0 };

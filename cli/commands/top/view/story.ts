@@ -83,7 +83,10 @@ export function createStory(): Story {
   };
 }
 
-/** Whether a path is that of `top` or a descendant. The node's own actors are all actors that do not belong to pods. */
+/**
+ * Whether a path is that of `top` or of a descendant. All actors that do not belong to pods count as descendants of the
+ * node's actor.
+ */
 const isBelow = (path: string, top: string, machine: string): boolean =>
   path === top || (machine === 'nodeAgent' ? !path.startsWith('pod/') : path.startsWith(`${top}/`));
 
