@@ -65,7 +65,7 @@ async function createArchive(parts: CheckpointOptions, { url, signal }: Exchange
 
 const MAX_SECONDS = 2n ** 63n;
 
-/** Returns the timeout in seconds. The last parameter wins. */
+/** Returns the timeout in seconds. If the query repeats the parameter, its last value applies. */
 function parseTimeout(url: URL): bigint {
   const timeoutText = url.searchParams.getAll('timeout').at(-1);
   if (timeoutText === undefined) return 0n;
@@ -82,7 +82,7 @@ interface CheckpointRequest {
   readonly signal: AbortSignal;
 }
 
-/** Maximum delay of a timer. A timer with a longer one would expire immediately. */
+/** Maximum delay of a Node.js timer. A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function checkpointContainer(

@@ -28,7 +28,9 @@ export interface HttpResponse extends Writable {
   writeHead(code: number, headers?: OutgoingHttpHeaders): this;
 }
 
-/** The connection of a client that requests a different protocol. Only HTTP/1.1 supports such requests. */
+/**
+ * The connection of a request that upgrades to a different protocol, e.g. WebSocket. Only HTTP/1.1 supports upgrades.
+ */
 export interface Upgrade {
   readonly request: IncomingMessage;
   /** The response with which an upgrade can be refused. */
@@ -41,7 +43,7 @@ export interface Upgrade {
 export interface Exchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** The request's path and query. Ignore the host, which is not the client's. */
+  /** The request's path and query. The host must be ignored, because it can be a placeholder. */
   readonly url: URL;
   readonly caller: Caller;
   /** Undefined if the client requests no upgrade. */
@@ -54,7 +56,7 @@ export interface Exchange {
 export interface Route {
   /** The path, e.g. `/containerLogs`. Subpaths are included. */
   readonly pathPrefix: string;
-  /** Accepted methods. All methods if undefined. */
+  /** Accepted methods. Undefined accepts all methods. */
   readonly methods?: readonly string[];
   /** Handles a request. A rejection results in a 500, or breaks the connection if the headers have been sent. */
   readonly handle: (exchange: Exchange) => Promise<void>;

@@ -16,7 +16,7 @@ export interface Scrape {
 
 const SCRAPED_PATHS_PATTERN = /^\/(metrics|stats)(\/|$)/;
 
-/** Counts requests by route and not by path, so clients cannot increase the number of entries. */
+/** Counts requests by route rather than by path, so that clients cannot increase the number of entries. */
 export class Scrapes {
   readonly #scrapesByPath = new Map<string, Scrape>();
   readonly #now: () => number;

@@ -2,8 +2,8 @@
 import type { HttpResponse } from './exchange.ts';
 
 /**
- * Writes chunks one at a time. The next chunk is produced when the previous one has been written, so only one chunk is
- * in memory. Stops when the signal aborts. Returns the number of bytes.
+ * Writes chunks one at a time. Produces the next chunk only after writing the previous one, so only one chunk is in
+ * memory. Stops when the signal aborts. Returns the number of bytes written.
  */
 export async function writeAll(
   response: HttpResponse,

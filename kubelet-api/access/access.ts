@@ -44,14 +44,14 @@ export interface AccessOptions {
    */
   readonly client?: Pick<KubeClient, 'create'>;
   /**
-   * Returns the current authorities for client certificates, as a new array after a change. Undefined if none are
-   * configured.
+   * Returns the CA certificates against which client certificates are verified, in a new array after each change.
+   * Undefined if no client CA is configured.
    */
   readonly clientAuthorities?: () => readonly X509Certificate[];
-  /** Returns the owner of a token that the node itself has issued. Undefined if it issues none. */
+  /** Returns the owner of a token that the node itself has issued. Undefined if the node issues no tokens. */
   readonly findTokenOwner?: FindTokenOwner;
   readonly observer?: AccessObserver | undefined;
-  /** Called with errors, except those that only result from the client's request. The errors contain no tokens. */
+  /** Called with each error that is not merely the client's fault. The error messages contain no tokens. */
   readonly onError: (source: 'authentication' | 'authorization', error: unknown) => void;
 }
 
@@ -60,8 +60,8 @@ interface AdmissionRequest {
   /** The connection. Undefined without TLS. */
   readonly socket?: TlsConnection;
   /**
-   * The decoded path that is used for routing. With any other path, the authorized path could differ from the served
-   * one.
+   * The decoded path, which must also be the path used for routing. Otherwise a client could be authorized for one path
+   * and served another.
    */
   readonly path: string;
   /** Aborts when the client disconnects. */
@@ -83,20 +83,23 @@ interface AccessCounts {
 }
 
 export interface Access {
-  /** Registers a connection. Call it on the server's event `secureConnection`, as soon as the handshake is complete. */
+  /**
+   * Registers a connection. Must be called on the server's `secureConnection` event, as soon as the handshake is
+   * complete.
+   */
   greet(socket: TlsConnection): void;
   /**
-   * Authenticates and authorizes a request, and removes its tokens if it is admitted. Rejects only if the client
+   * Authenticates and authorizes a request, and strips its tokens if it is admitted. Rejects only if the client
    * disconnects.
    */
   admit(asking: AdmissionRequest): Promise<Admission>;
-  /** Returns the numbers of reviews since the start. */
+  /** Returns the review counters since the server started. */
   counts(): AccessCounts;
 }
 
 type Authorize = (caller: Caller, verb: string, subresource: string, disconnectSignal: AbortSignal) => Promise<boolean>;
 
-/** Throws if the configuration has no authentication method, or needs an API server that is not configured. */
+/** Throws if no authentication method is configured, or if the configuration needs an API server but there is none. */
 export function createAccess(parts: AccessOptions): Access {
   const { clock, signal, authentication, authorization, observer } = parts;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
@@ -181,7 +184,7 @@ async function admit(
   return { isAdmitted: true, caller: identity.caller };
 }
 
-/** Whether an error is caused only by the client. Such errors are not logged, because a client could flood the log. */
+/** Whether the client alone caused an error. Such errors are not logged, because a client could flood the log. */
 const isClientError = (problem: unknown): boolean => problem instanceof UnknownToken || problem instanceof BadOffer;
 
 interface RequestedAction {
@@ -191,8 +194,8 @@ interface RequestedAction {
 }
 
 /**
- * Authorizes a request. Returns undefined if it is allowed for at least one of its subresources. No further
- * subresources are checked after an error.
+ * Authorizes a request. Returns undefined if the user may access at least one of its subresources, and stops at the
+ * first error.
  */
 async function authorize(
   caller: Caller,

@@ -1,10 +1,10 @@
 /** Defines the observers of authentication and authorization for the metrics. */
 
-/** Observes the cache of reviews. The functions return a callback to call at the end of the operation. */
+/** Observes the cache of reviews. Each method returns a callback to call when the operation completes. */
 export interface ReviewCacheObserver {
   /** Called when a review is looked up in the cache. */
   lookedUp(): (isHit: boolean) => void;
-  /** Called when a request waits for a review that is not in the cache. */
+  /** Called when a request has to wait for a review that is not cached. */
   blocked(): () => void;
   /** Called when a review is requested from the API server. */
   fetching(): (isAnswered: boolean) => void;

@@ -5,7 +5,7 @@ import type { Caller } from '../exchange.ts';
 import { createReview, type ReviewOptions } from './tokenReview.ts';
 import { withRetries } from './triedAgain.ts';
 
-/** An action on the node. */
+/** An action on the node that a user has to be authorized for. */
 export interface NodeAction {
   /** Empty for an HTTP method without a verb. */
   readonly verb: string;
@@ -22,7 +22,7 @@ const reviewSchema = z.looseObject({
 
 const REVIEW_TYPE = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' };
 
-/** Returns the spec of the review as JSON. Equal specs have equal JSON, so it can serve as a cache key. */
+/** Returns the spec of the review as JSON. Equal specs have equal JSON, so the JSON can serve as a cache key. */
 export function serializeReviewSpec(
   { name, uid, groups, extra }: Caller,
   { verb, node, subresource }: NodeAction,

@@ -26,7 +26,7 @@ export interface Authenticators {
   readonly isAnonymousAllowed: boolean;
 }
 
-/** The authenticated user, or the errors. There are no errors if the request has no credentials. */
+/** The authenticated user, or the errors. The list of errors is empty if the request has no credentials. */
 export type Identity =
   | { readonly caller: Caller }
   | { readonly caller: undefined; readonly problems: readonly unknown[] };

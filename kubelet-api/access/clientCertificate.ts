@@ -16,18 +16,18 @@ type CertificateAuthorities = readonly X509Certificate[];
 
 interface ParsedCertificate {
   /**
-   * The client's certificate and its issuers up to the node's own authorities. Intermediate certificates sent by the
-   * client may be missing.
+   * The client's certificate and its issuers up to one of the node's client CAs. Intermediate certificates that the
+   * client sent may be missing.
    */
   readonly chain: readonly X509Certificate[];
   readonly user: Caller | undefined;
-  /** The authorities at the time of the handshake. Undefined if the connection was not registered. */
+  /** The client CAs at the time of the handshake. Undefined if the connection was not registered with `greet`. */
   readonly handshakeAuthorities: CertificateAuthorities | undefined;
-  /** The authorities of the last successful check. */
+  /** The client CAs at the last successful check. */
   checkedAuthorities: CertificateAuthorities | undefined;
 }
 
-/** Maximum length of a chain. */
+/** Maximum number of certificates in a chain. */
 const MAX_CHAIN_LENGTH = 10;
 
 export class ClientCertificates {
@@ -39,8 +39,8 @@ export class ClientCertificates {
   readonly #parsedCertificates = new WeakMap<TlsConnection, ParsedCertificate>();
 
   /**
-   * `authorities` returns the current list, as a new array after a change. A certificate stays valid only while its
-   * issuer is one of the current authorities, even on an existing connection.
+   * `getAuthorities` returns the current client CAs, in a new array after each change. A certificate is rejected once
+   * its issuer is no longer among them, even on an existing connection.
    */
   constructor(
     clock: Pick<Clock, 'now'>,
@@ -53,8 +53,8 @@ export class ClientCertificates {
   }
 
   /**
-   * Records the authorities of a handshake that has just completed. The handshake is the only check of intermediate
-   * certificates that the client sends.
+   * Records the client CAs at the time of a handshake that has just completed. Intermediate certificates sent by the
+   * client are verified only during the handshake.
    */
   greet(socket: TlsConnection): void {
     this.#handshakeAuthorities.set(socket, this.#getAuthorities());
@@ -95,7 +95,7 @@ export class ClientCertificates {
     return certificate;
   }
 
-  /** Notifies the observer before the certificate is verified, on every request, like the kubelet. */
+  /** Notifies the observer on every request, even if the certificate is rejected, like the kubelet. */
   #reportCertificate([own]: readonly X509Certificate[]): void {
     if (own) this.#onCertificatePresented(own.validToDate.getTime() - this.#clock.now());
   }
@@ -104,7 +104,7 @@ export class ClientCertificates {
 const formatAuthorizationError = ({ authorizationError }: TlsConnection): string =>
   authorizationError instanceof Error ? authorizationError.message : String(authorizationError);
 
-/** Returns the certificate chain, which is empty if the client has no certificate. */
+/** Returns the client's certificate chain, which is empty if the client sent no certificate. */
 function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   for (
@@ -122,7 +122,8 @@ function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Ce
 }
 
 /**
- * Whether an authority has issued a certificate of the chain, or all authorities of the handshake are still trusted.
+ * Whether a client CA has issued a certificate of the chain, or all CAs that were trusted at the handshake are still
+ * trusted.
  */
 function isTrusted(
   { chain, handshakeAuthorities: first }: ParsedCertificate,

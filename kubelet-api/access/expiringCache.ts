@@ -22,7 +22,10 @@ export class ExpiringCache<T> {
     return this.#entries.size;
   }
 
-  /** Returns the value in an object, because a value may be undefined. Returns undefined if there is no valid entry. */
+  /**
+   * Returns the cached value, wrapped in an object because it may be undefined. Returns undefined if there is no valid
+   * entry.
+   */
   get(key: string): { readonly value: T } | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

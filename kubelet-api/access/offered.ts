@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** The headers to read and to remove tokens from. */
+/** The part of a request from which tokens are read and removed. */
 export type TokenHeaders = Pick<IncomingMessage, 'headers' | 'rawHeaders'>;
 
 /** Thrown if the request contains a malformed token. */
@@ -28,8 +28,8 @@ export function bearerToken({ authorization = '' }: IncomingHttpHeaders): string
 }
 
 /**
- * Reads the token among the WebSocket subprotocols. Returns undefined if there is none. Throws `BadOffer` if it is
- * malformed (`request/websocket/protocol.go` of apiserver).
+ * Reads the token from the WebSocket subprotocols, or returns undefined if there is none. Throws `BadOffer` if the
+ * token is malformed (`request/websocket/protocol.go` of apiserver).
  */
 export function protocolToken(headers: IncomingHttpHeaders): string | undefined {
   if (!isWebSocketUpgrade(headers)) return undefined;
@@ -39,7 +39,7 @@ export function protocolToken(headers: IncomingHttpHeaders): string | undefined 
   if (encoded === undefined) return undefined;
   const token = decodeToken(encoded);
   if (token === '') return undefined;
-  // The server has to select a subprotocol, and it must not select the token.
+  // The server has to select one of the offered subprotocols, which must not be the token.
   if (protocols.every(isTokenProtocol)) throw new BadOffer('no subprotocol is offered beside the token');
   return checkTokenLength(token);
 }
@@ -70,7 +70,7 @@ const isWebSocketUpgrade = ({ upgrade = '', connection = '' }: IncomingHttpHeade
   upgrade.toLowerCase() === 'websocket' &&
   connection.split(',').some((each) => each.trim().toLowerCase() === 'upgrade');
 
-/** Removes all tokens from a request, because neither its route nor the runtime may receive them. */
+/** Removes all tokens from a request, because they must not reach its route or the runtime. */
 export function stripTokens({ headers, rawHeaders }: TokenHeaders): void {
   const remainingHeaders: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -8,20 +8,23 @@ import { ExpiringCache } from './expiringCache.ts';
 
 /** Counters of reviews since the start. */
 export interface ReviewCounts {
-  /** Requests to the API server. */
+  /** Number of requests sent to the API server. */
   readonly made: number;
-  /** Reviews served from the cache. */
+  /** Number of reviews served from the cache. */
   readonly cached: number;
-  /** Reviews that shared a request in progress. */
+  /** Number of reviews that shared a request in progress. */
   readonly shared: number;
-  /** Requests that failed. */
+  /** Number of failed requests. */
   readonly failed: number;
   readonly underWay: number;
   /** Number of cached responses. */
   readonly held: number;
   /** The last failure. */
   readonly lastFailure?: Failure;
-  /** Time of the first failure since the last success, in milliseconds since the epoch. Undefined after a success. */
+  /**
+   * Time of the first failure since the last success, in milliseconds since the epoch. Undefined while requests
+   * succeed.
+   */
   readonly failingSince?: number;
 }
 
@@ -43,8 +46,8 @@ export interface ReviewsOptions<T> {
  */
 const REVIEW_TIMEOUT_MS = 30_000;
 /**
- * Size of each cache. Negative responses have a separate cache, because any client can cause any number of them and
- * would otherwise evict the positive ones.
+ * Maximum number of entries per cache. Negative responses have their own cache, because any client can cause many of
+ * them and would otherwise evict the positive ones.
  */
 const MAX_CACHED = 1024;
 /** Maximum number of concurrent reviews. Any further review fails immediately. */

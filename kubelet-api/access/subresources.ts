@@ -26,11 +26,11 @@ const SUBRESOURCES_BY_PATH: readonly (readonly [tree: string, subresources: read
   ['/logs', ['log']],
   ['/checkpoint', ['checkpoint']],
 ];
-/** Subresource of all other paths. A user with access to it can run commands in any container. */
+/** The subresource for all other paths. A user with access to `nodes/proxy` can run commands in any container. */
 const DEFAULT_SUBRESOURCES: readonly string[] = ['proxy'];
 
 /**
- * Returns the subresources in the order in which to check them. Access to one of them is sufficient. `path` must be the
+ * Returns the subresources in the order in which to check them. Access to any of them is sufficient. `path` must be the
  * path used for routing.
  */
 export const findSubresources = (path: string): readonly string[] =>

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { pause } from '../../kubeclient/pause.ts';
 
-/** Delays before the four retries, in milliseconds, with a factor of 1.5. */
+/** Delays before the four retries, in milliseconds. Each delay is 1.5 times the previous one. */
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687] as const;
 const TOO_MANY_REQUESTS = 429;
 const INTERNAL_ERROR = 500;

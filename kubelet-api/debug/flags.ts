@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse, Route } from '../exchange.ts';
 const MAX_BODY_BYTES = 1_024;
 const MAX_VERBOSITY = 2 ** 32 - 1;
 
-/** Calls `setVerbosity` with the number in the body of a PUT request. */
+/** Serves PUT requests whose body is the log verbosity to set. */
 export const flagsRoute = (setVerbosity: (verbosity: number) => void): Route => ({
   pathPrefix: '/debug/flags/v',
   handle: async ({ request, response }) => {

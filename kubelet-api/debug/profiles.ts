@@ -39,7 +39,7 @@ export function profilesRoute(parts: ProfilesOptions): Route {
   };
 }
 
-/** Responds like Go's `serveError`. */
+/** Sends an error response like `serveError` in Go's `net/http/pprof`. */
 const sendRefusal = (response: HttpResponse, code: number, text: string): void =>
   sendText(response, { code, text: `${text}\n`, headers: { ...NOSNIFF_HEADERS, 'X-Go-Pprof': '1' } });
 
@@ -81,12 +81,12 @@ const importRecordings = () => import('./recordings.ts');
 
 /** Default duration of a recording in seconds, as in Go's `profile`. */
 const DEFAULT_SECONDS = 30;
-/** Maximum duration of a response in seconds. A request for a recording of this length or longer is refused. */
+/** Maximum duration of a response in seconds. A recording that would take this long or longer is refused. */
 const MAX_SECONDS = 4 * 60 * 60;
 
 interface RecordingRequest {
   readonly what: string;
-  /** File name of the download, which determines how tools open it. */
+  /** File name of the download. Its extension determines the tool that opens it. */
   readonly fileName: string;
   readonly selectRecording: (all: Awaited<ReturnType<typeof importRecordings>>) => RecordProfile;
 }

@@ -5,7 +5,7 @@ import { getHeapSnapshot } from 'node:v8';
 
 /** Minimum sampling interval of the CPU profiler, in microseconds. */
 const MIN_INTERVAL_MICROS = 1_000;
-/** Maximum number of samples. A recording that would exceed it uses a longer sampling interval. */
+/** Maximum number of samples in a recording. A long recording uses a longer sampling interval to stay below it. */
 const MAX_SAMPLES = 60_000;
 
 /** Average number of allocated bytes per sample. */
@@ -31,7 +31,7 @@ export const recordAllocations: RecordProfile = (wait) =>
     return (await stopAfter(wait, () => session.post('HeapProfiler.stopSampling'))).profile;
   });
 
-/** Stops the profiler even if `wait` rejects. The profile is discarded in that case. */
+/** Stops the profiler even if `wait` rejects, in which case the profile is discarded. */
 async function stopAfter<T>(wait: () => Promise<void>, stop: () => Promise<T>): Promise<T> {
   try {
     await wait();

@@ -20,7 +20,7 @@ const ANONYMOUS_CALLER: Caller = { name: 'system:anonymous', groups: ['system:un
 interface IncomingExchange {
   readonly request: HttpRequest & HttpVersion;
   readonly response: HttpResponse;
-  /** The connection. HTTP/2 requests can share it. */
+  /** The underlying connection, which several HTTP/2 requests can share. */
   readonly connection: Socket;
   readonly upgrade: Upgrade | undefined;
   readonly signal: AbortSignal;
@@ -58,7 +58,7 @@ async function respond({ paths, access }: DispatchOptions, incomingExchange: Inc
   const path = cleanPath(url.pathname);
   const pathMatch = paths.find(path, method, headers.accept);
   if (pathMatch.kind === 'elsewhere') redirect(incomingExchange, pathMatch.path, url);
-  // Redirect unless the path is in its normal form, because authorization and routing must use the same path.
+  // Redirect to the normalized path, because authorization and routing must use the same path.
   else if (path !== rawPath(target)) redirect(incomingExchange, path, url);
   else if (pathMatch.kind === 'nothing') sendText(response, NOT_FOUND_RESPONSE);
   else {

@@ -9,13 +9,13 @@ export interface HealthCheck {
   readonly runCheck: () => void;
 }
 
-/** Always succeeds, because the server is able to respond. */
+/** Always succeeds, because a server that runs the check is able to respond. */
 export const PING_CHECK: HealthCheck = { name: 'ping', runCheck: () => {} };
 
-/** Called with the result of each check when a request runs all health checks. */
+/** Called with the result of each check whenever all health checks are requested together. */
 export type CheckListener = (name: string, isHealthy: boolean) => void;
 
-/** Creates a route for all checks, and one for each check. */
+/** Creates a route that runs all checks, and one route for each check. */
 export const healthRoutes = (checks: readonly HealthCheck[], onChecked: CheckListener = () => {}): readonly Route[] => [
   {
     pathPrefix: '/healthz',

@@ -24,7 +24,7 @@ interface CommonOptions {
   readonly address: ListenAddress;
   readonly routes: readonly Route[];
   readonly clock: Clock;
-  /** Called with errors of routes. */
+  /** Called when a route fails. */
   readonly onError: (error: unknown) => void;
   /** Called for each request. */
   readonly onRequest?: RequestListener | undefined;
@@ -39,7 +39,7 @@ type AccessControl = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
 interface ListenerOptions extends CommonOptions {
   readonly switches: EnabledFeatures;
   /**
-   * Creates the access control. `clientAuthorities` returns the current authorities and is undefined if none are
+   * Creates the access control. `clientAuthorities` returns the current client CAs and is undefined if none are
    * configured.
    */
   readonly access: (clientAuthorities: (() => readonly X509Certificate[]) | undefined) => AccessControl;
@@ -54,7 +54,7 @@ interface ListenerOptions extends CommonOptions {
 }
 
 export interface Listener extends Pick<BoundServer, 'port' | 'close'> {
-  /** Checks immediately whether the files have changed. */
+  /** Checks at once whether the certificate files have changed. */
   readonly checkFilesNow: () => Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('secureConnection', (socket: TLSSocket) => accessControl.greet?.(socket));
   files.follow((changed, isOfClients) => {
     if (server instanceof TlsServer) server.setSecureContext({ ...tlsOptions, ...toSecureContext(changed) });
-    // Make clients reconnect, because their certificates may come from a removed authority.
+    // Force clients to reconnect, because their certificates may have been issued by a CA that is no longer trusted.
     if (isOfClients) boundServer.renew();
   });
   const close = async () => {
@@ -91,13 +91,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return { port: boundServer.port, checkFilesNow: () => files.checkNow(), close };
 }
 
-/**
- * Returns TLS options with an explicit `ca`, which is empty by default, because OpenSSL would otherwise use the host's
- * authorities.
- */
+/** Sets `ca` explicitly, to an empty list by default, because OpenSSL would otherwise trust the CAs of the host. */
 const toSecureContext = (material: TlsMaterial) => ({ ca: [], ...material });
 
-/** Serves routes without TLS, but only those that are safe to expose to any client. */
+/**
+ * Serves routes without TLS and access control. The debugging routes are disabled, because they are not safe to expose
+ * to every client.
+ */
 export async function listenPlain({
   address,
   routes,

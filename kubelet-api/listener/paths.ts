@@ -5,7 +5,7 @@
 import { NOSNIFF_HEADERS, type TextResponse } from '../answers.ts';
 import type { Route } from '../exchange.ts';
 
-/** The parts of the server that the configuration can turn off. */
+/** The features of the server that the configuration can turn off. */
 export interface EnabledFeatures {
   readonly debugging: boolean;
   readonly systemLogs: boolean;
@@ -19,9 +19,9 @@ interface PathRule {
    * redirects the path itself to a trailing slash.
    */
   readonly reach: 'exact' | 'tree' | 'directory';
-  /** Allowed counts of path segments after the path. Any count if undefined. */
+  /** Allowed numbers of path segments below the path. Undefined allows any number. */
   readonly segmentCounts?: readonly number[];
-  /** Accepted methods. All methods if undefined. */
+  /** Accepted methods. Undefined accepts all methods. */
   readonly methods?: readonly string[];
   readonly servesJson?: boolean;
   /** Whether the path is served only if debugging handlers are enabled. */
@@ -51,7 +51,7 @@ const PATH_RULES: ReadonlyMap<string, PathRule> = new Map<string, PathRule>([
   ['/statusz', { ...EXACT_RULE, ...DEBUGGING_RULE }],
 ]);
 
-/** Paths with an explicit response if debugging is disabled. All other debugging paths return 404. */
+/** Debugging paths that return a message if debugging is disabled. All other debugging paths return 404. */
 const DISABLED_PATHS = [
   '/run',
   '/exec',
@@ -65,12 +65,12 @@ const DISABLED_PATHS = [
 
 interface PathEntry extends PathRule {
   readonly tree: string;
-  /** Undefined if the path is disabled. */
+  /** Undefined if the path is disabled, in which case `disabled` is the message to return. */
   readonly route?: Route;
   readonly disabled?: string;
 }
 
-/** The result of a lookup. */
+/** The result of looking up a path. */
 export type PathMatch =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'elsewhere'; readonly path: string }
@@ -91,7 +91,7 @@ export class PathTable {
     return [...this.#entries.keys()].toSorted();
   }
 
-  /** Looks up a path, which must be in its normal form. */
+  /** Looks up a path, which must be normalized. */
   find(path: string, method: string, accept: string | undefined): PathMatch {
     const entry = this.#findEntry(path);
     if (entry === undefined) return { kind: 'nothing' };

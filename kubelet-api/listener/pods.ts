@@ -52,7 +52,7 @@ export const runningPodsRoute = ({ cri, timeoutMs }: Omit<PodsParts, 'pods'>): R
   },
 });
 
-/** Returns one pod per UID. A container belongs to the pod of its UID label, regardless of its sandbox. */
+/** Returns one pod per UID. A container belongs to the pod that its UID label names, regardless of its sandbox. */
 function runningPods(sandboxes: readonly wire.PodSandbox[], containers: readonly wire.Container[]) {
   const containersByPod = Map.groupBy(containers, ({ labels }) => lookUp(labels, POD_UID_LABEL) ?? '');
   const pods = new Map(sandboxes.flatMap(({ metadata }) => (metadata ? [[metadata.uid, metadata] as const] : [])));

@@ -1,6 +1,7 @@
 /**
  * Creates a self-signed serving certificate like the kubelet (`GenerateSelfSignedCertKey` in `util/cert/cert.go` of
- * client-go). Imported on demand, because only a node without any other certificate needs this module, and only once.
+ * client-go). Imported on demand, because only a node without any other certificate needs this module, and only the
+ * first time it starts.
  */
 import { createPublicKey, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -36,7 +37,7 @@ import { pem } from '../../actors/cluster/certificates/pem.ts';
 interface SelfSignedCertificate {
   /** The certificate, followed by the certificate of the authority that was created for it. Both are in PEM. */
   readonly certificate: string;
-  /** The private key in PEM. Secret. */
+  /** The private key in PEM, which must not be disclosed. */
   readonly key: string;
 }
 

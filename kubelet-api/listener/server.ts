@@ -41,9 +41,9 @@ interface Options extends DispatchOptions {
   readonly patience?: ServerTimeouts;
 }
 
-/** Time limits of a client, in milliseconds. */
+/** Timeouts for slow clients, in milliseconds. */
 interface ServerTimeouts {
-  /** Time limit for receiving the headers of an HTTP/1.1 request. */
+  /** Timeout for receiving the headers of an HTTP/1.1 request. */
   readonly headersMs: number;
   readonly handshakeMs: number;
 }
@@ -51,7 +51,7 @@ interface ServerTimeouts {
 export interface BoundServer {
   readonly port: number;
   readonly server: Server;
-  /** Closes all connections gracefully, so clients have to reconnect. */
+  /** Closes all connections gracefully, which forces clients to reconnect. */
   renew(): void;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ const MAX_HEADER_BYTES = 1 << 20;
 const IDLE_TIMEOUT_MS = 90_000;
 const MAX_REQUEST_MS = 4 * 60 * 60_000;
 const DEFAULT_TIMEOUTS: ServerTimeouts = { headersMs: 60_000, handshakeMs: 30_000 };
-/** Interval between two searches for clients that exceed their time limits. */
+/** Interval between checks for clients that have exceeded their timeouts. */
 const CHECK_INTERVAL_MS = 30_000;
 /** Maximum number of connections. Each one takes about 50 KiB. */
 const MAX_CONNECTIONS = 10_000;
@@ -80,8 +80,8 @@ const SESSION_MEMORY_MB = 32;
 /** Timeout for responses in progress when the server closes. */
 const FINAL_RESPONSE_TIMEOUT_MS = 500;
 /**
- * Time that a client which is still sending has to read the response before the connection is closed
- * (`rstAvoidanceDelay` of `net/http` in Go).
+ * Time for a client that is still sending to read the response before the connection is closed (`rstAvoidanceDelay` of
+ * `net/http` in Go).
  */
 const UNREAD_CLOSE_TIMEOUT_MS = 500;
 
@@ -108,7 +108,7 @@ const toServerOptions = ({ headersMs, handshakeMs }: ServerTimeouts) => ({
   handshakeTimeout: handshakeMs,
 });
 
-/** Listens on an address and rejects if it is not available. The address for all of IPv4 also includes all of IPv6. */
+/** Listens on an address. Rejects if the address is not available. `0.0.0.0` also includes all IPv6 addresses. */
 export async function serve(
   address: { readonly host: string; readonly port: number },
   options: Options,
@@ -149,9 +149,9 @@ interface Connection {
   session?: ServerHttp2Session;
   /** Number of open requests. */
   openRequests: number;
-  /** Whether the connection must be closed as soon as it has no open requests. */
+  /** Whether to close the connection as soon as it has no open requests. */
   isOutdated: boolean;
-  /** Closes an HTTP/2 connection without requests. Node.js only implements such a timeout for HTTP/1.1. */
+  /** Timer that closes an HTTP/2 connection without requests. Node.js only implements such a timeout for HTTP/1.1. */
   idleTimer?: unknown;
 }
 
@@ -174,7 +174,7 @@ class ServedConnections {
     });
     server.on('upgrade', (request, socket, head) => this.#handleUpgrade(request, socket, head));
     let latestConnection: Connection | undefined;
-    // Node.js starts the session synchronously, in its own listener after this one.
+    // Prepend the listener, because Node.js creates the HTTP/2 session synchronously in its own listener.
     server.prependListener(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
       latestConnection = this.#addConnection(socket);
     });
@@ -183,12 +183,12 @@ class ServedConnections {
     });
   }
 
-  /** Closes idle connections immediately and each of the others after responding to its requests. */
+  /** Closes idle connections at once, and all other connections after the responses to their open requests. */
   renew(): void {
     for (const connection of this.#connections.values()) {
       connection.isOutdated = true;
       if (connection.openRequests === 0) connection.socket.destroy();
-      // Announces that no further streams are accepted.
+      // Send GOAWAY, so that the client opens no further streams.
       else connection.session?.close();
     }
   }
@@ -305,7 +305,9 @@ class ServedConnections {
 
 const isClosing = ({ isOutdated, openRequests }: Connection): boolean => isOutdated && openRequests === 0;
 
-/** Closes a connection if the response did not need the whole body, because the client may never send the rest. */
+/**
+ * Closes a connection whose response did not need the whole request body, because the client may never send the rest.
+ */
 function closeUnreadConnection({ complete, socket }: IncomingMessage): void {
   if (complete || socket.destroyed) return;
   socket.end();

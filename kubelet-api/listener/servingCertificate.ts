@@ -1,6 +1,6 @@
 /**
- * Locates the serving certificate of the node's server, i.e. configured files, a certificate from the API server, or a
- * self-signed one.
+ * Locates the serving certificate of the node's server, which is read from configured files, issued by the API server,
+ * or self-signed.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export interface CertificatePair {
   readonly keyFile: string;
 }
 
-/** Returns the path at which a kubelet stores the certificate from the API server. */
+/** Returns the path at which a kubelet stores the serving certificate that the API server issued. */
 export function issuedPair(directory: string): CertificatePair {
   const currentFile = join(directory, 'kubelet-server-current.pem');
   return { certFile: currentFile, keyFile: currentFile };
@@ -30,13 +30,13 @@ interface SelfSignedOptions {
   readonly files: FileSystem;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Called with the reason if damaged files are renamed. */
+  /** Called with the reason when damaged files are renamed and replaced. */
   readonly onProblem: (problem: string) => void;
 }
 
 /**
- * Returns the self-signed certificate, which a kubelet also uses if it has no other. Creates it if it is missing.
- * Damaged files are renamed and reported.
+ * Returns the self-signed certificate, which a kubelet also uses if it has no other. Creates the certificate if it is
+ * missing. Damaged files are renamed and reported.
  */
 export async function ensureSelfSignedPair(options: SelfSignedOptions): Promise<CertificatePair> {
   const { directory, names, files, now } = options;
@@ -93,8 +93,8 @@ const readTexts = async (files: FileSystem, { certFile, keyFile }: CertificatePa
 });
 
 /**
- * Returns the texts if they contain a certificate and its key, or undefined if a text is missing. Throws if they are
- * invalid.
+ * Returns the PEM texts if they contain a certificate and its key. Returns undefined if one of them is missing, and
+ * throws if they are invalid.
  */
 function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTexts) {
   if (cert === undefined || key === undefined) return undefined;
@@ -105,7 +105,7 @@ function parsePair({ certFile, keyFile }: CertificatePair, { cert, key }: PairTe
   return { cert, key };
 }
 
-/** Returns undefined if the file does not exist. */
+/** Reads a text file. Returns undefined if the file does not exist. */
 export async function readTextOrUndefined(files: FileSystem, file: string): Promise<string | undefined> {
   const result = await readTextFile(files, file).catch((cause: unknown) => {
     throw new Error(`${file}: ${messageOf(cause)}`, { cause });

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Error code for the parser, for which any error works: llhttp's `HPE_PAUSED`. */
+/** Error code to return to the parser, which stops on any error. This one is llhttp's `HPE_PAUSED`. */
 const PAUSED_ERRNO = 21;
 
 /**

@@ -13,7 +13,7 @@ interface TlsFilesOptions {
   readonly clientCaFile?: string;
   readonly files: FileSystem;
   readonly clock: Clock;
-  /** Called once per problem. The previous material stays in use. */
+  /** Called once per problem. The previous certificates stay in use. */
   readonly onProblem: (problem: string) => void;
 }
 
@@ -42,18 +42,18 @@ export class TlsFiles {
     this.#options = options;
   }
 
-  /** The current client authorities, as a new array after a change. */
+  /** The current client CAs, in a new array after each change. */
   get authorities(): readonly X509Certificate[] {
     return this.#authorities;
   }
 
-  /** Reads all files for the first time. Rejects if a file is invalid, or missing and not awaited. */
+  /** Reads all files for the first time. Rejects if a file is invalid, or if a file that is not awaited is missing. */
   async load(): Promise<TlsMaterial> {
     this.#applyMaterial(await this.#readMaterial());
     return this.#material;
   }
 
-  /** Starts checking for changes. `isOfClients` is whether the client authorities have changed. */
+  /** Starts checking for changes. `isOfClients` is true if the client CAs have changed. */
   follow(onChange: (material: TlsMaterial, isOfClients: boolean) => void): void {
     this.#onChange = onChange;
     this.#scheduleCheck();

@@ -9,7 +9,7 @@ const TLS_VERSIONS: ReadonlyMap<string, SecureVersion> = new Map([
   ['VersionTLS13', 'TLSv1.3'],
 ]);
 
-/** The cipher suites of TLS 1.3, which are not configurable. */
+/** The cipher suites of TLS 1.3, which cannot be configured. */
 const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 /** Go's cipher suites that OpenSSL supports, with OpenSSL's names. */

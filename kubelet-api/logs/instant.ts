@@ -1,4 +1,4 @@
-/** Parses timestamps with nanoseconds to UTC strings that sort chronologically. */
+/** Parses timestamps with nanoseconds and converts them to UTC strings that sort chronologically. */
 
 /** RFC 3339 as parsed by Go's time.Parse, which accepts one-digit hours and a comma before the fraction. */
 const RFC3339_PATTERN = /^(\d{4}-\d\d-\d\dT)(\d\d?)(:\d\d:\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
@@ -10,7 +10,7 @@ export function parseInstant(text: string): string | undefined {
   return date === '' ? undefined : toUtcInstant(`${date}${hour.padStart(2, '0')}${rest}`, fraction, zone);
 }
 
-/** Converts the parts of a log line's timestamp. */
+/** Converts the parts of a timestamp to UTC. */
 export function toUtcInstant(whole: string, fraction: string, zone: string): string | undefined {
   if (!isValidDate(whole)) return undefined;
   const offsetMinutes = zone === 'Z' ? 0 : parseZoneMinutes(zone);
@@ -25,7 +25,7 @@ export function formatInstant(ms: number): string {
   return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, -1)}000000`;
 }
 
-/** Whether a time exists in the calendar. `Date` would convert e.g. February 30 to a day in March. */
+/** Whether a date exists in the calendar. `Date` would convert e.g. February 30 to a day in March. */
 function isValidDate(whole: string): boolean {
   const ms = Date.parse(`${whole}Z`);
   return !Number.isNaN(ms) && formatSeconds(ms) === whole;

@@ -5,7 +5,7 @@
 
 export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Returns exponential bounds. Multiplies repeatedly like Go, because powers round differently. */
+/** Returns exponential bounds. Multiplies step by step like Go, because computing powers would round differently. */
 function exponentialBuckets(first: number, factor: number, count: number): readonly number[] {
   const bounds = [first];
   while (bounds.length < count) bounds.push(Number(bounds.at(-1)) * factor);

@@ -9,7 +9,7 @@ export interface MetricFamily {
 }
 
 export interface Sample {
-  /** Appended to the family's name: `_bucket`, `_sum` or `_count`. */
+  /** Suffix of the metric name after the family's name: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
   /**
    * The result of `formatLabels`, sorted by label name. Labels are formatted in advance because many samples share
@@ -17,15 +17,15 @@ export interface Sample {
    */
   readonly labels: string;
   readonly value: number;
-  /** Milliseconds since the epoch. Undefined for a value that is current at the time of the scrape. */
+  /** Milliseconds since the epoch. Undefined if the value is current at the time of the scrape. */
   readonly timestampMs?: number | undefined;
 }
 
-/** Formats labels as they appear between the braces, in the given order. */
+/** Formats labels as they appear between the braces, without sorting them. */
 export const formatLabels = (labels: Iterable<readonly [name: string, value: string]>): string =>
   Array.from(labels, ([name, value]) => `${name}="${escapeLabelValue(value)}"`).join(',');
 
-/** Escapes a label value. First checks whether this is necessary, because names, IDs and paths rarely need escaping. */
+/** Escapes a label value. Checks first whether escaping is necessary, because names, IDs and paths rarely need it. */
 const escapeLabelValue = (value: string): string =>
   /[\\"\n]/.test(value) ? value.replaceAll(/[\\"\n]/g, (each) => (each === '\n' ? '\\n' : `\\${each}`)) : value;
 
@@ -65,7 +65,7 @@ function formatSample(name: string, { suffix = '', labels, value, timestampMs }:
   return `${name}${suffix}${labelsInBraces} ${goFloat(value)}${timestampSuffix}\n`;
 }
 
-/** Go writes an exponent for numbers from this size on, and for numbers below `MAX_SMALL`. */
+/** Go uses an exponent for numbers from this size on, and for numbers below `MAX_SMALL`. */
 const MIN_LARGE = 1e6;
 const MAX_SMALL = 1e-4;
 

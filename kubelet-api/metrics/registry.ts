@@ -1,5 +1,6 @@
 /**
- * Implements metric families whose values are updated as events occur, and the registry that lists them for a scrape.
+ * Implements metric families whose values are updated as events occur, and the registry that collects them for a
+ * scrape.
  */
 import { messageOf } from '../../base/failure.ts';
 import { formatLabels, type MetricFamily, type Sample } from './exposition.ts';
@@ -13,7 +14,7 @@ type Stability = 'INTERNAL' | 'ALPHA' | 'BETA' | 'STABLE';
 export interface FamilyOptions {
   readonly name: string;
   readonly help: string;
-  /** Undefined for metrics without a stability level, i.e. the metrics of the process and the agent's own ones. */
+  /** Undefined for metrics without a stability level, i.e. process metrics and the agent's own metrics. */
   readonly stability?: Stability;
   /** If undefined, the family has exactly one series, which exists from the start. */
   readonly labels?: readonly string[];
@@ -29,8 +30,7 @@ const createOptions =
   });
 
 /**
- * Functions that create the options of a family with a certain stability level from its name, help text and label
- * names.
+ * Functions that create the options of a family with a given stability level from its name, help text and label names.
  */
 export const [internal, alpha, beta, stable, plain] = [
   createOptions('INTERNAL'),
@@ -41,8 +41,8 @@ export const [internal, alpha, beta, stable, plain] = [
 ] as const;
 
 /**
- * Maximum number of series per family. Further series are dropped, which limits the memory if label values come from
- * clients or multiply because of a bug.
+ * Maximum number of series per family. Further series are dropped, which bounds the memory if clients choose label
+ * values or a bug creates many of them.
  */
 const MAX_SERIES = 20_000;
 
@@ -139,7 +139,7 @@ export class Counter extends SingleValueMetric {
     if (series) series.value += by;
   }
 
-  /** Sets the count to a value that is maintained elsewhere. */
+  /** Sets the counter to a count that is maintained elsewhere. */
   set(labels: readonly string[], to: number): void {
     const series = this.getOrCreate(labels);
     if (series) series.value = to;
@@ -164,7 +164,7 @@ export class Gauge extends SingleValueMetric {
 }
 
 interface HistogramValue {
-  /** One count per bucket, plus one for values above the last bound. Not cumulative. */
+  /** Number of values in each bucket, and of values above the last bound. The numbers are not cumulative. */
   readonly bucketCounts: number[];
   sum: number;
 }
@@ -208,7 +208,7 @@ export class Histogram extends Metric<HistogramValue> {
   }
 }
 
-/** The metric families that one HTTP path serves. */
+/** The metric families of one HTTP path. */
 export class Registry {
   readonly #metrics: Metric<unknown>[] = [];
   readonly #collectors: (() => void | Promise<void>)[] = [];
@@ -224,7 +224,7 @@ export class Registry {
   histogram = (options: FamilyOptions, bounds: readonly number[]): Histogram =>
     this.#addMetric(new Histogram(options, bounds));
 
-  /** Counts the families by stability level like the kubelet. Families of other libraries have none. */
+  /** Counts the families by stability level like the kubelet. Families without a level are not counted. */
   stabilities(): ReadonlyMap<Stability, number> {
     const counts = new Map<Stability, number>();
     for (const { stability } of this.#metrics) if (stability) counts.set(stability, (counts.get(stability) ?? 0) + 1);

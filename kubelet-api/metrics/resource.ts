@@ -115,7 +115,7 @@ const POD_FAMILIES: readonly FamilyDescription<PodStats>[] = [
   },
 ];
 
-/** Returns the families sorted by name. `isComplete` is whether the runtime's containers could be listed. */
+/** Returns the families sorted by name. `isComplete` is false if the runtime's containers could not be listed. */
 export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): MetricFamily[] {
   const latestStats = selectLatestPods(pods);
   const containerSubjects = latestStats.flatMap(({ podRef: { namespace, name }, containers: all }) =>
@@ -138,7 +138,8 @@ export function resourceFamilies({ node, pods }: Summary, isComplete: boolean): 
 }
 
 /**
- * Returns the latest pod of each name. A pod and its successor can coexist, but an exposition must not repeat a series.
+ * Returns the latest pod of each name. A pod and its successor can coexist, but each series may occur only once in a
+ * scrape.
  */
 function selectLatestPods(pods: readonly PodStats[]): readonly PodStats[] {
   const oldestFirst = pods.toSorted((one, other) => one.startTime.ms - other.startTime.ms);
@@ -151,7 +152,7 @@ interface LabeledSubject<T> {
   readonly labels: string;
 }
 
-/** Formats the labels, which must be sorted by name. */
+/** Formats the labels of a subject, which must be sorted by name. */
 function withLabels<T>(subject: T, labels: Readonly<Record<string, string>>): LabeledSubject<T> {
   return { subject, labelValues: Object.values(labels), labels: formatLabels(Object.entries(labels)) };
 }

@@ -4,7 +4,7 @@
  */
 import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 
-/** A pod and its containers, which have no exclusive devices, CPUs or memory. */
+/** A pod and its containers. None of them has exclusive devices, CPUs or memory. */
 export interface PodResources {
   readonly name: string;
   readonly namespace: string;

@@ -17,7 +17,7 @@ export interface PodResourcesParts {
   readonly onRequest?: PodResourcesListener | undefined;
 }
 
-/** Counts a request. The returned function must be called if the request fails. */
+/** Called to count a request. The returned function must be called if the request fails. */
 export type PodResourcesListener = (
   version: 'v1' | 'v1alpha1',
   method: 'list' | 'get' | 'get_allocatable',
@@ -83,7 +83,7 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
   return matchingPod;
 }
 
-/** Lists the sidecar containers first, then the others. */
+/** Returns the pod's containers, sidecars first. */
 function includeSidecars(pod: Pod): PodResources {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
   return { ...excludeSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
@@ -101,12 +101,12 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
   responseStream: false,
   requestDeserialize,
   responseSerialize: (bytes: Buffer) => bytes,
-  // Required by the type, but only used by clients.
+  // Required by the type, but called only in clients.
   requestSerialize: () => Buffer.alloc(0),
   responseDeserialize: (bytes: Buffer) => bytes,
 });
 
-/** Decodes a request without fields. */
+/** Decodes a request message that has no fields. */
 const createEmpty = () => ({});
 
 const V1 = {

@@ -11,8 +11,8 @@ interface SummaryParts {
 }
 
 /**
- * Creates the route, which serves only CPU and memory if `only_cpu_and_memory=true` is given exactly once. The JSON of
- * a full summary is cached.
+ * Creates the route, which serves only CPU and memory if the query contains exactly one `only_cpu_and_memory=true`. The
+ * JSON of a full summary is cached.
  */
 export function summaryRoute({ stats }: SummaryParts): Route {
   let cachedSummary: { readonly summary: Summary; readonly text: Buffer } | undefined;

@@ -1,9 +1,9 @@
-/** Looks up the pod that a path names. */
+/** Looks up the pod that a request's path names. */
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { Refusal } from './refusal.ts';
 import type { StreamTarget } from './target.ts';
 
-/** Finds the pod. Prefers one that is not being deleted, because several pods may share the name. */
+/** Returns the pod with a name. Prefers one that is not being deleted, because several pods may share the name. */
 export function requirePod(pods: readonly Pod[], { namespace, pod: name }: StreamTarget): Pod {
   const matches = pods.filter(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
   const pod = matches.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? matches.at(-1);
@@ -11,5 +11,5 @@ export function requirePod(pods: readonly Pod[], { namespace, pod: name }: Strea
   return pod;
 }
 
-/** Returns the pod's name as it appears in the kubelet's messages about the runtime. */
+/** Returns the pod's name in the format of the kubelet's runtime messages. */
 export const fullName = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}`;

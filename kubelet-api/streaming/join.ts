@@ -29,14 +29,15 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
   client.once('error', () => runtime.destroy());
   runtime.once('close', () => {
     closeTimeout.begin();
-    // Also end the client if the runtime's connection breaks. Discard data that the client still sends.
+    // End the client's connection even if the runtime's connection breaks, and discard data that the client still
+    // sends.
     client.end();
     client.resume();
   });
   runtime.once('end', () => client.once('finish', () => runtime.destroy()));
   client.once('close', () => {
-    // Deliver the data that the client has sent, then close the runtime's connection, which containerd would otherwise
-    // keep open for a minute.
+    // Deliver the data that the client has sent before closing the runtime's connection, which containerd would
+    // otherwise keep open for a minute.
     if (runtime.writableFinished) runtime.destroy();
     else runtime.end(() => runtime.destroy());
     closeTimeout.begin();
@@ -58,7 +59,7 @@ const waitUntilClosed = (side: Duplex): Promise<void> =>
     else side.once('close', resolve);
   });
 
-/** Calls `cut` if no data arrives during the idle timeout. */
+/** Calls `cut` once no data has arrived during the idle timeout. */
 function idleTimeout(sides: readonly Duplex[], clock: JoinOptions['clock'], cut: () => void) {
   let timer: unknown;
   let isStarted = false;

@@ -3,7 +3,7 @@ import { isExhausted, rpcErrorText } from '../../cri/client/failure.ts';
 import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { HttpResponse } from '../exchange.ts';
 
-/** An error response with its exact body. */
+/** An error response with the exact body to send. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: number;
@@ -20,7 +20,7 @@ export class Refusal extends Error {
 export const createErrorRefusal = (code: number, text: string): Refusal =>
   new Refusal(code, `${text}\n`, NOSNIFF_HEADERS);
 
-/** Lifetime of the runtime's streaming URLs, in seconds. After that, the runtime can issue new URLs. */
+/** Lifetime of the runtime's streaming URLs, in seconds. After that time, the runtime can issue new URLs. */
 const URL_SECONDS = '60';
 
 /**

@@ -15,7 +15,7 @@ import type { Exchange, Upgrade } from '../exchange.ts';
 import { joinStreams } from './join.ts';
 import { createErrorRefusal } from './refusal.ts';
 
-/** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
+/** Timeout for a response of the streaming server, which is on the same host, in milliseconds. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 /** Timeout for relaying the body of an error response, in milliseconds. */
@@ -128,7 +128,7 @@ function awaitResponse(clientRequest: ClientRequest): Promise<DialResult> {
   return promise;
 }
 
-/** Serializes the unchanged head of the response. */
+/** Serializes the status line and headers of the response without changing them. */
 function serializeHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
   for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);

@@ -64,7 +64,7 @@ async function serveStream(
   kind: StreamSession['kind'],
   requestUrl: RequestStreamUrl,
 ): Promise<void> {
-  // The signal reports a disconnect, so ignore the error event.
+  // Ignore the error event, because the signal already reports a disconnect.
   exchange.upgrade?.socket.on('error', () => {});
   const { target, url } = await requestUrl({ clock, sessions, ...parts }, exchange);
   if (exchange.upgrade === undefined) throw createErrorRefusal(500, 'Upgrade request required');
@@ -109,7 +109,7 @@ interface RuntimeRequest {
   readonly signal: AbortSignal;
 }
 
-/** Returns the runtime's ID of a running container. If the runtime returns an error, the request is refused. */
+/** Returns the runtime's ID of a running container. Refuses the request if the runtime returns an error. */
 const findRunningContainerId = ({ cri, signal }: RuntimeRequest, pod: Pod, name: string): Promise<string | undefined> =>
   findRunningContainer(cri, { podUid: pod.metadata.uid, name }, { signal }).catch(throwRefusal);
 
@@ -121,7 +121,7 @@ const throwRefusal = (error: unknown): never => {
 };
 
 /**
- * Requests the URL for an attach. The container's spec determines whether there is a terminal. The runtime refuses a
+ * Requests the URL for an attach. The container's spec determines whether a terminal is used. The runtime refuses a
  * request for stderr of a container with a terminal.
  */
 const requestAttachUrl: RequestStreamUrl = async ({ pods, cri }, { url, signal }) => {

@@ -1,4 +1,4 @@
-/** Parses the options of a stream in a request's query. */
+/** Parses the stream options in a request's query. */
 import { offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
 import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from './refusal.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** The pod, and optionally the container, that a path names. */
+/** The pod and, for a container target, the container that a path names. */
 export interface StreamTarget {
   readonly namespace: string;
   readonly pod: string;
@@ -29,7 +29,7 @@ function splitPath({ pathname }: URL): string[] {
     const segments = pathname.split('/').slice(2).map(decodeURIComponent);
     if (segments.every((part) => part !== '')) return segments;
   } catch {
-    // A path with invalid escapes matches no target.
+    // A path with invalid escapes names no target.
   }
   throw createNotFoundRefusal();
 }

@@ -1,7 +1,7 @@
 /**
  * Serves WebSockets of clients that connect to the node directly (`ExtendWebSocketsToKubelet`,
- * `pkg/kubelet/server/server.go`, `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`). The
- * runtime's streaming server does not need to support their protocols.
+ * `pkg/kubelet/server/server.go`, `streamtranslator.go` and `streamtunnel.go` in `apiserver/pkg/util/proxy`).
+ * Translates their protocols, so the runtime's streaming server need not support them.
  */
 
 import { createWebSocketStream } from 'ws';
@@ -21,7 +21,7 @@ import { joinStreams } from './join.ts';
 import { createErrorRefusal } from './refusal.ts';
 import type { StreamOptions } from './streamOptions.ts';
 
-/** Timeout for the streaming server, which is on the same host, to respond, in milliseconds. */
+/** Timeout for a response of the streaming server, which is on the same host, in milliseconds. */
 const DIAL_TIMEOUT_MS = 30_000;
 
 interface RelayOptions {
@@ -30,7 +30,10 @@ interface RelayOptions {
   readonly onJoined: () => () => void;
 }
 
-/** Runs an exec or attach of a client that speaks `v5.channel.k8s.io`. Later failures are sent as its Status. */
+/**
+ * Runs an exec or attach of a client that uses the subprotocol `v5.channel.k8s.io`. Once the client is connected,
+ * failures are sent to it as a Status object.
+ */
 export async function relayCommand(
   { signal }: Exchange,
   upgrade: Upgrade,

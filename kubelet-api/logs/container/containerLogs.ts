@@ -1,4 +1,7 @@
-/** Serves GET /containerLogs/{namespace}/{pod}/{container} (kubelet: server.go, kubelet_pods.go). */
+/**
+ * Serves GET /containerLogs/{namespace}/{pod}/{container} (`pkg/kubelet/server/server.go`,
+ * `pkg/kubelet/kubelet_pods.go`).
+ */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { quotedText } from '../../../base/quoted.ts';
@@ -22,7 +25,7 @@ export interface ContainerLogsParts {
     readonly findPod: (namespace: string, name: string) => Pod | undefined;
   };
   readonly cri: Pick<Cri, 'containerStatus'>;
-  /** Directories that may contain logs. Symlinks to other directories are not followed. */
+  /** Directories that may contain logs. Symlinks that lead out of them are not followed. */
   readonly logRoots: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -35,7 +38,6 @@ export interface ContainerLogsParts {
 
 const CONTAINER_LOGS_PATH = '/containerLogs';
 
-/** Serves the logs of containers like a kubelet. */
 export const containerLogsRoute = (parts: ContainerLogsParts): Route => ({
   pathPrefix: CONTAINER_LOGS_PATH,
   methods: ['GET'],
@@ -54,7 +56,7 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
   const logRequest = parseRequest(parts, exchange.url);
   if (isRefusal(logRequest)) return sendText(response, { code: logRequest.status, text: logRequest.text });
   const id = containerId(logRequest);
-  // Like the kubelet, set no content type on responses from here on.
+  // Set no content type on the responses below, like the kubelet.
   if (typeof id !== 'string') return sendUntypedRefusal(response, id);
   // The response to a request for stderr alone sends its headers together with the first data.
   if (logRequest.query.stream !== 'Stderr') response.flushHeaders?.();

@@ -21,15 +21,15 @@ export class CriHeader {
   isPartial = false;
   /** Offset of the line's text after the header. */
   textOffset = 0;
-  /** The time for display, if it differs from the bytes of the line. */
+  /** The timestamp to display. Undefined if it equals the timestamp in the line. */
   #displayTime: string | undefined;
-  /** The time for comparison, if it differs from the bytes of the line. */
+  /** The timestamp to compare. Undefined if it equals the timestamp in the line. */
   #instant: string | undefined;
   #lineBytes = EMPTY_BUFFER;
   #at = 0;
   /**
-   * The last valid timestamp up to its seconds. Consecutive lines usually have the same second, which is then only
-   * validated once.
+   * The last valid timestamp without its fraction. Consecutive lines usually have the same second, which is then
+   * validated only once.
    */
   readonly #lastSecond = Buffer.alloc(SECONDS_LENGTH);
 
@@ -51,7 +51,7 @@ export class CriHeader {
     return false;
   }
 
-  /** Returns the time for display, including the space after it. */
+  /** Returns the timestamp to display and the space after it. */
   time(): Buffer {
     return this.#displayTime === undefined
       ? this.#lineBytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)

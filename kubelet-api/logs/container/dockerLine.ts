@@ -1,19 +1,19 @@
-/** Parses a line of a log in Docker's JSON format (cri-client, logs.go). */
+/** Parses a line of a log in Docker's JSON format (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`). */
 import { parseInstant } from '../instant.ts';
 
 export interface DockerLine {
   readonly text: Buffer;
   readonly stream: string;
-  /** Time for comparison. Empty if the line has none, because an empty string sorts before all times. */
+  /** Timestamp to compare. Empty if the line has none, because an empty string sorts before all timestamps. */
   readonly utcTime: string;
-  /** Time for display. */
+  /** Timestamp to display. */
   readonly time: string;
 }
 
 /** Go's zero time, for a line without a time. */
 const ZERO_TIME = '0001-01-01T00:00:00.000000000Z';
 
-/** Parses a line. Returns undefined if it is not in this format. */
+/** Parses a line. Returns undefined if the line is not in Docker's format. */
 export function dockerLine(line: Buffer): DockerLine | undefined {
   const { log = '', stream = '', time } = parseLineFields(line) ?? { log: 0 };
   if (typeof log !== 'string' || typeof stream !== 'string') return undefined;
@@ -35,7 +35,7 @@ function parseLineFields(line: Buffer): Partial<Record<'log' | 'stream' | 'time'
     const parsedJson: unknown = JSON.parse(line.toString('utf8'));
     if (parsedJson === null) return {};
     if (typeof parsedJson !== 'object' || Array.isArray(parsedJson)) return undefined;
-    // A null value leaves a field at its default.
+    // Drop null values, so that their fields have their defaults.
     return Object.fromEntries(Object.entries(parsedJson).filter(([, value]) => value !== null));
   } catch {
     return undefined;

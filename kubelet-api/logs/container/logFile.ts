@@ -12,8 +12,8 @@ export interface LogFile {
 }
 
 /**
- * Opens a log. Symlinks are followed as long as they stay within the root directory of the path. Throws errors with the
- * kubelet's messages.
+ * Opens a log. Follows symlinks only within the root directory that contains the path. Throws errors with the kubelet's
+ * messages.
  */
 export async function openLog(path: string, roots: readonly string[]): Promise<LogFile> {
   const quotedPath = quotedText(path);

@@ -1,4 +1,7 @@
-/** Parses the query of a request for a container's log according to PodLogOptions (server.go, getContainerLogs). */
+/**
+ * Parses the query of a request for a container's log, i.e. PodLogOptions (`getContainerLogs` in
+ * `pkg/kubelet/server/server.go`).
+ */
 import { formatInstant, parseInstant } from '../instant.ts';
 
 export type LogStream = 'All' | 'Stdout' | 'Stderr';
@@ -20,7 +23,7 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** The numeric parameters before validation, i.e. any 64-bit integers. */
+/** The numeric parameters before validation, which can be any 64-bit integers. */
 interface NumericParameters {
   readonly sinceSeconds: bigint | undefined;
   readonly tailLines: bigint | undefined;
@@ -52,7 +55,10 @@ export function logQuery(params: URLSearchParams, now: number): LogQuery | Refus
 
 export const isRefusal = (result: object): result is Refusal => 'status' in result;
 
-/** Returns a boolean parameter. A parameter without a value counts as true (apimachinery, runtime/conversion.go). */
+/**
+ * Returns a boolean parameter. A parameter without a value counts as true (`pkg/runtime/conversion.go` of
+ * apimachinery).
+ */
 function parseFlag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name);
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';

@@ -1,4 +1,4 @@
-/** Converts the bytes of a log file to the kubelet's output (cri-client, logs.go). */
+/** Converts the bytes of a log file to the kubelet's output (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`). */
 import { quotedText } from '../../../base/quoted.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
@@ -16,7 +16,8 @@ export interface ScanOptions {
 
 const NEWLINE = 10;
 /**
- * Maximum buffered length of a line in CRI format. Runtimes split lines at 16 KiB. A longer line is output in parts.
+ * Maximum buffered length of a line in CRI format. Runtimes split lines at 16 KiB. A longer line is output piece by
+ * piece.
  */
 const MAX_CRI_LINE_BYTES = 20 * 1_024;
 /** Maximum length of a JSON line, which must be buffered completely. A longer line is treated as invalid. */
@@ -32,7 +33,8 @@ export class LogScan {
   #format: 'cri' | 'docker' | undefined;
   #incompleteLine = EMPTY_BUFFER;
   /**
-   * State of a line that exceeds the buffer, which determines whether the rest of the line and its newline are output.
+   * State of a line that does not fit into the buffer. It determines whether the rest of the line and its newline are
+   * output.
    */
   #longLine: { readonly counts: boolean; readonly isSelected: boolean; readonly isPartial: boolean } | undefined;
   #isNewLine = true;
@@ -44,13 +46,14 @@ export class LogScan {
     this.#linesLeft = options.lines ?? Infinity;
   }
 
-  /** Whether a limit has been reached. */
+  /** Whether the limit of lines or bytes has been reached. */
   get isOver(): boolean {
     return this.#output.isFull || this.#linesLeft <= 0;
   }
 
   /**
-   * Returns the output for the next block, in a buffer that the next call overwrites. Throws if the format is unknown.
+   * Returns the output for the next block, in a buffer that the next call overwrites. Throws if the log format is
+   * unknown.
    */
   take(block: Buffer): Buffer | undefined {
     const bytes = this.#incompleteLine.length === 0 ? block : joinBytes(this.#incompleteLine, block);
@@ -76,7 +79,7 @@ export class LogScan {
     return this.#output.output();
   }
 
-  /** Discards an unfinished line, because a new file starts. */
+  /** Discards an unfinished line before reading a new file. */
   restart(): void {
     this.#incompleteLine = EMPTY_BUFFER;
     this.#longLine = undefined;
@@ -115,7 +118,7 @@ export class LogScan {
     this.#countLine(end === this.#header.textOffset || bytes[end - 1] === NEWLINE);
   }
 
-  /** Outputs the text of a line unless it is filtered out. Returns whether it is output. */
+  /** Writes the text of a line unless it is filtered out. Returns whether the line was written. */
   #writeCriText(bytes: Buffer, end: number): boolean {
     const { textOffset, isStdout } = this.#header;
     if (!this.#isSelected(isStdout ? 'stdout' : 'stderr')) return false;

@@ -1,4 +1,6 @@
-/** Finds the start of the last lines of a file by reading backwards (cri-client, tail.go). */
+/**
+ * Finds the start of the last lines of a file by reading backwards (`staging/src/k8s.io/cri-client/pkg/logs/tail.go`).
+ */
 import type { FileHandle } from 'node:fs/promises';
 import { readBytesAt } from '../../../host/logs/logBlocks.ts';
 
@@ -8,8 +10,8 @@ const FIRST_READ_BYTES = 1_024;
 const MAX_READ_BYTES = 32 * 1_024;
 
 /**
- * Returns the offset of the last `lines` lines. Only newlines are counted, so an unfinished last line is returned in
- * addition.
+ * Returns the offset of the last `lines` lines. Only newlines are counted, so an unfinished last line does not count as
+ * a line.
  */
 export async function findTailStart(handle: FileHandle, lines: number, signal: AbortSignal): Promise<number> {
   const { size } = await handle.stat();

@@ -1,4 +1,6 @@
-/** Reads and follows one file of a container's log like a kubelet (cri-client, logs.go). */
+/**
+ * Reads and follows one file of a container's log like a kubelet (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`).
+ */
 import { dirname } from 'node:path';
 import { isMissing } from '../../../host/files/fileErrors.ts';
 import { LogChanges, type Pause } from '../../../host/logs/logChanges.ts';
@@ -23,28 +25,28 @@ export interface ReadOptions extends Omit<ScanOptions, 'lines'> {
 }
 
 interface FollowOptions {
-  /** Called after all data has been read, at most once a second. A rejection stops reading. */
+  /**
+   * Returns whether the container is running. Called after all data has been read, at most once a second. A rejection
+   * stops reading.
+   */
   readonly isRunning: () => Promise<boolean>;
 }
 
-/**
- * Size of a block. The output of one block is the only long-lived memory of a reader. With TLS, there is also an
- * encrypted copy.
- */
+/** Size of a block. A reader only retains the output of one block for long, plus an encrypted copy of it with TLS. */
 const BLOCK_BYTES = 16 * 1_024;
 /** Size of a read-ahead. Larger reads reduce the number of calls to the thread pool. */
 const READ_AHEAD_BYTES = 256 * 1_024;
-/** Lifetime of a read-ahead, in milliseconds. If the client is slower, the data is read again. */
+/** Lifetime of a read-ahead, in milliseconds. If the client reads more slowly, the data is read from the file again. */
 const READ_AHEAD_TTL_MS = 100;
 
 const EMPTY_BUFFER: Buffer = Buffer.alloc(0);
 const BLOCK_POOL = new BufferPool(BLOCK_BYTES, 8);
-/** Maximum number of concurrent read-aheads. Other readers read single blocks. */
+/** Maximum number of concurrent read-aheads. All other readers read single blocks. */
 const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
 
 /**
- * Yields the text of a log in parts. Each part is only valid until the next one is requested. Throws errors with the
- * kubelet's messages. Rotated files are not read, unlike in `statelet logs`.
+ * Yields the text of a log in chunks. Each chunk is valid only until the next one is requested. Throws errors with the
+ * kubelet's messages. Does not read rotated files, unlike `statelet logs`.
  */
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
   const logReader = new LogReader(source, await openLog(source.path, source.allowedRoots), options);
@@ -87,13 +89,13 @@ class LogReader {
     const { tailLines, follow, signal } = this.#options;
     if (tailLines !== undefined) this.#at = await findTailStart(this.#file.handle, tailLines, signal);
     if (follow !== undefined) return yield* this.#follow(follow);
-    // Stop at the current size, because a fast writer could otherwise extend the response forever.
+    // Stop at the current size, because a fast writer could otherwise extend the response indefinitely.
     yield* this.#toEnd((await this.#file.handle.stat()).size);
     const incompleteLine = this.#isFinished() ? undefined : this.#scan.takeRest();
     if (incompleteLine !== undefined) yield incompleteLine;
   }
 
-  /** Yields the text up to an offset. The block itself is released while its text is sent. */
+  /** Yields the text up to an offset. Releases each block while its text is being sent. */
   async *#toEnd(to = Infinity): AsyncGenerator<Buffer> {
     if (this.#isFinished()) return;
     while (this.#at < to) {
@@ -137,7 +139,7 @@ class LogReader {
     }
   }
 
-  /** Returns a buffer for a read-ahead, or undefined if too many readers use one. */
+  /** Returns a buffer for a read-ahead, or undefined if all of these buffers are in use. */
   #takeReadAhead(): Buffer | undefined {
     if (this.#readAheadBuffer !== undefined) return this.#readAheadBuffer;
     this.#readAheadBuffer = READ_AHEAD_POOL.takeIfAvailable();
@@ -148,7 +150,7 @@ class LogReader {
   async #expireReadAhead(): Promise<void> {
     const { pause, signal } = this.#options;
     await pause(READ_AHEAD_TTL_MS, signal);
-    // A read in progress still uses the buffer.
+    // Do not release the buffer yet, because a read in progress still uses it.
     if (this.#isReading) this.#isReadAheadExpired = true;
     else this.#releaseReadAhead();
   }
@@ -189,7 +191,7 @@ class LogReader {
     }
   }
 
-  /** Switches to the new file at the path. Returns false if there is none. */
+  /** Switches to the new file at the log's path. Returns false if there is none. */
   async #reopenLog(): Promise<boolean> {
     const nextFile = await openLog(this.#source.path, this.#source.allowedRoots).catch((error: unknown) => {
       if (!(error instanceof Error && isMissing(error.cause))) throw error;

@@ -8,7 +8,9 @@ export class BufferPool {
   readonly #freeBuffers: Buffer[] = [];
   #usedCount = 0;
 
-  /** `most` is the number of buffers to retain, and the number in use from which `takeIfAvailable` returns none. */
+  /**
+   * `most` is the maximum number of buffers to retain. `takeIfAvailable` returns undefined while that many are in use.
+   */
   constructor(size: number, most: number) {
     this.#bufferSize = size;
     this.#maxRetained = most;
@@ -24,7 +26,7 @@ export class BufferPool {
     return this.#freeBuffers.pop() ?? Buffer.allocUnsafe(this.#bufferSize);
   }
 
-  /** Returns a buffer to the pool. The caller must not use it any longer. */
+  /** Returns a buffer to the pool. The caller must no longer use the buffer. */
   release(room: Buffer): void {
     this.#usedCount -= 1;
     if (this.#freeBuffers.length < this.#maxRetained) this.#freeBuffers.push(room);

@@ -1,4 +1,4 @@
-/** Collects the output for one block of a log, with a limit for the total output. */
+/** Collects the output for each block of a log, up to a limit for the whole log. */
 
 /** Allocates a sixteenth more than needed, because the size of the remainder joined to each block varies. */
 const allocateBuffer = (size: number): Buffer => Buffer.allocUnsafeSlow(size + (size >> 4));
@@ -14,7 +14,7 @@ export class TextOutput {
     this.#remainingBytes = limitBytes;
   }
 
-  /** Starts a block of the given size. Overwrites the output of the previous block. */
+  /** Starts a block of the given size. Discards the output of the previous block. */
   begin(size: number): void {
     const { length } = this.#buffer;
     if (length < size || length > SHRINK_FACTOR * size) this.#buffer = allocateBuffer(size);

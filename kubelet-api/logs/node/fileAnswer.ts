@@ -1,4 +1,4 @@
-/** Serves a file like Go's http.ServeContent. */
+/** Serves a file like Go's `http.ServeContent`. */
 import type { FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { readBytesAt, readPlainBlocks } from '../../../host/logs/logBlocks.ts';
@@ -7,7 +7,7 @@ import type { Exchange } from '../../exchange.ts';
 import { writeAll } from '../../writeAll.ts';
 import type { OpenedFile } from './openInside.ts';
 
-/** The built-in types of Go's mime package. */
+/** The built-in content types of Go's `mime` package. */
 const CONTENT_TYPES = new Map([
   ['.avif', 'image/avif'],
   ['.css', 'text/css; charset=utf-8'],
@@ -36,7 +36,7 @@ interface ByteRange {
   readonly to: number;
 }
 
-/** Sends a file or one range of it. The response to a request for several ranges is the whole file. */
+/** Sends a file or one range of it. A request for several ranges receives the whole file. */
 export async function sendFile(exchange: Exchange, file: OpenedFile): Promise<void> {
   const { response, request } = exchange;
   const { size, mtime } = file.stats;
@@ -63,7 +63,8 @@ export async function sendFile(exchange: Exchange, file: OpenedFile): Promise<vo
     exchange.signal,
   );
   if (sentBytes === to - from) response.end();
-  // The file was truncated in the meantime, so break the connection instead of leaving the client waiting.
+  // The file was truncated in the meantime, so break the connection rather than let the client wait for the missing
+  // bytes.
   else response.destroy();
 }
 

@@ -1,4 +1,4 @@
-/** Serves the files of a directory like Go's http.FileServer. Files outside of the directory are not accessible. */
+/** Serves the files of a directory like Go's `http.FileServer`. Files outside of the directory are not accessible. */
 import { readdir } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
@@ -57,7 +57,7 @@ async function sendRequestedFile(
 
 /** Opens a file below a directory, or returns the status code of the error. */
 async function openIn(root: string, path: string): Promise<OpenedFile | number> {
-  // A path with NUL cannot exist.
+  // No file can have a path that contains NUL.
   if (path.includes('\0')) return 404;
   try {
     return await openInside(root, path);

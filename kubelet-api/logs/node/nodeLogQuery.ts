@@ -1,4 +1,4 @@
-/** Parses and validates queries for the node's own logs (kubelet: kubelet_server_journal.go). */
+/** Parses and validates queries for the node's own logs (`pkg/kubelet/kubelet_server_journal.go`). */
 
 import { quotedText } from '../../../base/quoted.ts';
 import type { Refusal } from '../container/logQuery.ts';
@@ -10,7 +10,7 @@ export interface NodeLogQuery {
   readonly options: NodeLogOptions;
 }
 
-/** Fields are undefined if they are not requested. */
+/** The filters of a query. Undefined filters are not applied. */
 export interface NodeLogOptions {
   /** Timestamps in the format of instant.ts. */
   readonly since?: string;
@@ -46,7 +46,7 @@ export function nodeLogQuery(params: URLSearchParams): NodeLogQuery | Refusal | 
   return queries.length > 0 || Object.keys(options).length > 0 ? { services, files, options } : undefined;
 }
 
-/** Returns the reason why a query is rejected. Undefined if it is valid. */
+/** Returns the error response to an invalid query, or undefined if the query is valid. */
 export function validateQuery(path: string, query: NodeLogQuery): Refusal | undefined {
   if (path !== '') return { status: 406, text: 'path not allowed in query mode' };
   const { services, files, options } = query;

@@ -1,4 +1,7 @@
-/** Reads the logs of the node's services from the journal, or else from files (kubelet: kubelet_server_journal.go). */
+/**
+ * Reads the logs of the node's services from the journal or, for services without a journal, from files
+ * (`pkg/kubelet/kubelet_server_journal.go`).
+ */
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
@@ -13,7 +16,7 @@ import { openInside, systemErrorMessage } from './openInside.ts';
 export interface NodeLogsParts {
   /** The directory of the node's logs. */
   readonly root: string;
-  /** Path of the program journalctl. */
+  /** Path of the `journalctl` binary. */
   readonly journalctl: string;
 }
 
@@ -22,7 +25,7 @@ const JOURNAL_TIMEOUT_MS = 30_000;
 const MAX_UNITS_BYTES = 4 * 1_024 * 1_024;
 const BLOCK_BYTES = 16 * 1_024;
 
-/** Sends the logs of services, compressed if the client accepts nothing else. */
+/** Sends the logs of services, compressed if gzip is the only encoding that the client accepts. */
 export async function sendServiceLogs(parts: NodeLogsParts, query: NodeLogQuery, exchange: Exchange): Promise<void> {
   const { request, response, signal } = exchange;
   const isCompressed = request.headers['accept-encoding'] === 'gzip';
@@ -40,7 +43,7 @@ async function* compressText(text: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   source.on('error', (error) => gzip.destroy(error));
   try {
-    // A byte stream yields buffers.
+    // Safe cast: a byte stream yields buffers.
     yield* source.pipe(gzip) as AsyncIterable<Buffer>;
   } finally {
     source.destroy();
@@ -67,7 +70,7 @@ async function* readServiceLogs(
   for (const service of servicesInFiles) yield* readServiceFile(parts, service);
 }
 
-/** Returns the full names of all units of the journal. Empty if there is no journal. */
+/** Returns the full names of all units in the journal. Empty if there is no journal. */
 async function listUnits({ journalctl }: NodeLogsParts, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const options = { signal, timeoutMs: JOURNAL_TIMEOUT_MS, maxOutputBytes: MAX_UNITS_BYTES };
   const unitNames = await runProgram(journalctl, ['--field', '_SYSTEMD_UNIT'], options).catch(() => '');
@@ -83,8 +86,8 @@ async function* readJournal({ journalctl }: NodeLogsParts, query: NodeLogQuery, 
 }
 
 /**
- * Returns the arguments of journalctl. Each value is in the same argument as its flag, because a separate value could
- * act as a flag.
+ * Returns the arguments for journalctl. Each value is part of its flag's argument, because a separate value could be
+ * parsed as a flag.
  */
 function journalArguments({ services, options }: NodeLogQuery): string[] {
   const { since, until, tailLines, pattern, boot }: NodeLogOptions = options;
@@ -101,7 +104,7 @@ function journalArguments({ services, options }: NodeLogQuery): string[] {
   ];
 }
 
-/** Formats a time with whole seconds, like the kubelet. */
+/** Formats a timestamp without its fraction, like the kubelet. */
 const journalTime = (timestamp: string): string => `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
 
 /** Reads the first existing log file of a service. */

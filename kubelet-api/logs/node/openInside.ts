@@ -1,4 +1,4 @@
-/** Opens files below a directory. Symlinks are followed if they stay inside. */
+/** Opens files below a directory. Follows symlinks only if they stay inside the directory. */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';

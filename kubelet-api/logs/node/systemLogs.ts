@@ -1,5 +1,6 @@
 /**
- * Serves GET /logs/: the node's own logs as files and, if enabled, as results of queries (kubelet: kubelet.go, Run).
+ * Serves GET /logs/, i.e. the node's own logs as files and, if enabled, as query results (`Run` in
+ * `pkg/kubelet/kubelet.go`).
  */
 import { sendError } from '../../answers.ts';
 import type { Exchange, Route } from '../../exchange.ts';
@@ -10,7 +11,7 @@ import { type NodeLogsParts, sendServiceLogs } from './nodeLogs.ts';
 import { openInside, systemErrorMessage } from './openInside.ts';
 
 export interface SystemLogsParts extends NodeLogsParts {
-  /** Whether `enableSystemLogQuery` is set. */
+  /** Whether queries are enabled (`enableSystemLogQuery` in the kubelet's configuration). */
   readonly takesQueries: boolean;
 }
 
@@ -36,7 +37,7 @@ async function handleRequest(parts: SystemLogsParts, exchange: Exchange): Promis
 }
 
 async function sendQueriedFile({ root }: SystemLogsParts, { files }: NodeLogQuery, exchange: Exchange) {
-  // A leading slash is allowed and also refers to the log directory.
+  // An absolute path is also relative to the log directory.
   const path = (files[0] ?? '').replace(/^\/+/, '');
   try {
     await (await openInside(root, path)).handle.close();

@@ -1,13 +1,13 @@
 /**
- * Registers gauges that a kubelet does not have: actors by state, limiters, stream sessions, event loop, and flight
- * recorder.
+ * Registers gauges that a kubelet does not have, e.g. about actors, limiters, stream sessions, the event loop and the
+ * flight recorder.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeCounts } from '../../../machines/node/counts.ts';
 import { plain, type Registry } from '../registry.ts';
 
-/** The progress of the flight recorder. */
+/** Counters of the flight recorder. */
 interface RecorderProgress {
   readonly lines: number;
   readonly bytes: number;
@@ -75,14 +75,14 @@ function registerSessionGauge(registry: Registry, { sessions }: AgentGaugesParts
 /** Interval between samples of the event loop's delay. A shorter interval would wake up an idle agent too often. */
 const SAMPLE_INTERVAL_MS = 100;
 /**
- * Minimum duration of a window of quantiles. A second scraper within this time receives the same quantiles instead of
- * starting a new window.
+ * Minimum time over which the quantiles are computed. Scrapes within this time receive the previous quantiles, so that
+ * several scrapers do not shorten each other's windows.
  */
 const MIN_WINDOW_MS = 10_000;
 const QUANTILES = [0.5, 0.99, 1];
 const SECONDS_PER_NS = 1e-9;
 
-/** Registers the metrics of the event loop. Measuring the delay starts with the first scrape. */
+/** Registers the metrics of the event loop. The first scrape starts the measurement of the delay. */
 function registerEventLoopMetrics(registry: Registry, { monotonic }: AgentGaugesParts): () => void {
   const delayGauge = registry.gauge(
     plain('statelet_event_loop_delay_seconds', 'Quantiles of the event loop delay since about the last scrape.', [

@@ -10,7 +10,8 @@ export interface FeatureGate {
 }
 
 /**
- * Registers the gates that take effect on this node. Other gates have their Kubernetes default or have no effect here.
+ * Registers the feature gates that take effect on this node. All other gates have their Kubernetes default or no effect
+ * here.
  */
 export function registerGateMetrics(registry: Registry, gates: readonly FeatureGate[]): void {
   const enabledGauge = registry.gauge(

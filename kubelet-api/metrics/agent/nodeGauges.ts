@@ -1,6 +1,6 @@
 /**
- * Registers the gauges of the node's pods, containers and volumes, which have the kubelet's names and are computed at
- * each scrape.
+ * Registers the gauges of the node's pods, containers and volumes under the kubelet's names. Their values are computed
+ * at each scrape.
  */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
@@ -40,7 +40,7 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
   const providerMetric = alpha('kubelet_metrics_provider', 'Source of the usage of containers, with the value 1.', [
     'provider',
   ]);
-  // This process reads the cgroups itself, like cAdvisor in a kubelet.
+  // This process reads the cgroups itself, as cAdvisor does within a kubelet.
   registry.gauge(providerMetric).set(['cadvisor'], 1);
   const [major = '', minor = ''] = KUBERNETES_VERSION.split('.');
   const labels = [
@@ -54,7 +54,7 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
     'compiler',
     'platform',
   ];
-  // The values about Go and the build stay empty, because this is not a Go program.
+  // The labels for Go and the build are empty, because this is not a Go program.
   const versionLabels = [major, minor, version.kubelet, '', '', '', '', '', version.platform];
   registry
     .gauge(beta('kubernetes_build_info', 'The Kubernetes version that the node implements, with the value 1.', labels))
@@ -96,7 +96,7 @@ function registerPodGauges(registry: Registry, { agent }: NodeGaugesParts): (cou
   };
 }
 
-/** Sets the count of a state. Like the kubelet, omits a state until it has occurred. */
+/** Sets the count of a state. Like the kubelet, omits the series until the state has occurred. */
 function setIfDefined(gauge: Gauge, label: string, count: number | undefined): void {
   if (count !== undefined || gauge.has([label])) gauge.set([label], count ?? 0);
 }

@@ -1,6 +1,6 @@
 /**
- * Assembles the metrics of a node. Observers update counters and histograms from the start of the node. Gauges are
- * computed at each scrape.
+ * Assembles the metrics of a node. Observers update counters and histograms from the start of the node, whereas gauges
+ * are computed at each scrape.
  */
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../../actors/node/nodeParts.ts';
@@ -52,11 +52,11 @@ export interface NodeMetrics {
   readonly providerObserver: ProviderObserver;
   readonly accessObserver: AccessObserver;
   readonly podResourcesListener: PodResourcesListener;
-  /** Connects the created node. Must be called before the node starts. */
+  /** Starts observing the agent. Must be called before the agent starts. */
   start(agent: NodeAgent, details: NodeDetails): void;
   /** Registers the gauge of log usage. Must be called at most once. */
   addLogUsage(usages: () => Promise<readonly LogUsage[]>): void;
-  /** The families of `/metrics`, `/metrics/probes` and `/metrics/slis`. */
+  /** The registries behind `/metrics`, `/metrics/probes` and `/metrics/slis`. */
   readonly registries: { readonly [K in 'all' | 'probes' | 'slis']: Registry };
 }
 
@@ -70,7 +70,7 @@ export interface NodeMetricsParts {
   readonly bootedAt?: (() => number | undefined) | undefined;
   /** The feature gates that take effect on this node. */
   readonly gates?: readonly FeatureGate[];
-  /** Receives the errors of collectors at a scrape. */
+  /** Called with each error of a collector during a scrape. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -154,7 +154,7 @@ function podObservers(
     moves: (move) => podMetrics.moved(move),
     decisions: (decision) => podMetrics.decided(decision),
   };
-  /** Drops the data of removed pods. */
+  /** Drops the data of pods that were removed some time ago. */
   const removeOldPods = () => {
     pods.sweep(clock.now());
     probeMetrics.sweep();
@@ -166,7 +166,7 @@ function podObservers(
       if (!change.removed) return;
       probeMetrics.forget(change.uid);
       calls.forget(change.uid);
-      // Also drop the data here, because it must not accumulate if nothing scrapes the metrics.
+      // Drop old data here as well, because it would accumulate if nothing scraped the metrics.
       removeOldPods();
     },
     sweep: removeOldPods,

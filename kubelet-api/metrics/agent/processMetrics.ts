@@ -9,7 +9,7 @@ const SECONDS_PER_MICROSECOND = 1e-6;
 /** Returns the start time of the process, in seconds since the epoch. */
 export const processStartSeconds = (): number => Math.round(performance.timeOrigin) / 1_000;
 
-/** Returns the contents of `/proc/self/net/netstat`, or nothing on a kernel without that file. */
+/** Returns the contents of `/proc/self/net/netstat`, or an empty string if the kernel has no such file. */
 const readNetstat = (): Promise<string> => readFile('/proc/self/net/netstat', 'utf8').catch(() => '');
 
 export function registerProcessMetrics(registry: Registry, netstat: () => Promise<string> = readNetstat): void {
@@ -78,8 +78,8 @@ function ipCounter(netstat: string, name: string): number | undefined {
 const START_TIME_HELP = 'Start time of the process, in seconds since the epoch.';
 
 /**
- * Registers the start time of the process. Each metrics path includes it, because it is the time at which all counters
- * started at 0.
+ * Registers the start time of the process. Every metrics path includes it, because all counters start at 0 at that
+ * time.
  */
 export function startGauge(registry: Registry): void {
   const gauge = registry.gauge(alpha('process_start_time_seconds', START_TIME_HELP, []));

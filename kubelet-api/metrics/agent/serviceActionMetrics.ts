@@ -1,4 +1,4 @@
-/** Derives metrics from `ServiceAction`. */
+/** Measures the actions that services report, e.g. opening an event stream or measuring a volume. */
 import type { ServiceAction } from '../../../actors/serviceAction.ts';
 import { DEFAULT_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
@@ -22,7 +22,7 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
       case 'runtimeEventReceived':
         return latency.observe([], action.latencyMs / 1_000);
       case 'volumeMeasured':
-        // All volumes are directory trees, whose usage a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
+        // Every volume is a directory tree, which a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
       case 'pullChecked':
         return checks.add([action.result]);

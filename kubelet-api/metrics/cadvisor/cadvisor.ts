@@ -1,4 +1,7 @@
-/** Serves `/metrics/cadvisor`: the usage of each cgroup, in the form that Prometheus rules for Kubernetes expect. */
+/**
+ * Serves `/metrics/cadvisor`, i.e. the usage of each cgroup under the metric names that Prometheus rules for Kubernetes
+ * expect.
+ */
 
 import { yieldToEventLoop } from '../../../base/nextTurn.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
@@ -28,7 +31,7 @@ export interface CadvisorParts {
   readonly startedAt: number;
 }
 
-/** Facts about the host that a sample of cgroups does not contain. */
+/** Properties of the host that are not part of a sample of cgroups. */
 export interface CadvisorHost {
   readonly machine: MachineInfo;
   readonly disks: readonly DiskUsage[];
@@ -53,8 +56,8 @@ export function cadvisorRoute(parts: CadvisorParts): Route {
 type ExpositionChunks = readonly Buffer[];
 
 /**
- * Caches the exposition of the last sample for all scrapers. Weak references allow a garbage collection to free the
- * exposition.
+ * Caches the formatted metrics of the last sample for all scrapers. The references are weak, so that the garbage
+ * collector can free the memory between scrapes.
  */
 class ExpositionCache {
   readonly #parts: CadvisorParts;
@@ -74,7 +77,7 @@ class ExpositionCache {
     const chunks = this.#buildExposition(sample, new AbortController().signal);
     const cacheEntry = { sample: new WeakRef(sample), chunks: new WeakRef(chunks) };
     this.#lastExposition = cacheEntry;
-    // Drop a failed exposition, which makes the next scrape retry.
+    // Do not cache a failure, so that the next scrape retries.
     chunks.catch(() => {
       if (this.#lastExposition === cacheEntry) this.#lastExposition = undefined;
     });
@@ -82,7 +85,7 @@ class ExpositionCache {
   }
 
   /**
-   * Builds the exposition. `signal` must not be that of the first scraper, because other scrapers may wait for the same
+   * Formats the metrics. `signal` must not be that of the first scraper, because other scrapers may wait for the same
    * result.
    */
   async #buildExposition(sample: NodeSample, signal: AbortSignal): Promise<ExpositionChunks> {

@@ -22,7 +22,7 @@ const deviceIoValues =
     ...(readDisk === undefined ? [] : diskIoValues(readDisk)(omitCountedDisks(row, nameOf))),
   ];
 
-/** Removes the disks whose I/O the node's root cgroup already includes. */
+/** Removes the disks whose I/O is already included in the node's root cgroup. */
 function omitCountedDisks({ usage, disks, ...row }: Row, nameOf: GetDeviceName): Row {
   const countedDevices = new Set(usage.io?.map(nameOf));
   return { ...row, usage, disks: disks?.filter(({ device }) => !countedDevices.has(device)) };
@@ -43,7 +43,7 @@ const blkioValues =
       }));
     });
 
-/** Reads a value of each of the node's file systems. Only the node's row has file systems. */
+/** Reads one value from each of the node's file systems. Only the node's row has file systems. */
 const diskValues =
   (read: (disk: DiskUsage) => number) =>
   ({ disks = [] }: Row): readonly LabelledValue[] =>

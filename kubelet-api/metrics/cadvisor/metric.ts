@@ -1,11 +1,14 @@
-/** Defines the form of the metrics of `/metrics/cadvisor`. */
+/** Defines the metrics of `/metrics/cadvisor` as functions of a row. */
 import type { MetricFamily, Sample } from '../exposition.ts';
 import { appendLabels, type Label, type Row } from './row.ts';
 
 export interface Metric extends Pick<MetricFamily, 'name' | 'help' | 'type'> {
   /** Returns the row's value or labelled values. Undefined or empty if the row has no sample of this metric. */
   readonly readValues: (row: Row) => number | undefined | readonly LabelledValue[];
-  /** Defaults to the time at which the cgroup was read. `null` omits the timestamp, e.g. for a limit. */
+  /**
+   * Returns the timestamp of a sample. The default is the time at which the cgroup was read. `null` omits the
+   * timestamp, e.g. for a limit.
+   */
   readonly timestampOf?: ((row: Row) => number | undefined) | null;
 }
 
@@ -42,7 +45,7 @@ export const createGauge = (
   ...options,
 });
 
-/** Reads the metric from all rows, lazily. */
+/** Converts a metric to a family, whose samples are read from the rows lazily. */
 export const toFamily = (metric: Metric, rows: readonly Row[]): MetricFamily => ({
   name: metric.name,
   help: metric.help,

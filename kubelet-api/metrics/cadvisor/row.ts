@@ -1,6 +1,6 @@
 /**
- * Defines the rows of `/metrics/cadvisor`, i.e. the cgroups of the node, a group of pods, a pod, a sandbox or a
- * container.
+ * Defines the rows of `/metrics/cadvisor`. Each row is the cgroup of the node, of a group of pods, of a pod, of a
+ * sandbox or of a container.
  */
 import type { CgroupUsage } from '../../../host/cgroup/usage/cgroupUsage.ts';
 import type { OpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
@@ -11,7 +11,7 @@ import { formatLabels } from '../exposition.ts';
 export interface Row {
   /** The row's labels, sorted by name. */
   readonly labels: readonly Label[];
-  /** The formatted `labels`. */
+  /** The result of `formatLabels` for `labels`. */
   readonly labelText: string;
   readonly usage: CgroupUsage;
   /** Milliseconds since the epoch. */

@@ -8,7 +8,7 @@ import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
 import { type DiskUsage, type Row, type RowIdentity, rowLabels } from './row.ts';
 
-/** Facts that a sample does not contain. */
+/** Properties of the node and its pods that are not part of a sample. */
 export interface RowParts {
   /** The image of all sandboxes. Empty if unknown. */
   readonly pauseImage: string;
@@ -34,7 +34,7 @@ export async function buildRows(sample: NodeSample, parts: RowParts): Promise<re
     if (index % MAX_PODS_PER_TURN === 0) await yieldToEventLoop();
     rows.push(...podRows(pod, parts));
   }
-  // A pod whose sandbox is being replaced is listed once for each sandbox.
+  // Remove duplicates, because a pod whose sandbox is being replaced is listed once per sandbox.
   return [...new Map(rows.map((row) => [row.labelText, row])).values()];
 }
 

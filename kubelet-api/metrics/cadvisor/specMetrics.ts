@@ -38,6 +38,6 @@ export const specMetrics = (now: number): readonly Metric[] => [
   createGauge('container_last_seen', 'Last time a container was seen by the exporter', () => wholeSeconds(now), {
     timestampOf: () => now,
   }),
-  // The CRI has no health checks like Docker's. -1 means that there is none.
+  // The value -1 means that there is no health check. The CRI has none, unlike Docker.
   createGauge('container_health_state', "The result of the container's health check", () => -1),
 ];

@@ -110,7 +110,7 @@ const CALL_FAMILIES = {
   failedImageVolumes: beta('kubelet_image_volume_mounted_errors_total', 'Image volumes that could not be mounted.'),
 };
 
-/** Registers the families about the operations on behalf of pods. */
+/** Registers the families about operations that are performed for pods. */
 export const registerCallFamilies = ({ histogram, counter }: Registry) => ({
   startedPods: counter(CALL_FAMILIES.startedPods),
   startedPodsErrors: counter(CALL_FAMILIES.startedPodsErrors),

@@ -28,7 +28,7 @@ interface PodMetricsParts {
   readonly isInCluster: boolean;
 }
 
-/** Prefixes of the paths of actors whose states are observed. */
+/** Prefixes of the observed actors' paths. */
 const POD_PREFIX = 'pod/';
 const CONTAINER_PREFIX = 'container/';
 
@@ -37,7 +37,7 @@ export class PodMetrics {
   readonly #families: ReturnType<typeof registerPodFamilies>;
   /** Terminations before this time were counted by a previous agent. */
   readonly #startedAt: number;
-  /** Whether a pod without `hostNetwork` has started. */
+  /** Whether the start of a pod without `hostNetwork` has been measured. */
   #hasNetworkPod = false;
 
   constructor(parts: PodMetricsParts) {
@@ -121,7 +121,7 @@ export class PodMetrics {
     if (trackedPod.terminatingSince !== undefined)
       workerDuration.observe(['kill'], (at - trackedPod.terminatingSince) / 1_000);
     delete trackedPod.terminatingSince;
-    // As in a kubelet, a preemption counts when the pod has terminated.
+    // As in a kubelet, count a preemption only once the preempted pod has terminated.
     if (trackedPod.preemptedFor !== undefined) this.#families.preemptions.add([trackedPod.preemptedFor]);
     delete trackedPod.preemptedFor;
     if (state === 'terminated') trackedPod.removedAt = at;

@@ -1,10 +1,10 @@
-/** Computes the durations of pod starts and the label of a rejection. */
+/** Computes the durations of pod starts and the labels of rejections. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { initMs } from './statusChanges.ts';
 import type { TrackedPod } from './trackedPods.ts';
 
-/** Returns the total duration of pulls in milliseconds. Overlapping time counts once. */
+/** Returns the total time spent on pulls, in milliseconds. Time in which several pulls overlap counts once. */
 export function sumPullMs(pulls: TrackedPod['pulls']): number {
   let [totalMs, until] = [0, Number.NEGATIVE_INFINITY];
   for (const [from, to] of pulls.toSorted(([one], [other]) => one - other)) {
@@ -22,13 +22,16 @@ const EPHEMERAL_VOLUMES = ['secret', 'configMap', 'downwardAPI', 'emptyDir', 'pr
 
 export interface StartTimes {
   readonly totalMs: number;
-  /** Duration for the service level indicator. Undefined if the pod has a volume that outlives it. */
+  /**
+   * Duration without image pulls and init containers, for the service level indicator. Undefined if the pod has a
+   * volume that outlives the pod.
+   */
   readonly sliMs?: number;
 }
 
 /**
- * Measures a pod's start from the creation timestamp of the API server. Returns undefined for a pod without this
- * timestamp, e.g. a static pod.
+ * Measures a pod's start from its creation timestamp. Returns undefined for static pods, which are not created at the
+ * API server.
  */
 export function startTimes(pod: Pod, { pulls }: Pick<TrackedPod, 'pulls'>, now: number): StartTimes | undefined {
   const createdAt = Date.parse(pod.metadata.creationTimestamp ?? '');
@@ -66,7 +69,9 @@ const LABELED_REASONS: readonly string[] = [
   'VolumeAttachmentLimitExceeded',
 ];
 
-/** Returns the label of a rejection. Other reasons are grouped, because extended resources can have arbitrary names. */
+/**
+ * Returns the label of a rejection. All other reasons are grouped, because extended resources can have arbitrary names.
+ */
 export function rejectionLabel(reason: string): string {
   if (LABELED_REASONS.includes(reason)) return reason;
   return reason.startsWith('OutOf') ? 'OutOfExtendedResources' : 'Other';

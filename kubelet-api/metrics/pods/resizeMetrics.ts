@@ -17,7 +17,7 @@ const RESOURCE_FIELDS = ['requests', 'limits'] as const;
 
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof registerResizeFamilies>;
-  /** The duration so far of each pod's resize in progress, in milliseconds, by pod UID. */
+  /** Time spent so far on each pod's resize in progress, in milliseconds, by pod UID. */
   readonly #startTimes = new Map<string, number>();
 
   constructor(registry: Registry) {
@@ -45,7 +45,7 @@ export class ResizeMetrics {
   }
 
   /**
-   * Counts a resize that became infeasible. As in a kubelet, the resize is counted again after a restart of the agent.
+   * Counts a resize that became infeasible. As in a kubelet, the same resize counts again after a restart of the agent.
    */
   statusChanged(before: PodStatus | undefined, now: PodStatus): void {
     const pendingCondition = findPendingCondition(now);
@@ -107,7 +107,7 @@ const listResizableContainers = (spec: PodSpec) =>
   [...containersOf(spec)].flatMap(({ container, role }) => (role === 'ephemeral' ? [] : [container]));
 
 /**
- * Returns the kubelet's name for a change of an amount, or undefined if the amount is unchanged
+ * Returns the kubelet's name for a change of a request or limit, or undefined if it is unchanged
  * (`resizeOperationForResources`).
  */
 function classifyResize(

@@ -26,10 +26,10 @@ const listTerminations = ({ state, lastState }: ContainerStatus): ContainerState
   [lastState?.terminated, state?.terminated].filter((each) => each !== undefined);
 
 /**
- * Returns the terminations that the status `now` contains and `previousStatus` did not. A kubelet counts terminations
- * in the current state (`pkg/kubelet/status/status_manager.go`); here a termination may already have moved to the last
- * state, because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted
- * by a previous agent.
+ * Returns the terminations that the status `now` contains and `previousStatus` did not. A kubelet only counts
+ * terminations in `state` (`pkg/kubelet/status/status_manager.go`). Here a termination may already be in `lastState`,
+ * because the container is in back-off. Terminations before `since` (milliseconds since the epoch) were counted by a
+ * previous agent.
  */
 export function newTerminations(
   previousStatus: ContainerStatusLists | undefined,
@@ -64,7 +64,7 @@ const isAtOrAfter = (time: string | null | undefined, since: number): boolean =>
 const hasEndedSince = ({ finishedAt }: ContainerStateTerminated, since: number): boolean =>
   isAtOrAfter(finishedAt, since);
 
-/** Whether a container has run since before `since`, in milliseconds since the epoch. */
+/** Whether a running container was started before `since`, in milliseconds since the epoch. */
 export const hasRunBefore = ({ containerStatuses = [] }: ContainerStatusLists, since: number): boolean =>
   containerStatuses.some(({ state }) => state?.running && !isAtOrAfter(state.running.startedAt, since));
 
@@ -74,7 +74,7 @@ export const hasRunBefore = ({ containerStatuses = [] }: ContainerStatusLists, s
 export const hasStarted = ({ containerStatuses = [] }: ContainerStatusLists): boolean =>
   containerStatuses.length > 0 && containerStatuses.every(({ state }) => state?.running?.startedAt);
 
-/** The waiting reasons of a container whose start is in progress. */
+/** Waiting reasons of a container that is being started. */
 const STARTING_REASONS: readonly (string | undefined)[] = ['ContainerCreating', 'PodInitializing', undefined];
 
 /**

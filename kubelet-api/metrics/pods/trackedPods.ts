@@ -1,4 +1,4 @@
-/** Tracks the node's pods with the times and flags from which the pod metrics are computed. */
+/** Tracks the node's pods and the times and flags from which the pod metrics are computed. */
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
 /** A pod that has or had an actor. Times are in milliseconds since the epoch. */
@@ -9,12 +9,12 @@ export interface TrackedPod {
   terminatingSince?: number;
   /** Time of the pod's removal from the node. Its last status may not have been published yet. */
   removedAt?: number;
-  /** The insufficient resource because of which a critical pod preempted this pod. */
+  /** The resource for which a critical pod preempted this pod. */
   preemptedFor?: string;
   isRejected: boolean;
   /** Whether the work of a kubelet's first sync is complete. */
   isFirstRoundDone: boolean;
-  /** Whether the pod ran before the agent started, in which case its start was not observed. */
+  /** Whether the pod was already running when the agent started, in which case its start was not observed. */
   hadRunBeforeAgent: boolean;
   /** `published` once the API server has received a status with running containers. */
   startState: 'pending' | 'started' | 'published';
@@ -24,13 +24,13 @@ export interface TrackedPod {
   unpublishedSince?: number;
   /** Start times of container launches in progress, by the container's actor path. */
   readonly launchTimes: Map<string, number>;
-  /** Image pulls until the pod has started. */
+  /** Start and end of each image pull before the pod started. */
   readonly pulls: (readonly [from: number, to: number])[];
 }
 
 /**
- * Maximum time that a removed pod is tracked until its last status is published, which may take long, e.g. while a disk
- * is full.
+ * Maximum time that a removed pod remains tracked while its last status is being published. Publishing may take long,
+ * e.g. while a disk is full.
  */
 const MAX_LINGER_MS = 60_000;
 

@@ -12,7 +12,7 @@ export class VolumeMetrics {
   readonly #operationHistogram: Histogram;
   readonly #mountHistogram: Histogram;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** Start of the first attempt to mount each volume that could not be mounted so far, by pod UID and volume name. */
+  /** Time of the first attempt to mount each volume whose mounts have all failed so far, by pod UID and volume name. */
   readonly #firstAttempts = new Map<string, Map<string, number>>();
 
   constructor(registry: Registry, clock: Pick<Clock, 'monotonic'>) {
@@ -72,7 +72,7 @@ export class VolumeMetrics {
 const volumePlugin = ({ pod, volume }: PortOutcomeFor<'mountVolume' | 'unmountVolume'>['input']): string =>
   pluginName(pod.spec.volumes?.find(({ name }) => name === volume));
 
-/** Plugin names other than `kubernetes.io/` followed by the volume's field in lower case. */
+/** Plugin names that are not simply `kubernetes.io/` followed by the volume's field in lower case. */
 const PLUGIN_NAMES = new Map([
   ['emptyDir', 'kubernetes.io/empty-dir'],
   ['hostPath', 'kubernetes.io/host-path'],

@@ -1,4 +1,4 @@
-/** Sends the response to a scrape, like the kubelet (`HandlerFor` in `component-base/metrics/http.go`). */
+/** Sends the response to a scrape like the kubelet (`HandlerFor` in `component-base/metrics/http.go`). */
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Exchange } from '../../exchange.ts';
@@ -6,15 +6,17 @@ import { writeAll } from '../../writeAll.ts';
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores';
 
-/** Compression level. Scrapes are frequent, so the bytes saved by a higher level would not justify its CPU time. */
+/**
+ * Compression level. Scrapes are frequent, so a higher level would cost more CPU time than its smaller output is worth.
+ */
 const GZIP_LEVEL = 1;
 
 type ScrapeExchange = Pick<Exchange, 'request' | 'response' | 'signal'>;
 
 /**
- * Sends the chunks, compressed if the client accepts gzip. A chunk is taken from the iterable only after the previous
- * one was sent. Stops when the client disconnects. `startedAt` is the start of this process in milliseconds since the
- * epoch.
+ * Sends the chunks, compressed if the client accepts gzip. Takes the next chunk from the iterable only after sending
+ * the previous one. Stops when the client disconnects. `startedAt` is the start of this process in milliseconds since
+ * the epoch.
  */
 export async function sendMetrics(
   { request, response, signal }: ScrapeExchange,
@@ -46,14 +48,14 @@ async function* generateBuffers(
   for await (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** Compresses in the thread pool. Ending the generator destroys the streams. */
+/** Compresses the chunks in the thread pool. Returning from the generator early destroys the streams. */
 async function* compressChunks(
   chunks: Parameters<typeof generateBuffers>[0],
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const source = Readable.from(chunks, { highWaterMark: 1 });
-  // Propagate an error of the source to the loop that reads `gzip`.
+  // Propagate errors of the source to the reader of `gzip`.
   source.on('error', (error) => void gzip.destroy(error));
   source.pipe(gzip);
   const destroyGzip = () => void gzip.destroy();

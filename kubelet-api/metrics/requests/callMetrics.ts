@@ -58,8 +58,8 @@ export class CallMetrics {
   }
 
   /**
-   * Drops the data of a removed pod. Must be called explicitly, because there is no final port call for a pod without a
-   * cgroup.
+   * Drops the data of a removed pod. Must be called explicitly, because a pod without a cgroup has no final port call
+   * that would trigger this.
    */
   forget(uid: string): void {
     this.#unstartedContainers.delete(uid);
@@ -132,15 +132,15 @@ export class CallMetrics {
   }
 
   /**
-   * Counts whether the image was present, except for pull policy `Always`, with which a kubelet does not check this
-   * (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
+   * Counts an image lookup by whether the image was present. This is `unknown` for pull policy `Always`, for which a
+   * kubelet does not check it (`imagePullPrecheck` in `pkg/kubelet/images/image_manager.go`).
    */
   #recordImageLookup({ input: { policy }, output }: PortOutcomeFor<'findImage'>): void {
     const presentLabel = output && policy !== 'Always' ? String(output.imageRef !== null) : 'unknown';
     this.#families.ensuredImages.add([presentLabel, policy ?? '', toPullRequiredLabel(policy, output)]);
   }
 
-  /** Counts a failed pull as a failed container start, because a kubelet pulls as part of the start. */
+  /** Counts a failed pull as a failed container start, because a kubelet pulls the image as part of the start. */
   #recordPull({ input: { pod, image }, output, failure }: PortOutcomeFor<'pullImage'>): void {
     if (output) {
       const { sizeBytes, startedAt, finishedAt } = output;

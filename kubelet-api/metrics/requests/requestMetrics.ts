@@ -59,7 +59,7 @@ export function registerKubeRequestMetrics(registry: Registry): (host: string) =
 
 const HTTP_METHODS: readonly string[] = ['OPTIONS', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'CONNECT'];
 /**
- * Label values for the first segments of paths. All other paths share one label, because clients must not be able to
+ * Label values for the first segment of a path. All other paths share one label, because clients must not be able to
  * create series.
  */
 const LABELED_PATHS: readonly string[] = [
