@@ -1,12 +1,15 @@
 /**
- * Controls access to the page. Accepts only GET requests and, unless the page was explicitly opened, only requests with
- * the token in the page's link. Loopback addresses also require the token, because every local user and every
- * hostNetwork pod can reach them. Refuses cross-site requests of browsers.
+ * Controls access to the page. Accepts only GET requests and, unless the page was explicitly opened to everyone, only
+ * requests with the token in the page's link. Clients on the same host also need the token, because every local user
+ * and every hostNetwork pod can reach a loopback address. Refuses cross-site requests from browsers.
  */
 import type { IncomingMessage } from 'node:http';
 import { authorityOf, type InspectAddress, isLoopback, isWildcard } from './address.ts';
 
-/** Response headers that restrict the page to its own scripts, styles and requests. */
+/**
+ * Response headers that allow the page to load only its own scripts and styles and to send requests only to its own
+ * server.
+ */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -18,19 +21,19 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 interface AccessRules {
-  /** The listening address, with the port that was assigned. */
+  /** The listening address with the actual port. */
   readonly address: InspectAddress;
   readonly scheme: 'http' | 'https';
-  /** Whether a string is the token. Undefined if the page is open to every client that reaches the address. */
+  /** Whether a string is the token. Undefined if the page is open to every client that can reach the address. */
   readonly isToken?: ((candidate: string) => boolean) | undefined;
   /**
-   * The file that contains the link with the token, if there is one. The response to a request without a token names
-   * this file.
+   * The file that contains the link with the token, if there is one. It is named in the response to a request without
+   * the token.
    */
   readonly linkFile?: string | undefined;
 }
 
-/** An error response: the HTTP status code and its message. */
+/** An error response, which consists of the HTTP status code and a message. */
 export interface AccessRefusal {
   readonly code: 400 | 401 | 403 | 405;
   readonly message: string;
@@ -41,9 +44,9 @@ export function checkAccess(request: IncomingMessage, rules: AccessRules): Acces
   const { method = '', headers } = request;
   if (method !== 'GET') return { code: 405, message: `${method} is not supported: nothing can be changed here` };
   const expectedOrigin = originOf(headers.host ?? '', rules);
-  // Prevent DNS rebinding, in which a foreign name resolves to this address. A page with a token accepts any name,
-  // because a browser only sends the cookie to the name that set it, and clients may reach the host through a name in
-  // its certificate or a forwarded port.
+  // Prevent DNS rebinding, in which a foreign host name resolves to this address. With a token, any host name is
+  // accepted, because a browser sends the cookie only to the host name that set it. Clients may also use a host name
+  // from the host's certificate or a forwarded port.
   if (!acceptsAnyHost(rules) && (expectedOrigin === undefined || !allowedOrigins(rules).includes(expectedOrigin)))
     return { code: 403, message: `Host ${quoteText(headers.host)} is not the address of this page` };
   if (headers.origin !== undefined && headers.origin !== expectedOrigin)
@@ -65,14 +68,14 @@ const quoteText = (text: string | undefined): string => JSON.stringify(text ?? '
 const acceptsAnyHost = ({ isToken, address }: AccessRules): boolean => isToken !== undefined || isWildcard(address);
 
 /**
- * Returns the origin that a browser derives from a Host header, i.e. without the default port of the scheme and with an
- * IPv6 address in its shortest form.
+ * Returns the origin that a browser derives from a Host header. It omits the default port of the scheme and abbreviates
+ * IPv6 addresses.
  */
 function originOf(host: string, { scheme }: Pick<AccessRules, 'scheme'>): string | undefined {
   return /^[\w.:[\]-]+$/.test(host) ? URL.parse(`${scheme}://${host}`)?.origin : undefined;
 }
 
-/** Returns the origins under which a browser may address the page. */
+/** Returns the origins under which browsers may access the page. */
 function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[] {
   const { port } = address;
   const loopbackHosts = isLoopback(address) ? [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`] : [];
@@ -83,9 +86,9 @@ function allowedOrigins({ address, scheme }: AccessRules): (string | undefined)[
 const cookieName = ({ port }: InspectAddress): string => `statelet-token-${port}`;
 
 /**
- * The cookie that stores the token after its link was opened. With SameSite=Strict, a browser would not send the cookie
- * on the redirect after the user clicked the link on a different site. Without TLS not every browser accepts a Secure
- * cookie.
+ * Returns the cookie that stores the token once its link was opened. With SameSite=Strict, a browser would not send the
+ * cookie on the redirect after the user followed the link from a different site. Without TLS, not every browser accepts
+ * a Secure cookie.
  */
 export const tokenCookie = (token: string, { address, scheme }: Pick<AccessRules, 'address' | 'scheme'>): string =>
   `${cookieName(address)}=${token}; HttpOnly; ${scheme === 'https' ? 'Secure; ' : ''}SameSite=Lax; Path=/`;

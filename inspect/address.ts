@@ -9,10 +9,10 @@ export interface InspectAddress {
 
 const ADDRESS_PATTERN = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
 
-/** Suffix of an address whose page is served without a token. */
+/** Suffix of an address whose page requires no token. */
 const OPEN_SUFFIX = '?open';
 
-/** An address, and whether the page is served without a token. */
+/** An address, and whether its page requires no token. */
 export interface PageAddress {
   readonly address: InspectAddress;
   readonly isOpen: boolean;
@@ -39,9 +39,9 @@ function parseAddress(text: string): InspectAddress | undefined {
 /** Whether the address is reachable from this host only. */
 export const isLoopback = ({ host }: InspectAddress): boolean => host === 'localhost' || isLoopbackIp(host);
 
-/** Whether the address represents all addresses of this host. */
+/** Whether the address stands for all addresses of this host. */
 export const isWildcard = ({ host }: InspectAddress): boolean => isUnspecifiedIp(host);
 
-/** Formats the host and port as in a URL. */
+/** Formats the host and port as they appear in a URL. */
 export const authorityOf = ({ host, port }: InspectAddress): string =>
   `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

@@ -16,7 +16,10 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['svg', 'image/svg+xml'],
 ]);
 
-/** Accepts e.g. `page.js` and `charts/container.running.json`. Rejects paths outside the directory and hidden files. */
+/**
+ * Matches names such as `page.js` and `charts/container.running.json`. Excludes hidden files and paths outside of the
+ * directory.
+ */
 const FILE_NAME_PATTERN = /^(?:charts\/)?[A-Za-z][\w-]*(?:\.[\w-]+)*\.(css|html|js|json|svg)$/;
 
 /** Reads a file of the page. Returns undefined if it does not exist. */
@@ -35,7 +38,8 @@ export async function readAsset(directory: string, name: string): Promise<Asset 
 /** Returns the page with its first snapshot embedded as JSON. Returns undefined if the page was not built. */
 export async function readPage(directory: string, snapshot: string): Promise<Buffer | undefined> {
   const page = await readAsset(directory, 'page.html');
-  // Escape `<`, because a string could otherwise close the script element. JSON allows `<` only inside strings.
+  // Escape `<`, because a string that contains `</script>` would otherwise end the script element. JSON allows `<` only
+  // inside strings.
   const snapshotJson = snapshot.replaceAll('<', '\\u003c');
   return page && Buffer.from(page.bytes.toString('utf8').replace('<!--snapshot-->', () => snapshotJson));
 }

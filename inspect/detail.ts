@@ -1,4 +1,4 @@
-/** Creates the details of one actor, which the page shows only while the actor is selected. */
+/** Creates the details of one actor, which the page requests only for the selected actor. */
 
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
@@ -15,20 +15,18 @@ import type { ExplainedActor, Explanation } from '../show/explain.ts';
 import { NotInspected } from './inspected.ts';
 import type { ActorDetail, ShownEvent } from './protocol.ts';
 
-/** The sources of the details. */
+/** The data from which the details are created. */
 export interface DetailSources extends Pick<ActorDetail, 'path' | 'at' | 'events'> {
   /** Explanation of the actor's pod. Undefined for the node's own actors. */
   readonly explanation?: Explanation | undefined;
-  /** Explanation of the container or volume itself. Undefined for all other actors. */
+  /** Explanation of the actor itself if it is a container or a volume. Undefined for all other actors. */
   readonly part?: PartExplanation | undefined;
   readonly node: NodeExplanation;
   /** The actor tree of the pod, based only on the states of its machines. */
   readonly tree: ActorNode | undefined;
 }
 
-/**
- * Returns the container or volume that a path names, in the form that `explain` takes. Undefined for all other actors.
- */
+/** Returns the container or volume at a path, in the form that `explain` accepts. Undefined for all other actors. */
 export function partAtPath(path: string): PodPart | undefined {
   const [, last, ...others] = actorSteps(path);
   const kind = last?.kind;
@@ -41,7 +39,7 @@ export function partAtPath(path: string): PodPart | undefined {
 export function createDetail(sources: DetailSources): ActorDetail {
   const { explanation, part, node, tree, path, ...rest } = sources;
   const root = explanation?.pod ?? node.node;
-  // An image has no actor in an explanation, so look it up in the tree.
+  // Look images up in the tree, because an explanation contains no actors for them.
   const treeActor = findActor(tree ?? node.node, path);
   const actor = findActor(root, path) ?? treeActor;
   if (actor === undefined) throw new NotInspected(`there is no actor ${path}`);
@@ -69,7 +67,7 @@ export function findActor(tree: ExplainedActor, path: string): ExplainedActor | 
   return undefined;
 }
 
-/** Returns the possible transitions of an actor, which are none unless it runs a state machine. */
+/** Returns the transitions that an actor can take next. Empty unless the actor runs a state machine. */
 function nextTransitions({ machine: id, state, until }: ActorNode): ActorDetail['next'] {
   const machine = machines.find((each) => each.id === id);
   return machine === undefined || state === 'broken' ? [] : listNextTransitions(machine, stateValueOf(state), until);
@@ -90,9 +88,9 @@ function describeActor(actor: ActorNode): string {
 }
 
 /**
- * Converts a Kubernetes event for the page. `lifeStart` is the time at which the current life of the pod started. The
- * count is omitted if the event first occurred before `lifeStart`, because the count may include occurrences in earlier
- * lives.
+ * Converts a Kubernetes event for the page. `lifeStart` is the time at which the pod was last created under its UID.
+ * The count is omitted if the event first occurred before `lifeStart`, because it would include occurrences in the
+ * previous pod.
  */
 export function shownEvent(
   { type, reason, message, count, firstTimestamp, lastTimestamp }: CoreEvent,

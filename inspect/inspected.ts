@@ -13,12 +13,12 @@ import type {
   Story,
 } from './protocol.ts';
 
-/** Thrown if the requested object does not exist or no longer exists. The message is for the user. */
+/** Thrown if the requested object does not exist. The message is shown to the user. */
 export class NotInspected extends Error {}
 
 /** A running node, which viewers can follow. */
 export interface LiveUpdates {
-  /** Returns the state after the last frame if there is a viewer, or else the current state. */
+  /** Returns the state as of the last frame if there is a viewer, otherwise the current state. */
   snapshot(): Snapshot;
   /**
    * Calls `viewer` with each frame until the returned function is called. The first frame contains the changes since
@@ -32,23 +32,20 @@ export interface InspectedNode {
   /** Undefined for a recording. */
   readonly live?: LiveUpdates;
   /**
-   * Returns the state at a time, or at the last recorded time before it. If `at` is undefined, returns the latest
-   * state.
+   * Returns the state at a time, or the last recorded state before it. If `at` is undefined, returns the latest state.
    */
   moment(at?: number): Promise<Snapshot>;
-  /** Returns the events of a pod. An empty UID selects the node itself. */
+  /** Returns the history of a pod between two times. An empty UID selects the node itself. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
   /** Returns the details of the actor at a path. If `at` is undefined, returns the current details. */
   detail(path: string, at?: number): Promise<ActorDetail>;
-  /** Reads the history of one actor from the recording, until `at` or, if `at` is undefined, until now. */
+  /** Returns the history of one actor from the recording, up to `at` or, if `at` is undefined, up to now. */
   actorHistory(path: string, at?: number): Promise<ActorHistory>;
-  /**
-   * Returns the log of the container that an actor is or belongs to. Undefined for a recording, which contains no logs.
-   */
+  /** Returns the log of the actor's container. Undefined for a recording, which contains no logs. */
   log?(path: string, signal: AbortSignal): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** Returns the payload of an actor's input. */
+  /** Returns the payload of the input that an actor received from a source at a time. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** Accepts a WebSocket connection that uses Stately's inspection protocol. Undefined for a recording. */
   readonly acceptStately?: (request: IncomingMessage, connection: Duplex, head: Buffer) => void;

@@ -1,7 +1,7 @@
-/** Reduces the payload of an actor's input to fields that a viewer may see. */
+/** Reduces the payload of an actor's input to the fields that a viewer may see. */
 import type { ShownPayload } from './protocol.ts';
 
-/** Allowed field names. All other fields are omitted and only counted. */
+/** Names of the fields to include. All other fields are omitted and only counted. */
 const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   // Fields that identify the subject.
   'type',
@@ -62,7 +62,7 @@ const MAX_ITEMS = 20;
 /** Maximum number of characters of a string. A longer string is truncated. */
 const MAX_STRING_LENGTH = 2_000;
 
-/** Reduces a payload, which must already have been redacted, as in recordings. */
+/** Reduces a payload, which must already have been redacted, as all recorded payloads are. */
 export function toShownPayload(value: unknown): ShownPayload {
   let heldBack = 0;
   const reduceValue = (value: unknown): unknown => {

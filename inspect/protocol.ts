@@ -1,13 +1,13 @@
 /**
- * Defines the JSON protocol between `inspect/` and `web/`. Times are milliseconds since the epoch. An actor is
- * identified by its path, i.e. the ids of its ancestors and its own.
+ * Defines the JSON protocol between `inspect/` and `web/`. All times are milliseconds since the epoch. An actor is
+ * identified by its path, which consists of its own id and those of its ancestors.
  */
 import type { ActorNode } from '../show/actors/actorNode.ts';
 import type { NextTransition } from '../show/explain/nextTransition.ts';
 
 export type { NextTransition as NextWay } from '../show/explain/nextTransition.ts';
 
-/** An actor without its children. `parent` and the order among the parent's children represent the tree. */
+/** An actor without its children. The tree is represented by `parent` and by `order` among the parent's children. */
 export interface ShownActor extends Omit<ActorNode, 'children'> {
   /** Path of the parent. Undefined for the root, whose path is empty. */
   readonly parent?: string;
@@ -18,7 +18,7 @@ export interface ShownActor extends Omit<ActorNode, 'children'> {
 export interface ShownPod {
   readonly uid: string;
   readonly namespace: string;
-  /** The full name. For a static pod it ends in `-` and the node's name. */
+  /** The full name, which ends in `-` and the node's name for a static pod. */
   readonly name: string;
   readonly isStatic: boolean;
   readonly phase: string;
@@ -29,16 +29,16 @@ export interface ShownPod {
   readonly restarts: number;
 }
 
-/** A limiter of the node. */
+/** A limiter of the node, which bounds concurrent starts or pulls. */
 export interface ShownGate {
   readonly capacity: number;
   readonly held: number;
   readonly waiting: number;
-  /** The waiting actors in order, as `<pod uid>/<actor>/<limiter>`. */
+  /** The waiting actors in queue order, as `<pod uid>/<actor>/<limiter>`. */
   readonly queue: readonly string[];
 }
 
-/** The state of the node in the bar at the top of the page. */
+/** The state of the node, for the bar at the top of the page. */
 export interface ShownNode {
   readonly name: string;
   readonly version: string;
@@ -64,8 +64,8 @@ export interface ShownNode {
 export interface Snapshot {
   readonly at: number;
   /**
-   * `live` is followed by frames, `past` is a past state of a running node, and `file` is a state from a recording
-   * without a running node.
+   * `live` is the current state, which frames will update. `past` is a past state of a running node. `file` is a state
+   * from a recording without a running node.
    */
   readonly mode: 'live' | 'past' | 'file';
   readonly node: ShownNode;
@@ -75,7 +75,7 @@ export interface Snapshot {
   readonly recorded?: { readonly from: number; readonly to: number };
 }
 
-/** The changes since the previous frame or, for the first frame, since the snapshot. */
+/** The changes since the previous frame. The first frame contains the changes since the snapshot. */
 export interface Frame {
   readonly at: number;
   readonly node?: ShownNode;
@@ -90,7 +90,7 @@ export interface Frame {
   readonly recorded?: Snapshot['recorded'];
 }
 
-/** One event in the history of the node, without its payload. */
+/** One event in the history of the node, without any payload. */
 export type StoryLine =
   | EnteredLine
   | {
@@ -117,13 +117,13 @@ export type StoryLine =
       readonly message: string;
     }
   /**
-   * The pod was removed from the node. Later lines with its UID belong to its next life, e.g. of a static pod that is
-   * created again.
+   * The pod was removed from the node. Later lines with its UID are about a new pod, e.g. a static pod that is created
+   * again.
    */
   | { readonly kind: 'gone'; readonly at: number; readonly uid: string }
   /** An agent started. */
   | { readonly kind: 'began'; readonly at: number }
-  /** The agent stopped in an orderly way. */
+  /** The agent stopped properly, i.e. it was not killed. */
   | { readonly kind: 'ended'; readonly at: number };
 
 /** An input of an actor: a fact from a feed, the response to a call, or a timer. */
@@ -131,7 +131,8 @@ export interface EnteredLine {
   readonly kind: 'entered';
   readonly at: number;
   /**
-   * Path of the actor. For a response it is the actor of the call, e.g. `pod/<uid>/container/web/0.container.creating`.
+   * Path of the actor. For a response, it is the path of the invoked call, e.g.
+   * `pod/<uid>/container/web/0.container.creating`.
    */
   readonly actor: string;
   readonly outcome: 'answer' | 'failure' | 'fact' | 'elapsed';
@@ -139,17 +140,17 @@ export interface EnteredLine {
   readonly source: string;
   /** Duration of the call that the input responds to. */
   readonly tookMs?: number;
-  /** UID of the pod that a fact is about, if there is exactly one. */
+  /** UID of the pod that a fact is about. Undefined if the fact is not about exactly one pod. */
   readonly uid?: string;
-  /** Short description, e.g. `api exit 3` or the reason of a failure. */
+  /** Short description of the input, e.g. `api exit 3` or the reason of a failure. */
   readonly what?: string;
 }
 
-/** The history of one pod, or of the node itself, from earliest to latest. */
+/** The history of one pod, or of the node itself, in chronological order. */
 export interface Story {
   readonly from: number;
   readonly to: number;
-  /** The states of the pod's or node's actors at `from`. */
+  /** The states of the pod's or the node's actors at `from`. */
   readonly before: readonly {
     readonly actor: string;
     readonly state: string;
@@ -185,11 +186,11 @@ export interface TriedRun {
   readonly waitedMs?: number;
 }
 
-/** The transitions of an actor. */
+/** The transitions that an actor has taken. */
 export interface TakenTransitions {
   /** Start of the period that the counts cover. */
   readonly from: number;
-  /** The transitions taken, with IDs from `wayId`. */
+  /** The transitions, identified by `transitionId`. */
   readonly ways: readonly { readonly way: string; readonly count: number; readonly lastAt: number }[];
   /** Duration of the last completed stay in each state, by the state's dotted path. */
   readonly stays: readonly { readonly state: string; readonly lastMs: number }[];
@@ -200,14 +201,14 @@ export interface ShownEvent {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  /** Number of occurrences. Undefined if some of them belong to an earlier life of the pod. */
+  /** Number of occurrences. Undefined if some of them were in a previous pod with the same UID. */
   readonly count?: number;
   readonly at: number;
 }
 
 /**
- * The details of an actor that are available without delay. The actor's history is read from the recording and
- * requested separately.
+ * The details of an actor that are available without delay. The actor's history is requested separately, because it has
+ * to be read from the recording.
  */
 export interface ActorDetail {
   readonly path: string;
@@ -217,7 +218,7 @@ export interface ActorDetail {
   /** Problems in the manifest of the actor's pod. */
   readonly problems: readonly string[];
   readonly next: readonly NextTransition[];
-  /** Recent Kubernetes events. Undefined for a past state, whose events are part of the history. */
+  /** Recent Kubernetes events. Undefined for a past state, because the history contains its events. */
   readonly events?: readonly ShownEvent[];
   /** The last lines of the container's log. */
   readonly log?: { readonly lines: readonly string[] };
@@ -227,12 +228,12 @@ export interface ActorDetail {
 export interface ShownLog {
   /** Number of the run that wrote the log, starting at 1. Undefined if there is no log. */
   readonly run?: number;
-  /** Whether the run is still in progress and may write more. */
+  /** Whether the run is still in progress, so that more lines may follow. */
   readonly isRunning: boolean;
   readonly lines: readonly string[];
   /** Whether earlier lines were omitted. */
   readonly isCut?: boolean;
-  /** The reason if there is no log. */
+  /** The reason why there is no log. */
   readonly note?: string;
 }
 
@@ -242,24 +243,24 @@ export interface ActorHistory {
   readonly at: number;
   readonly tried: readonly TriedRun[];
   readonly taken: TakenTransitions;
-  /** Kubernetes events of the pod. Undefined for the current state, whose details contain the events. */
+  /** Kubernetes events of the pod. Undefined for the current state, because its details contain the events. */
   readonly events?: readonly ShownEvent[];
 }
 
-/** A pod's manifest and status. Secret values are replaced by digests, which `HELD_BACK` matches. */
+/** A pod's manifest and status. Secret values are replaced by placeholders, which `HELD_BACK` matches. */
 export interface ShownObject {
   readonly manifest: unknown;
   readonly status: unknown;
 }
 
-/** The payload of an input. */
+/** The payload of an actor's input. */
 export interface ShownPayload {
   readonly value: unknown;
   /** Number of fields and items that were omitted. */
   readonly heldBack: number;
 }
 
-/** Matches the placeholders of secret values in a string. The page highlights them. */
+/** Matches the placeholders of secret values in a string, which the page highlights. */
 export const HELD_BACK = /redacted-[0-9a-f]{16}/g;
 
 /** One state in a drawing. `x` and `y` are its top left corner in CSS pixels. */
@@ -285,7 +286,7 @@ export interface DrawnState {
   readonly holds?: readonly FoldedState[];
 }
 
-/** A state that shares a box with others. */
+/** A state that shares its box with other states. */
 export type FoldedState = Pick<DrawnState, 'state' | 'label' | 'tag' | 'waitsFor' | 'description' | 'rules'>;
 
 /** A rule of Kubernetes from docs/conformance.md. */
@@ -296,18 +297,18 @@ export interface ShownRule {
   readonly text: string;
 }
 
-/** An arrow between two states, which represents all transitions between them. */
+/** An arrow from one state to another, which represents all transitions between them. */
 export interface DrawnTransition {
-  /** IDs from `wayId`. */
+  /** The transitions, identified by `transitionId`. */
   readonly ways: readonly string[];
   readonly from: string;
   readonly to: string;
   readonly points: readonly (readonly [number, number])[];
-  /** The distinct events of the transitions. Empty for an eventless transition. */
+  /** The distinct events that trigger the transitions. Empty for an eventless transition. */
   readonly label: readonly string[];
-  /** The top left corner of the label. Undefined if there is no room for it. */
+  /** The top left corner of the label. Undefined if there is no room for the label. */
   readonly labelAt?: readonly [number, number];
-  /** The center of the count on the arrow. Undefined if there is no room for it. */
+  /** The center of the count on the arrow. Undefined if there is no room for the count. */
   readonly countAt?: readonly [number, number];
 }
 
@@ -323,7 +324,7 @@ export interface Drawing {
   readonly height: number;
   readonly states: readonly DrawnState[];
   readonly ways: readonly DrawnTransition[];
-  /** Transitions that leave the region or that all states share, e.g. `container.stop → stopped`. */
+  /** Transitions that lead out of the region or apply to all states, e.g. `container.stop → stopped`. */
   readonly exits: readonly {
     readonly way: string;
     readonly from: string;

@@ -1,4 +1,4 @@
-/** Implements the routes of the page's server, except for its stream. */
+/** Implements the routes of the page's server, except for the stream of live updates. */
 import { messageOf } from '../base/failure.ts';
 import { failure } from '../socket/status.ts';
 import { readAsset, readPage } from './assets.ts';
@@ -22,7 +22,7 @@ interface RequestContext {
   readonly signal: AbortSignal;
 }
 
-/** Thrown for an invalid parameter of a request. */
+/** Thrown if a request has an invalid parameter. */
 class InvalidParameter extends Error {}
 
 /** Responds to an authorized request. */
@@ -42,8 +42,8 @@ export async function respondToPage(context: RequestContext, url: URL): Promise<
 }
 
 /**
- * Whether the path is a file that browsers and robots request automatically, e.g. `/favicon.ico`. Paths of pods are
- * excluded, because pod names may also contain dots.
+ * Whether the path names a file that browsers and crawlers request automatically, e.g. `/favicon.ico`. Excludes the
+ * paths of pods, whose names may also contain dots.
  */
 const isUnknownFile = (pathname: string): boolean => /\.\w+$/.test(pathname) && !/^\/(?:pod|node)\//.test(pathname);
 
@@ -86,7 +86,7 @@ async function respondToApi(
 /** The latest time that a Date can represent, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
 
-/** Returns a time parameter, which is in milliseconds since the epoch or in RFC 3339. */
+/** Returns a time parameter, which is given in milliseconds since the epoch or in RFC 3339. */
 function timeParameter(search: URLSearchParams, name: string): number | undefined {
   const timestampText = search.get(name);
   if (timestampText === null) return undefined;
@@ -106,12 +106,12 @@ async function respondWithFile(directory: string, name: string): Promise<PageRes
   return { code: 200, type: asset.type, body: asset.bytes };
 }
 
-/** Serves the page on all remaining paths, because the page does its own routing. */
+/** Serves the page on all remaining paths, because the page itself handles its paths. */
 async function respondWithPage(
   { inspectedNode, live, directory }: RequestContext,
   { searchParams }: URL,
 ): Promise<PageResponse> {
-  // Embedding the current snapshot saves the page a request. If the URL selects a different time, the page requests the
+  // Embed the current snapshot to save the page a request. If the URL selects a different time, the page requests the
   // snapshot of that time itself.
   const snapshot = live?.snapshot() ?? JSON.stringify(await inspectedNode.moment(timeParameter(searchParams, 'at')));
   const page = await readPage(directory, snapshot);

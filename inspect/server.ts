@@ -23,24 +23,26 @@ import { respondToPage } from './routes.ts';
 
 interface PageServerOptions {
   readonly address: InspectAddress;
-  /** Called on the first request. */
+  /** Opens the node or the recording to show. Called on the first request. */
   readonly openInspectedNode: () => Promise<InspectedNode>;
   /** The output directory of the page's build. */
   readonly directory: string;
-  /** The token that every client must send. Undefined opens the page to every client that can reach the address. */
+  /**
+   * The token that every client must send. If undefined, the page is open to every client that can reach the address.
+   */
   readonly token: string | undefined;
   /** The file that contains the link with the token, if there is one. */
   readonly linkFile?: string | undefined;
-  /** A certificate and its key in PEM. Undefined serves plain HTTP. */
+  /** A certificate and its key in PEM. If undefined, the page is served over plain HTTP. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** The host name in the link. The default is the address. */
   readonly name?: string | undefined;
-  /** Called with errors that prevent a response and are not reported otherwise. */
+  /** Called with errors that interrupt a viewer's stream. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
 }
 
-/** A running server of the page. */
+/** The running server of the page. */
 export interface PageServer {
   /** The link to the page, including the token. */
   readonly url: string;
@@ -49,7 +51,7 @@ export interface PageServer {
 
 /** Path at which external inspectors connect with Stately's protocol. */
 const STATELY_PATH = '/stately';
-/** Maximum number of connections, which exceeds the number that browsers with the page need. */
+/** Maximum number of connections. Several browsers that show the page need fewer. */
 const MAX_CONNECTIONS = 64;
 /** Maximum number of connections from one address. A browser opens six connections, and one stream for each tab. */
 const MAX_CONNECTIONS_PER_ADDRESS = 32;
@@ -66,7 +68,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 export async function servePage(options: PageServerOptions): Promise<PageServer> {
   const { token, ...others } = options;
   const { address, tls, name = address.host } = options;
-  // The token is stored outside the heap, because otherwise a heap snapshot would reveal the token that opens the page.
+  // Store the token outside of the heap, because a heap snapshot would otherwise reveal it.
   const secret = token === undefined ? undefined : new Secret(token);
   const isToken = token === undefined ? undefined : createTokenMatcher(token);
   const timeLimits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
@@ -106,7 +108,7 @@ export async function servePage(options: PageServerOptions): Promise<PageServer>
   };
 }
 
-/** Attaches the request handlers. Returns the open upgraded connections. */
+/** Attaches the request handlers. Returns the set of upgraded connections that are open. */
 function attachHandlers(server: Server, requestHandler: RequestHandler): ReadonlySet<Duplex> {
   const upgradedConnections = new Set<Duplex>();
   // A failure to accept a connection must not stop the node.
@@ -131,7 +133,7 @@ async function listen(server: Server, { host, port }: InspectAddress): Promise<v
   }
 }
 
-/** Describes why the server cannot listen. Errors that users can fix are explained in plain words. */
+/** Describes why the server cannot listen. Errors that users can fix have an explanation in plain words. */
 function listenErrorMessage(address: InspectAddress, cause: unknown): string {
   const { host, port } = address;
   switch (errorCode(cause)) {
@@ -158,7 +160,7 @@ class RequestHandler {
   readonly #clock: Clock;
   #openedNode: Promise<OpenedNode> | undefined;
   #viewers: Viewers | undefined;
-  /** The timers of clients that are reading responses. */
+  /** The timers that limit how long clients may take to read responses. */
   readonly #readTimers = new Set<unknown>();
 
   constructor(parts: HandlerOptions) {
@@ -182,18 +184,18 @@ class RequestHandler {
     if (stately === undefined) {
       const headers = Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
       const responseText = `HTTP/1.1 ${refusal?.code ?? 404} Refused\r\n${headers.join('')}connection: close\r\n\r\n`;
-      // Destroy the connection even if the client leaves its side open.
+      // Destroy the connection even if the client does not close its side.
       connection.end(responseText, () => connection.destroy());
     } else stately(request, connection, head);
   }
 
-  /** Closes the streams and stops the timers. */
+  /** Closes the streams and clears the timers. */
   stop(): void {
     this.#viewers?.close();
     for (const patience of this.#readTimers) this.#clock.clearTimeout(patience);
   }
 
-  /** Closes the inspected node. Stops waiting after a timeout, because viewers must not delay the exit of the agent. */
+  /** Closes the inspected node. Waits only for a limited time, because viewers must not delay the exit of the agent. */
   async close(): Promise<void> {
     const closeTimeLimit = startTimeLimit(CLOSE_TIMEOUT_MS);
     const nodeClosed = this.#openedNode?.then(({ inspectedNode }) => inspectedNode.close());
@@ -206,7 +208,7 @@ class RequestHandler {
     this.#openedNode ??= openInspectedNode().then(
       (opened) => ({ inspectedNode: opened, live: opened.live && new LiveText(opened.live, this.#clock) }),
       (error: unknown) => {
-        // The next request retries the creation.
+        // Let the next request try again.
         this.#openedNode = undefined;
         throw error;
       },
@@ -254,7 +256,7 @@ class RequestHandler {
     if (refusalReason !== undefined) sendError(response, 403, refusalReason);
   }
 
-  /** Disconnects a client that does not read its response, because it occupies a connection. */
+  /** Disconnects a client that does not read its response, because such a client occupies a connection. */
   #limitReadTime({ socket }: IncomingMessage, response: ServerResponse): void {
     const readTimer = this.#clock.setTimeout(() => {
       this.#readTimers.delete(readTimer);
@@ -270,13 +272,13 @@ class RequestHandler {
   }
 }
 
-/** The inspected node, and its live text if it is running. */
+/** The inspected node, and its serialized updates if it is running. */
 interface OpenedNode {
   readonly inspectedNode: InspectedNode;
   readonly live: LiveText | undefined;
 }
 
-/** Parses the request's URL as a path on this server, including paths such as `//name/path`. */
+/** Parses the request's URL as a path on this server, even if it looks like `//host/path`. */
 const parseUrl = ({ url = '/' }: IncomingMessage): URL | null => URL.parse(url.replace(/^\/+/, '/'), 'http://page');
 
 const REASONS_BY_CODE: ReadonlyMap<number, FailureReason> = new Map([
@@ -293,8 +295,8 @@ function sendError(response: ServerResponse, code: number, message: string): voi
 }
 
 /**
- * Sets the token as a cookie and redirects to the URL without it, because browsers display URLs and store them in their
- * history.
+ * Stores the token in a cookie and redirects to the URL without it, because browsers display URLs and store them in
+ * their history.
  */
 function redirectWithCookie(response: ServerResponse, url: URL, cookie: string): void {
   response.setHeader('set-cookie', cookie);

@@ -1,4 +1,4 @@
-/** Converts actors and pods to the format of the page and computes their changes. */
+/** Converts actors and pods to the page's format and computes their changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ActorNode, LimiterView } from '../show/actors/actorNode.ts';
@@ -27,8 +27,8 @@ export function toShownPod(pod: Pod, now: number): ShownPod {
 }
 
 /**
- * Caches table rows by pod object. The row of an unchanged object stays the same, because it does not contain the pod's
- * age.
+ * Caches table rows by pod object. A cached row stays valid while the pod object is the same, because rows do not
+ * contain the pod's age.
  */
 export class PodRowCache {
   readonly #rows = new WeakMap<Pod, ShownPod>();
@@ -47,7 +47,7 @@ export const toShownGate = ({ capacity, held, queue }: LimiterView): ShownGate =
   queue,
 });
 
-/** An actor tree, with the path of its parent. The root has no parent. */
+/** An actor tree and the path of its parent, which the root does not have. */
 export interface ShownTree {
   readonly tree: ActorNode;
   readonly parent?: string;
@@ -55,7 +55,7 @@ export interface ShownTree {
 }
 
 /**
- * Order of the first pod. It is larger than the number of the node's own actors, so changes of these actors do not
+ * Order of the first pod. It is larger than the number of the node's own actors, so changes of those actors do not
  * renumber the pods.
  */
 const FIRST_POD_ORDER = 1_000;
@@ -74,11 +74,11 @@ export interface ActorChanges {
   readonly removedPaths: readonly string[];
 }
 
-/** Compares actors with those of the previous call. */
+/** Determines which actors have changed since the previous call. */
 export class ActorDiffer {
   #trees = new Map<string, ShownTree>();
 
-  /** Compares all trees, each with a unique key. Skips a tree that is the same object as before. */
+  /** Compares all trees, each of which has a unique key. Skips a tree that is the same object as before. */
   compareAll(trees: ReadonlyMap<string, ShownTree>): ActorChanges {
     const actors: ShownActor[] = [];
     const removedPaths: string[] = [];
@@ -88,7 +88,7 @@ export class ActorDiffer {
     return { actors, removedPaths };
   }
 
-  /** Compares some trees if all others are unchanged. Returns undefined if one of them is new. */
+  /** Compares only the given trees, assuming that all others are unchanged. Returns undefined if one of them is new. */
   compareSome(trees: ReadonlyMap<string, ActorNode>): ActorChanges | undefined {
     const changes: { readonly actors: ShownActor[]; readonly removedPaths: string[] } = {
       actors: [],

@@ -1,4 +1,4 @@
-/** Reads the last lines of a container's log, from its files, for each request of the page. */
+/** Reads the last lines of a container's log from its files, on each request of the page. */
 
 import { NodeFailure } from '../base/failure.ts';
 import type { LogLocation } from '../host/logs/openLog.ts';
@@ -11,18 +11,15 @@ import type { ShownLog } from './protocol.ts';
 
 /** Maximum number of lines to send. Earlier lines are omitted. */
 const MAX_LINES = 1_000;
-/** Maximum size of these lines in bytes. Beyond this, earlier lines are omitted. */
+/** Maximum total size of the lines to send, in bytes. Earlier lines are omitted. */
 const MAX_BYTES = 2 ** 19;
-/**
- * Maximum number of file bytes. A file has a timestamp and stream name in each line, so allow twice the size of the
- * text.
- */
+/** Maximum number of bytes to read from the files, in which each line also has a timestamp and a stream name. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
-/** Number of rotated files whose ends are cached. It suffices for the container that the page shows. */
+/** Number of rotated files whose ends are cached, which suffices for the container that the page shows. */
 const MAX_CACHED_TAILS = 4;
 
-/** Creates a cache for the ends of compressed files, which each request would otherwise decompress again. */
+/** Creates a cache for the ends of compressed files, which would otherwise be decompressed on each request. */
 export const createTailCache = (): UnpackedTails =>
   new UnpackedTails({ maxBytes: MAX_FILE_BYTES, maxFiles: MAX_CACHED_TAILS });
 
@@ -35,7 +32,10 @@ interface LogSource {
   readonly podPaths: Pick<PodPaths, 'podLogs' | 'logs'>;
 }
 
-/** Returns the end of the log of a container's current or last run, or a note with the reason if there is no log. */
+/**
+ * Returns the end of the log of a container's current or last run. If there is no log, the result contains a note with
+ * the reason.
+ */
 export async function readShownLog({ pod, container, podPaths, ...reading }: LogSource): Promise<ShownLog> {
   try {
     const loggedRun = selectRun(pod, container);
@@ -62,7 +62,7 @@ async function readLastLines(
   for await (const chunk of readLog(location, options)) {
     chunks.push(chunk);
     totalBytes += chunk.length;
-    // If the lines are longer than the limit, send only their end.
+    // Drop the earliest chunks, because only the last `MAX_BYTES` are sent.
     while (chunks.length > 1 && totalBytes - (chunks[0]?.length ?? 0) >= MAX_BYTES)
       totalBytes -= chunks.shift()?.length ?? 0;
   }

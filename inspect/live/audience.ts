@@ -1,13 +1,13 @@
 /**
- * Passes the events of a running node to the observers that are currently subscribed. Without observers, the only cost
- * is one check of an empty set per event.
+ * Forwards the events of a running node to the current observers. Without observers, the only cost is one check of an
+ * empty set per event.
  */
 import type { InspectionEvent } from 'xstate';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import type { Redaction } from '../../actors/replay/redaction.ts';
 import type { RecordingLine } from '../../recording/lines.ts';
 
-/** An observer of a node. If a callback throws, the error is reported and the node continues. */
+/** An observer of a node. An error thrown by a callback is reported and does not stop the node. */
 interface Observer {
   /** Called with each line that a recorder would write. */
   readonly line?: (line: RecordingLine) => void;
@@ -50,7 +50,7 @@ export function createAudience(redact: Redaction['redact']): Audience {
 
 /** Calls all observers even if some of them throw, then rethrows the first error. */
 function callEach(observers: ReadonlySet<Observer>, call: (observer: Observer) => void): void {
-  // Fast path, because this code runs on each step of each actor and there are usually no observers.
+  // Return early, because this code runs on each step of each actor and there are usually no observers.
   if (observers.size === 0) return;
   let firstError: { readonly error: unknown } | undefined;
   for (const observer of observers) {

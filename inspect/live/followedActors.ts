@@ -1,6 +1,6 @@
 /**
- * Follows the history of the actors that the page shows. Their past is read from the recording once and then extended
- * by live events.
+ * Tracks the histories of the actors that the page shows. The past of an actor is read from the recording once and then
+ * extended with live events.
  */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
@@ -32,12 +32,12 @@ interface FollowedActor {
  */
 const MAX_FOLLOWED_ACTORS = 16;
 /**
- * Time without requests after which an actor is no longer followed if there is no viewer, because nothing signals that
- * a client without a stream has stopped sending requests.
+ * Time without requests after which actors are no longer followed if there is no viewer. Without a stream, there is no
+ * other sign that a client has left.
  */
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** Follows actors until `forget` is called, or until there are no viewers and no requests. */
+/** Follows actors until `forget` is called, or until there are neither viewers nor requests. */
 export class FollowedActors {
   readonly #options: FollowedActorsOptions;
   readonly #actorsByPath = new Map<string, FollowedActor>();

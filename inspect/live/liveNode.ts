@@ -1,4 +1,6 @@
-/** Serves the page of a running node. The current state is read from the agent, and past states from its recording. */
+/**
+ * Serves the page of a running node. The current state comes from the agent, and past states come from its recording.
+ */
 
 import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { Explanation } from '../../show/explain.ts';
@@ -84,7 +86,7 @@ export function createLiveNode({
   };
 }
 
-/** Explains a pod, including the current problems of its manifest. */
+/** Explains a pod, including the problems found in its manifest. */
 function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explanation | undefined {
   const explanation = agent.explain(uid, logs);
   if (explanation === undefined) return undefined;
@@ -98,7 +100,8 @@ function explainPod(agent: InspectedAgent, uid: string, logs: LogTails): Explana
 }
 
 /**
- * Returns the events of a pod's current life, or of one of its containers. An empty UID selects the events of the node.
+ * Returns the events of a pod, or of one of its containers, since the pod was created. An empty UID selects the events
+ * of the node.
  */
 function eventsAbout({ events, node, pods }: InspectedAgent, uid: string, container: string | undefined) {
   const involvedUid = uid === '' ? node().name : uid;

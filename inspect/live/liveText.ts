@@ -2,11 +2,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
 
-/** Lifetime of a cached snapshot without viewers. Equals the interval between frames. */
+/** Lifetime of a cached snapshot without viewers. It equals the interval between frames. */
 const UNFOLLOWED_TTL_MS = 100;
 /**
- * Maximum lifetime of a cached snapshot with viewers. The next frame invalidates it earlier, unless creating that frame
- * fails.
+ * Maximum lifetime of a cached snapshot with viewers. Each frame invalidates the snapshot, so this limit only applies
+ * if frames cannot be created.
  */
 const FOLLOWED_TTL_MS = 1_000;
 
@@ -26,7 +26,7 @@ export class LiveText {
     this.#clock = clock;
   }
 
-  /** Returns the state after the last frame if there is a viewer, or else the current state. */
+  /** Returns the state as of the last frame if there is a viewer, otherwise the current state. The result is JSON. */
   snapshot(): string {
     if (this.#cachedSnapshot && this.#clock.monotonic() < this.#cachedSnapshot.validUntil)
       return this.#cachedSnapshot.json;

@@ -1,5 +1,5 @@
 /**
- * Follows a running node for the page. Viewers receive a snapshot, then frames with the changes. The node is observed
+ * Follows a running node for the page. Viewers receive a snapshot and then frames with changes. The node is observed
  * only while there is a viewer.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -39,22 +39,22 @@ interface LiveViewOptions {
   readonly recordedSpan: () => Snapshot['recorded'];
   /** Called when the last viewer has left. */
   readonly onUnwatched?: () => void;
-  /** Called if a frame cannot be created. The node continues, and its viewers receive the next frame. */
+  /** Called if a frame cannot be created. The viewers receive the next frame as usual. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Interval between frames. */
+/** Interval between frames, in milliseconds. */
 const FRAME_INTERVAL_MS = 100;
-/** Maximum number of lines in a frame, because more would be unreadable. Further lines are only counted. */
+/** Maximum number of lines in a frame, because users could not read more. Further lines are only counted. */
 const MAX_FRAME_LINES = 200;
 
 /**
- * Interval at which the node's own state is read even if no actor of the node has changed, because part of that state
- * is outside of actors.
+ * Interval at which the node's own state is read even if none of its actors has changed, because part of that state is
+ * outside of actors.
  */
 const NODE_REFRESH_MS = 1_000;
 
-/** The node's own state, without pods. */
+/** The node's own state, excluding its pods. */
 interface NodeState {
   readonly at: number;
   readonly tree: ActorNode;
@@ -74,7 +74,7 @@ export class LiveView {
   readonly #shownPods = new PodRowCache();
   #changeCollector: ChangeCollector | undefined;
   #node: NodeState | undefined;
-  /** The state that the viewers have received. */
+  /** The state that has been sent to the viewers. */
   #sentState: FullState | undefined;
 
   constructor(parts: LiveViewOptions) {
@@ -82,8 +82,8 @@ export class LiveView {
   }
 
   /**
-   * Returns the current state. If there is a viewer, returns the state after the last frame instead, because the next
-   * frame contains the changes since that state.
+   * Returns the current state or, if there is a viewer, the state as of the last frame, because the next frame contains
+   * the changes since then.
    */
   snapshot(): Snapshot {
     const { agent, recordedSpan } = this.#options;
@@ -139,7 +139,7 @@ export class LiveView {
       const frame = { ...this.#createFrame(lines), ...(omitted === 0 ? {} : { unsaid: omitted }) };
       for (const viewer of this.#viewers) viewer(frame);
     } catch (error) {
-      // The next frame must contain the changes since the last frame that was sent.
+      // Restore the previous state, so that the next frame contains all changes since the last frame that was sent.
       this.#sentState = previousState;
       this.#actorDiffer = new ActorDiffer();
       this.#actorDiffer.compareAll(previousState?.trees ?? new Map());
@@ -174,7 +174,7 @@ export class LiveView {
     return { at, trees: allTrees(tree, agent.trees()), pods, node };
   }
 
-  /** Whether the node's last explanation can be reused. Most frames only contain changes of pods. */
+  /** Whether the node's own state can be reused, because most frames only contain changes of pods. */
   #canReuseNode(at: number): boolean {
     const hasMoved = this.#changeCollector?.takeNodeMoved() ?? true;
     return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_REFRESH_MS;
@@ -240,8 +240,8 @@ class ChangeCollector {
       line: (line) => this.#addLine(line),
       inspect: (event) => this.#handleInspection(event),
     });
-    // Publications also trigger frames, because a status that must be persisted first is published after the actors
-    // have changed state.
+    // Published statuses also trigger frames, because a status that must be persisted first is published later than the
+    // state change.
     const unsubscribe = agent.subscribe(() => this.#scheduleFrame());
     this.#stopObserving = () => {
       leaveAudience();
@@ -258,13 +258,13 @@ class ChangeCollector {
     return collectedLines;
   }
 
-  /** Adds lines that were collected but not sent to the number of omitted lines. */
+  /** Counts lines that were collected but not sent as omitted. */
   addOmitted(lines: number): void {
     this.#omittedCount += lines;
     this.#hasNodeMoved = true;
   }
 
-  /** Returns whether an actor of the node itself has changed since the last call. */
+  /** Returns whether an actor of the node itself has changed since the last call, and resets this. */
   takeNodeMoved(): boolean {
     const hasMoved = this.#hasNodeMoved;
     this.#hasNodeMoved = false;

@@ -9,7 +9,7 @@ export interface LoopMonitor {
 }
 
 const SAMPLE_INTERVAL_MS = 3_000;
-/** Number of samples in one minute. */
+/** Number of samples that cover one minute. */
 const MAX_SAMPLES = 20;
 const RESOLUTION_MS = 10;
 
@@ -37,8 +37,8 @@ export function startLoopMonitor(clock: Clock, onSample: () => void): LoopMonito
 }
 
 /**
- * Converts a delay to milliseconds with one decimal. The histogram measures the time between two timers, so subtract
- * the timer's interval.
+ * Converts a delay to milliseconds with one decimal. Subtracts the timer's interval, because the histogram measures the
+ * time between two timers.
  */
 const p99DelayMs = (nanoseconds: number): number =>
   Math.round(Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) * 10) / 10;

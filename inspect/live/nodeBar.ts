@@ -4,7 +4,7 @@ import type { ActorNode, RuntimeView } from '../../show/actors/actorNode.ts';
 import type { ShownGate, ShownNode } from '../protocol.ts';
 import { toShownGate } from '../shown.ts';
 
-/** The state of a node, live or replayed. */
+/** The state of a live or replayed node. */
 export interface NodeBarState {
   readonly name: string;
   readonly version: string;
@@ -36,13 +36,13 @@ function toShownSource({ name, lastFailure }: ActorNode): ShownNode['sources'][n
 const runtimeTrouble = ({ runtime }: Pick<NodeBarState, 'runtime'>): string | undefined =>
   runtime.ready ? undefined : `the container runtime is not ready: ${runtime.message ?? 'no reason given'}`;
 
-/** Returns the runtime's state according to its last responses. */
+/** Converts the runtime's state as of its last responses. */
 export const toShownRuntime = (
   { name, version, message }: Pick<RuntimeView, 'name' | 'version' | 'message'>,
   ready: boolean,
 ): ShownNode['runtime'] => ({ name, version, ready, ...(message === undefined ? {} : { message }) });
 
-/** Returns the state of a replayed node. `version` is the version of the program that recorded it. */
+/** Returns the state of a replayed node. `version` is the version of statelet that recorded the node. */
 export function toShownReplayedNode(agent: NodeAgent, version: string): ShownNode {
   const { node, name } = agent.explainNode();
   const { state, tags, runtime, limiters } = agent.overview();

@@ -3,12 +3,12 @@ import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 
-/** The key of the node's own actors among the UIDs of pods. */
+/** The key for the tree of the node's own actors. The other keys are pod UIDs. */
 export const NODE_KEY = '';
 
-/** The trees to compare again. */
+/** The trees that may have changed and must be compared again. */
 export interface ChangedTrees {
-  /** The UIDs of pods whose actors have changed, and `NODE_KEY`. */
+  /** The UIDs of pods whose actors have changed, and `NODE_KEY` if actors of the node have. */
   readonly treeKeys: ReadonlySet<string>;
   /** Whether a pod was added, was removed, or has a new status. */
   readonly havePodsChanged: boolean;
@@ -31,7 +31,7 @@ export class TouchedTrees {
     this.#havePodsChanged = true;
   };
 
-  /** Returns the changes since the last call. */
+  /** Returns the changes since the last call, and resets them. */
   take(): ChangedTrees {
     const changedTrees = { treeKeys: this.#treeKeys, havePodsChanged: this.#havePodsChanged };
     this.#treeKeys = new Set();
@@ -49,6 +49,6 @@ export class TouchedTrees {
 function affectedTreeKeys(path: readonly string[]): readonly string[] {
   const uid = podUidOf(path.join('/'));
   if (uid === undefined) return [NODE_KEY];
-  // The node's own explanation also depends on the top-level actors of pods, but not on the actors below them.
+  // The node's own tree also depends on the top-level actor of each pod, but not on the actors below it.
   return path.length === 1 ? [uid, NODE_KEY] : [uid];
 }

@@ -6,12 +6,12 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Maximum number of unread bytes, in addition to the snapshot. Beyond this, the frames are replaced by a new snapshot.
+ * Maximum number of unread bytes, in addition to the snapshot. If it is exceeded, a new snapshot replaces the unsent
+ * frames.
  */
 const MAX_UNREAD_BYTES = 2 ** 20;
 /**
- * Maximum time that data may stay unread, in milliseconds. A viewer that exceeds it is disconnected, which allows
- * another one to connect.
+ * Maximum time that data may remain unread, in milliseconds. A viewer that exceeds it is disconnected to free its slot.
  */
 const READ_TIMEOUT_MS = 30_000;
 
@@ -23,7 +23,7 @@ interface ViewerOptions {
   /** Returns the snapshot as JSON. */
   readonly snapshot: () => string;
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  /** Called when the stream fails. Its connection is closed, and the browser reconnects. */
+  /** Called when the snapshot cannot be created. The connection is closed, and the browser reconnects. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export class Viewer {
     parts.response.on('drain', () => this.sendMissedFrames());
   }
 
-  /** Sends a serialized event, which all viewers share. */
+  /** Sends an event, whose serialized form all viewers share. */
   send(text: string): void {
     if (this.#isBehind) return;
     if (this.#options.response.writableLength > this.#maxUnreadBytes) this.#isBehind = true;
@@ -60,7 +60,7 @@ export class Viewer {
     try {
       this.#sendSnapshot();
     } catch (error) {
-      // This runs in an event handler of the connection, so no caller can handle the error.
+      // Report the error here, because this event handler has no caller that could handle it.
       this.#options.onError(error);
       this.#options.response.destroy();
     }

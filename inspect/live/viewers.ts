@@ -23,13 +23,11 @@ export class Viewers {
     this.#options = parts;
   }
 
-  /**
-   * Adds a viewer, or returns the reason why this is not possible. Does nothing if the client has already disconnected.
-   */
+  /** Adds a viewer, or returns the reason for refusing it. Does nothing if the client has already disconnected. */
   add(request: IncomingMessage, response: ServerResponse): string | undefined {
-    // A closed connection emits no further event.
+    // Do not add the viewer, because a closed connection never emits the event that would remove it.
     if (response.closed || request.socket.destroyed) return undefined;
-    // A pipelined response waits for the previous one and would not emit `close`.
+    // Refuse a pipelined request, because a response that waits for the previous one would not emit `close`.
     if (response.socket === null) return 'a stream cannot be asked for before the last answer has come';
     if (this.#viewers.size >= MAX_VIEWERS) return `${MAX_VIEWERS} are looking already`;
     this.#startViewer(request, response);
@@ -47,7 +45,7 @@ export class Viewers {
     const { live, clock, onError } = this.#options;
     try {
       this.#unfollow ??= live.follow((json) => this.#sendFrame(json));
-      // Create the snapshot before sending the headers, because an error can only be sent as a response until then.
+      // Create the snapshot before sending the headers, because afterwards an error could not be sent as a response.
       live.snapshot();
     } catch (error) {
       this.#stopIfUnwatched();
@@ -73,7 +71,7 @@ export class Viewers {
     this.#stopIfUnwatched();
   }
 
-  /** Stops following if there are no viewers. */
+  /** Stops following the node if there are no viewers. */
   #stopIfUnwatched(): void {
     if (this.#viewers.size > 0) return;
     this.#unfollow?.();

@@ -18,8 +18,8 @@ export class ActorPast {
   #runs: Runs;
   readonly #container: string | undefined;
   /**
-   * Whether the pod's current life started during the collection, in which case earlier history belongs to a previous
-   * life.
+   * Whether the pod was created again during the collection, in which case earlier history belongs to the previous pod
+   * with this UID.
    */
   hasSeenLifeStart = false;
   #startTime: string | undefined;
@@ -46,8 +46,8 @@ export class ActorPast {
   }
 
   /**
-   * Adds a status of the pod, or undefined if the pod was removed. A later start time belongs to the pod's next life
-   * under the same UID.
+   * Adds a status of the pod, or undefined if the pod was removed. If the start time has changed, the pod was created
+   * again with the same UID.
    */
   addStatus(uid: string, status: PodStatus | undefined): void {
     if (uid !== this.#uid) return;
@@ -61,7 +61,7 @@ export class ActorPast {
     if (status) this.#runs.addStatus(status);
   }
 
-  /** Adds the history before `from`, unless the pod's current life started later. */
+  /** Adds the history before `from`, unless the pod was created again since then. */
   addEarlier({ taken, tried }: CollectedHistory): void {
     if (this.hasSeenLifeStart) return;
     this.#transitions.addEarlier(taken);

@@ -1,4 +1,6 @@
-/** Reads the past of a node from its recording, including snapshots, stories and the rail. */
+/**
+ * Reads the past of a node from its recording, i.e. snapshots, histories of pods, and the overview of the recording.
+ */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
@@ -23,13 +25,13 @@ import type { ShownState } from './reel.ts';
 import { Reels } from './reels.ts';
 
 interface HistoryOptions {
-  /** A recording file or the directory of a ring. */
+  /** A recording file, or the directory of a ring of recording files. */
   readonly path: string;
-  /** Digest of the machines of this program. */
+  /** Digest of this program's state machines, which must equal that of the recording. */
   readonly machines: string;
   /**
-   * Decompresses members. The default uses Node's thread pool, which delays the node's own work if it runs in the same
-   * process.
+   * Decompresses members of a recording. The default uses Node's thread pool, which would delay the node's own work if
+   * the node runs in the same process.
    */
   readonly expand?: Decompress;
 }
@@ -39,29 +41,29 @@ interface OpenedRecording {
   readonly stretches: readonly Stretch[];
 }
 
-/** The agent at a past time, and the version of statelet that recorded it. */
+/** The agent at a past time, and the version of statelet that was recorded. */
 export interface ReplayedState {
   readonly agent: NodeAgent;
   readonly at: number;
   readonly version: string;
 }
 
-/** Callbacks for the events that are replayed on the way to a time. */
+/** Callbacks for events that are replayed before the requested time. */
 type ReplayObservers = Pick<Parameters<typeof replayUntil>[2], 'inspect' | 'moves'>;
 
-/** Maximum length of an actor's history. */
+/** Maximum duration of an actor's history. */
 const MAX_HISTORY_MS = 10 * 60_000;
-/** Maximum length of an actor's history in keyframe intervals, which limits the duration of the replay. */
+/** Maximum duration of an actor's history in keyframe intervals, which bounds the time that the replay takes. */
 const MAX_HISTORY_KEYFRAMES = 3;
 
-/** Maximum age of the statuses to read, in milliseconds. */
+/** Maximum age of the recorded statuses that are read, in milliseconds. */
 const MAX_STATUS_AGE_MS = 30 * 60_000;
 
 /** Opens the recording for each request, because it may have grown. */
 export class History {
   readonly #options: HistoryOptions;
   readonly #reels: Reels;
-  /** The recording as last opened. Opening it again only reads the appended part. */
+  /** The recording as of the last request. The next request only reads what has been appended since. */
   #file: RecordingFile | undefined;
 
   constructor(parts: HistoryOptions) {
@@ -77,8 +79,8 @@ export class History {
   }
 
   /**
-   * Replays to a time, or to the end of the recording, and calls `useState` with the agent. The agent is stopped before
-   * the result is returned. With `observers`, the replay starts early enough to collect the history of an actor.
+   * Replays the recording up to a time, or to its end, and calls `useState` with the agent, which is then stopped. With
+   * `observers`, the replay starts early enough to collect the history of an actor.
    */
   async replayTo<T>(
     at: number,
@@ -100,14 +102,14 @@ export class History {
     }
   }
 
-  /** Returns a snapshot. Later requests for nearby times are then served from memory. */
+  /** Returns a snapshot, and caches the replayed states so that later requests for nearby times are fast. */
   async snapshotAt(at: number): Promise<ShownState> {
     const replayedSnapshot = await this.#reels.stateAt(at, await this.#open()).catch(throwNotReplayable);
     if (replayedSnapshot === undefined) throw new NotInspected('nothing was recorded that could be played');
     return replayedSnapshot;
   }
 
-  /** Returns the start of an actor's history for a snapshot at `at`. */
+  /** Returns the start of the history that is collected for an actor at `at`. */
   async historyStart(at: number): Promise<number> {
     const { stretches } = await this.#open();
     return replayStartTime(stretches, at);
@@ -152,7 +154,7 @@ export class History {
   }
 }
 
-/** Returns the time of the last line. */
+/** Returns the time of the last recorded line. */
 async function lastRecordedTime(file: RecordingFile): Promise<number> {
   const lastMember = file.members.at(-1);
   const lastMemberLines = lastMember ? ((await readMemberLines(file, lastMember)) ?? []) : [];

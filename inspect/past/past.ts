@@ -25,12 +25,12 @@ export interface Past {
   recorded(): Promise<Snapshot['recorded']>;
   moment(at: number): Promise<Snapshot>;
   story(uid: string, from: number, to: number): Promise<Story>;
-  /** Returns the overview of the recording. `now` is the end of a recording in progress. */
+  /** Returns the overview of the recording. `now` is the end of a recording that is still being written. */
   rail(now?: number): Promise<Rail>;
   detail(path: string, at: number): Promise<ActorDetail>;
   actorHistory(path: string, at: number): Promise<ActorHistory>;
   object(uid: string, at: number): Promise<ShownObject>;
-  /** Returns the payload of an actor's input. */
+  /** Returns the payload of the input that an actor received from a source at a time. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   /** Returns the transitions and container runs of an actor up to a time. */
   actorPast(path: string, at: number): Promise<CollectedHistory>;
@@ -105,7 +105,7 @@ async function pastHistory(history: History, path: string, at: number): Promise<
   return { path, at, ...actorHistory, events: story ? aggregateEvents(story, container) : [] };
 }
 
-/** Replays to a time and collects the history of an actor on the way. */
+/** Replays the recording up to a time and collects the history of an actor during the replay. */
 async function collectHistory<T>(history: History, path: string, at: number, use: (moment: ReplayedState) => T) {
   const actorPast = new ActorPast(path, await history.historyStart(at));
   const uid = podUidOrEmpty(path);
@@ -129,7 +129,10 @@ export function splitPod(
   return { manifest, status: status ?? null };
 }
 
-/** Returns the events of the pod's last life in a story. Repeated events are counted, as in a Kubernetes event. */
+/**
+ * Returns the events of a story since the pod was last created. Repeated events are merged and counted, as in a
+ * Kubernetes event.
+ */
 function aggregateEvents({ lines }: Story, container: string | undefined): ShownEvent[] {
   const events = new Map<string, ShownEvent>();
   for (const line of lines) {

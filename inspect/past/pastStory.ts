@@ -1,4 +1,4 @@
-/** Reads the story of one pod, or of the node itself, from a recording. */
+/** Reads the story, i.e. the recorded history, of one pod or of the node itself. */
 import { machineAt, stateCategory } from '../../machines/drawing/stateTags.ts';
 import type { RecordingFile } from '../../recording/recordingFile.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Story, StoryLine } from '../protocol.ts';
 import { StoryConverter } from './storyLines.ts';
 
-/** Maximum number of lines. Beyond this, the earliest lines are dropped. */
+/** Maximum number of lines in a story. If there are more, the earliest ones are dropped. */
 const MAX_LINES = 20_000;
 /** Maximum number of compressed bytes to read for a story. Decompressing and parsing them takes a few seconds. */
 const MAX_READ_BYTES = 2 ** 24;
@@ -21,7 +21,7 @@ interface StoryQuery {
   readonly uid: string;
   readonly from: number;
   readonly to: number;
-  /** The default is 16 MiB. */
+  /** Maximum number of compressed bytes to read. The default is 16 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -39,8 +39,8 @@ export async function readPastStory(
   let totalLineCount = unread;
   for await (const line of readStoryLines(file, parts, query, states)) {
     if (line.at > query.to || !concernsPod(line, query.uid)) continue;
-    // Lines before the requested range belong to an earlier life of the pod, and so do the states that result from
-    // them.
+    // Discard the states of a pod that was removed before the requested range, because they do not belong to a later
+    // pod with the same UID.
     if (line.at < query.from && line.kind === 'gone') states.clear();
     if (line.at < query.from) {
       if (line.kind === 'state') states.set(line.actor, createState(line.actor, line.state, line.at));
@@ -48,7 +48,7 @@ export async function readPastStory(
     }
     totalLineCount += 1;
     storyLines.push(line);
-    // Trim rarely, because removing lines from the start moves all later ones.
+    // Trim only when the list is twice as long as needed, because removing lines from its start moves all later lines.
     if (storyLines.length > 2 * MAX_LINES) storyLines.splice(0, storyLines.length - MAX_LINES);
   }
   const lastLines = storyLines.slice(-MAX_LINES);
@@ -62,8 +62,8 @@ export async function readPastStory(
 }
 
 /**
- * Selects the latest parts within the limit of bytes. `unread` is the number of entries of all actors in the skipped
- * parts.
+ * Selects the latest parts whose total size is within `maxBytes`. `unread` is the number of entries in the skipped
+ * parts, including those of other pods.
  */
 function selectLatestParts(
   file: RecordingFile,
@@ -106,7 +106,7 @@ async function* readStoryLines(
 ): AsyncGenerator<StoryLine> {
   const converter = new StoryConverter();
   for (const [index, { stretch, replayStart }] of selectedParts.entries()) {
-    // Report the existence of a part that this version cannot read.
+    // For a part that this version cannot read, yield only the start of its agent.
     if (stretch.foreign) yield { kind: 'began', at: replayStart.at };
     if (stretch.foreign) continue;
     const headerLine = await readHeaderAt(file, replayStart);

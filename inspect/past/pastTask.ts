@@ -15,7 +15,10 @@ export interface PastTask {
   readonly args: readonly unknown[];
 }
 
-/** The response, serialized because parsing JSON is faster than structured cloning, or an error message. */
+/**
+ * The response, or an error message. The response is serialized, because parsing JSON is faster than structured
+ * cloning.
+ */
 export type PastResponse = { readonly id: number } & (
   | { readonly json: string }
   | { readonly errorMessage: string; readonly isMissing: boolean }

@@ -8,27 +8,24 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 interface PastThreadOptions extends PastWorkerData {
   readonly clock: Clock;
-  /** Called before each request to flush the recording in progress. */
+  /** Called before each request to write the pending lines of a running recorder. */
   readonly beforeRequest?: () => Promise<void>;
 }
 
-/** Time without requests after which the thread is terminated. */
+/** Time without requests after which the thread is terminated, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000;
 /**
- * Timeout of a request. It far exceeds the time that the largest recording takes. After the timeout, the thread is
- * terminated and the request rejected.
+ * Timeout of a request, in milliseconds. Even the largest recording takes much less time. After the timeout, the thread
+ * is terminated and the request rejected.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEAP_MEGABYTES = 512;
 const CLOSED_MESSAGE = 'the page has been closed';
 
-/** Maximum number of concurrent requests. Further ones are refused. The page never sends this many. */
+/** Maximum number of concurrent requests. Further requests are rejected. The page never sends this many. */
 const MAX_CONCURRENT_REQUESTS = 8;
 
-/**
- * Methods whose results the user waits for. Their requests are served before those for history, even if the latter are
- * older.
- */
+/** Methods that users wait for. Requests for them take precedence over older requests for histories. */
 const URGENT_METHODS: ReadonlySet<keyof Past> = new Set(['moment', 'detail']);
 
 interface PendingRequest {
@@ -41,7 +38,7 @@ interface PendingRequest {
 export class PastThread implements Past {
   readonly #options: PastThreadOptions;
   readonly #queue: PendingRequest[] = [];
-  /** The request that the thread is processing, and its timeout. */
+  /** The request that the thread is processing, with the timer of its timeout. */
   #currentRequest: (PendingRequest & { readonly timer: unknown }) | undefined;
   #worker: Worker | undefined;
   #lastId = 0;
@@ -80,7 +77,7 @@ export class PastThread implements Past {
       await this.#options.beforeRequest?.();
       if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
       const response: unknown = JSON.parse(await this.#enqueue(ask, args));
-      // Safe cast, because the thread runs the same program. JSON turns undefined into null.
+      // Safe cast, because the thread runs the same program. JSON converts undefined to null.
       return (response ?? undefined) as Awaited<ReturnType<Past[K]>>;
     } finally {
       this.#requestCount -= 1;

@@ -10,12 +10,12 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 // Safe cast, because only `PastThread` starts this worker.
 const { path, machines, mode } = workerData as PastWorkerData;
-// Decompress in this thread, because Node's pool of four threads is shared with the node.
+// Decompress in this thread, because the four threads of Node's pool also serve the node.
 const past = createPast(new History({ path, machines, expand: gunzipSync }), mode);
 
 /** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
-/** Delay before the warm-up, during which the first requests of a page complete. */
+/** Delay before the warm-up, so that the first requests of a page complete first. */
 const WARM_UP_DELAY_MS = 1_000;
 let isWarm = false;
 
@@ -23,8 +23,9 @@ parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
   parentPort?.postMessage(await respond(id, past[ask], args));
   if (isWarm || ask !== 'rail') return;
   isWarm = true;
-  // Warm up after the first request for the rail. A user who sees the rail may go back in time, usually not far.
-  // Without the warm-up, that first replay would be slow, because all of its code has to be compiled.
+  // Warm up after the first request for the rail, i.e. the timeline of the recording. A user who sees the rail may go
+  // back in time, usually not far. Without the warm-up, the first replay would be slow, because all of its code has to
+  // be compiled.
   systemClock.setTimeout(() => void past.moment(MAX_DATE_MS).catch(() => {}), WARM_UP_DELAY_MS);
 });
 

@@ -1,4 +1,4 @@
-/** Computes the overview of a recording from the headers of its members. */
+/** Computes the rail, i.e. the overview of a recording over time, from the headers of its members. */
 import type { Member } from '../../recording/recordingFile.ts';
 import type { Stretch } from '../../recording/stretches.ts';
 import type { Rail, Snapshot } from '../protocol.ts';
@@ -6,7 +6,10 @@ import type { Rail, Snapshot } from '../protocol.ts';
 /** Maximum number of bars. Each bar covers a whole number of seconds. */
 const MAX_BUCKETS = 240;
 
-/** Returns the overview, or undefined if the recording is empty. `now` is the end of a recording in progress. */
+/**
+ * Returns the overview, or undefined if the recording is empty. `now` is the end of a recording that is still being
+ * written.
+ */
 export function createRail(members: readonly Member[], stretches: readonly Stretch[], now?: number): Rail | undefined {
   const span = timeRange(members, stretches);
   if (span === undefined) return undefined;
@@ -14,7 +17,7 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
   const to = Math.max(from + 1_000, now ?? 0, span.to);
   const bucketMs = Math.max(1_000, Math.ceil((to - from) / MAX_BUCKETS / 1_000) * 1_000);
   const counts = new Array<number>(Math.ceil((to - from) / bucketMs)).fill(0);
-  // The earliest failure in each bar.
+  // The earliest failure within each bar.
   const failures = new Map<number, number>();
   for (const { at, entries, failures: failed } of members) {
     // The last bar includes the end of the range.
@@ -28,8 +31,8 @@ export function createRail(members: readonly Member[], stretches: readonly Stret
 }
 
 /**
- * Returns the time range from the first keyframe to the start of the last member. Undefined if there is none. Takes the
- * minimum and maximum, because a clock that was set back can leave members out of order.
+ * Returns the time range from the earliest keyframe to the start of the latest member. Undefined if there is no
+ * keyframe. Members can be out of chronological order, because the clock may have been set back.
  */
 export function timeRange(members: readonly Member[], stretches: readonly Stretch[]): Snapshot['recorded'] {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -38,7 +41,7 @@ export function timeRange(members: readonly Member[], stretches: readonly Stretc
   return from > to ? undefined : { from, to };
 }
 
-/** Returns the start times of the lives. */
+/** Returns the times at which agents were started. */
 function lifeStarts(stretches: readonly Stretch[]): number[] {
   const seenLifeIds = new Set<string>();
   return stretches.flatMap(({ life, replayStarts: [first] }) => {

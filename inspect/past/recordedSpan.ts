@@ -1,5 +1,6 @@
 /**
- * Caches the time range of a recording in progress and refreshes it in the background, so the page never waits for it.
+ * Caches the time range of a recording in progress and refreshes it in the background, so that the page never waits for
+ * it.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
@@ -11,18 +12,19 @@ interface RecordedSpanOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/**
- * Interval at which the start of the recording is read again, because it changes when the recorder deletes old files.
- */
+/** Interval at which the start of the recording is read, which changes when the recorder deletes old files. */
 const REFRESH_INTERVAL_MS = 300_000;
 
-/** The time range of the recording. Caches the start and reads it again from time to time. */
+/**
+ * The time range of a recording in progress. Its start is cached and refreshed regularly, and its end is the current
+ * time.
+ */
 export class RecordedSpan {
   readonly #options: RecordedSpanOptions;
   #from: number;
   #refreshAt = 0;
 
-  /** Starts refreshing. Until the recording has been read, its start is assumed to be the current time. */
+  /** Starts reading the recording. Until its start is known, the recording is assumed to start now. */
   constructor(parts: RecordedSpanOptions) {
     this.#options = parts;
     this.#from = parts.clock.now();
@@ -35,7 +37,7 @@ export class RecordedSpan {
     return { from: this.#from, to: Math.max(this.#from, clock.now()) };
   }
 
-  /** Wraps a live node so that a frame includes the recorded range whenever its start has changed. */
+  /** Wraps a live node so that each frame includes the recorded time range if its start has changed. */
   addTo(live: LiveUpdates): LiveUpdates {
     return {
       snapshot: () => live.snapshot(),
@@ -57,7 +59,7 @@ export class RecordedSpan {
       (recorded) => {
         if (recorded) this.#from = recorded.from;
       },
-      // On failure, retain the previous value.
+      // Retain the previous value if the recording cannot be read.
       () => {},
     );
   }

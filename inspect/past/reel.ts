@@ -1,4 +1,4 @@
-/** Stores the states of a replay, so any time that has been replayed can be shown immediately. */
+/** Stores the states of a replay as a reel, so that any time that has been replayed can be shown immediately. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { toShownReplayedNode } from '../live/nodeBar.ts';
@@ -11,15 +11,15 @@ interface ReelChange {
   readonly at: number;
   readonly actors: readonly ShownActor[];
   readonly removedPaths: readonly string[];
-  /** All pods in order. Undefined if none has changed. */
+  /** All pods in order. Undefined if no pod has changed. */
   readonly pods?: readonly ShownPod[];
   readonly node?: ShownNode;
 }
 
-/** The contents of a snapshot that a replay can provide. */
+/** The part of a snapshot that a replay can provide. */
 export type ShownState = Pick<Snapshot, 'node' | 'pods' | 'actors'>;
 
-/** The changes of a replayed agent, from earliest to latest. */
+/** The changes of a replayed agent in chronological order. */
 export class Reel {
   readonly #version: string;
   readonly #actorDiffer = new ActorDiffer();
@@ -27,14 +27,14 @@ export class Reel {
   readonly #pods = new PodRowCache();
   readonly #previousState: { pods?: readonly ShownPod[]; node?: string } = {};
 
-  /** `version` is the version of the program that recorded the node. */
+  /** `version` is the version of statelet that recorded the node. */
   constructor(version: string) {
     this.#version = version;
   }
 
   /**
-   * Adds the state of the agent at a time, which must not be before that of the previous state. Only the actors in
-   * `moved` are compared. If `moved` is undefined, all actors are compared.
+   * Adds the agent's state at a time, which must not be before the previous one. Compares only the actors in `moved`,
+   * or all actors if `moved` is undefined.
    */
   addState(agent: NodeAgent, at: number, moved?: ChangedTrees): void {
     const { actors, removedPaths } = this.#compareActors(agent, moved);
@@ -80,15 +80,14 @@ export class Reel {
     return isUnchanged ? undefined : node;
   }
 
-  /** Whether a time is not before the first stored state. */
+  /** Whether the first stored state is at or before a time. */
   covers(moment: number): boolean {
     const [first] = this.#changes;
     return first !== undefined && first.at <= moment;
   }
 
   /**
-   * Returns the state at a time, or the first stored state if the time is earlier. Returns undefined if nothing is
-   * stored.
+   * Returns the state at a time, or the first stored state if all are later. Returns undefined if no state is stored.
    */
   stateAt(moment: number): ShownState | undefined {
     const actors = new Map<string, ShownActor>();

@@ -1,5 +1,6 @@
 /**
- * Replays the parts of a recording that a user browses. Each part is replayed once, as far as the user has requested.
+ * Replays the parts of a recording that a user browses, and caches the results. Each part is replayed only once and
+ * only as far as requested.
  */
 import { StretchPlayer } from '../../recording/play.ts';
 import type { RecordingFile } from '../../recording/recordingFile.ts';
@@ -7,7 +8,7 @@ import { findPositionBefore, type ReplayStart, type Stretch } from '../../record
 import { TouchedTrees } from '../live/touched.ts';
 import { Reel, type ShownState } from './reel.ts';
 
-/** Maximum number of cached reels. Each one contains an agent with all of its actors. */
+/** Maximum number of cached reels, each of which contains an agent with all of its actors. */
 const MAX_REELS = 3;
 
 interface CachedReel {
@@ -31,9 +32,12 @@ interface ReelPart {
 /** Caches the most recently used reels. */
 export class Reels {
   readonly #machines: string;
-  /** Cached reels by the position of the keyframe at which they start. */
+  /** Cached reels by the keyframe at which they start. */
   readonly #reels = new Map<string, Promise<CachedReel>>();
-  /** Serializes the requests, because an agent can be replayed for one request at a time only. */
+  /**
+   * The end of the request queue. Requests are served sequentially, because an agent can be replayed for only one
+   * request at a time.
+   */
   #lastRequest: Promise<unknown> = Promise.resolve();
 
   /** `machines` is the digest of the machines of this program. */
@@ -66,7 +70,7 @@ export class Reels {
       await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touchedTrees.take()));
       return reel.stateAt(moment);
     } catch (error) {
-      // Drop the reel, because the position of its replay is unknown after an error.
+      // Drop the reel, because an error leaves its replay at an unknown position.
       this.#reels.delete(key);
       await stopReel(reelPromise);
       throw error;
@@ -74,8 +78,8 @@ export class Reels {
   }
 
   /**
-   * Returns a reel that covers a time. The first request for a part replays up to that time without storing states,
-   * which is fast. An earlier time then replays the whole part with stored states.
+   * Returns a reel that covers a time. The first request for a part replays it up to that time without storing states,
+   * which is fast. If an earlier time is requested later, the whole part is replayed and all states are stored.
    */
   async reelCoveringTime(key: string, part: ReelPart, moment: number): Promise<CachedReel> {
     const cachedReel = this.#reels.get(key);
@@ -85,7 +89,7 @@ export class Reels {
     return this.#createReel(part, part.replayStart.at);
   }
 
-  /** Creates a reel and replays its part up to a time. Later states are stored. */
+  /** Creates a reel and replays its part up to a time. States are stored only from then on. */
   async #createReel({ file, stretch, replayStart }: ReelPart, moment: number): Promise<CachedReel> {
     const [machines, touchedTrees] = [this.#machines, new TouchedTrees()];
     const player = await StretchPlayer.create(file, stretch, replayStart, { machines, inspect: touchedTrees.inspect });

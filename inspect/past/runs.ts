@@ -23,15 +23,14 @@ export class Runs {
     const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
     const own = statuses.find(({ name }) => name === this.#container);
     if (own === undefined) return;
-    // The restart count increases only when the next container is created, so add one while the container waits for its
-    // creation.
+    // Add one while the container waits to be created again, because the restart count increases only on creation.
     this.#addRun(own.lastState?.terminated, own.restartCount + (own.state?.waiting ? 1 : 0));
     this.#addRun(own.state?.terminated, own.restartCount + 1);
     const startedAt = own.state?.running?.startedAt ?? undefined;
     this.#startedAt = startedAt === undefined ? undefined : Date.parse(startedAt);
   }
 
-  /** Adds runs from before the collection started. */
+  /** Adds the runs before the collection started. */
   addEarlier(runs: readonly TriedRun[]): void {
     for (const { waitedMs: _, ...run } of runs)
       if (!this.#completed.has(runKey(run)))
@@ -65,7 +64,7 @@ export class Runs {
 }
 
 /**
- * Returns a unique key of a run. The start time alone is not unique, because statuses have a resolution of one second,
- * in which a container may run twice.
+ * Returns a unique key of a run. The start time alone is not unique, because it has a resolution of one second, in
+ * which a container may run twice.
  */
 const runKey = ({ run, startedAt }: Pick<TriedRun, 'run' | 'startedAt'>): string => `${run} ${startedAt}`;

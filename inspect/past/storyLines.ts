@@ -11,7 +11,7 @@ export class StoryConverter {
   /** The last observed state of each container, by container ID. */
   readonly #lastStates = new Map<string, string>();
 
-  /** Converts one line of a recording. A fact results in one line for each of its pods. */
+  /** Converts one line of a recording. A fact about several pods results in one line per pod. */
   convert(line: RecordingLine): readonly StoryLine[] {
     switch (line.kind) {
       case 'asked':
@@ -74,7 +74,7 @@ export class StoryConverter {
     if (type === 'runtime.containerSeen' && container)
       return [createLine(this.describeContainerChanges([container]), container.podUid)];
     if (type === 'config.podsListed') return (pods ?? []).map(({ metadata }) => createLine('listed', metadata?.uid));
-    // The recording's status line already reports the status that is sent to the sinks.
+    // Omit this fact, because the recording's own status line already reports the status.
     if (type === 'status.changed') return [];
     if (type === 'config.podChanged') return [createLine(describeResult(line.value), uid ?? pod?.metadata?.uid)];
     return [createLine(type)];
@@ -95,14 +95,11 @@ export class StoryConverter {
   }
 }
 
-/** Whether the new state of an actor ends the life of a pod. */
+/** Whether an actor's new state means that its pod was removed from the node. */
 const endsPodLife = (actor: string, state: string): boolean =>
   /^pod\/[^/]+$/.test(actor) && hasTag('pod', state, 'terminated');
 
-/**
- * Maximum number of entries of each map. A full map is cleared, after which an unchanged state may be reported once
- * more.
- */
+/** Maximum number of entries in a map. A full map is cleared, after which unchanged states may be reported again. */
 const MAX_TRACKED_CONTAINERS = 10_000;
 
 type EntryLine = Extract<RecordingLine, { source: string }>;
@@ -147,7 +144,7 @@ const factSchema = z.looseObject({
   ),
 });
 
-/** The fields of a response or a failure that describe the result. */
+/** The fields of a response or a failure that describe its result. */
 const resultSchema = z.looseObject({
   change: z.optional(z.string()),
   reason: z.optional(z.string()),

@@ -6,12 +6,12 @@ import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { TakenTransitions } from '../protocol.ts';
 
-/** Collects transitions from XState's inspection events, and times from the node's moves. */
+/** Collects transitions from XState's inspection events, and durations from the node's state changes. */
 export class TransitionHistory {
   readonly #path: string;
   /**
-   * Path of the actor's pod, or the actor's own path if it belongs to the node. A new actor at this path starts a new
-   * life.
+   * Path of the actor's pod, or of the actor itself if it belongs to the node. A new actor at this path resets the
+   * history.
    */
   readonly #pod: string;
   #from: number;
@@ -30,7 +30,7 @@ export class TransitionHistory {
   inspect(event: InspectionEvent, at: number): void {
     if (event.type === '@xstate.actor' && isActorAt(event, this.#pod)) this.#reset(at);
     if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
-    // XState's event contains the transitions of this step, but its types omit them.
+    // XState's event contains the transitions of this step, although its types omit them.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
     for (const way of transitionIds(taken)) this.countTransitions(way, 1, at);
   }
@@ -62,7 +62,7 @@ export class TransitionHistory {
     };
   }
 
-  /** Resets the history, because a new life of the pod starts. */
+  /** Resets the history, because the pod was created again. */
   #reset(at: number): void {
     if (this.#state !== undefined || this.#countsByWay.size > 0) this.#from = at;
     this.#countsByWay.clear();

@@ -1,6 +1,6 @@
 /**
  * Converts actors and events to the protocol of the Stately inspector. Omits contexts and all fields of events except
- * their types, because these may contain secrets.
+ * their types, because the other fields may contain secrets.
  */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { machines } from '../../machines/drawing/charts.ts';
@@ -12,7 +12,7 @@ import { flattenTree } from '../shown.ts';
 
 /** Version of the protocol, from `@statelyai/inspect`. */
 const PROTOCOL_VERSION = '0.7.2';
-/** ID of the root, whose path is empty. */
+/** ID of the root actor, whose path is empty. */
 const ROOT_ID = 'nodeAgent';
 
 interface CommonFields {
@@ -29,7 +29,7 @@ interface ShownSnapshot {
   readonly context: Readonly<Record<string, never>>;
 }
 
-/** A message to the inspector. */
+/** A message that is sent to the inspector. */
 export type StatelyEvent = CommonFields &
   (
     | {
@@ -43,7 +43,7 @@ export type StatelyEvent = CommonFields &
     | { readonly type: '@xstate.snapshot'; readonly event: { readonly type: string }; readonly snapshot: ShownSnapshot }
   );
 
-/** Describes the existing actors as if each had just been created, parents first. */
+/** Describes the existing actors as if each had just been created. Parents come first. */
 export const describeActors = (trees: Iterable<ShownTree>, at: number): StatelyEvent[] =>
   [...trees].flatMap(flattenTree).map(({ path, parent, id, machine, state, tags }) => ({
     ...commonFields(path, at),
@@ -91,7 +91,7 @@ function describeNewActor(ref: AnyActorRef) {
   };
 }
 
-/** Returns the machine's id, or the actor's id for other logic. */
+/** Returns the machine's id, or the actor's id if its logic is not a state machine. */
 const machineOf = (ref: AnyActorRef): string => {
   const { logic }: { logic?: { id?: unknown } } = ref as { logic?: { id?: unknown } };
   return typeof logic?.id === 'string' ? logic.id : ref.id;
@@ -118,7 +118,7 @@ const hasStates = (machine: string): boolean => machines.some(({ id }) => id ===
 
 const definitions = new Map<string, string>();
 
-/** Returns the machine's configuration without functions, as JSON. */
+/** Serializes the machine's configuration as JSON, without its functions. */
 function machineDefinition(name: string): string {
   const cachedDefinition = definitions.get(name);
   if (cachedDefinition !== undefined) return cachedDefinition;

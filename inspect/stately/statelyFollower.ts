@@ -1,16 +1,16 @@
-/** Sends the actors to a client over a WebSocket: first the existing actors in slices, then all events. */
+/** Sends the actors to a client over a WebSocket. Sends the existing actors in slices, then all events. */
 import type { WebSocket } from 'ws';
 import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import type { StatelyEvent } from './stately.ts';
 
-/** Size of a slice, in characters. Each actor includes the definition of its machine. */
+/** Size of a slice, in characters. Each actor in it includes the definition of its machine. */
 const SLICE_LENGTH = 2 ** 18;
 /** Maximum size of the queued events, in characters. A client that falls further behind is disconnected. */
 const MAX_QUEUED_LENGTH = 2 ** 22;
-/** WebSocket close code "try again later". */
+/** WebSocket close code for "try again later". */
 const TRY_AGAIN_LATER = 1013;
 
-/** Disconnects a client that falls behind. The client can reconnect. */
+/** Sends actors and events to one client. A client that falls behind is disconnected and can reconnect. */
 export class StatelyFollower {
   readonly #socket: WebSocket;
   readonly #actors: StatelyEvent[];
@@ -50,7 +50,10 @@ export class StatelyFollower {
     this.#socket.close(TRY_AGAIN_LATER, 'too slow');
   }
 
-  /** Sends one slice, and the next one when the socket has written it. Other work of the node can run in between. */
+  /**
+   * Sends one slice, and the next one once the socket has written it, so that other work of the node can run in
+   * between.
+   */
   #sendSlice(): void {
     if (this.#isSending || this.#socket.readyState !== this.#socket.OPEN) return;
     const slice = this.#takeSlice();
@@ -66,7 +69,7 @@ export class StatelyFollower {
     this.#sendSlice();
   }
 
-  /** Returns the next actors, serialized on demand. After all actors, returns the queued events. */
+  /** Returns the next actors, which are serialized on demand. After all actors, returns the queued events. */
   #takeSlice(): string[] {
     const slice: string[] = [];
     for (let size = 0; size < SLICE_LENGTH && this.#actors.length > 0; size += slice.at(-1)?.length ?? 0)

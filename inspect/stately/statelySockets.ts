@@ -14,14 +14,14 @@ interface StatelySocketsOptions {
   readonly clock: Clock;
 }
 
-/** Maximum number of clients. Further ones are refused. */
+/** Maximum number of clients. Further clients are refused. */
 const MAX_SOCKETS = 8;
-/** Maximum size of a message from a client, in bytes. Clients need not send any messages. */
+/** Maximum size of a message from a client, in bytes. No client needs to send messages. */
 const MAX_MESSAGE_BYTES = 1024;
 /** Interval between pings, in milliseconds. A client that has not responded by the next ping is disconnected. */
 const PING_INTERVAL_MS = 30_000;
 
-/** Observes the actors while there is a client. */
+/** The connected clients. The node's actors are observed only while there are any. */
 export class StatelySockets {
   readonly #options: StatelySocketsOptions;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
