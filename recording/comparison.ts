@@ -1,4 +1,4 @@
-/** Compares the output of a replay with the recorded output. Both are compared in chronological order. */
+/** Compares the output of a replay with the recorded output, in chronological order. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { StateChange } from '../actors/status/sinceMap.ts';
@@ -11,30 +11,31 @@ export interface RecordingDifference {
   readonly at: number;
   /** The actor's path, or the pod's name followed by the JSON path in its status. */
   readonly subject: string;
-  /** Recorded value. Undefined if only the replay has one. */
+  /** Undefined if only the replay has a value. */
   readonly recorded?: unknown;
-  /** Replayed value. Undefined if only the recording has one. */
+  /** Undefined if only the recording has a value. */
   readonly replayed?: unknown;
 }
 
 export class ReplayComparison {
   readonly #stateChanges: StateChange[] = [];
   /**
-   * The replayed statuses by pod UID, as JSON. The first item is the latest one that matched the recording, and the
-   * others have not been compared yet.
+   * The replayed statuses by pod UID, as JSON. The first item is the latest status that matched the recording, and the
+   * remaining ones have not been compared yet.
    */
   readonly #replayedStatuses = new Map<string, unknown[]>();
-  /** The display names by pod UID, for pods whose first status in the list has been compared. */
+  /** The display names by pod UID. A pod is included once the first status in its list has been compared. */
   readonly #names = new Map<string, string>();
 
   /**
-   * Starts from a keyframe, whose statuses count as compared. The statuses that were deferred at the keyframe were
-   * published after it, so they are compared.
+   * Starts from a keyframe. Its published statuses count as compared, but the statuses in `untold` were published after
+   * the keyframe and are still to be compared.
    */
   startFrom({ statuses, untold = [] }: Keyframe): void {
     const publishedStatuses = [...Object.entries(statuses)].filter(([uid]) => !untold.some((each) => each.uid === uid));
     for (const [uid, status] of publishedStatuses) this.#replayedStatuses.set(uid, [status]);
-    // The keyframe does not contain the last status that the pods in `untold` published before it.
+    // The last status of these pods that was published before the keyframe is unknown, because the keyframe does not
+    // contain it.
     for (const { uid } of untold) this.#replayedStatuses.set(uid, [UNKNOWN_STATUS]);
     for (const uid of this.#replayedStatuses.keys()) this.#names.set(uid, uid);
     for (const { uid, status } of untold) this.addStatus(uid, status);
@@ -47,12 +48,12 @@ export class ReplayComparison {
   addStatus(uid: string, status: PodStatus | undefined): void {
     const statuses = this.#replayedStatuses.get(uid) ?? [];
     const statusJson = toJson(status);
-    // Like the recorder, skip a status that equals the previous one.
+    // Skip a status that equals the previous one, because the recorder does so too.
     if (statuses.length === 0 || !isDeepStrictEqual(statuses.at(-1), statusJson)) statuses.push(statusJson);
     this.#replayedStatuses.set(uid, statuses);
   }
 
-  /** Returns undefined if the replay matches the recorded line. */
+  /** Compares a recorded line with the replay. Returns undefined if they match. */
   compare(line: RecordingLine): RecordingDifference | undefined {
     if (line.kind === 'status') return this.#compareStatus(line);
     if (line.kind === 'ended') return this.#findUnrecorded(line);
@@ -65,8 +66,8 @@ export class ReplayComparison {
   }
 
   /**
-   * Skips statuses that only the replay published, because the replay publishes at once what a live agent publishes
-   * after persisting it, several changes at a time.
+   * Compares a status. Skips statuses that only the replay published, because a live agent persists statuses before it
+   * publishes them and thereby merges several changes, whereas the replay publishes each change at once.
    */
   #compareStatus({ at, uid, pod, status }: StatusLine): RecordingDifference | undefined {
     const statuses = this.#replayedStatuses.get(uid) ?? [];
@@ -83,8 +84,8 @@ export class ReplayComparison {
   }
 
   /**
-   * Expects that nothing remains to be compared, because an agent that was stopped properly has recorded everything
-   * that it published.
+   * Returns the first replayed state or status that was not recorded. There should be none, because an agent that stops
+   * properly has recorded everything that it published.
    */
   #findUnrecorded({
     at,
@@ -96,7 +97,7 @@ export class ReplayComparison {
     if (next !== undefined) return { at, subject: next.actor, replayed: next.state };
     for (const [uid, statuses] of this.#replayedStatuses) {
       const pod = this.#names.get(uid);
-      // The first status has been compared if the pod has a name here.
+      // If the pod has a name, the first status in its list has already been compared.
       if (statuses.length === (pod === undefined ? 0 : 1) || untold.includes(uid)) continue;
       const { path, left, right } = firstDifference(pod && statuses[0], statuses.at(-1)) ?? {
         path: '',

@@ -1,10 +1,10 @@
-/** Exports a recording in the format in which it is on disk. */
+/** Exports a recording without changing its format. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { isMissing } from '../host/files/fileErrors.ts';
 import { RecordingError } from './recordingError.ts';
 import { type Member, RecordingFile, readBytesAt } from './recordingFile.ts';
 
-/** Size of a read, in bytes. */
+/** Number of bytes to read at a time. */
 const READ_BYTES = 2 ** 20;
 
 /** A contiguous range of bytes that consists of whole members. */
@@ -15,8 +15,8 @@ interface ByteRange {
 }
 
 /**
- * Returns the bytes of all intact members of the recording at a path, from the first one at which a replay can start.
- * Undefined if there are none. Skips files that the recorder removes in the meantime.
+ * Returns the bytes of all intact members of a recording, starting with the first member at which a replay can start.
+ * Undefined if there is none. Skips files that the recorder deletes in the meantime.
  */
 export async function readRecordingBytes(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
   const { members } = (await RecordingFile.open(path).catch(unlessMissing)) ?? { members: [] };
@@ -56,7 +56,7 @@ async function* readRange(handle: FileHandle, { file, from, to }: ByteRange): As
   for (let offset = from; offset < to; offset += READ_BYTES) {
     const size = Math.min(READ_BYTES, to - offset);
     const bytes = await readBytesAt(handle, offset, size);
-    // Fail, because a reader would take a gap before the members that follow for a torn write.
+    // Fail, because a reader of the exported file would treat the gap as a torn write.
     if (bytes.length < size) throw new RecordingError(`${file}: became shorter while it was read`);
     yield bytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Records a node in a ring of files on disk: the inputs of its actors, their calls and state changes, and the statuses
- * and events that they publish. A failure of the recording never stops the node.
+ * Records a node in a ring of files on disk, i.e. the inputs of its actors, their calls and state changes, and the
+ * statuses and events that they publish. A failure of the recorder never stops the node.
  */
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
@@ -20,15 +20,15 @@ import { FileRing, type RingOptions } from './ring.ts';
 export interface FlightRecorderOptions extends RingOptions {
   readonly clock: Clock;
   readonly deflate: Deflate;
-  /** Identifies the program in the header of each segment. */
+  /** Identifies the program. Written to the header of each segment. */
   readonly program: Pick<SegmentHeader, 'machines' | 'versions' | 'life'>;
   /** Removes secrets from a value before it is recorded. */
   readonly redact: Redaction['redact'];
-  /** Called with the reason when writing fails, once per outage. */
+  /** Called with the error when writing starts to fail, but not again until a write has succeeded. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The part of the agent that the recorder reads. */
+/** The part of the agent that the recorder observes. */
 type ObservedAgent = Pick<NodeAgent, 'input' | 'draftKeyframe' | 'now' | 'subscribe' | 'unpublishedUids'>;
 
 interface RecorderProgress {
@@ -36,7 +36,7 @@ interface RecorderProgress {
   readonly lines: number;
   /** Number of compressed bytes written since the start. */
   readonly bytes: number;
-  /** Number of characters that wait to be written. */
+  /** Number of characters that have not been written yet. */
   readonly pendingLength: number;
   /** Number of lines lost since the last successful write. */
   readonly lostLines: number;
@@ -45,46 +45,46 @@ interface RecorderProgress {
 }
 
 export interface FlightRecorder {
-  /** Listeners for the node to call. Each records one kind of line. */
+  /** Listeners for the node to call, each of which records one kind of line. */
   readonly listeners: {
     readonly [K in 'record' | 'calls' | 'moves' | 'events']-?: NonNullable<NodeParts[K]>;
   };
   progress(): RecorderProgress;
-  /** Subscribes to the agent. Call it before the agent starts. */
+  /** Subscribes to the agent. Must be called before the agent starts. */
   start(agent: ObservedAgent): void;
-  /** Writes the pending lines. Resolves when they are written or the write has failed. */
+  /** Writes the pending lines. Resolves once the write has succeeded or failed. */
   flush(): Promise<void>;
   /**
-   * Resolves when everything up to now is on disk, so that a reader can open the files. Resolves at once if the last
-   * write started less than a second ago or writing currently fails. Callers need not limit their rate.
+   * Resolves when everything recorded so far is on disk, so that a reader can open the files. Resolves at once if the
+   * last write started less than a second ago or writes are failing, so callers need not limit their rate.
    */
   waitUntilWritten(): Promise<void>;
-  /** Writes the last lines. Call it after the agent has stopped. */
+  /** Writes the last lines. Must be called after the agent has stopped. */
   close(): Promise<void>;
 }
 
-/** Maximum delay before a line is written. */
+/** Maximum delay before a line is written, in milliseconds. */
 const FLUSH_INTERVAL_MS = 1_000;
-/** Number of pending characters that triggers a write at once. */
+/** Number of pending characters that triggers an immediate write. */
 const FLUSH_THRESHOLD_LENGTH = 2 ** 18;
 /**
- * Maximum number of pending characters, beyond which the pending lines are dropped. The longest line does not count,
- * because a manifest alone can be this long.
+ * Maximum number of pending characters. If there are more, the pending lines are dropped. The longest line does not
+ * count, because a single manifest can be this long.
  */
 const MAX_PENDING_LENGTH = 2 ** 21;
 /**
- * Number of entries after which another keyframe is written. The lines since the previous keyframe must also be at
- * least as long as that keyframe. The first limit bounds the replay up to a given time, and the second one prevents a
- * burst on a node with hundreds of pods from writing mostly keyframes.
+ * Minimum number of entries between keyframes. The lines between keyframes must also be at least as long as the
+ * previous keyframe. The first condition bounds the duration of a replay, and the second one prevents a burst on a node
+ * with hundreds of pods from writing mostly keyframes.
  */
 const KEYFRAME_INTERVAL_ENTRIES = 2_000;
-/** Number of steps of a keyframe in one turn of the event loop. A step covers about one actor. */
+/** Number of steps for serializing a keyframe in one turn of the event loop. A step covers about one actor. */
 const STEPS_PER_TURN = 100;
-/** Delay before the next attempt after a failed write. */
+/** Delay before writing again after a failed write. */
 const RETRY_DELAY_MS = 10_000;
 /** Timeout of a write. A disk that takes longer is considered hung. */
 const WRITE_TIMEOUT_MS = 10_000;
-/** Timeout of the final write, when the agent stops. */
+/** Timeout of the final write before the agent exits. */
 const FINAL_WRITE_TIMEOUT_MS = 2_000;
 
 export const createFlightRecorder = (options: FlightRecorderOptions): FlightRecorder => new Recorder(options);
@@ -95,18 +95,18 @@ class Recorder implements FlightRecorder {
   #agent: ObservedAgent | undefined;
   #pendingLines = new PendingLines();
   #entries = 0;
-  /** Length of the last keyframe and of the lines added since, in characters. */
+  /** Length of the last keyframe and of the lines added since then, in characters. */
   #segmentLengths = { keyframe: 0, since: 0 };
   #lostLineCount = 0;
   /** Number of members written. */
   #writtenMemberCount = 0;
   #writtenTotals = { lines: 0, bytes: 0 };
-  /** Whether lines have been lost, in which case the following lines cannot be replayed without another keyframe. */
+  /** Whether lines have been lost. The lines after them can only be replayed from another keyframe. */
   #needsKeyframe = false;
   #isFailing = false;
-  /** Monotonic time at which the last successful write started. Everything recorded before that is on disk. */
+  /** Monotonic time at which the last successful write started. Everything recorded before that time is on disk. */
   #lastWriteStartedAt = Number.NEGATIVE_INFINITY;
-  /** The write in progress. It stays set after the write has timed out. */
+  /** The write in progress. It remains set if the write has timed out but not completed. */
   #pendingAppend: Promise<void> | undefined;
   #timer: { readonly id: unknown; readonly ms: number } | undefined;
   #pendingWrite: Promise<void> | undefined;
@@ -136,7 +136,7 @@ class Recorder implements FlightRecorder {
 
   start(agent: ObservedAgent): void {
     this.#agent = agent;
-    // Lines recorded before the actors existed follow the header.
+    // Prepend the header, because lines may have been recorded before the agent was passed to `start`.
     const header = this.#createHeader(agent, agent.now(), 0);
     this.#pendingLines.prependHeader(header, runAllSteps(serializeHeader(header)), 'anew');
     this.#unsubscribe = agent.subscribe(this.#statusListener());
@@ -154,8 +154,8 @@ class Recorder implements FlightRecorder {
 
   waitUntilWritten = async (): Promise<void> => {
     if (this.#isFailing || this.#options.clock.monotonic() - this.#lastWriteStartedAt < FLUSH_INTERVAL_MS) return;
-    // Wait for a write in progress first. It does not include the lines added since it started, so another one may be
-    // required.
+    // Wait for a write in progress, and then write again, because lines that were added since the write started are not
+    // included.
     await this.#pendingWrite;
     if (!this.#isFailing && !this.#pendingLines.isEmpty) await this.flush();
   };
@@ -163,19 +163,21 @@ class Recorder implements FlightRecorder {
   async close(): Promise<void> {
     this.#unsubscribe();
     const unpublishedUids = this.#agent?.unpublishedUids() ?? [];
-    // Do not take a keyframe of a stopped agent.
+    // Clear the agent, because a stopped agent has no state for a keyframe.
     this.#agent = undefined;
     const finalWrite = (async () => {
       await this.#pendingWrite;
       this.#addEndedLine(unpublishedUids);
       await this.flush();
     })();
-    // A hung disk must not delay the exit of the agent.
+    // Limit the wait, because a hung disk must not delay the exit of the agent.
     await this.#withTimeout(FINAL_WRITE_TIMEOUT_MS, finalWrite).catch(() => {});
     this.#clearTimer();
   }
 
-  /** Records the number of lost lines, because no further segment header follows that would state it. */
+  /**
+   * Adds the final line, which includes the number of lost lines, because there is no later segment header that could.
+   */
   #addEndedLine(untold: readonly string[]): void {
     if (this.#needsKeyframe) this.#dropPending();
     this.#needsKeyframe = false;
@@ -216,7 +218,7 @@ class Recorder implements FlightRecorder {
     };
   }
 
-  /** Drops the pending lines. The lines that follow cannot be replayed without another keyframe. */
+  /** Drops the pending lines. Later lines can only be replayed from another keyframe. */
   #dropPending(): void {
     this.#lostLineCount += this.#pendingLines.take()?.count ?? 0;
     this.#needsKeyframe = true;
@@ -271,7 +273,7 @@ class Recorder implements FlightRecorder {
     this.#writtenTotals.bytes += member.length;
   }
 
-  /** Takes the pending lines, and starts a new segment header if `inNew` is set or the last keyframe is old enough. */
+  /** Takes the pending lines. Also starts a keyframe if `inNew` is set or the last keyframe is old enough. */
   #takePending(inNew: boolean): {
     readonly pending?: PendingText | undefined;
     readonly header?: Promise<PendingText | undefined>;

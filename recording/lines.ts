@@ -1,7 +1,7 @@
 /**
- * The lines of a recording, each of which is one JSON object. A recording covers one or more lives of an agent, in
- * order. A life consists of segments, each of which starts with a `began` line, and all lines are in the order in which
- * they happened.
+ * Defines the lines of a recording, each of which is a JSON object. A recording covers one or more lives of an agent,
+ * i.e. the time from each start of the agent to its end. A life consists of segments, each of which starts with a
+ * `began` line. All lines are in the order in which they occurred.
  */
 
 import type { RecordedInput } from '../actors/boundary.ts';
@@ -12,29 +12,34 @@ import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { RecordedEvent } from '../kubernetes/events/recordedEvent.ts';
 import type { NodeInput } from '../machines/node/context.ts';
 
-/** Version of the format. Since version 2 a keyframe contains each object once (`repeatedParts.ts`). */
+/** Version of the format. Since version 2, a keyframe contains each object only once (`repeatedParts.ts`). */
 export const FORMAT_VERSION = 2;
 
-/** The header of a segment. It contains everything that a replay needs in order to start there. */
+/** The header of a segment, which contains everything that is needed to start a replay at this position. */
 export interface SegmentHeader {
   readonly kind: 'began';
   readonly at: number;
   readonly format: typeof FORMAT_VERSION;
-  /** Digest of the state machines. Machines with a different digest may take different transitions. */
+  /** Digest of the agent's state machines. Machines with different digests may take different transitions. */
   readonly machines: string;
   readonly versions: { readonly statelet: string; readonly node: string };
-  /** Identifies the life of the agent. All of its segments have the same value. */
+  /** Identifies the life of the agent. The value is the same in all segments of a life. */
   readonly life: string;
   readonly input: NodeInput;
-  /** State of the actors at the start of the segment. Undefined in the first segment of a life. */
+  /**
+   * State of the actors at the start of the segment. Undefined in the first segment of a life, which starts without
+   * actors.
+   */
   readonly from?: Keyframe;
   /** Number of lines lost just before this one. */
   readonly missed?: number;
-  /** Number of members of the same life written before this one. If fewer are present, some have been lost. */
+  /**
+   * Number of members of the same life that were written before this one. If fewer are present, some have been lost.
+   */
   readonly before?: number;
 }
 
-/** A call that was sent through a port, or one that its actor has canceled. */
+/** A call that an actor made through a port, or that it canceled. */
 type CallLine = { readonly kind: 'asked' } & PortCall;
 
 /** An actor entered a state. */
@@ -54,11 +59,11 @@ export interface StatusLine {
 /** An event that a machine published. */
 export type EventLine = { readonly kind: 'event'; readonly at: number } & Omit<RecordedEvent, 'type'>;
 
-/** The agent stopped. A life without this line was killed or is still running. */
+/** The agent stopped. If a life has no such line, its agent was killed or is still running. */
 interface EndedLine {
   readonly kind: 'ended';
   readonly at: number;
-  /** The UIDs of the pods whose latest status had not been published when the agent stopped. */
+  /** The UIDs of the pods whose latest status was still unpublished when the agent stopped. */
   readonly untold?: readonly string[];
   /** Number of lines lost just before this one. */
   readonly missed?: number;

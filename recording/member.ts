@@ -1,7 +1,7 @@
 /**
- * Encodes and parses the gzip members of a recording file, which `zcat` can read. The header of each member states its
- * size and the time of its first line, so that a reader can search the file without decompressing it and can detect a
- * torn end.
+ * Encodes and parses the gzip members of a recording file, which can be read with `zcat`. The header of each member
+ * contains its size and the time of its first line, so that a reader can search the file without decompressing it and
+ * can detect a torn write at its end.
  */
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
@@ -13,18 +13,18 @@ export interface MemberHead {
   /** Time of the first line, in milliseconds since the epoch. */
   readonly at: number;
   /**
-   * Whether a replay can start at the first line. `anew` marks the start of a life or of a file, which need not
-   * continue the previous member. `again` marks a keyframe inside a segment that continues.
+   * Whether a replay can start at the first line. `anew` marks the start of a life or of a file, where the previous
+   * member may be missing. `again` marks a keyframe within a file.
    */
   readonly startKind: (typeof START_KINDS)[number];
-  /** Number of entries, i.e. inputs of actors. */
+  /** Number of entries, i.e. inputs that actors received. */
   readonly entries: number;
-  /** Number of failures: failed calls and Warning events. */
+  /** Number of failed calls and Warning events. */
   readonly failures: number;
 }
 
 const START_KINDS = ['no', 'again', 'anew'] as const;
-/** Maximum size of a member, in bytes. A larger size means that the header is damaged. */
+/** Maximum size of a member, in bytes. If a header states a larger size, it is damaged. */
 const MAX_MEMBER_BYTES = 2 ** 28;
 /** The latest time that a Date can represent, in milliseconds since the epoch. */
 const MAX_DATE_MS = 8.64e15;
@@ -34,14 +34,17 @@ export interface MemberText extends Omit<MemberHead, 'size'> {
   readonly text: string;
 }
 
-/** Compresses to a raw deflate stream, without a gzip header. */
+/** Compresses bytes to a raw deflate stream, i.e. without a gzip header. */
 export type Deflate = (bytes: Uint8Array) => Promise<Uint8Array>;
 
-/** The first bytes of every member. RFC 1952: magic, deflate, FEXTRA, no time, no extra flags, unknown system. */
+/**
+ * The first bytes of every member, according to RFC 1952. They are the magic number, deflate, FEXTRA, no time, no extra
+ * flags and an unknown system.
+ */
 export const MAGIC_BYTES = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255]);
 /**
- * ID of our gzip extra field. The field contains the size of the member, its time, whether a replay can start there,
- * and the numbers of entries and failures.
+ * ID of this format's extra field in the gzip header. The field contains the size of the member, its time, whether a
+ * replay can start there, and the numbers of entries and failures.
  */
 const FIELD_ID = Buffer.from('SL');
 const FIELD_BYTES = 4 + 8 + 1 + 4 + 4;

@@ -1,23 +1,23 @@
-/** Queues the lines that wait to be written. */
+/** Queues lines until they are written. */
 import * as z from 'zod/mini';
 import type { RecordingLine, SegmentHeader } from './lines.ts';
 import type { MemberText } from './member.ts';
 import { replaceRepeatedObjects } from './repeatedParts.ts';
 
 export interface PendingText extends MemberText {
-  /** Number of lines, without the segment header. */
+  /** Number of lines, excluding the segment header. */
   readonly count: number;
   /** Number of lost lines that the segment header states. */
   readonly lostLines?: number | undefined;
 }
 
-/** The field of a probe's response that states the result. */
+/** The field of a probe's response that contains its result. */
 const probeResponse = z.looseObject({ result: z.string() });
 
 /** Maximum number of failing probes to remember. */
 const MAX_FAILING_PROBES = 10_000;
 
-/** Counts failures. A probe that fails repeatedly counts once until it succeeds. */
+/** Counts failures. A probe that keeps failing counts only once until it succeeds. */
 class FailureCounter {
   readonly #failingProbes = new Set<string>();
 
@@ -57,7 +57,10 @@ export class PendingLines {
     return this.#length;
   }
 
-  /** Length without the longest line, in characters. The caller holds the content of that line in memory anyway. */
+  /**
+   * Length without the longest line, in characters. The longest line is excluded, because its content is in the
+   * caller's memory anyway.
+   */
   get lengthWithoutLongest(): number {
     return this.#length - this.#longestLine;
   }
@@ -69,7 +72,7 @@ export class PendingLines {
   /** Appends a line and returns its length in characters. */
   add(line: RecordingLine): number {
     if (this.isEmpty) this.#at = line.at;
-    // Serialize at once, so that the objects can be garbage-collected.
+    // Serialize the line at once, so that its objects can be garbage-collected.
     const lineJson = JSON.stringify(line);
     this.#lines.push(lineJson);
     this.#addLength(lineJson);
@@ -78,7 +81,7 @@ export class PendingLines {
     return lineJson.length;
   }
 
-  /** Prepends a segment header, whose serialized form is `text`. */
+  /** Prepends a segment header. `text` is its serialized form. */
   prependHeader({ at, missed }: SegmentHeader, text: string, begins: 'anew' | 'again'): void {
     this.#lines.unshift(text);
     this.#addLength(text);
@@ -102,7 +105,9 @@ export class PendingLines {
   }
 }
 
-/** Serializes a segment header in short steps. Objects that several actors of the keyframe share are written once. */
+/**
+ * Serializes a segment header in short steps. An object that several actors of the keyframe share is written only once.
+ */
 export function* serializeHeader({ from, ...began }: SegmentHeader): Generator<void, string> {
   return JSON.stringify(from === undefined ? began : { ...began, from: yield* replaceRepeatedObjects(from) });
 }

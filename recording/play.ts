@@ -1,4 +1,4 @@
-/** Replays recordings, either up to a time or completely while comparing the result with the recorded output. */
+/** Replays recordings, either up to a time, or completely while comparing the replay with the recorded output. */
 import type { InspectionEvent } from 'xstate';
 import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
@@ -20,15 +20,19 @@ import {
 
 /** A recording replayed up to a time. */
 export interface ReplayedState {
-  /** The agent at that time. The caller must stop it. */
+  /** The agent at that time, which the caller must stop. */
   readonly agent: NodeAgent;
   /**
-   * The requested time, or that of the last recorded line if the recording ends earlier. Milliseconds since the epoch.
+   * The requested time, or the time of the last recorded line if the recording ends earlier. Milliseconds since the
+   * epoch.
    */
   readonly at: number;
 }
 
-/** Throws if the recording cannot be read or was made with different machines, whose transitions may differ. */
+/**
+ * Throws if this version does not support the recording's format, or if its state machines differ from the recorded
+ * ones and may thus take different transitions.
+ */
 function assertSameMachines({ machines: recorded, versions, foreign: foreignHeader }: Stretch, machines: string): void {
   if (foreignHeader) throw new RecordingError(unsupportedFormatMessage(foreignHeader));
   if (recorded === machines) return;
@@ -39,14 +43,14 @@ function assertSameMachines({ machines: recorded, versions, foreign: foreignHead
 
 interface PlayTo extends Pick<NodeParts, 'moves'> {
   readonly until: number;
-  /** Digest of the machines of this program. */
+  /** Digest of this program's state machines. */
   readonly machines: string;
   /**
-   * Time from which the replay must pass through `inspect`. If undefined, the replay starts at the last keyframe before
-   * `until`.
+   * Time from which all events must be passed to `inspect`, so that the replay starts at the last keyframe before it.
+   * The default is `until`.
    */
   readonly since?: number;
-  /** Called with every inspection event of XState and the recorded time. */
+  /** Called with each inspection event of XState and its recorded time. */
   readonly inspect?: (event: InspectionEvent, at: number) => void;
 }
 
@@ -70,7 +74,7 @@ export async function replayUntil(
   agent.start();
   try {
     for await (const line of readStretchLines(file, stretch, replayStart)) {
-      // Clamp to the start, because the recording contains nothing earlier.
+      // Clamp the time to the start, because the recording contains nothing earlier.
       at = Math.max(replayStart.at, Math.min(line.at, until));
       if (line.at > until) break;
       if (isEntry(line)) await enterOrThrow(enterEntry, line);
@@ -83,7 +87,10 @@ export async function replayUntil(
   return { agent, at };
 }
 
-/** Replays a stretch from one of its keyframes in steps, each up to the time that the caller requests. */
+/**
+ * Replays a stretch of a recording from one of its keyframes in steps, each of which ends at the time that the caller
+ * requests.
+ */
 export class StretchPlayer {
   readonly #replayStart: ReplayStart;
   readonly #replay: Replay;
@@ -96,7 +103,7 @@ export class StretchPlayer {
     this.#nextMember = beginning.member;
   }
 
-  /** Throws a `RecordingError` if the machines of this program cannot replay the stretch. */
+  /** Throws a `RecordingError` if this program's state machines cannot replay the stretch. */
   static async create(
     file: RecordingFile,
     stretch: Stretch,
@@ -114,8 +121,8 @@ export class StretchPlayer {
   }
 
   /**
-   * Plays all members that start at or before `until`. Calls `onMoment` after all entries with the same timestamp. If
-   * it rejects, the player is in an undefined state and must be discarded.
+   * Replays all members that start at or before `until`. Calls `onMoment` after all entries with the same timestamp.
+   * After a rejection, the player's state is undefined and the player must be discarded.
    */
   async playTo(until: number, file: RecordingFile, stretch: Stretch, onMoment: (at: number) => void): Promise<void> {
     const nextStart = stretch.replayStarts.find(({ member }) => member > this.#replayStart.member);
@@ -166,11 +173,13 @@ async function enterOrThrow(enter: Replay['enterEntry'], line: EntryLine): Promi
   }
 }
 
-/** Wraps an error that a machine throws during a replay, which may send inputs that a live node never sends. */
+/**
+ * Wraps an error that a machine throws during a replay, in which it may receive inputs that a live node never sends.
+ */
 const createReplayError = (at: number, cause: unknown): RecordingError =>
   new RecordingError(`${new Date(at).toISOString()}: it cannot be replayed: ${messageOf(cause)}`, { cause });
 
-/** The numbers of compared lines by kind, and the first mismatch if there is one. */
+/** The numbers of compared lines by kind, and the first mismatch, if any. */
 export interface CheckResult {
   readonly entries: number;
   readonly states: number;
@@ -178,7 +187,7 @@ export interface CheckResult {
   readonly difference?: RecordingDifference;
 }
 
-/** Replays a whole stretch and compares every state and status with the recording. */
+/** Replays a whole stretch of a recording and compares each state and status with the recorded one. */
 export async function checkStretch(file: RecordingFile, stretch: Stretch, machines: string): Promise<CheckResult> {
   const [beginning] = stretch.replayStarts;
   const counts = { entries: 0, states: 0, statuses: 0 };
@@ -206,7 +215,7 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
   }
 }
 
-/** Creates the difference for a recorded input that no actor of the replay expects. */
+/** Creates the difference for a recorded input that no actor in the replay expects. */
 const unexpectedEntry = ({ at, actor, source, kind }: EntryLine): RecordingDifference => ({
   at,
   subject: actor === '' ? 'node' : actor,

@@ -1,16 +1,19 @@
-/** Parses the lines of a recording. The file may come from another version or be no recording at all. */
+/**
+ * Parses the lines of a recording. The file may have been written by a different version or may not be a recording at
+ * all.
+ */
 import * as z from 'zod/mini';
 import { parsedJson } from '../base/parsedJson.ts';
 import { FORMAT_VERSION, type RecordingLine } from './lines.ts';
 import { isWithinLimits, restoreRepeatedObjects, type WithoutRepeats } from './repeatedParts.ts';
 
 const object = z.looseObject({});
-/** Range of a Date, in milliseconds since the epoch. */
+/** A timestamp within the range of a Date, in milliseconds since the epoch. */
 const timestampSchema = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
 const commonFields = { at: timestampSchema };
 const entryFields = { ...commonFields, actor: z.string(), source: z.string() };
 const stringSchema = z.string();
-/** The written form of a keyframe, in which objects that actors share are listed separately. */
+/** The serialized form of a keyframe, in which objects that several actors share are listed separately. */
 const serializedKeyframeSchema = z
   .object({ value: z.unknown(), shared: z.array(z.unknown()) })
   .check(z.refine((written: WithoutRepeats) => isWithinLimits(written)));
@@ -72,11 +75,11 @@ const lineSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Returns undefined if this version does not support the line. */
+/** Parses a line. Returns undefined if this version does not support the line. */
 export function readLine(json: string): RecordingLine | undefined {
   const result = lineSchema.safeParse(parsedJson(json));
-  // The fields that the schema does not check were written by the same program, or are validated when the line is
-  // replayed.
+  // Safe cast: fields that the schema does not check were written by the same program or are validated during the
+  // replay.
   return result.success ? (result.data as unknown as RecordingLine) : undefined;
 }
 
@@ -88,16 +91,16 @@ const foreignHeaderSchema = z.looseObject({
   versions: z.optional(z.looseObject({ statelet: z.optional(stringSchema) })),
 });
 
-/** A segment header in the format of another version. */
+/** A segment header in the format of a different version. */
 export interface ForeignHeader {
   readonly at: number;
   readonly format: string;
   readonly life: string;
-  /** The version of statelet that wrote it, if the header has one where this version expects it. */
+  /** The version of statelet that wrote the header, if the header contains it in the expected field. */
   readonly statelet: string;
 }
 
-/** Returns undefined unless the line is a segment header in a format that this version does not support. */
+/** Parses a segment header in a format that this version does not support. Returns undefined for all other lines. */
 export function readForeignHeader(json: string): ForeignHeader | undefined {
   const { data } = foreignHeaderSchema.safeParse(parsedJson(json));
   if (data === undefined || data.format === FORMAT_VERSION) return undefined;

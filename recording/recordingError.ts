@@ -1,4 +1,4 @@
-/** A problem with a recording, with a message for the user. */
+/** A problem with a recording. The message is shown to the user. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }

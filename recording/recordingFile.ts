@@ -1,4 +1,4 @@
-/** Reads recordings, i.e. an exported file or the directory of a ring. Ignores a torn write at the end. */
+/** Reads a recording from an exported file or from the directory of a ring. Ignores a torn write at the end. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { HEADER_BYTES, MAGIC_BYTES, type MemberHead, parseMemberHead } from './m
 import { RecordingError } from './recordingError.ts';
 import { sortRingNames } from './ring.ts';
 
-/** A member and its position. */
+/** A member and its position in a file. */
 export interface Member extends MemberHead {
   readonly file: string;
   readonly offset: number;
@@ -20,13 +20,13 @@ export interface Member extends MemberHead {
 export type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer | Promise<Buffer>;
 
 interface OpenOptions {
-  /** An earlier result for the same path. Its members are not parsed again, because files only grow. */
+  /** The previous result for the same path. Its members are not parsed again, because files only grow. */
   readonly previousFile?: RecordingFile | undefined;
-  /** Decompresses in the thread pool of Node.js by default. */
+  /** Decompresses a member. By default, this happens in the thread pool of Node.js. */
   readonly decompress?: Decompress | undefined;
 }
 
-/** The members of a file. `fileIdentity` changes if a different file is created at the path. */
+/** The members of a file. `fileIdentity` changes if the path refers to a different file. */
 interface ParsedFile {
   readonly fileIdentity: string;
   readonly members: readonly Member[];
@@ -43,7 +43,10 @@ export class RecordingFile {
     this.#decompress = expand;
   }
 
-  /** Rejects with a system error if the path cannot be read. A file without a recording has no members. */
+  /**
+   * Opens a recording. Rejects with a `RecordingError` if there is no recording at the path, and with a system error if
+   * it cannot be read. A file that is not a recording has no members.
+   */
   static async open(
     path: string,
     { previousFile, decompress = expandInThreadPool }: OpenOptions = {},
@@ -57,7 +60,7 @@ export class RecordingFile {
     if (!stats.isDirectory() && !stats.isFile()) throw new RecordingError(`${path}: expected a file or a directory`);
     const files = new Map<string, ParsedFile>();
     for (const file of stats.isDirectory() ? await ringFiles(path) : [path]) {
-      // The recorder may have removed the file in the meantime.
+      // Skip a missing file, because the recorder may have deleted it in the meantime.
       const previousResult = previousFile === undefined ? undefined : previousFile.#files.get(file);
       const parsedFile = await parseFile(file, previousResult).catch((error) =>
         isMissing(error) && file !== path ? undefined : Promise.reject(error),
@@ -67,10 +70,7 @@ export class RecordingFile {
     return new RecordingFile(files, decompress);
   }
 
-  /**
-   * Whether the next member, if any, does not depend on this one. If so, damage in this member is treated as a torn
-   * write.
-   */
+  /** Whether no member after this one depends on it. If so, damage in it is treated as a torn write. */
   isLast(member: Member): boolean {
     const nextMember = this.members[this.members.indexOf(member) + 1];
     return nextMember === undefined || nextMember.startKind === 'anew' || nextMember.file !== member.file;
@@ -97,7 +97,7 @@ export class RecordingFile {
   }
 }
 
-/** Maximum size of a decompressed member, in bytes. The keyframe of the largest node has a tenth of this size. */
+/** Maximum size of a decompressed member, in bytes. The keyframe of the largest node takes a tenth of this size. */
 const MAX_EXPANDED_BYTES = 2 ** 28;
 
 const expandInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
@@ -109,8 +109,7 @@ async function ringFiles(directory: string): Promise<string[]> {
 }
 
 /**
- * Returns a string that identifies a file. It includes the creation time, because a file system can reuse an inode
- * number.
+ * Returns a string that identifies a file. It includes the creation time, because file systems can reuse inode numbers.
  */
 const getFileIdentity = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
 
@@ -133,10 +132,10 @@ async function parseFile(file: string, before: ParsedFile | undefined): Promise<
   }
 }
 
-/** Size of a read, in bytes. */
+/** Number of bytes to read at a time. */
 const READ_BYTES = 2 ** 20;
 
-/** Parses the members that follow `lastKnownMember`, or all members of the file if `lastKnownMember` is undefined. */
+/** Parses the members after `lastKnownMember`, or all members of the file if `lastKnownMember` is undefined. */
 async function parseMembersAfter(
   handle: FileHandle,
   file: string,
@@ -144,7 +143,7 @@ async function parseMembersAfter(
   end: number,
 ): Promise<Member[]> {
   const members: Member[] = [];
-  // Most members are small, so one read covers many headers.
+  // Read a large block, because most members are small and the block then contains many headers.
   let readBlock: { readonly from: number; readonly bytes: Buffer } = { from: 0, bytes: Buffer.alloc(0) };
   for (let offset = lastKnownMember === undefined ? 0 : lastKnownMember.offset + lastKnownMember.size; offset < end; ) {
     if (offset + HEADER_BYTES > readBlock.from + readBlock.bytes.length)
@@ -158,12 +157,12 @@ async function parseMembersAfter(
 }
 
 /**
- * Skips damaged bytes. Returns the offset of the next member that starts with a keyframe in a new file or life, or
- * `end`. Members in between depend on the damaged one.
+ * Skips damaged bytes. Returns the offset of the next member at the start of a file or life, or `end` if there is none.
+ * All members before it depend on the damaged one.
  */
 async function findNextSegment(handle: FileHandle, from: number, end: number): Promise<number> {
   for (let offset = from; offset < end; offset += READ_BYTES) {
-    // Read one header more, because a header can span two reads.
+    // Read an additional header, because a header can span two reads.
     const bytes = await readBytesAt(handle, offset, READ_BYTES + HEADER_BYTES);
     for (let at = bytes.indexOf(MAGIC_BYTES); at >= 0 && at < READ_BYTES; at = bytes.indexOf(MAGIC_BYTES, at + 1)) {
       if (parseMemberHead(bytes.subarray(at))?.startKind === 'anew') return offset + at;

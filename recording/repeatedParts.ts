@@ -1,35 +1,35 @@
 /**
- * The written form of a keyframe, in which many actors refer to the same object, e.g. each of a thousand containers to
- * its pod. Such an object is written once, in a list, and every reference to it is its index in the list. Otherwise the
- * size of the keyframe would grow with the square of the number of containers in a pod.
+ * Converts keyframes to and from their serialized form. In a keyframe, many actors refer to the same object, e.g. each
+ * of a thousand containers to its pod. Each such object is written once, in a list, and references to it are indexes in
+ * this list. Otherwise the size of the keyframe would grow with the square of the number of containers in a pod.
  */
 
 import { isObject } from '../base/isObject.ts';
 import { lookUp } from '../base/lookUp.ts';
 
 /**
- * The only key of a reference. A number is an index in `shared`. An object is an original object that has this key
- * itself.
+ * The only key of a reference. If its value is a number, it is an index in `shared`. If it is an object, it is an
+ * original object that has this key.
  */
 const REFERENCE_KEY = '$shared';
 
 export interface WithoutRepeats {
   readonly value: unknown;
-  /** The referenced objects, by index. They may contain references. */
+  /** The objects that are referenced by index. They may contain references themselves. */
   readonly shared: unknown[];
 }
 
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /**
- * Number of levels whose objects are processed in separate steps. Below them are the contexts of the actors of a pod,
- * and the statuses of containers.
+ * Depth up to which objects are processed in separate steps. The contexts of a pod's actors and the statuses of
+ * containers are at deeper levels.
  */
 const STEP_LEVELS = 7;
 
 /**
- * Replaces each object that occurs repeatedly in plain data with a reference, in short steps, because the keyframe of a
- * node may have thousands of actors.
+ * Replaces each object that occurs repeatedly with a reference. The generator yields after short steps, because the
+ * keyframe of a node may have thousands of actors.
  */
 export function* replaceRepeatedObjects(value: unknown): Generator<void, WithoutRepeats> {
   const repeatedObjects = yield* findRepeated(value);
@@ -63,20 +63,20 @@ export function* replaceRepeatedObjects(value: unknown): Generator<void, Without
   return { value: yield* replaceRepeatsInSteps(value, STEP_LEVELS), shared: sharedObjects };
 }
 
-/** Wraps an object that looks like a reference, so that it is not read as one. */
+/** Wraps an object that looks like a reference, so that it is not restored as one. */
 const escapeReference = (copy: unknown): unknown =>
   isObject(copy) && Object.hasOwn(copy, REFERENCE_KEY) ? { [REFERENCE_KEY]: copy } : copy;
 
 /**
- * Maximum number of values in a keyframe after all references are expanded. The largest pods reach a third of it. A
- * file whose references nest exponentially is rejected, because any JSON of its keyframe would be as large.
+ * Maximum number of values in a keyframe with all references expanded. The largest pods reach a third of this. A file
+ * whose references nest exponentially is rejected, because its keyframe would be as large in any JSON output.
  */
 const MAX_EXPANDED_VALUES = 1e9;
 
-/** Maximum depth of a keyframe including its references, because it is read recursively. */
+/** Maximum depth of a keyframe with all references expanded, because a keyframe is processed recursively. */
 const MAX_DEPTH = 1_000;
 
-/** Number of values in a part of a keyframe after expansion, and their maximum depth. */
+/** Number of values in a part of a keyframe with all references expanded, and their maximum depth. */
 interface Extent {
   readonly size: number;
   readonly depth: number;
@@ -85,7 +85,7 @@ interface Extent {
 const LEAF_EXTENT: Extent = { size: 1, depth: 0 };
 const UNBOUNDED_EXTENT: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
 
-/** Whether a keyframe is within the limits of size and depth. Visits each written value once. */
+/** Whether a keyframe is within the limits of size and depth. Visits each serialized value once. */
 export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats): boolean {
   const extents = new Map<number, Extent>();
   const measureExtent = (each: unknown, level: number): Extent => {
@@ -103,9 +103,9 @@ export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats)
   };
   const measureSharedExtent = (index: number, level: number): Extent => {
     const cachedExtent = extents.get(index);
-    // A part that was measured at a lower level may be too deep at this one.
+    // An object that was measured at a shallower level may be too deep at this level.
     if (cachedExtent !== undefined) return level + cachedExtent.depth > MAX_DEPTH ? UNBOUNDED_EXTENT : cachedExtent;
-    // Damaged data may contain a circular reference, which `restoreRepeatedObjects` reads as null.
+    // End a circular reference here. Damaged data may contain one, and `restoreRepeatedObjects` restores it as null.
     extents.set(index, LEAF_EXTENT);
     const extent = measureExtent(sharedObjects[index], level);
     extents.set(index, extent);
@@ -115,8 +115,8 @@ export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats)
 }
 
 /**
- * Reverses `replaceRepeatedObjects`. All references to an object yield the same object. A dangling reference becomes
- * null.
+ * Reverses `replaceRepeatedObjects`. All references to an object yield the same object. A reference to a missing object
+ * becomes null.
  */
 export function restoreRepeatedObjects({ value, shared: sharedObjects }: WithoutRepeats): unknown {
   const restoredObjects = new Map<number, unknown>();
@@ -129,7 +129,7 @@ export function restoreRepeatedObjects({ value, shared: sharedObjects }: Without
   };
   const restoreShared = (index: number): unknown => {
     if (!restoredObjects.has(index)) {
-      // Damaged data may contain a circular reference, which is restored as null.
+      // End a circular reference, which damaged data may contain, with null.
       restoredObjects.set(index, null);
       restoredObjects.set(index, restoreValue(sharedObjects[index] ?? null));
     }
@@ -138,11 +138,11 @@ export function restoreRepeatedObjects({ value, shared: sharedObjects }: Without
   return restoreValue(value);
 }
 
-/** Finds the non-empty objects that occur more than once. */
+/** Finds the non-empty objects that occur repeatedly. */
 function* findRepeated(value: unknown): Generator<void, ReadonlySet<object>> {
   const visitedObjects = new Set<object>();
   const repeatedObjects = new Set<object>();
-  /** Records an object. Returns whether the object occurs for the first time. */
+  /** Records an object. Returns whether this is its first occurrence. */
   const markVisited = (node: PlainObject | readonly unknown[]): boolean => {
     if (!visitedObjects.has(node)) return visitedObjects.add(node) === visitedObjects;
     if (Object.keys(node).length > 0) repeatedObjects.add(node);

@@ -1,4 +1,4 @@
-/** Writes a ring of files. Deletes the oldest files when the total size exceeds a limit. */
+/** Writes to a ring of files, i.e. deletes the oldest files when the total size exceeds a limit. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../host/files/fileErrors.ts';
@@ -12,14 +12,14 @@ export interface RingOptions {
   readonly sizeBytes: number;
 }
 
-/** Number of files in a full ring. Each file has a corresponding fraction of the total size. */
+/** Number of files in a full ring, each of which has an equal share of the total size. */
 const FILE_COUNT = 8;
 const NAME_PATTERN = /^(\d{8,12})\.jsonl\.gz$/;
 const NUMBER_DIGITS = 8;
 const MAX_NUMBER = 999_999_999_999;
 /**
- * Without O_CREAT, because a file that was removed meanwhile must not be created again without the header that a file
- * starts with. O_NOFOLLOW and O_NONBLOCK protect against a symlink or a pipe in its place.
+ * Flags for appending to a file. O_CREAT is not set, because a file that was deleted in the meantime must not be
+ * recreated without the header at its start. O_NOFOLLOW and O_NONBLOCK protect against a symlink or a pipe at its path.
  */
 const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -30,13 +30,13 @@ interface RingFile {
 
 const parseFileNumber = (name: string): number => Number(NAME_PATTERN.exec(name)?.[1]);
 
-/** Filters names for those of a ring's files and sorts them from oldest to newest. */
+/** Returns the names that belong to files of a ring, from oldest to newest. */
 export const sortRingNames = (names: readonly string[]): string[] =>
   names.filter((name) => NAME_PATTERN.test(name)).sort((one, other) => parseFileNumber(one) - parseFileNumber(other));
 
 export class FileRing {
   readonly #options: RingOptions;
-  /** The files from oldest to newest. Undefined if the directory has not been read since the last failure. */
+  /** The files from oldest to newest. Undefined if the directory must be read, i.e. initially and after a failure. */
   #ringFiles: RingFile[] | undefined;
   /** The file that is being written. */
   #currentFile: RingFile | undefined;
@@ -52,7 +52,7 @@ export class FileRing {
   }
 
   /**
-   * Appends to the current file, or to a new one if `inNew` is set. After a failure the state of the directory is
+   * Appends to the current file, or to a new file if `inNew` is set. After a failure, the state of the directory is
    * unknown, so the next call reads the directory and starts a new file.
    */
   async append(bytes: Uint8Array, { inNew }: { readonly inNew: boolean }): Promise<void> {
@@ -68,7 +68,7 @@ export class FileRing {
   }
 
   /**
-   * Creates the next file with `bytes`. Never overwrites an existing file, and removes the new file if the write fails.
+   * Creates the next file with `bytes`. Never overwrites an existing file, and deletes the new file if the write fails.
    */
   async #createFile(bytes: Uint8Array, files: RingFile[]): Promise<RingFile> {
     if (this.#lastFileNumber >= MAX_NUMBER)
@@ -97,8 +97,8 @@ export class FileRing {
   }
 
   /**
-   * Lists the files of earlier agents. Creates the directory if it is missing but not its parent, because the parent
-   * may be a file system that is not mounted.
+   * Lists the files of previous agents. Creates the directory if it is missing, but not its parent, which may be the
+   * mount point of a file system that is not mounted.
    */
   async #listFiles(): Promise<RingFile[]> {
     const { files, directory } = this.#options;
@@ -116,7 +116,8 @@ export class FileRing {
   }
 
   /**
-   * Deletes the oldest files to free up space for `bytes`. A file that cannot be deleted counts towards the total size.
+   * Deletes the oldest files until `bytes` fit. A file that cannot be deleted continues to count towards the total
+   * size.
    */
   async #deleteOldest(ringFiles: RingFile[], bytes: number): Promise<void> {
     const { files, sizeBytes } = this.#options;

@@ -1,4 +1,4 @@
-/** Formats a recording as text for people, without replaying it. */
+/** Formats a recording as readable text, without replaying it. */
 import * as z from 'zod/mini';
 import type { RecordedInput } from '../actors/boundary.ts';
 import { goDuration } from '../base/duration.ts';
@@ -15,7 +15,10 @@ interface StoryOptions {
   readonly until: number;
 }
 
-/** Yields the lines of all lives up to a time. Replaces lines that this version cannot read with a note. */
+/**
+ * Yields the formatted lines of all lives of the agent up to a time. A line that this version cannot read is replaced
+ * with a note.
+ */
 export async function* formatStory(file: RecordingFile, { until }: StoryOptions): AsyncGenerator<string> {
   const formatter = new StoryFormatter();
   for (const member of file.members) {
@@ -24,13 +27,13 @@ export async function* formatStory(file: RecordingFile, { until }: StoryOptions)
     if (lines === undefined || typeof lines === 'string') continue;
     for (const json of lines) {
       const formattedText = formatter.format(json, until);
-      // Untrusted text must not break the line.
+      // Escape the text, because untrusted content must not break the line.
       if (formattedText !== undefined) yield printableLine(formattedText);
     }
   }
 }
 
-/** Returns the message about a damaged member. The members after it are still formatted. */
+/** Returns the message about a damaged member. Later members are still formatted. */
 function damageMessage(error: unknown): string {
   if (!(error instanceof RecordingError)) throw error;
   return error.message;
@@ -49,12 +52,12 @@ class StoryFormatter {
   readonly #callStartedAt = new Map<string, number>();
   readonly #names = new Map<string, string>();
   #currentLife: string | undefined;
-  /** Whether the current segment is in a format of another version. */
+  /** Whether the current segment has the format of a different version. */
   #isForeignSegment = false;
 
   /**
-   * Returns undefined for lines to skip, including those after `until`. Lines before `until` may still follow because
-   * the clock may have been set back.
+   * Formats a line. Returns undefined if the line is skipped, e.g. because it is after `until`. Earlier lines may still
+   * follow, because the clock may have been set back.
    */
   format(json: string, until: number): string | undefined {
     const line = readLine(json);
@@ -68,8 +71,8 @@ class StoryFormatter {
   }
 
   /**
-   * Formats a segment header of another version. The lines after it are skipped up to the next header that this version
-   * can read.
+   * Formats a segment header of a different version. The lines after it are skipped up to the next header that this
+   * version can read.
    */
   #formatForeignHeader(began: ForeignHeader): string | undefined {
     const isNewLife = !this.#isForeignSegment || this.#currentLife !== began.life;
@@ -104,7 +107,7 @@ class StoryFormatter {
     }
   }
 
-  /** Stores the names of pods. A source reports a pod before any other line mentions it. */
+  /** Stores the names of the pods in a fact. A source reports a pod before any other line mentions it. */
   #storeNames(value: unknown): void {
     const { pods, pod } = factSchema.safeParse(value).data ?? {};
     for (const { metadata } of [...(pods ?? []), ...(pod ? [pod] : [])])
@@ -132,7 +135,7 @@ class StoryFormatter {
     return `${this.#actorName(actor)}: ${source}${durationText} ${kind === 'answer' ? 'ok' : `failed: ${readMessage(value)}`}`;
   }
 
-  /** Returns the actor's path, with the pod's name instead of its UID. */
+  /** Returns the actor's path with the pod's name instead of its UID. */
   #actorName(path: string): string {
     const [kind, uid = '', ...rest] = path.split('/');
     if (path === '') return 'node';

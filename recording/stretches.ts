@@ -1,13 +1,13 @@
 /**
- * Splits a recording into stretches, i.e. parts of an agent's life without gaps, and locates the keyframes at which a
- * replay can start.
+ * Splits a recording into stretches and locates the keyframes at which a replay can start. A stretch is a part of an
+ * agent's life without gaps.
  */
 import type { RecordingLine, SegmentHeader } from './lines.ts';
 import { type ForeignHeader, readForeignHeader, readLine } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';
 import type { Member, RecordingFile } from './recordingFile.ts';
 
-/** A position at which a replay can start. The keyframe itself is read on demand because it is large. */
+/** A position at which a replay can start. Its keyframe is read only on demand, because it is large. */
 export interface ReplayStart {
   /** Index of the member that starts with the segment header. */
   readonly member: number;
@@ -17,11 +17,11 @@ export interface ReplayStart {
 
 /** A part of an agent's life without gaps. */
 export interface Stretch extends Pick<SegmentHeader, 'life' | 'machines' | 'versions'> {
-  /** At least one position, from earliest to latest. */
+  /** The positions at which a replay can start, from earliest to latest. There is at least one. */
   readonly replayStarts: readonly ReplayStart[];
   /** Index of the first member after the stretch. */
   readonly end: number;
-  /** The program that wrote the stretch, if this version cannot read it. */
+  /** The segment header, if this version does not support its format. */
   readonly foreign?: ForeignHeader;
 }
 
@@ -32,7 +32,7 @@ interface HeaderSummary
   readonly member: number;
 }
 
-/** Returns all stretches, from earliest to latest. Members before the first segment header belong to none. */
+/** Returns all stretches from earliest to latest. Members before the first segment header belong to none of them. */
 export async function findStretches(file: RecordingFile): Promise<readonly Stretch[]> {
   const stretches: { header: HeaderSummary; replayStarts: ReplayStart[]; end?: number }[] = [];
   for (const [index, member] of file.members.entries()) {
@@ -40,10 +40,10 @@ export async function findStretches(file: RecordingFile): Promise<readonly Stret
     const replayStart = { member: index, at: member.at };
     const lastStretch = stretches.at(-1);
     const openStretch = lastStretch?.end === undefined ? lastStretch : undefined;
-    // A header inside a file continues the previous segment.
+    // Reuse the header of the stretch, because a keyframe within a file continues the previous segment.
     const header = openStretch && member.startKind === 'again' ? openStretch.header : await getSummaryAt(file, index);
     if (header === undefined) {
-      // The members that follow do not continue the previous stretch.
+      // End the stretch, because the members after an unreadable header do not continue it.
       if (openStretch) openStretch.end = index;
     } else if (openStretch && (header === openStretch.header || continuesStretch(openStretch.header, header)))
       openStretch.replayStarts.push(replayStart);
@@ -64,7 +64,7 @@ export async function findStretches(file: RecordingFile): Promise<readonly Stret
   );
 }
 
-/** Whether no member is missing between two segment headers, each at the start of a file. */
+/** Whether no member is missing between two segment headers, each of which is at the start of a file. */
 function continuesStretch(previous: HeaderSummary, next: HeaderSummary): boolean {
   const hasAllMembers =
     previous.before === undefined ||
@@ -76,12 +76,12 @@ function continuesStretch(previous: HeaderSummary, next: HeaderSummary): boolean
 }
 
 /**
- * Cached segment headers by member, because the headers of a recording that is being written are read repeatedly and
- * never change.
+ * Caches segment headers by member, because the headers of a recording in progress are requested repeatedly and never
+ * change.
  */
 const summaryCache = new WeakMap<Member, Promise<Omit<HeaderSummary, 'member'> | undefined>>();
 
-/** Returns undefined if no replay can start at the member. */
+/** Returns the header of the member at an index. Undefined if no replay can start there. */
 async function getSummaryAt(file: RecordingFile, index: number): Promise<HeaderSummary | undefined> {
   const member = file.members[index];
   if (member === undefined) return undefined;
@@ -126,7 +126,10 @@ export async function readHeaderAt(file: RecordingFile, { member }: ReplayStart)
   return header;
 }
 
-/** Returns undefined if the member is torn or its first line is not a header that this version supports. */
+/**
+ * Reads a segment header. Returns undefined if the member is torn or does not start with a header that this version
+ * supports.
+ */
 async function readHeader(file: RecordingFile, member: Member): Promise<SegmentHeader | undefined> {
   const [first] = (await readMemberLines(file, member)) ?? [];
   const line = first === undefined ? undefined : readLine(first);
@@ -134,8 +137,8 @@ async function readHeader(file: RecordingFile, member: Member): Promise<SegmentH
 }
 
 /**
- * Returns the lines of a member. Returns undefined if the member is damaged and is the last one of a file or segment,
- * because its write was probably interrupted.
+ * Returns the lines of a member. Returns undefined if the member is damaged and no later member depends on it, because
+ * its write was probably interrupted.
  */
 export async function readMemberLines(file: RecordingFile, member: Member): Promise<readonly string[] | undefined> {
   try {
@@ -147,8 +150,8 @@ export async function readMemberLines(file: RecordingFile, member: Member): Prom
 }
 
 /**
- * Yields the lines of a stretch from one of its keyframes, without segment headers. Skips members that start after
- * `until`. Members after those are still read, because the clock may have been set back.
+ * Yields the lines of a stretch from one of its keyframes on, without segment headers. Skips members that start after
+ * `until` but still reads later members, because the clock may have been set back.
  */
 export async function* readStretchLines(
   file: RecordingFile,
@@ -167,15 +170,15 @@ export async function* readStretchLines(
   }
 }
 
-/** A position in a stretch from which to read. */
+/** A stretch and the position from which to read it. */
 export interface StretchPosition {
   readonly stretch: Stretch;
   readonly replayStart: ReplayStart;
 }
 
 /**
- * Returns the positions from which to read everything that happened between two times. The clock may have been set
- * back, so any stretch can contribute.
+ * Returns the positions from which to read everything that happened between two times. Any stretch can be included,
+ * because the clock may have been set back.
  */
 export function findPositionsBetween(
   file: RecordingFile,
