@@ -48,7 +48,7 @@ function quietly(write: () => void): void {
   try {
     write();
   } catch {
-    // The next change updates the URL.
+    // Ignore the error, because the next change updates the URL.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Changes the location on the page, which consists of the selected actor, the time and the view. */
+/** Changes the page's location, i.e. the selected actor, the time and the view. */
 import { batch } from '@preact/signals';
 import { navigate } from './navigate.ts';
 import type { Page } from './page.ts';
@@ -16,13 +16,14 @@ export function select(page: Page, path: string): void {
   });
 }
 
-/** Filters the tree. An empty text removes the filter. */
+/** Sets the filter of the tree. Empty text removes the filter. */
 export const filterBy = (page: Page, text: string): void =>
   navigate(page, { query: text.trim() === '' ? undefined : text }, 'replace');
 
 /**
- * Shows a time in the past. The current view stays until the snapshot has arrived. If several times are requested in
- * quick succession, only the last is shown. `isMoving` is true while the user drags the rail.
+ * Goes to a time in the past. The current view remains until the snapshot has been loaded. If several times are
+ * requested in quick succession, only the last one is sure to be loaded. `isMoving` is true while the user drags the
+ * rail.
  */
 export function goToTime(page: Page, at: number, { isMoving = false } = {}): void {
   batch(() => {
@@ -32,7 +33,7 @@ export function goToTime(page: Page, at: number, { isMoving = false } = {}): voi
   void loadSnapshot(page);
 }
 
-/** Loads and shows the snapshot for the current location, one request at a time. */
+/** Loads and shows the snapshot for the current location. Sends one request at a time. */
 async function loadSnapshot(page: Page): Promise<void> {
   const { pendingSnapshot } = page;
   const at = page.location.peek().at;
@@ -74,7 +75,7 @@ export function toggleFreeze(page: Page): void {
   });
 }
 
-/** Applies the location that the browser's back or forward button leads to. */
+/** Applies the location to which the browser's back or forward button leads. */
 export function applyLocation(page: Page, location: PageLocation): void {
   batch(() => {
     page.location.value = location;

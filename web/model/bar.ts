@@ -1,8 +1,8 @@
-/** Counts the pods and containers for the bar at the top, and creates the filters that list the counted actors. */
+/** Counts the pods and containers for the bar at the top, and creates the filters that list them. */
 import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
 import type { World } from './server/world.ts';
 
-/** A value with its number of occurrences. */
+/** A value and the number of its occurrences. */
 interface ValueCount<T> {
   readonly value: T;
   readonly count: number;
@@ -18,7 +18,7 @@ export function podsByPhase({ pods }: World): readonly ValueCount<string>[] {
   return nonZeroCounts(counts);
 }
 
-/** Display order. Steady comes first, then the other categories by increasing severity, then done. */
+/** The categories in display order. Steady comes first, then the other categories by increasing severity, then done. */
 const CATEGORY_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
 
 /**
@@ -36,7 +36,7 @@ export function containersByCategory({ actors }: World): readonly ValueCount<Cat
 const nonZeroCounts = <T>(counts: ReadonlyMap<T, number>): ValueCount<T>[] =>
   [...counts].flatMap(([value, count]) => (count > 0 ? [{ value, count }] : []));
 
-/** The filters applied by the cells of the bar. */
+/** Filters that are applied by clicking a cell of the bar. */
 export const CELL_FILTERS = {
   pods: 'kind:pod',
   failedPods: 'kind:pod is:failed',

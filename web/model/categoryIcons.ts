@@ -1,15 +1,16 @@
 /**
- * The icon of each category. Categories differ in both shape and color, so that either is enough to distinguish them.
+ * Defines the icon of each category. Categories differ in both shape and color, so that either suffices to tell them
+ * apart.
  */
 import type { Category } from '../../show/category.ts';
 
-/** A shape in a box of 12 by 12. */
+/** A shape in a box of 12 by 12 units. */
 interface Icon {
   /** Name of the color token. With the prefix `c-`, it is the CSS class that sets the color. */
   readonly colorToken: string;
-  /** A path that is filled. */
+  /** SVG path to fill. */
   readonly fill?: string;
-  /** A path that is stroked. */
+  /** SVG path to stroke. */
   readonly line?: string;
   readonly width?: number;
 }

@@ -5,9 +5,9 @@ export interface Condition {
   readonly type: string;
   /** `True`, `False` or `Unknown`. */
   readonly status: string;
-  /** Whether the condition has the status that a healthy pod has. */
+  /** Whether the condition's status is that of a healthy pod. */
   readonly isHealthy: boolean;
-  /** Reason and message. Empty if the condition has neither. */
+  /** The reason and the message. Empty if the condition has neither. */
   readonly explanation: string;
   /** Time of the last transition. */
   readonly at: number | undefined;
@@ -18,7 +18,7 @@ const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? val
 /** Conditions whose status is `False` in a healthy pod. */
 const UNHEALTHY_IF_TRUE: ReadonlySet<string> = new Set(['DisruptionTarget', 'PodResizePending', 'PodResizeInProgress']);
 
-/** Returns the conditions of a status. Malformed entries are omitted. */
+/** Returns the conditions in a pod's status. Malformed entries are omitted. */
 export function conditionsOf(status: unknown): Condition[] {
   const conditions = isObject(status) && Array.isArray(status.conditions) ? status.conditions : [];
   return conditions.filter(isObject).map(({ type, status: conditionStatus, reason, message, lastTransitionTime }) => {

@@ -1,4 +1,7 @@
-/** Loads the answer and the history of the selected actor. Both are reloaded when the actor has changed. */
+/**
+ * Loads the answer, i.e. the explanation of the selected actor's state, and the actor's history. Reloads both when the
+ * actor has changed.
+ */
 
 import { batch } from '@preact/signals';
 import type { ActorDetail, ActorHistory, ShownActor } from '../../inspect/protocol.ts';
@@ -8,15 +11,17 @@ import type { Page } from './page.ts';
 import { isSameList, requestOnChange } from './server/requestOnChange.ts';
 import type { World } from './server/world.ts';
 
-/** Interval between requests while the panel is open. Logs and events may change while the actor does not. */
+/** Interval between requests while the panel is open, because logs and events may change while the actor does not. */
 const REFRESH_MS = 5_000;
 
-/** Returns the actors of a pod, or the node's own if `uid` is undefined. Unchanged actors are identical objects. */
+/**
+ * Returns the actors of a pod, or of the node if `uid` is undefined. An unchanged actor is the same object as before.
+ */
 export function actorsOfPod(world: World, uid: string | undefined): readonly ShownActor[] {
   return [...world.actors.values()].filter((actor) => podUidOf(actor.path) === uid);
 }
 
-/** Identifies a request, so that the same one is not sent twice. */
+/** Identifies a request, so that identical requests are not repeated. */
 interface DetailRequest {
   readonly path: string;
   readonly at: number | undefined;
@@ -30,8 +35,8 @@ interface FollowOptions {
 }
 
 /**
- * Loads the details of the selected actor until the returned function is called. The answer does not wait for the
- * history.
+ * Loads the details of the selected actor until the returned function is called. The answer and the history are
+ * requested separately, so that the answer need not wait.
  */
 export function followDetail(page: Page, { setTimeout, areDetailsVisible }: FollowOptions): () => void {
   const followWith = (send: (question: DetailRequest) => Promise<void>) =>
@@ -52,7 +57,8 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
 }
 
 /**
- * Returns the request to send. Undefined while the user drags the rail, the connection is lost or the actor is missing.
+ * Returns the request to send. Undefined while the user drags the rail or the connection is lost, or if the actor does
+ * not exist.
  */
 function currentRequest(page: Page, isSeen: boolean): DetailRequest | undefined {
   const path = page.selectedPath.value;
@@ -91,12 +97,12 @@ async function loadHistory(page: Page, { path, at }: DetailRequest): Promise<voi
   }
 }
 
-/** The details of an actor that the page has received so far. */
+/** The part of an actor's details that has been loaded so far. */
 export interface LoadedDetail extends ActorDetail, Partial<Pick<ActorHistory, 'tried' | 'taken'>> {}
 
 /**
- * Returns the details of an actor at the displayed time. Undefined if the actor has changed since, or if the details
- * are later than that time.
+ * Returns the details of an actor at the displayed time. Undefined if they are from before the actor's last change or
+ * from after the displayed time.
  */
 export function detailOf(page: Page, { path, since }: ShownActor): LoadedDetail | undefined {
   const detail = earlierDetailOf(page, path);
@@ -104,8 +110,8 @@ export function detailOf(page: Page, { path, since }: ShownActor): LoadedDetail 
 }
 
 /**
- * Returns the details even if the actor has changed since, because outdated details are better than none until the next
- * response.
+ * Returns the details even if they are from before the actor's last change, because outdated details are better than
+ * none until the next response.
  */
 export function earlierDetailOf(page: Page, path: string): LoadedDetail | undefined {
   const { value: past } = page.past;

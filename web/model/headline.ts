@@ -1,4 +1,4 @@
-/** Derives the headline of the selected actor with its path, state and countdown. */
+/** Derives the headline of the selected actor, i.e. its path, state and countdown. */
 
 import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
 import { actorSteps } from '../../show/actors/actorPath.ts';
@@ -10,28 +10,28 @@ import { podOf } from './selection.ts';
 import type { World } from './server/world.ts';
 import { nodeAt, ROOT } from './tree.ts';
 
-/** An element of the breadcrumb. `path` is undefined if the actor does not exist or the element is a namespace. */
+/** An element of the breadcrumb. `path` is undefined if the actor does not exist or if the element is a namespace. */
 export interface Crumb {
   readonly name: string;
   readonly path?: string;
 }
 
-/** The selected actor as shown by the reading panels. */
+/** The selected actor, for the panels that describe it. */
 export interface Subject {
   readonly actor: ShownActor;
   readonly pod: ShownPod | undefined;
-  /** Whether the actor is missing from the snapshot on display. `at` is then the time at which it was last present. */
+  /** Whether the actor is missing from the displayed snapshot. If so, `at` is the time at which it was last seen. */
   readonly isDeleted: boolean;
   readonly at: number;
   /**
-   * The actor with the most severe category among the selected actor and its descendants. Its wait determines the
-   * headline.
+   * The actor with the most severe category among the selected actor and its descendants. The headline is about its
+   * wait.
    */
   readonly worstActor: Pick<ShownActor, 'since' | 'until' | 'waitingFor' | 'state' | 'tags'>;
   readonly category: Category;
 }
 
-/** Returns the selected actor, or undefined if it has never been received. */
+/** Returns the selected actor. Undefined if the page has never received it. */
 export function subjectOf(page: Page): Subject | undefined {
   const path = page.selectedPath.value;
   const world = page.world.value;
@@ -53,7 +53,7 @@ export function subjectOf(page: Page): Subject | undefined {
   };
 }
 
-/** Returns the breadcrumb, which ends with the actor itself. An actor that no longer exists has a name but no link. */
+/** Returns the breadcrumb, which ends with the actor itself. Actors that no longer exist have no link. */
 export function breadcrumb(world: World, { actor, pod }: Subject): Crumb[] {
   let path = ROOT;
   const steps = actorSteps(actor.path).map(({ kind, name }): Crumb => {
@@ -75,7 +75,8 @@ export const subjectTitle = ({ actor, pod }: Subject): string =>
     : actorTitle(actor.kind === 'pod' && pod ? { kind: 'pod', name: pod.name } : actor);
 
 /**
- * Returns the sentence shown until the answer arrives, or if the actor no longer exists. It contains no state names.
+ * Returns the sentence to show until the answer has been loaded, or if the actor no longer exists. The sentence
+ * contains no state names.
  */
 export function fallbackAnswer(subject: Subject): string {
   const { worstActor, isDeleted } = subject;
@@ -86,7 +87,9 @@ export function fallbackAnswer(subject: Subject): string {
   return `${subjectTitle(subject)} is gone; it ${pastCondition}`;
 }
 
-/** Returns the text of the status chip. It is kubectl's STATUS for a pod, otherwise the last part of the state. */
+/**
+ * Returns the text of the status chip, which is kubectl's STATUS for a pod and otherwise the last part of the state.
+ */
 export function chipText({ actor, pod, worstActor }: Subject): string {
   if (pod && (actor.machine === 'pod' || (actor.machine === 'container' && pod.status !== 'Running')))
     return pod.status;

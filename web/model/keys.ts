@@ -9,13 +9,13 @@ const KEY_GROUPS = ['Actors', 'Time', 'Chart', 'Story', 'Page'] as const;
 
 /** A keyboard shortcut. */
 export interface KeyAction {
-  /** Values of `KeyboardEvent.key`, e.g. `j`, `ArrowDown`, ` ` or `?`. All of them have the same effect. */
+  /** Values of `KeyboardEvent.key`, e.g. `j`, `ArrowDown`, ` ` or `?`, each of which triggers the shortcut. */
   readonly keys: readonly string[];
   readonly group: (typeof KEY_GROUPS)[number];
-  /** Imperative description for the overlay, e.g. `Move down`. */
+  /** Description for the overlay, in the imperative, e.g. `Move down`. */
   readonly description: string;
   readonly run: (stroke: KeyPress) => void;
-  /** Whether the shortcut is active, for example because its panel has the focus. The default is always. */
+  /** Whether the shortcut is active, e.g. because its panel has the focus. If undefined, it is always active. */
   readonly isActive?: () => boolean;
 }
 
@@ -23,7 +23,7 @@ export interface KeyAction {
 export interface KeyPress {
   readonly key: string;
   readonly shiftKey: boolean;
-  /** Whether Ctrl, Alt or Meta is pressed. The browser handles these combinations. */
+  /** Whether Ctrl, Alt or Meta is pressed. The browser handles such combinations. */
   readonly hasModifier: boolean;
   /** Whether the focus is in a text field, where only Escape is a shortcut. */
   readonly isTyping: boolean;
@@ -34,12 +34,12 @@ export interface KeyRegistry {
   readonly keys: Signal<readonly KeyAction[]>;
 }
 
-/** Creates an empty list of shortcuts. */
+/** Creates an empty registry of shortcuts. */
 export const createKeys = (): KeyRegistry['keys'] => signal<readonly KeyAction[]>([]);
 
 /**
- * Registers shortcuts until the returned function is called. If several shortcuts are active for a key, the latest one
- * wins.
+ * Registers shortcuts until the returned function is called. If several active shortcuts have the same key, the latest
+ * one wins.
  */
 export function registerKeys({ keys }: KeyRegistry, actions: readonly KeyAction[]): () => void {
   keys.value = [...keys.peek(), ...actions];
@@ -56,7 +56,7 @@ export function handleKey({ keys }: KeyRegistry, stroke: KeyPress): boolean {
   return action !== undefined;
 }
 
-/** Symbols and abbreviations of keys. */
+/** Symbols and abbreviations that represent keys. */
 const KEY_LABELS: ReadonlyMap<string, string> = new Map([
   ['ArrowUp', '↑'],
   ['ArrowDown', '↓'],
@@ -69,7 +69,7 @@ const KEY_LABELS: ReadonlyMap<string, string> = new Map([
 /** Returns the label of a key. */
 export const keyLabel = (key: string): string => KEY_LABELS.get(key) ?? key;
 
-/** Returns the content of the overlay by group. Keys with the same description share an entry. */
+/** Returns the shortcuts by group, for the overlay. Shortcuts with the same description share an entry. */
 export function keyGroups(actions: readonly KeyAction[]): { readonly group: string; readonly actions: KeyAction[] }[] {
   return KEY_GROUPS.map((group) => {
     const actionByDescription = new Map<string, KeyAction>();

@@ -2,8 +2,8 @@ import type { Page } from './page.ts';
 import { formatUrl, type PageLocation } from './pageLocation.ts';
 
 /**
- * Changes the location. A part with the value `undefined` is removed. `push` adds a history entry. While the user drags
- * the rail, the URL is not updated, because browsers limit the rate of history changes.
+ * Changes the location. A field with the value `undefined` is removed. `push` adds an entry to the browser's history.
+ * The URL is not updated while the user drags the rail, because browsers limit the rate of history changes.
  */
 export function navigate(
   page: Page,
@@ -11,9 +11,9 @@ export function navigate(
   how: 'push' | 'replace',
 ) {
   const definedEntries = Object.entries({ ...page.location.peek(), ...to }).filter(([, value]) => value !== undefined);
-  // Safe cast: only optional parts may be undefined.
+  // Safe cast: only optional fields may be undefined.
   const location = Object.fromEntries(definedEntries) as unknown as PageLocation;
-  // This throws for an invalid date, before the location changes.
+  // Format the URL first, because an invalid date throws and must not change the location.
   const url = formatUrl(location);
   page.location.value = location;
   if (!page.isDragging.peek()) page.history[how](url);

@@ -9,16 +9,16 @@ import { runsLatestFirst } from './tried.ts';
 
 /** A line that describes one possible transition. */
 export interface NextLine {
-  /** E.g. `07:44:40`, `Sooner` or `If it fails`. */
+  /** The time or condition in short, e.g. `07:44:40`, `Sooner` or `If it fails`. */
   readonly when: string;
   readonly text: string;
-  /** The emphasized end of the text. */
+  /** The end of the text, which is emphasized. */
   readonly emphasis: string;
-  /** The corresponding transition of the chart, if any. */
+  /** The transition that the chart highlights, if any. */
   readonly transition?: string;
 }
 
-/** Phrases for events that follow "when". They describe the event, not the guard of the transition. */
+/** Phrases that describe events, to follow the word "when". They do not describe the guard of a transition. */
 const EVENT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['container.update', 'its manifest is changed'],
   ['container.stop', 'it is told to stop'],
@@ -73,7 +73,7 @@ const EVENT_TEXTS: ReadonlyMap<string, string> = new Map([
  */
 const TRANSITION_PATTERN = /^(?<event>[^\s[]\S*)?(?: (?<end>done|failed))?(?: ?\[(?<guard>.*)\])?$/;
 
-/** Phrases for guards that are more specific than their event. The name of a guard is never displayed. */
+/** Phrases for guards that say more than their event. The name of a guard is never displayed. */
 const GUARD_TEXTS: ReadonlyMap<string, string> = new Map([
   ['changesBackOffKey', 'its image or resources are changed'],
   ['changesIdentity', 'its image is changed'],
@@ -89,11 +89,11 @@ const GUARD_TEXTS: ReadonlyMap<string, string> = new Map([
   ['canGrant', 'a slot is free'],
 ]);
 
-/** Returns the name of a call as words, so `createContainer` becomes `"create container"`. */
+/** Converts the name of a call to words, e.g. `createContainer` to `"create container"`. */
 const callText = (port: string): string =>
   !/[A-Z]/.test(port) ? port : `"${port.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}"`;
 
-/** Describes when a transition is taken. Undefined if that is determined by a guard without a phrase. */
+/** Describes when a transition is taken. Undefined if this depends on a guard without a phrase. */
 export function conditionText(on: string): string | undefined {
   const { event = '', end, guard = '' } = TRANSITION_PATTERN.exec(on)?.groups ?? {};
   if (event === '') return GUARD_TEXTS.get(guard);
@@ -101,12 +101,12 @@ export function conditionText(on: string): string | undefined {
   return GUARD_TEXTS.get(guard) ?? EVENT_TEXTS.get(event);
 }
 
-/** Maximum number of event transitions that are listed. The chart shows all of them. */
+/** Maximum number of transitions to list that are triggered by events. The chart shows all of them. */
 const MAX_EVENT_TRANSITIONS = 3;
 
 /**
- * Returns the lines of the section, the deadline first. Empty for a healthy actor, because it is not waiting for
- * anything.
+ * Returns the lines of the section, of which the deadline comes first. Empty for a healthy actor, because it is not
+ * waiting for anything.
  */
 export function nextLines(detail: NextDetail, actor: NextActor | undefined): NextLine[] {
   if (actor && isHealthy(categoryOf(actor))) return [];
@@ -138,7 +138,9 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
 type NextDetail = Pick<LoadedDetail, 'next' | 'tried'>;
 type NextActor = Pick<ShownActor, 'machine' | 'tags' | 'lastRun' | 'since' | 'until'>;
 
-/** Describes a transition that a timer takes. `tried` is empty until the history of the container has been loaded. */
+/**
+ * Describes a transition that is triggered by a timer. `tried` is empty until the container's history has been loaded.
+ */
 function timedLine({ at = 0, to, way: transition }: NextWay, isBackOff: boolean, tried: readonly TriedRun[]): NextLine {
   const run = Math.max(...tried.map((each) => each.run)) + 1;
   const emphasis = tried.length > 0 ? `started as run ${run}` : 'started again';
@@ -149,15 +151,12 @@ function timedLine({ at = 0, to, way: transition }: NextWay, isBackOff: boolean,
 const appendTarget = (text: string, to: string | undefined) =>
   to === undefined ? { text, emphasis: '' } : { text: `${text}, to`, emphasis: to };
 
-/**
- * The kubelet's default maximum back-off. A node may be configured with a different one, which then appears in its
- * waits.
- */
+/** The kubelet's default maximum back-off. If a node is configured with a longer one, its waits reveal this. */
 const MAX_BACK_OFF_MS = 300_000;
 
 /**
- * Describes the next back-off. The back-off doubles until two consecutive waits are equal, which means that it has
- * reached the maximum.
+ * Describes the next back-off. The back-off doubles until the maximum, which is reached once two consecutive waits are
+ * equal.
  */
 function nextBackOff(tried: readonly TriedRun[]): NextLine[] {
   const waitTimesMs = tried.flatMap(({ waitedMs }) => waitedMs ?? []);

@@ -1,7 +1,7 @@
 /** Formats objects as YAML-like lines, and marks redacted values in any text. */
 import { HELD_BACK } from '../../inspect/protocol.ts';
 
-/** A part of a text, either unchanged or redacted. */
+/** A part of a text, which is either plain or a redacted value. */
 export interface TextPart {
   readonly text: string;
   readonly isRedacted: boolean;
@@ -11,7 +11,7 @@ export interface TextPart {
 export interface ObjectLine {
   /** Text before the key, including `- ` on the first line of a list item. */
   readonly indent: string;
-  /** Key of the line. Empty if it has none. */
+  /** The key, without the colon. Empty if the line has no key. */
   readonly key: string;
   readonly value: readonly TextPart[];
 }
@@ -39,7 +39,7 @@ export function objectLines(value: unknown, indent = ''): ObjectLine[] {
   return Object.entries(value).flatMap(([key, each]) => entryLines(key, each, indent));
 }
 
-/** Returns the lines of a list item, the first one prefixed with a dash. */
+/** Returns the lines of a list item. The first line has a leading dash. */
 function itemLines(item: unknown, indent: string): ObjectLine[] {
   const childLines = isEmpty(item)
     ? scalarLines('', item, { indent: '', continuationIndent: '' })
@@ -77,7 +77,7 @@ function scalarText(value: unknown): string {
   if (Array.isArray(value)) return EMPTY_VALUES.list;
   if (typeof value === 'object' && value !== null) return EMPTY_VALUES.map;
   if (typeof value !== 'string') return String(value);
-  // Quote strings that YAML would interpret as a different value.
+  // Quote strings that YAML would interpret as a value of a different type.
   return /^$|^[\s\-?:,[\]{}#&*!|>'"%@`~]|: |^(true|false|null|yes|no|on|off)$|^[\d.+-]+$/i.test(value) &&
     !value.includes('\n')
     ? JSON.stringify(value)

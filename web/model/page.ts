@@ -1,4 +1,7 @@
-/** Creates the state that all panels share, as signals: selection, time, connection and the data of the node. */
+/**
+ * Creates the state that all panels share, i.e. the selection, the time, the connection and the data of the node, as
+ * signals.
+ */
 import { computed, signal } from '@preact/signals';
 import type { ActorDetail, ActorHistory, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
 import { createKeys } from './keys.ts';
@@ -9,19 +12,19 @@ import { type World, worldOf } from './server/world.ts';
 /** State of the connection to the server. */
 type Connection =
   | { readonly kind: 'live' }
-  /** A recording, which receives no updates. */
+  /** The page shows a recording, which receives no updates. */
   | { readonly kind: 'still' }
   | { readonly kind: 'lost'; readonly since: number; readonly retryAt: number };
 
-/** A past snapshot that is being loaded, or could not be loaded. */
+/** A past snapshot that is being loaded or could not be loaded. */
 type PendingSnapshot =
   | { readonly kind: 'asked'; readonly at: number; readonly since: number }
   | { readonly kind: 'failed'; readonly at: number; readonly message: string };
 
-/** The last known state of the selected actor, which may be missing from the snapshot on display. */
+/** The last known state of the selected actor, which may be missing from the displayed snapshot. */
 export interface LastKnownActor {
   readonly actor: ShownActor;
-  /** Pod of the actor. Undefined for an actor of the node. */
+  /** The actor's pod. Undefined for the node's own actors. */
   readonly pod?: ShownPod;
   readonly at: number;
 }
@@ -43,42 +46,42 @@ interface PageOptions {
   readonly history?: PageHistory;
 }
 
-/** Maximum usual latency of a frame. A larger change of the offset means that one of the clocks was set. */
+/** Maximum usual latency of a frame. If the measured offset differs by more, one of the clocks was set. */
 const MAX_FRAME_LATENCY_MS = 500;
 
-/** Creates the clocks of the browser and of the node, which may differ. */
+/** Creates the clocks of the browser and of the node, which may show different times. */
 function createClocks({ at, mode }: Snapshot, now: () => number) {
   /** The browser's clock, updated every second. All countdowns share its timer. */
   const browserTime = signal(now());
-  /** Offset of the node's clock from the browser's. 0 for a recording, because its clock cannot be compared. */
+  /** Difference between the node's clock and the browser's. 0 for a recording, whose clock cannot be compared. */
   const offsetMs = signal(mode === 'live' ? at - browserTime.peek() : 0);
   return {
     browserTime,
-    /** The node's clock, updated every second, even if no frames arrive or a past time is shown. */
+    /** The node's current time, updated every second, even if no frames arrive or a past time is displayed. */
     nodeTime: computed(() => browserTime.value + offsetMs.value),
-    /** Updates the offset from a timestamp received from the node. */
+    /** Updates the offset from a timestamp that the node has just sent. */
     syncClock(nodeTimestamp: number): void {
       const measuredOffset = nodeTimestamp - now();
-      // Latency varies between frames, so small differences are ignored to prevent all times from jittering.
+      // Ignore small differences, which are due to varying latency and would cause all times to jitter.
       if (Math.abs(measuredOffset - offsetMs.peek()) > MAX_FRAME_LATENCY_MS) offsetMs.value = measuredOffset;
     },
   };
 }
 
 /**
- * Rounds down to whole seconds, as displayed by the clocks. Otherwise a countdown and the displayed end time would not
+ * Rounds down to whole seconds, like the displayed clocks. Otherwise a countdown and the displayed deadline would not
  * add up.
  */
 const floorToSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
-/** Creates the signals that determine the time on display, which is live, past or frozen. */
+/** Creates the signals for the displayed time, which is live, past or frozen. */
 function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
   const world = worldOf(initialSnapshot);
-  /** The latest state received from the node. */
+  /** The latest state that the node has sent. */
   const live = signal<World>(world);
-  /** The past snapshot on display. Undefined in the live view. */
+  /** The displayed past snapshot. Undefined in the live view. */
   const past = signal<World | undefined>(initialSnapshot.mode === 'live' ? undefined : world);
-  /** The frozen view, toggled with the space key. */
+  /** The state at which the view is frozen. The space key toggles this. */
   const frozen = signal<World | undefined>(undefined);
   const clock = createClocks(initialSnapshot, now);
   const connection = signal<Connection>(initialSnapshot.mode === 'file' ? { kind: 'still' } : { kind: 'live' });
@@ -90,20 +93,22 @@ function createTimeSignals(initialSnapshot: Snapshot, now: () => number) {
     ...clock,
     /** The snapshot that all panels show. */
     world: computed(() => past.value ?? frozen.value ?? live.value),
-    /** Reference time for ages and countdowns, updated every second. It stops while the connection is lost. */
+    /** Reference time for ages and countdowns, updated every second. It stands still while the connection is lost. */
     now: computed(() => {
       const frozenWorld = past.value ?? frozen.value;
       if (frozenWorld || connection.value.kind === 'lost') return (frozenWorld ?? live.value).at;
       return floorToSecond(clock.nodeTime.value);
     }),
     /**
-     * The past snapshot that is being loaded, or the failure to load it. Undefined if the requested snapshot is on
-     * display.
+     * The past snapshot that is being loaded, or the failure to load it. Undefined once the requested snapshot is
+     * displayed.
      */
     pendingSnapshot: signal<PendingSnapshot | undefined>(undefined),
-    /** Whether the user drags the handle of the rail. Only the tree and the chart are updated meanwhile. */
+    /**
+     * Whether the user is dragging the handle of the rail. In the meantime, only the tree and the chart are updated.
+     */
     isDragging: signal(false),
-    /** Number of lines received since the view was frozen. */
+    /** Number of lines received while the view is frozen. */
     eventsSinceFreeze: signal(0),
     recordedRange: signal(initialSnapshot.recorded),
     rail: signal<Rail | undefined>(undefined),
@@ -119,18 +124,18 @@ export function createPage({ initialSnapshot, location, client, now, history = N
     mode: initialSnapshot.mode,
     location: signal(location),
     ...createTimeSignals(initialSnapshot, now),
-    /** Path of the selected actor, derived from the location. Undefined until an actor is selected. */
+    /** Path of the selected actor, derived from the location. Undefined if no actor is selected. */
     selectedPath: signal<string | undefined>(undefined),
     lastKnown: signal<LastKnownActor | undefined>(undefined),
-    /** Details of the selected actor. Until they arrive, this may contain the details of the previous actor. */
+    /** Details of the selected actor or, until they have been loaded, possibly those of the previous actor. */
     detail: signal<ActorDetail | undefined>(undefined),
     /** Failure to load the details of an actor. */
     detailError: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
-    /** History of the selected actor. Until it arrives, this may contain the history of the previous actor. */
+    /** History of the selected actor or, until it has been loaded, possibly that of the previous actor. */
     actorHistory: signal<ActorHistory | undefined>(undefined),
     /** Failure to load the history of an actor. */
     historyError: signal<{ readonly path: string; readonly message: string } | undefined>(undefined),
-    /** Number of retries requested by the user. */
+    /** Number of times that the user has clicked Retry. */
     detailRetries: signal(0),
     keys: createKeys(),
   };

@@ -1,7 +1,7 @@
-/** Encodes the location on the page in its URL, and parses it: the selected actor, the time and the view. */
+/** Converts the page's location, i.e. the selected actor, the time and the view, to its URL and back. */
 import { parseUtcTime } from './rail/time.ts';
 
-/** A location. Undefined fields have their default. */
+/** A location on the page. Undefined fields have their defaults. */
 export interface PageLocation {
   /**
    * The segments of the URL path, e.g. `['pod', 'shop', 'checkout-api', 'container', 'api']` or `['node',
@@ -10,7 +10,7 @@ export interface PageLocation {
   readonly steps: readonly string[];
   /** In milliseconds since the epoch. Undefined for the live view. */
   readonly at?: number;
-  /** Distinguishes pods with the same name. */
+  /** UID of the pod, which distinguishes pods with the same name. */
   readonly uid?: string;
   /** Filter of the tree. */
   readonly query?: string;
@@ -38,7 +38,7 @@ export function parseLocation(url: URL): PageLocation {
   };
 }
 
-/** Decodes a segment. Malformed escapes are left as they are. */
+/** Decodes a segment. Malformed escapes remain unchanged. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,6 +1,6 @@
 /**
- * Computes the rows of the tree on the page, with expansion, a filter, and a stable order while the user interacts with
- * the list.
+ * Computes the rows of the tree from the expanded actors and the filter. The order is stable while the user interacts
+ * with the list.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
@@ -17,7 +17,7 @@ import { actorTrees, ROOT } from './tree.ts';
 /** A row of the tree. */
 export interface TreeRow {
   readonly row: ActorRow;
-  /** Whether the actor no longer exists. Its row stays while the pointer or the focus is in the list. */
+  /** Whether the actor no longer exists. Its row remains while the pointer or the focus is in the list. */
   readonly isDeleted: boolean;
 }
 
@@ -26,26 +26,26 @@ export interface RowTexts {
   readonly name: string;
   /** Kind of the actor, shown before the name. Empty for a pod. */
   readonly kind: string;
-  /** Text after the name: the namespace, or the number of actors that the row represents. */
+  /** Text after the name, e.g. a pod's namespace or the number of the node's actors. */
   readonly suffix: string;
   readonly detail: string;
   readonly time: string;
-  /** The most severe category that the row reports. */
+  /** The most severe category that the row represents. */
   readonly category: Category;
   readonly isHealthy: boolean;
 }
 
-/** Maximum number of rows of actors that no longer exist. */
+/** Maximum number of rows for actors that no longer exist. */
 const MAX_DELETED_ROWS = 50;
 
-/** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist stay. */
+/** Updates the rows without moving them. New pods are appended, and rows of actors that no longer exist remain. */
 function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly ActorRow[]): TreeRow[] {
   const rowsByPath = new Map(currentRows.map((row) => [row.path, row]));
   const hasTooManyDeleted = previousRows.filter(({ isDeleted }) => isDeleted).length > MAX_DELETED_ROWS;
   const existingRows = previousRows.flatMap(({ row, isDeleted }) => {
     const now = rowsByPath.get(row.path);
-    // Limit the rows of actors that no longer exist, because the pointer or the focus may stay in the list for a long
-    // time.
+    // Drop rows of actors that no longer exist if there are many, because the pointer or the focus may stay in the list
+    // for long.
     return now === undefined && isDeleted && hasTooManyDeleted
       ? []
       : [{ row: now ?? row, isDeleted: now === undefined }];
@@ -70,12 +70,12 @@ export function createTree(page: Page) {
   const isInUse = computed(() => activeInputs.value.size > 0);
   return {
     open: openPaths,
-    /** The input devices that prevent rows from moving: the pointer or the keyboard focus. */
+    /** The input devices that keep rows from moving, i.e. the pointer and the keyboard focus. */
     activeInputs,
     isInUse,
-    /** Path of the row with the keyboard cursor. */
+    /** Path of the row at the keyboard cursor. */
     cursor: signal<string>(ROOT),
-    /** One sentence that describes the syntax error in the filter. */
+    /** Describes the syntax error in the filter in one sentence. */
     problem: computed(() => ('problem' in parsedFilter.value ? parsedFilter.value.problem : undefined)),
     count: computed(() => (trees.value ? countTree(trees.value) : { pods: 0, actors: 0 })),
     rows: createRowsSignal(page, { open: openPaths, isInUse, matches, trees }),
@@ -92,8 +92,8 @@ interface RowInputs {
 }
 
 /**
- * Computes the rows. While the list is in use, the user's own actions, such as expanding a row or changing the filter,
- * may move rows, but changes on the node may not.
+ * Computes the rows. While the list is in use, rows move only as a result of the user's own actions, e.g. expanding a
+ * row, and not because of changes on the node.
  */
 function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInputs) {
   let previousResult: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
@@ -104,7 +104,7 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
     const previousRows = isInUse.value ? (previousResult?.rows ?? []) : [];
     const retainedOrder = previousRows.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
-    // A filter on ages uses the clock of the page, which advances even if nothing changes on the node.
+    // With a filter, use the page's clock, because ages change even if nothing changes on the node.
     const at = matches.value ? page.now.value : (tree?.at ?? 0);
     const currentRows = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
     const rows =
@@ -115,8 +115,8 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
 }
 
 /**
- * Returns the texts of a row. An unhealthy pod shows its problem even if it is expanded. A healthy pod shows the number
- * of its ready containers.
+ * Returns the texts of a row. An unhealthy pod shows its problem even if expanded, and a healthy pod shows its number
+ * of ready containers.
  */
 export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts {
   const { path, actor, depth } = row;
@@ -133,7 +133,7 @@ export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts 
   };
 }
 
-/** Returns the name and its additions. The namespace is shown beside a pod's name instead of in it. */
+/** Returns the name, kind and suffix. A pod's name does not include the namespace, which is the suffix. */
 function nameTexts({ path, kind, depth, name, pod }: ActorRow, world: World) {
   const isPod = depth === 0 && pod !== undefined;
   return {
@@ -146,13 +146,13 @@ function nameTexts({ path, kind, depth, name, pod }: ActorRow, world: World) {
 const nodeActorCount = (world: World): number =>
   world.children.get(ROOT)?.filter((each) => podOf(world, each) === undefined).length ?? 0;
 
-/** Returns the unobtrusive text of a healthy row. */
+/** Returns the text of a healthy row, which is displayed unobtrusively. */
 function healthyText({ state }: Pick<ActorNode, 'state'>, pod: ShownPod | undefined): string {
   if (pod) return pod.status === 'Running' ? pod.ready : pod.status;
   return state.split('.').at(0) ?? '';
 }
 
-/** Expands or collapses a row. Without `isOpen`, it toggles the row. */
+/** Expands or collapses a row. If `isOpen` is undefined, the row is toggled. */
 export function toggleRow({ open }: Tree, path: string, isOpen = !open.peek().has(path)): void {
   const nextOpenPaths = new Set(open.peek());
   if (isOpen) nextOpenPaths.add(path);
@@ -176,16 +176,14 @@ export function setInputActive({ activeInputs }: Tree, input: 'pointer' | 'focus
   activeInputs.value = nextInputs;
 }
 
-/** Returns the path of the row that is `offset` rows after the cursor, limited to the first and last row. */
+/** Returns the path of the row that is `offset` rows below the cursor, or of the first or last row. */
 export function pathAtOffset(rows: readonly TreeRow[], cursor: string, offset: number): string {
   const at = rows.findIndex(({ row }) => row.path === cursor);
   const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + offset));
   return rows[to]?.row.path ?? cursor;
 }
 
-/**
- * Returns the range of rows that the visible part of the list shows, with some spare rows on both sides for scrolling.
- */
+/** Returns the range of rows in the visible part of the list, with a few extra rows on both sides for scrolling. */
 export function rowsInView(
   count: number,
   { top, height, row }: { readonly top: number; readonly height: number; readonly row: number },

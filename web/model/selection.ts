@@ -1,4 +1,4 @@
-/** Converts between the path of an actor and the location that selects it. */
+/** Converts between an actor's path and the location that selects the actor. */
 
 import { batch, effect } from '@preact/signals';
 import { closestWord } from '../../base/nearest.ts';
@@ -10,30 +10,30 @@ import type { LastKnownActor, Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';
 import type { World } from './server/world.ts';
 
-/** Returns the name of a pod. For a static pod, the node suffix is removed. */
+/** Returns the name of a pod. For a static pod, the name does not include the node's name. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>
   isStatic ? withoutNodeSuffix(name, node.name) : name;
 
-/** Returns the pod that contains an actor. */
+/** Returns the pod to which an actor belongs. */
 export const podOf = (world: World, path: string): ShownPod | undefined => {
   const uid = podUidOf(path);
   return uid === undefined ? undefined : world.pods.get(uid);
 };
 
-/** Returns the pods with this full name, otherwise the static pods whose manifest has this name. */
+/** Returns the pods with a full name. If there are none, returns the static pods with this name in their manifest. */
 function podsNamed(world: World, namespace: string, name: string): ShownPod[] {
   const pods = [...world.pods.values()].filter((pod) => pod.namespace === namespace);
   const exactMatches = pods.filter((pod) => pod.name === name);
   return exactMatches.length > 0 ? exactMatches : pods.filter((pod) => podName(pod, world) === name);
 }
 
-/** Returns the pod with this name. If there are several, the UID decides, otherwise the latest one wins. */
+/** Returns the pod with a name. If there are several, returns the one with the UID, or else the latest. */
 function podNamed(world: World, namespace: string, name: string, uid?: string): ShownPod | undefined {
   const candidates = podsNamed(world, namespace, name);
   return candidates.find((pod) => pod.uid === uid) ?? candidates.at(-1);
 }
 
-/** Returns the path of the actor at a location. Undefined if the actor does not exist or the location has no steps. */
+/** Returns the path of the actor at a location. Undefined if the actor does not exist or the location selects none. */
 export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' | 'uid'>): string | undefined {
   const [kind, ...others] = steps;
   if (kind === 'node') return existingPath(world, others.join('/'));
@@ -44,9 +44,9 @@ export function pathAt(world: World, { steps, uid }: Pick<PageLocation, 'steps' 
 }
 
 /**
- * Returns the path of the actor that a location with an unknown name most likely refers to. It matches step by step,
- * first the pod with the most similar name, then its most similar actor. If a step has no similar match, the parent is
- * returned. Undefined if the first step has no similar match.
+ * Returns the path of the actor that a location with an unknown name most likely means. Matches one step at a time,
+ * i.e. first the pod with the most similar name, then its most similar actor. If a step has no similar match, returns
+ * the parent. Undefined if the first step has no similar match.
  */
 export function nearestPath(world: World, { steps }: Pick<PageLocation, 'steps'>): string | undefined {
   const [kind, ...others] = steps;
@@ -56,7 +56,10 @@ export function nearestPath(world: World, { steps }: Pick<PageLocation, 'steps'>
   return pod && (nearestBelow(world, `pod/${pod.uid}`, below) ?? existingPath(world, `pod/${pod.uid}`));
 }
 
-/** Searches the namespace with the most similar name first, then all namespaces. */
+/**
+ * Returns the pod with the most similar name. Searches the namespace with the most similar name first, then all
+ * namespaces.
+ */
 function nearestPod(world: World, namespace: string, name: string): ShownPod | undefined {
   const pods = [...world.pods.values()];
   const likelyNamespace = closestWord(namespace, new Set(pods.map((pod) => pod.namespace)));
@@ -78,7 +81,7 @@ function nearestBelow(world: World, ancestorPath: string, steps: readonly string
     const ids = new Map(
       children.map((child): [string, string] => [child.slice(from === '' ? 0 : from.length + 1), child]),
     );
-    // An id is a single word, or a kind and a name.
+    // An actor's id is either a single word, or a kind and a name.
     const match = [2, 1].flatMap((length) => {
       const id =
         remainingSteps.length < length ? undefined : closestWord(remainingSteps.slice(0, length).join('/'), ids.keys());
@@ -94,7 +97,7 @@ function nearestBelow(world: World, ancestorPath: string, steps: readonly string
 
 const existingPath = (world: World, path: string): string | undefined => (world.actors.has(path) ? path : undefined);
 
-/** Returns the steps that select an actor. The UID is added if several pods have the name. */
+/** Returns the steps that select an actor. Includes the UID if several pods have the same name. */
 export function locationSteps(
   world: World,
   path: string,
@@ -110,10 +113,10 @@ export function locationSteps(
   return { steps, uid: name === undefined ? uid : undefined };
 }
 
-/** Maximum number of locations whose actor is remembered. */
+/** Maximum number of locations whose actors are remembered. */
 const MAX_LOCATIONS = 100;
 
-/** Remembers which actor was shown at a location, because a name may later refer to a different actor or to none. */
+/** Remembers which actor was selected at a location, because a name may later refer to a different actor or to none. */
 class ShownActors {
   readonly #at = new Map<string, LastKnownActor>();
 
@@ -132,9 +135,9 @@ class ShownActors {
 const locationKey = ({ steps, uid = '' }: PageLocation): string => JSON.stringify([steps, uid]);
 
 /**
- * Updates the selected and the last known actor from the location until the returned function is called. The actor
- * shown at a location stays selected even if a different actor gets its name or the actor no longer exists. A location
- * without steps selects the actor returned by `worstPath` once.
+ * Derives the selected actor and its last known state from the location until the returned function is called. The
+ * actor at a location remains selected even if it no longer exists or a different actor takes its name. A location
+ * without steps selects the actor at `worstPath`, but only once.
  */
 export function followSelection(page: Page, worstPath: (world: World) => string | undefined): () => void {
   const shownActors = new ShownActors();
@@ -163,7 +166,7 @@ export function followSelection(page: Page, worstPath: (world: World) => string 
   });
 }
 
-/** Updates the location if its steps no longer identify the selected actor uniquely. */
+/** Updates the location if it no longer identifies the selected actor uniquely. */
 function updateLocation(page: Page, world: World, location: PageLocation, path: string): void {
   const { steps, uid } = locationSteps(world, path);
   const matchesLocation = pathAt(world, location) === path && (uid === undefined || uid === location.uid);

@@ -1,4 +1,4 @@
-/** Builds the tree of actors for the page. Order, texts and filters are shared with the terminal commands. */
+/** Builds the tree of actors for the page. Its order, texts and filters are the same as in the terminal commands. */
 import type { ShownActor } from '../../inspect/protocol.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/actors/treeRows.ts';
@@ -6,13 +6,13 @@ import { categoryOf, compareSeverity } from '../../show/category.ts';
 import { type QueueLookup, queuePositions } from '../../show/explain/explainText.ts';
 import type { World } from './server/world.ts';
 
-/** Path of the node agent, which is the root. */
+/** Path of the node agent, which is the root of the tree. */
 export const ROOT = '';
 
-/** Whether the path is that of a pod itself. */
+/** Whether a path is that of a pod, rather than of an actor below it. */
 const isPod = (path: string): boolean => /^pod\/[^/]+$/.test(path);
 
-/** Returns an actor with its descendants. */
+/** Returns an actor and its descendants as a tree. */
 export function nodeAt(world: World, actor: ShownActor): ActorNode {
   const { parent: _, order: __, ...view } = actor;
   const childPaths = world.children.get(actor.path) ?? [];
@@ -24,7 +24,8 @@ export function nodeAt(world: World, actor: ShownActor): ActorNode {
 }
 
 /**
- * Marks failed pods as failed. The machine's tag for any completed pod is `done`, but users need to see the difference.
+ * Returns the tags of an actor. A failed pod is tagged as failed, because the machine tags all completed pods as `done`
+ * but users need to see the difference.
  */
 function tagsOf(world: World, { path, id, tags }: ShownActor): readonly string[] {
   const hasFailed = isPod(path) && world.pods.get(id.replace(/^pod\//, ''))?.phase === 'Failed';
@@ -47,7 +48,7 @@ export function actorTrees(world: World): ActorTrees | undefined {
   };
 }
 
-/** Returns the limiters whose queues contain pods and containers. */
+/** Returns the limiters in whose queues pods and containers may wait. */
 const limiterQueues = ({ node: { gates } }: World) => [gates.start, gates.pull];
 
 function toRowPod(world: World, actor: ShownActor): RowPod {
@@ -78,9 +79,8 @@ function statusWordOf(world: World, path: string): string | undefined {
 }
 
 /**
- * Returns the path of the container with the most severe state in the first pod of the tree. Returns the pod itself if
- * it has no containers, for example because it was rejected, or if its own actor is broken. Undefined if there are no
- * pods.
+ * Returns the path of the container with the most severe state in the first pod of the tree. Returns the pod's path if
+ * it has no containers, e.g. because it was rejected, or if its own actor is broken. Undefined if there are no pods.
  */
 export function worstPath(world: World): string | undefined {
   const tree = actorTrees(world);

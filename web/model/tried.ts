@@ -1,4 +1,4 @@
-/** Builds the table of a container's attempts from its completed runs. */
+/** Builds the table of a container's runs. */
 
 import { humanDuration } from '../../base/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
@@ -6,18 +6,18 @@ import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.
 /** The latest runs and a summary of all runs. */
 export interface AttemptTable {
   readonly runs: readonly TriedRun[];
-  /** E.g. `6 runs, none over 2s`. */
+  /** Summary of all runs, e.g. `6 runs, none over 2s`. */
   readonly summary: string;
-  /** Scale of the bars. Never 0. */
+  /** Longest wait in the table, which determines the scale of the bars. At least 1. */
   readonly longestMs: number;
 }
 
-/** Maximum number of runs in the table. The summary counts all runs. */
+/** Maximum number of runs in the table. The summary includes all runs. */
 const MAX_ROWS = 4;
 
 /**
- * Returns all runs, the latest first, with the duration of the wait after each. The wait after the latest run is still
- * in progress.
+ * Returns all runs from latest to earliest, each with the wait after it. The wait after the latest run is still in
+ * progress.
  */
 export function runsLatestFirst(
   { tried }: Pick<ActorHistory, 'tried'>,

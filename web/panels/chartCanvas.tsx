@@ -55,7 +55,7 @@ interface PartsProps {
   readonly chart: Chart;
   readonly view: ChartView;
   readonly chartActor: ChartActor | undefined;
-  /** The first state that is reachable with Tab. */
+  /** The first state that can be focused with Tab. */
   readonly start: DrawnState | undefined;
   readonly onPoint?: CanvasProps['onPoint'];
 }
@@ -152,7 +152,7 @@ function useWheel(
       if (event.ctrlKey) zoom(chart, camera, Math.exp(-event.deltaY / 200), [event.offsetX, event.offsetY]);
       else pan(chart, camera, [-event.deltaX, -event.deltaY], drawing);
     };
-    // Only a listener that is not passive can prevent the page from scrolling.
+    // Register a listener that is not passive, because only such a listener can prevent the page from scrolling.
     current?.addEventListener('wheel', onWheel, { passive: false });
     return () => current?.removeEventListener('wheel', onWheel);
   });
@@ -171,7 +171,8 @@ function dragHandlers(chart: Chart, drawing: Drawing, camera: Camera) {
       const move = ({ clientX, clientY, pointerId }: PointerEvent) => {
         const by = [clientX - startX, clientY - startY] as const;
         if (!isMoving && Math.hypot(...by) < MAX_CLICK_MOVEMENT) return;
-        // Capture the pointer only now, because a captured press would not be a click on the element below it.
+        // Capture the pointer only once it moves, because capturing it earlier would prevent clicks on the elements
+        // below it.
         if (!isMoving) svg.setPointerCapture(pointerId);
         isMoving = true;
         pan(chart, camera, by, drawing);

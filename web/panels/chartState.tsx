@@ -14,7 +14,7 @@ interface StateActions {
 interface BoxProps extends StateActions {
   readonly view: StateView;
   readonly chartActor: ChartActor | undefined;
-  /** Whether the box is reachable with Tab. */
+  /** Whether the box can be focused with Tab. */
   readonly isNext: boolean;
   readonly isDescribed: boolean;
 }

@@ -1,4 +1,4 @@
-/** The buttons and keyboard shortcuts of the chart for its extent and zoom. */
+/** The buttons and keyboard shortcuts for the zoom of the chart and for switching between region and whole chart. */
 import type { Drawing } from '../../inspect/protocol.ts';
 import { navigate } from '../model/actions.ts';
 import { type Chart, cameraOf, toggleWholeView, zoom } from '../model/chart/chart.ts';
@@ -9,8 +9,8 @@ import { Glyph } from '../parts/glyph.tsx';
 const STEP = 1.25;
 
 /**
- * Switches between region and whole chart. The change replaces the history entry, because users do not expect Back to
- * undo it.
+ * Switches between region and whole chart. Replaces the history entry, because users do not expect Back to undo the
+ * switch.
  */
 const setView = (page: Page, view: 'region' | 'whole'): void => navigate(page, { view }, 'replace');
 

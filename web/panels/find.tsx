@@ -46,7 +46,7 @@ export function Find(panel: Panel) {
   );
 }
 
-/** Enter moves the focus to the results, Escape removes the filter. */
+/** Handles key presses. Enter moves the focus to the results, and Escape removes the filter. */
 function onKeyDown({ page, tree }: Panel, event: KeyboardEvent): void {
   if (event.key === 'Escape') {
     event.stopPropagation();
@@ -58,5 +58,5 @@ function onKeyDown({ page, tree }: Panel, event: KeyboardEvent): void {
   rowsElement()?.focus();
 }
 
-/** Returns the list of rows, which receives key presses. */
+/** Returns the element of the list of rows, which handles key presses. */
 export const rowsElement = (): HTMLElement | null => document.querySelector<HTMLElement>('.rows');

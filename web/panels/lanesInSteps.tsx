@@ -237,7 +237,7 @@ function Gaps({ sequence, xOf, bottom }: Placed) {
   );
 }
 
-/** The continuation of the last state. */
+/** Marks the current time, at which the last state is still active. */
 function CurrentState({ sequence, xOf, bottom, page }: Placed) {
   const last = sequence.gaps.at(-1);
   const goesOn = last?.to === sequence.columns.length;

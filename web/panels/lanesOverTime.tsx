@@ -79,7 +79,7 @@ function Timeline({ width, height, ...panel }: Sized) {
 
 interface AfterProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
 
-/** Dims the time after the displayed time. */
+/** Dims the part of the lanes after the displayed time. */
 const LaterDimming = ({ from, edge, width, height }: AfterProps) =>
   from < edge ? <rect class="after" x={from} y="0" width={Math.max(0, width - from)} height={height} /> : null;
 
@@ -151,7 +151,7 @@ function Axis({ scale, now, until }: AxisProps) {
   );
 }
 
-/** The lines of the ticks and the hatched future. */
+/** The vertical lines of the ticks, and the hatching of the future. */
 function Background({
   scale,
   edge,

@@ -36,7 +36,7 @@ export function Lines(panel: StoryPanel) {
 function Title({ storyState, view, visibleBurst }: StoryPanel & { readonly visibleBurst: VisibleBurst | undefined }) {
   const goToBurst = (to: { readonly from: number } | undefined) => {
     if (to) storyState.selectedBurst.value = to.from;
-    // The last burst follows the displayed time again.
+    // Deselect the last burst, so that the list follows the displayed time again.
     if (to && to.from === view.bursts.peek().at(-1)?.from) storyState.selectedBurst.value = undefined;
     storyState.expandedRow.value = undefined;
   };

@@ -80,7 +80,7 @@ function Lines({ reading, log }: Pick<Panel, 'reading'> & { readonly log: ShownL
   );
 }
 
-/** Distance from the end in pixels within which the log is followed again. */
+/** Maximum distance from the end, in pixels, at which the view follows the log again. */
 const NEAR_END_PX = 12;
 
 const Line = ({ lineParts }: MatchingLine) => (

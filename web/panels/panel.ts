@@ -1,4 +1,4 @@
-/** The properties of the reading panels. */
+/** Defines the properties of the panels that describe the selected actor. */
 import type { ReadonlySignal } from '@preact/signals';
 import type { Page } from '../model/page.ts';
 import type { Tree } from '../model/rows.ts';
@@ -14,6 +14,6 @@ export interface Panel {
   readonly story: StoryPanel;
   /** Announces a text to screen readers. */
   readonly announce: (text: string) => void;
-  /** The announced text. */
+  /** The text that is being announced. */
   readonly announcement: ReadonlySignal<string>;
 }

@@ -12,7 +12,7 @@ interface ClockProps extends StoryPanel {
   readonly isTyping: Signal<boolean>;
 }
 
-/** Returns the kind of the displayed time: the live node, the past, a frozen view or a recording. */
+/** Returns whether the displayed time is live, in the past, frozen, or part of a recording. */
 export function timeMode({ page }: Pick<StoryPanel, 'page'>): 'live' | 'past' | 'held' | 'file' {
   if (page.mode !== 'live') return 'file';
   if (page.past.value) return 'past';
@@ -45,7 +45,7 @@ export function Clock({ isTyping, ...panel }: ClockProps) {
   );
 }
 
-/** Returns the displayed time. While a snapshot is loading, this is already the requested time. */
+/** Returns the displayed time or, while a snapshot is loading, the requested time. */
 export const displayedTime = ({ page }: Pick<StoryPanel, 'page'>): number =>
   (page.past.value && page.location.value.at) ?? page.now.value;
 

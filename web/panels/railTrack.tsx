@@ -126,16 +126,16 @@ function Playhead({ page, railModel, left, ...panel }: SceneProps & { readonly l
   );
 }
 
-/** Goes to a time. The end of the rail stands for the live view. */
+/** Goes to a time. The end of the rail represents the live view. */
 function goToRailTime(page: StoryPanel['page'], at: number, end: number, isMoving = false): void {
   if (page.mode === 'live' && at >= end) goLive(page);
   else goToTime(page, Math.round(Math.min(at, end)), { isMoving });
 }
 
-/** Width of the area at the end that stands for the live view, in pixels. */
+/** Width of the area at the end that represents the live view, in pixels. */
 const LIVE_PX = 6;
 
-/** Handles dragging. A drag stays with the part that it started on. */
+/** Handles dragging. A drag only affects the part of the rail on which it started. */
 function usePointer({ page, storyState, player, railModel, width }: SceneProps) {
   const grip = useRef<DragStart | undefined>(undefined);
   const scale = { from: railModel.from, to: railModel.to, left: 0, right: width };
@@ -178,10 +178,7 @@ function usePointer({ page, storyState, player, railModel, width }: SceneProps) 
   return { onPointerDown, onPointerMove, onPointerUp, onPointerCancel, onWheel: zoomOnWheel(storyState, scale) };
 }
 
-/**
- * Height of the upper part, in which the edges of the time range can be dragged. Below it, only the displayed time can
- * be dragged.
- */
+/** Height of the upper part, in pixels. The edges of the time range can only be dragged there. */
 const UPPER_HEIGHT = 44;
 
 function positionIn({ clientX, clientY, currentTarget }: MouseEvent): { readonly x: number; readonly y: number } {

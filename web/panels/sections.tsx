@@ -47,7 +47,7 @@ interface OfActor extends OfDetail {
   readonly actor: ShownActor | undefined;
 }
 
-/** The facts of a volume or an actor of the node, for which the headline has no room. */
+/** The facts about a volume or an actor of the node that do not fit into the headline. */
 export function Facts({ actor }: { readonly actor: ShownActor }) {
   const isShown = podUidOf(actor.path) === undefined || actor.kind === 'volume';
   if (!isShown || actor.facts.length === 0) return null;

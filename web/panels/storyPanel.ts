@@ -1,4 +1,4 @@
-/** The properties of the story and time panels. */
+/** Defines the properties of the story and time panels. */
 
 import type { Page } from '../model/page.ts';
 import type { Player } from '../model/rail/timeNavigation.ts';

@@ -39,7 +39,7 @@ interface ScrollView {
   readonly height: number;
 }
 
-/** Initial size, which is larger than any list. */
+/** The part that is assumed to be visible before the first layout. It is larger than the actual one. */
 const INITIAL_VIEW: ScrollView = { top: 0, height: 900 };
 
 function Rows(panel: Panel) {

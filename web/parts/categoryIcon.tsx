@@ -9,7 +9,10 @@ interface CategoryIconProps {
   readonly size?: number;
 }
 
-/** The icon of a category in its color. The text beside it has the same meaning. */
+/**
+ * The icon of a category in its color. It is hidden from screen readers, because the text next to it has the same
+ * meaning.
+ */
 export function CategoryIcon({ category, x, y, size = 12 }: CategoryIconProps) {
   const { fill, line, width } = CATEGORY_ICONS.get(category) ?? {};
   return (

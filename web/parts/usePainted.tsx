@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Returns whether the page has been painted. Less urgent panels wait for that, because rendering everything at once
- * would take twice as long to show the answer.
+ * Returns whether the page has been painted. Less urgent panels wait for this, because rendering all panels at once
+ * would double the time until the answer is visible.
  */
 export function useIsPainted(): boolean {
   const [isPainted, setPainted] = useState(false);

@@ -8,7 +8,8 @@ export function useSize<T extends Element>() {
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return undefined;
-    // The observer reports the first size right after the layout. Reading the size here would force an extra layout.
+    // Let the observer report the first size after the layout, because reading the size here would force an extra
+    // layout.
     const observer = new ResizeObserver(() => setSize({ width: current.clientWidth, height: current.clientHeight }));
     observer.observe(current);
     return () => observer.disconnect();

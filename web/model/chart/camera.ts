@@ -1,7 +1,7 @@
-/** Computes the visible part and the scale of a chart, and moves between states with the arrow keys. */
+/** Computes which part of a chart is visible at which scale, and moves between states with the arrow keys. */
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 
-/** Position of the drawing's corner in the panel, and its scale. */
+/** Position of the drawing's top left corner in the panel, and its scale. */
 export interface Camera {
   readonly x: number;
   readonly y: number;
@@ -20,8 +20,8 @@ const MIN_SCALE = 0.2;
 const MAX_SCALE = 3;
 
 /**
- * Returns the default view of a drawing. It shows the whole drawing if that is large enough to read, otherwise the part
- * around a box.
+ * Returns the default view of a drawing. It shows the whole drawing if the text is then large enough to read, otherwise
+ * the part around a box.
  */
 export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
   const fittingScale = Math.min(size.width / drawing.width, size.height / drawing.height);
@@ -40,17 +40,17 @@ export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minSc
   };
 }
 
-/** Returns the view of the whole drawing at any scale. */
+/** Returns the view of the whole drawing, however small its scale is. */
 export const fitCamera = (size: Size, drawing: Size): Camera => cameraAt(size, drawing, undefined, MIN_SCALE);
 
-/** Zooms around a point of the panel that stays in place. */
+/** Zooms around a point of the panel, which keeps its position. */
 export function zoomCamera({ x, y, scale }: Camera, factor: number, [atX, atY]: readonly [number, number]): Camera {
   const nextScale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale * factor));
   const growth = nextScale / scale;
   return { x: atX - (atX - x) * growth, y: atY - (atY - y) * growth, scale: nextScale };
 }
 
-/** Moves the view. Some of the drawing always stays visible. */
+/** Moves the view, but always leaves a part of the drawing visible. */
 export function moveCamera(camera: Camera, [byX, byY]: readonly [number, number], size: Size, drawing: Size): Camera {
   const clampPosition = (at: number, length: number, available: number) =>
     Math.min(available - 48, Math.max(48 - length * camera.scale, at));
@@ -69,8 +69,8 @@ const DIRECTIONS: ReadonlyMap<string, readonly [number, number]> = new Map([
 ]);
 
 /**
- * Returns the box in the direction of an arrow key. A box connected by a transition takes precedence over the nearest
- * one.
+ * Returns the next box in the direction of an arrow key. Boxes connected by a transition take precedence over nearer
+ * ones.
  */
 export function boxInDirection({ states, ways }: Drawing, from: DrawnState, key: string): DrawnState | undefined {
   const direction = DIRECTIONS.get(key);

@@ -1,4 +1,7 @@
-/** Creates the interactive state of a chart: its visible part, the highlighted element and the described state. */
+/**
+ * Creates the interactive state of a chart, i.e. its visible part, the highlighted element and the state whose
+ * description is open.
+ */
 import { batch, signal } from '@preact/signals';
 import type { Drawing, DrawnState } from '../../../inspect/protocol.ts';
 import { type Camera, cameraAt, fitCamera, moveCamera, type Size, zoomCamera } from './camera.ts';
@@ -6,7 +9,7 @@ import { type Camera, cameraAt, fitCamera, moveCamera, type Size, zoomCamera } f
 /** The element under the pointer or with the focus. */
 export interface HoveredElement {
   readonly state?: string;
-  /** An arrow, identified by its first transition. */
+  /** The arrow, identified by the first of its transitions. */
   readonly arrow?: string;
 }
 
@@ -16,10 +19,10 @@ export function createChart() {
     size: signal<Size>({ width: 0, height: 0 }),
     /** The box of the active state. */
     activeBox: signal<string | undefined>(undefined),
-    /** The visible part chosen by the user. Undefined to follow the actor. */
+    /** The visible part that the user has chosen. If undefined, the view follows the active state. */
     userCamera: signal<Camera | undefined>(undefined),
     hoveredElement: signal<HoveredElement>({}),
-    /** The state that is reachable with Tab. */
+    /** The state that can be focused with Tab. */
     focusedState: signal<string | undefined>(undefined),
     /** The state whose description is open. */
     describedState: signal<string | undefined>(undefined),
@@ -32,7 +35,7 @@ export type Chart = ReturnType<typeof createChart>;
 export const cameraOf = (chart: Chart, drawing: Drawing, around: DrawnState | undefined): Camera =>
   chart.userCamera.value ?? cameraAt(chart.size.value, drawing, around);
 
-/** Resets the state for a different drawing. */
+/** Resets the interactive state before a different drawing is shown. */
 export function resetChart(chart: Chart): void {
   batch(() => {
     chart.userCamera.value = undefined;
@@ -48,7 +51,7 @@ export function toggleWholeView(chart: Chart, drawing: Drawing): void {
   chart.userCamera.value = chart.userCamera.peek()?.scale === wholeCamera.scale ? undefined : wholeCamera;
 }
 
-/** Zooms around a point, by default the center. */
+/** Zooms around a point of the panel, which defaults to its center. */
 export function zoom(chart: Chart, camera: Camera, factor: number, at?: readonly [number, number]): void {
   const { width, height } = chart.size.peek();
   chart.userCamera.value = zoomCamera(camera, factor, at ?? [width / 2, height / 2]);
@@ -59,7 +62,7 @@ export function pan(chart: Chart, camera: Camera, by: readonly [number, number],
   chart.userCamera.value = moveCamera(camera, by, chart.size.peek(), drawing);
 }
 
-/** Moves the visible part so that it contains the focused box. */
+/** Moves the visible part so that it contains a box. */
 export function scrollIntoView(chart: Chart, camera: Camera, box: DrawnState, drawing: Drawing): void {
   const { width, height } = chart.size.peek();
   const boxLeft = box.x * camera.scale + camera.x;

@@ -5,7 +5,7 @@ import { errorMessage } from '../actions.ts';
 import type { ServerClient } from '../server/serverClient.ts';
 import { activeStates } from './view.ts';
 
-/** Machines that have a chart. All other actors are calls in flight and feeds. */
+/** Machines that have a chart. Actors without one are calls in progress and feeds. */
 export const MACHINES_WITH_CHART: readonly string[] = [
   'nodeAgent',
   'pod',
@@ -28,13 +28,13 @@ export const MACHINES_WITH_CHART: readonly string[] = [
   'certificate',
 ];
 
-/** A drawing, or the failure to load it. Neither is defined while it is loading. */
+/** A drawing, or the error that occurred when loading it. Both are undefined while it is loading. */
 export interface LoadedDrawing {
   readonly drawing?: Drawing;
   readonly error?: string;
 }
 
-/** Creates the cache of drawings. The whole chart of a machine is loaded first, because it lists the regions. */
+/** Creates the cache of drawings. Load the whole chart of a machine first, because it lists the regions. */
 export function createDrawings({ drawing }: Pick<ServerClient, 'drawing'>) {
   const loadedDrawings = signal<ReadonlyMap<string, LoadedDrawing>>(new Map());
   const setState = (key: string, state: LoadedDrawing) => {
@@ -62,7 +62,7 @@ export function activeRegion({ regions }: Drawing, { state }: Pick<ShownActor, '
   return (regions.find(({ states }) => activeStateNames.some((each) => states.includes(each))) ?? regions[0])?.region;
 }
 
-/** The drawing that is displayed for an actor, or its loading state. */
+/** The drawing to display for an actor, or its loading state. */
 export interface ShownDrawing extends LoadedDrawing {
   /** Identifies the drawing to load. */
   readonly machine: string;
@@ -70,7 +70,7 @@ export interface ShownDrawing extends LoadedDrawing {
   readonly hasRegions: boolean;
 }
 
-/** Returns the drawing for an actor, which is the region with its state or the whole chart. */
+/** Returns the drawing to display for an actor, i.e. the region that contains its state, or the whole chart. */
 export function shownDrawing(
   loadedDrawings: ReadonlyMap<string, LoadedDrawing>,
   actor: Pick<ShownActor, 'machine' | 'state'>,

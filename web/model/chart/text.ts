@@ -1,4 +1,4 @@
-/** Formats the texts of a chart: its title, its labels and the descriptions of its states. */
+/** Formats the text in a chart, i.e. its title, its labels and the descriptions of its states. */
 import type { Drawing, DrawnTransition, NextWay } from '../../../inspect/protocol.ts';
 import { formatClock } from '../rail/time.ts';
 import { sansWidth } from './textWidth.ts';
@@ -11,12 +11,12 @@ export function chartTitle({ machine, region, title, states, statesOfAll }: Draw
   return region === undefined ? `${machine}: ${stateCount}` : `${machine}: ${title}, ${visibleCount} of ${stateCount}`;
 }
 
-/** Maximum number of lines of a label. If there are more, the last line contains the number of hidden ones. */
+/** Maximum number of lines of a label. A longer label ends in the number of hidden lines. */
 const MAX_LABEL_LINES = 4;
 
 /**
- * Returns the label of an arrow. A timer comes first, e.g. `timer.elapsed, in 48s`, followed by the other transitions
- * along the same arrow.
+ * Returns the lines of an arrow's label. A timer such as `timer.elapsed, in 48s` comes first, followed by the other
+ * transitions along the arrow.
  */
 export function labelLines(label: readonly string[], timeLeft?: string, maxLines = MAX_LABEL_LINES): string[] {
   const allLines = label.map((line) => line || 'at once');
@@ -39,27 +39,27 @@ export function countText(count: number): string {
   return count < 100_000 ? `${Math.floor(count / 1_000)}k×` : '99k+';
 }
 
-/** Space between two texts on one line, in pixels. */
+/** Space between the name and the duration of a state, in pixels. */
 const TEXT_GAP = 6;
 
-/** Font sizes of a state's name, of the larger name of an active state, and of the bold duration. */
+/** Font sizes of a state's name, of an active state's larger name, and of the bold duration. */
 const FONT_SIZES = { name: 12, big: 13.5, stay: 12.7 } as const;
 
-/** Factor by which bold names are wider. */
+/** Ratio between the widths of bold and regular names. */
 const BOLD_FACTOR = 1.1;
 
 /** The name and the duration of a state on one line. */
 export interface StateLine {
   readonly label: string;
-  /** Width at which the name is clipped, regardless of the actual font. */
+  /** Width to which the name is clipped, because the actual font may be wider than estimated. */
   readonly labelWidth: number;
   /** Duration of the state. Undefined if there is no room for it. */
   readonly duration?: string;
 }
 
 /**
- * Fits the name and the duration of a state into one line. A name that is too long is truncated or shown without the
- * duration.
+ * Fits the name and the duration of a state into one line. If there is not enough room, the duration is omitted or the
+ * name is truncated.
  */
 export function stateLine(label: string, duration: string | undefined, maxWidth: number, isBig = false): StateLine {
   const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONT_SIZES.big : FONT_SIZES.name));
@@ -100,14 +100,14 @@ export function stateSentence(
   ].join(', ');
 }
 
-/** Returns the target of the timer's transition. */
+/** Returns the state to which the timer's transition leads. */
 const timerTarget = (next: readonly NextWay[]): string | undefined =>
   next
     .find(({ at, to }) => at !== undefined && to !== undefined)
     ?.to?.split('.')
     .at(-1);
 
-/** Returns the transitions from the active states to states outside the drawing, e.g. `container.stop → stopped`. */
+/** Describes the transitions from the active states to states outside the drawing, e.g. `container.stop → stopped`. */
 export function exitLines({ exits }: Drawing, states: readonly string[]): string[] {
   const reachableExits = exits.filter(({ from }) =>
     states.some((state) => from === '' || state === from || state.startsWith(`${from}.`)),
@@ -177,10 +177,7 @@ export function longestSegmentMiddle({ points }: DrawnTransition): Point {
   return longestSegment.at;
 }
 
-/**
- * Returns the transitions out of a state that the drawing contains. Transitions that differ only in their guards are
- * merged.
- */
+/** Returns the transitions from a state in the drawing. Transitions that differ only in their guards are merged. */
 export function transitionsFrom(
   { ways, exits }: Drawing,
   state: string,

@@ -1,9 +1,9 @@
 /**
- * Estimates the width of text in pixels without a browser. The result is slightly larger than in any of the page's
+ * Estimates the width of text in pixels without a browser. The result is slightly larger than with any of the page's
  * fonts.
  */
 
-/** Widths at 1 px of characters that differ from the default. */
+/** Widths of characters that differ from the default, relative to the font size. */
 const NARROW_WIDTHS = new Map([
   ...[..."iljI|.,:;' !()[]"].map((letter) => [letter, 0.31] as const),
   ...[...'frt-"'].map((letter) => [letter, 0.4] as const),
@@ -14,9 +14,9 @@ const NARROW_WIDTHS = new Map([
 const DEFAULT_WIDTH = 0.59;
 const MONOSPACE_WIDTH = 0.605;
 
-/** Returns the width in the proportional font that is used for names. */
+/** Returns the width in the proportional font, which is used for names. */
 export const sansWidth = (text: string, size: number): number =>
   Math.ceil([...text].reduce((sum, letter) => sum + (NARROW_WIDTHS.get(letter) ?? DEFAULT_WIDTH), 0) * size);
 
-/** Returns the width in the monospace font that is used for events and guards. */
+/** Returns the width in the monospace font, which is used for events and guards. */
 export const monoWidth = (text: string, size: number): number => Math.ceil([...text].length * MONOSPACE_WIDTH * size);

@@ -1,4 +1,7 @@
-/** Combines a drawing with the state of an actor: its active state, its past transitions and the next one. */
+/**
+ * Combines a drawing with the state of an actor, i.e. its active state, the transitions that it has taken, and the next
+ * one.
+ */
 
 import { humanDuration } from '../../../base/duration.ts';
 import type {
@@ -12,9 +15,9 @@ import type {
 import { type Category, findCategory } from '../../../show/category.ts';
 import { formatShortDuration } from '../rail/time.ts';
 
-/** The state of an actor as needed by its chart. */
+/** The part of an actor's state that its chart shows. */
 export interface ChartActor {
-  /** The active states, separated by spaces if regions are parallel. */
+  /** The active states. They are separated by spaces if regions are parallel. */
   readonly state: string;
   readonly tags: readonly string[];
   readonly since: number;
@@ -25,10 +28,10 @@ export interface ChartActor {
   readonly now: number;
 }
 
-/** A state as it is drawn. */
+/** A state in the chart of an actor. */
 export interface StateView {
   readonly drawnState: DrawnState;
-  /** The active state that the box shows: its own state or a descendant that is folded into it. */
+  /** The active state that the box represents. It is the state of the box or one that is folded into the box. */
   readonly activeState?: ActiveStateView;
   /** Whether the box contains an active state. */
   readonly containsActive: boolean;
@@ -38,17 +41,16 @@ export interface StateView {
   readonly duration?: string;
 }
 
-/** The active state. */
 interface ActiveStateView {
   readonly state: string;
   readonly label: string;
   readonly category: Category;
   readonly waitingFor?: string;
-  /** Elapsed fraction of the wait, from 0 to 1. Undefined if its end is unknown. */
+  /** Elapsed fraction of the wait, from 0 to 1. Undefined if the end of the wait is unknown. */
   readonly progress?: number;
 }
 
-/** A transition as it is drawn. */
+/** A transition in the chart of an actor. */
 export interface ArrowView {
   readonly drawnWay: DrawnTransition;
   readonly style: 'idle' | 'taken' | 'last' | 'next';
@@ -59,24 +61,24 @@ export interface ArrowView {
   readonly timeLeft?: string;
 }
 
-/** The whole chart as it is drawn. */
+/** The chart of an actor. */
 export interface ChartView {
   readonly states: readonly StateView[];
-  /** Sorted so that highlighted transitions are last and drawn on top. */
+  /** The arrows in painting order, so that highlighted ones are last and thus on top. */
   readonly arrows: readonly ArrowView[];
 }
 
-/** Returns the active states of an actor. */
+/** Splits an actor's state into its active states. */
 export const activeStates = (state: string): string[] => state.split(' ').filter(Boolean);
 
 const isInside = (state: string, outer: string): boolean => state.startsWith(`${outer}.`);
 
-/** Returns the box that represents a state, which is its own or the one that it is folded into. */
+/** Returns the box that represents a state, which is its own box or the one into which it is folded. */
 export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefined =>
   states.find((each) => each.state === state) ??
   states.find(({ holds }) => holds?.some((each) => each.state === state));
 
-/** Combines a drawing with an actor. Without an actor, it shows the plain machine. */
+/** Combines a drawing with an actor. Without an actor, the chart shows only the state machine. */
 export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView {
   const states = drawing.states.map((drawn) => stateView(drawn, actor));
   const activeBoxes = states.filter((state) => state.activeState).map(({ drawnState }) => drawnState.state);
@@ -136,7 +138,7 @@ function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): A
   };
 }
 
-/** Creates the view of an arrow. `isOpen` is true if the actor is in the source state of the transition. */
+/** Creates the view of an arrow. `isOpen` is true if the actor is in the state at which the arrow starts. */
 function arrowView(drawnWay: DrawnTransition, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
   const takenTransitions = actor?.taken?.ways.filter(({ way }) => drawnWay.ways.includes(way)) ?? [];
   const count = takenTransitions.reduce((sum, way) => sum + way.count, 0);
@@ -153,7 +155,7 @@ function arrowView(drawnWay: DrawnTransition, actor: ChartActor | undefined, isO
   return { ...arrow, style: 'next', timeLeft: humanDuration(Math.max(0, timedTransition.at - actor.now)) };
 }
 
-/** Returns the transition that led to the current state. */
+/** Returns the arrow of the transition that led to the active state. */
 function lastArrow(arrows: readonly ArrowView[], activeBoxes: readonly string[]): ArrowView | undefined {
   const leadsToActive = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
   const candidates = arrows.filter(({ drawnWay, lastAt }) => lastAt !== undefined && leadsToActive(drawnWay.to));

@@ -6,7 +6,7 @@ interface LogContext {
   readonly isPast: boolean;
 }
 
-/** Returns the reason why no log lines are shown. Undefined if there are lines or the log is still loading. */
+/** Returns the reason why no log is shown. Undefined if there are lines or the log is still loading. */
 export function logNote(
   log: Pick<ShownLog, 'lines' | 'note'> | undefined,
   { isContainer, isPast }: LogContext,

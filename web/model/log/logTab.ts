@@ -1,6 +1,6 @@
 /**
- * Loads and searches the log of the selected container for the log tab. The log is reloaded every second while the tab
- * is open.
+ * Loads and searches the log of the selected container, for the log tab. Reloads the log every second while the tab is
+ * open.
  */
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../../inspect/protocol.ts';
@@ -9,7 +9,7 @@ import { errorMessage } from '../actions.ts';
 import type { Page } from '../page.ts';
 import { requestOnChange } from '../server/requestOnChange.ts';
 
-/** The latest log of a container that the page has received. */
+/** The log of a container as last loaded. */
 interface LoadedLog {
   /** Path of the container. */
   readonly container: string;
@@ -20,17 +20,17 @@ interface LoadedLog {
 
 export const createLogTab = () => ({
   log: signal<LoadedLog | undefined>(undefined),
-  /** Text that the visible lines contain. Empty to show all lines. */
+  /** Text to search for. Lines without it are hidden. If empty, all lines are shown. */
   search: signal(''),
-  /** Whether the view scrolls to new lines. */
+  /** Whether the view scrolls down to new lines. */
   isFollowed: signal(true),
-  /** Number of retries requested by the user. */
+  /** Number of times that the user has clicked Retry. */
   retries: signal(0),
 });
 
 type LogTab = ReturnType<typeof createLogTab>;
 
-/** Returns the path of the container that contains the actor, if any. */
+/** Returns the path of the container to which an actor belongs, if any. */
 export function containerPathOf(path: string): string | undefined {
   const [uid, name] = [podUidOf(path), containerNameOf(path)];
   return name === undefined ? undefined : `pod/${uid}/container/${name}`;
@@ -47,7 +47,9 @@ interface FollowOptions {
   readonly isVisible: () => boolean;
 }
 
-/** Loads the log of the selected container until the returned function is called. Past logs are not available. */
+/**
+ * Loads the log of the selected container until the returned function is called. Logs are not available for past times.
+ */
 export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: FollowOptions): (() => void) =>
   requestOnChange<LogRequest>({
     setTimeout,
@@ -57,7 +59,7 @@ export const followLog = (page: Page, tab: LogTab, { setTimeout, isVisible }: Fo
     send: ({ container }) => loadLog(page, tab, container),
   });
 
-/** Returns the current request. A live log is requested every second. Undefined while nothing new is expected. */
+/** Returns the request to send, which changes every second for a live log. Undefined if no log can be requested. */
 function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined {
   const container = containerPathOf(page.selectedPath.value ?? '');
   const isStatic = page.mode !== 'live' || page.past.value !== undefined || page.connection.value.kind === 'lost';
@@ -65,7 +67,7 @@ function currentRequest(page: Page, { retries }: LogTab): LogRequest | undefined
   return { container, at: page.browserTime.value, retries: retries.value };
 }
 
-/** Loads the log. The previous lines stay visible until the response arrives. */
+/** Loads the log. The previous lines remain visible until the response has arrived. */
 async function loadLog(page: Page, { log }: LogTab, container: string): Promise<void> {
   const isStillSelected = () => containerPathOf(page.selectedPath.peek() ?? '') === container;
   try {
@@ -77,7 +79,7 @@ async function loadLog(page: Page, { log }: LogTab, container: string): Promise<
   }
 }
 
-/** A part of a line. `isMatch` marks an occurrence of the search text. */
+/** A part of a line. If `isMatch` is set, it equals the search text. */
 interface LinePart {
   readonly text: string;
   readonly isMatch: boolean;
@@ -89,7 +91,7 @@ export interface MatchingLine {
   readonly lineParts: readonly LinePart[];
 }
 
-/** Returns the lines that contain the search text, ignoring case. Returns all lines if the text is empty. */
+/** Returns the lines that contain the search text, ignoring case. Returns all lines if the search text is empty. */
 export function matchingLines(lines: readonly string[], search: string): MatchingLine[] {
   const lowerCaseSearch = search.toLowerCase();
   return lines.flatMap((line, index) => {
@@ -101,7 +103,7 @@ export function matchingLines(lines: readonly string[], search: string): Matchin
 
 function splitByMatch(line: string, lowerCaseSearch: string): LinePart[] {
   const lowerCaseLine = line.toLowerCase();
-  // A letter whose lower case has a different length would shift the offsets of the matches.
+  // Do not locate the matches, because a letter whose lower case has a different length shifts their offsets.
   if (lowerCaseLine.length !== line.length) return [{ text: line, isMatch: lowerCaseLine.includes(lowerCaseSearch) }];
   const lineParts: LinePart[] = [];
   let from = 0;

@@ -1,23 +1,26 @@
-/** Computes the effect of dragging on the rail, which moves the displayed time, the time range or one of its edges. */
+/**
+ * Computes the effect of dragging on the rail, i.e. the timeline of the whole recording. The user drags the displayed
+ * time, the visible time range or one of its edges.
+ */
 import type { RangeChoice, TimeRange } from '../story/storyWindow.ts';
 import { resizeRange, shiftRange } from '../story/storyWindow.ts';
 
-/** The dragged part of the rail. */
+/** The part of the rail that is dragged. */
 export type DragTarget = 'head' | 'window' | 'from' | 'to';
 
-/** Position where the drag started. `at` is the corresponding time. */
+/** The start of a drag. `at` is the time at the position where it started. */
 export interface DragStart {
   readonly target: DragTarget;
   readonly at: number;
   readonly range: TimeRange;
 }
 
-/** Distance within which an edge is grabbed, in pixels. */
+/** Maximum distance from an edge at which the edge can be grabbed, in pixels. */
 const EDGE_PX = 5;
 
 /**
- * Returns the part of the rail at a position. In the upper half, the edges of the time range can be dragged. Elsewhere,
- * the range itself is dragged with Shift, otherwise the displayed time.
+ * Returns what is dragged from a position. In the upper part of the rail, this can be an edge of the time range.
+ * Otherwise it is the time range with Shift, and the displayed time without.
  */
 export function dragTargetAt(
   x: number,
@@ -39,7 +42,7 @@ export function draggedRange(
   return target === 'window' ? shiftRange(range, to - at, bounds) : resizeRange(range, target, to);
 }
 
-/** Returns the step of a key on the slider, in milliseconds. Undefined for other keys. */
+/** Returns the step that a key makes on the slider, in milliseconds. Undefined for keys without an effect. */
 export function keyStep(key: string, span: number): number | undefined {
   switch (key) {
     case 'ArrowLeft':

@@ -1,4 +1,6 @@
-/** Builds the rail, which shows the whole recording as bars and marks. Positions are fractions of its width. */
+/**
+ * Builds the view of the rail, which shows the whole recording as bars and marks. Positions are fractions of its width.
+ */
 
 import { humanDuration } from '../../../base/duration.ts';
 import type { Rail } from '../../../inspect/protocol.ts';
@@ -7,10 +9,10 @@ import { formatClock } from './time.ts';
 
 /** A bar whose height shows the number of inputs in a time range. */
 interface RailBar {
-  /** Fraction of the width, from 0 to 1. */
+  /** Left edge as a fraction of the rail's width, from 0 to 1. */
   readonly x: number;
   readonly width: number;
-  /** Height as a fraction, from 0 to 1. */
+  /** Height as a fraction of the rail's height, from 0 to 1. */
   readonly height: number;
   readonly isInWindow: boolean;
 }
@@ -29,7 +31,7 @@ const MAX_BARS = 200;
 /** Minimum height of a bar that is not empty. */
 const MIN_BAR_HEIGHT = 0.07;
 
-/** Builds the rail up to `to`, which may be later than the end of the received data. */
+/** Builds the view of the rail up to `to`, which may be later than the end of the received data. */
 export function railView(rail: Rail, to: number, window: { readonly from: number; readonly to: number }): RailView {
   const { from } = rail;
   const end = Math.max(to, rail.to);
@@ -53,7 +55,7 @@ export function railView(rail: Rail, to: number, window: { readonly from: number
   };
 }
 
-/** Scales heights by the square root, so that small counts are visible and large ones distinguishable. */
+/** Scales heights by the square root, so that small counts remain visible and large ones distinguishable. */
 const barHeight = (count: number, maxCount: number): number =>
   MIN_BAR_HEIGHT + (1 - MIN_BAR_HEIGHT) * Math.sqrt(count / maxCount);
 
@@ -66,7 +68,7 @@ function sumGroups(counts: readonly number[], size: number): number[] {
   return groupSums;
 }
 
-/** Returns the time labels below the rail, in pixels. */
+/** Returns the time labels below the rail. Their positions are in pixels. */
 export const railTicks = ({ from, to }: Pick<RailView, 'from' | 'to'>, width: number): readonly Tick[] =>
   axisTicks({ from, to, left: 0, right: width }, 110).filter(({ x }) => x > 16 && x < width - 16);
 
@@ -96,7 +98,7 @@ export function clockNote({ at, live, mode, eventCount = 0 }: ClockState): strin
   return 'UTC';
 }
 
-/** Returns the time as announced by the slider to screen readers. */
+/** Returns the time as the slider announces it to screen readers. */
 export function spokenTime(state: ClockState): string {
   const { at, mode } = state;
   if (mode === 'live') return `${formatClock(at)}, live`;

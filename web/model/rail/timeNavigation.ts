@@ -1,4 +1,7 @@
-/** Navigates through time: steps by input or by change of the selected actor, and plays the recording. */
+/**
+ * Navigates through time in steps, each of which is an input or a change of the selected actor, and plays the
+ * recording.
+ */
 
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../../inspect/protocol.ts';
@@ -9,10 +12,12 @@ import { completeFrom } from '../story/storyGrowth.ts';
 import type { LoadedStory } from '../story/storyState.ts';
 import { formatDate, isValidTime, parseUtcTime } from './time.ts';
 
-/** Unit of a step: an input, or a change of the selected actor. */
+/** The size of a step, which is one input or one change of the selected actor. */
 export type StepUnit = 'event' | 'change';
 
-/** Returns the time of the nearest input, or of the nearest transition of the actor, before or after a given time. */
+/**
+ * Returns the time of the next or previous input or, for the unit `change`, of the actor's next or previous transition.
+ */
 export function nearestTime(
   lines: readonly StoryLine[],
   { at, by, actor, isForward }: { at: number; by: StepUnit; actor: string; isForward: boolean },
@@ -32,11 +37,11 @@ interface StoryAccess {
   readonly gaps: { peek(): number };
 }
 
-/** Goes to the next or previous step. Stepping beyond the last one returns to the live view. */
+/** Goes to the next or previous step. A step forward from the last one leads to the live view. */
 export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isForward: boolean): Promise<void> {
   const actor = page.selectedPath.peek() ?? '';
   const uid = podUidOf(actor) ?? '';
-  // Start from the requested location instead of the displayed snapshot, which lags behind if keys are pressed quickly.
+  // Start from the requested time instead of the displayed one, which lags behind if keys are pressed quickly.
   const at = page.location.peek().at ?? latestTime(page);
   const search = { at, by, actor, isForward };
   const loadedLines = completeLines(story, uid, at);
@@ -46,12 +51,12 @@ export async function stepTo(page: Page, story: StoryAccess, by: StepUnit, isFor
   else if (isForward) goLive(page);
 }
 
-/** Returns the latest known time. The latest lines may be ahead of the clock, which only has whole seconds. */
+/** Returns the latest known time. The latest lines may be ahead of the clock, which only counts whole seconds. */
 function latestTime({ now, frozen, live }: Page): number {
   return frozen.peek() ? now.peek() : Math.max(now.peek(), live.peek().at);
 }
 
-/** Returns the loaded lines if they are complete around a given time. */
+/** Returns the loaded lines if no lines around a given time are missing. */
 function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): readonly StoryLine[] | undefined {
   const loadedStory = loaded.peek();
   if (loadedStory?.uid !== uid) return undefined;
@@ -60,11 +65,11 @@ function completeLines({ loaded, gaps }: StoryAccess, uid: string, at: number): 
   return isComplete ? loadedStory.story.lines : undefined;
 }
 
-/** Initial range of a search. The range grows each time that nothing was found. */
+/** Initial range of a search. The range grows whenever nothing is found in it. */
 const INITIAL_SEARCH_MS = 60_000;
 const SEARCH_GROWTH = 4;
 
-/** Searches the recording on the server, beyond the loaded lines. */
+/** Searches the recording on the server for a step beyond the loaded lines. */
 async function searchRecording(
   page: Page,
   uid: string,
@@ -78,7 +83,8 @@ async function searchRecording(
     while (search.isForward ? edge < end : edge > end) {
       const [from, to] = search.isForward ? [edge, Math.min(end, edge + span)] : [Math.max(end, edge - span), edge];
       const { lines, unsaid = 0 } = await page.client.story(uid, from, to);
-      // The earliest lines were left out, and one of them may be the nearest.
+      // Search a smaller range, because the server has omitted the earliest lines and the nearest one may be among
+      // them.
       const isTruncated = search.isForward && unsaid > 0 && span > 1;
       const match = isTruncated ? undefined : nearestTime(lines, search);
       if (match !== undefined) return match;
@@ -101,12 +107,12 @@ interface Timers {
   readonly scheduleTimeout: (after: () => void, ms: number) => unknown;
 }
 
-/** Creates the player, which plays the recording from the displayed time on. */
+/** Creates the player, which plays the recording starting at the displayed time. */
 export function createPlayer(page: Page, { scheduleTimeout }: Timers) {
-  /** Factor of the current playback. Undefined while paused. */
+  /** The speed of the playback in progress. Undefined while paused. */
   const speed = signal<(typeof SPEEDS)[number] | undefined>(undefined);
   let playbackId = 0;
-  /** Pairs the browser's clock with the recorded time at the start of the playback. */
+  /** The browser's time and the recorded time at the start of the playback. */
   let playbackStart = { wall: 0, at: 0 };
   const end = () => (page.mode === 'live' ? page.live.peek().at : (page.recordedRange.peek()?.to ?? 0));
   const tick = (id: number) => {

@@ -1,5 +1,6 @@
 /**
- * Formats the answer of `explain` as a headline that emphasizes the subject, the times and, most of all, the failures.
+ * Formats the answer of `explain` as a headline, in which the subject, the times and above all the failures are
+ * emphasized.
  */
 
 /** A part of the sentence. */
@@ -8,9 +9,9 @@ export interface AnswerPart {
   readonly weight: 'plain' | 'strong' | 'bad';
 }
 
-/** The subject at the start of the sentence. */
+/** Matches the subject at the start of the sentence. */
 const SUBJECT_PATTERN = /^(?:(?:init |ephemeral )?container|sidecar|pod|volume|node) \S+(?=[\s:])/;
-/** Failures: the outcome of a run, or a Kubernetes reason that denotes a failure. */
+/** Matches failures, i.e. the outcome of a run or a Kubernetes reason that denotes a failure. */
 const FAILURE_PATTERN =
   /(?:[A-Z]\w+, )?(?:exit code|signal) \w+(?: \(\w+\))?|\bkilled \(SIGKILL\)|\b(?:Err[A-Z]\w+|Failed[A-Z]\w*|OOMKilled|[A-Z]\w+(?:Error|Failed|Exceeded|Unavailable))\b/;
 const TIME_OR_POSITION_PATTERN =
@@ -19,14 +20,17 @@ const EMPHASIS_PATTERN = new RegExp(
   `(?<bad>${FAILURE_PATTERN.source})|(?<strong>${TIME_OR_POSITION_PATTERN.source})`,
   'g',
 );
-/** Durations relative to now. They are removed because the countdown beside the answer shows them and stays current. */
+/**
+ * Matches durations relative to now. They are removed, because the countdown next to the answer shows them and stays
+ * current.
+ */
 const RELATIVE_TIME_PATTERN =
   / \((?:in \w+|now|for \w+ so far)\)|, for (?:\d+[a-z]+)+$|(?<= has been running) for \w+/g;
 
 /** Removes the durations that the countdown shows. */
 export const withoutRelativeTimes = (answer: string): string => answer.replaceAll(RELATIVE_TIME_PATTERN, '');
 
-/** Splits an answer into parts and capitalizes it. */
+/** Splits an answer into parts and capitalizes its first word. */
 export function answerParts(answer: string): AnswerPart[] {
   const absoluteAnswer = withoutRelativeTimes(answer);
   const subject = SUBJECT_PATTERN.exec(absoluteAnswer)?.[0] ?? '';

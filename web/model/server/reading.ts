@@ -1,4 +1,7 @@
-/** Creates the state of the reading panels: tabs, the pod's object, and screen reader announcements. */
+/**
+ * Creates the state of the panels that describe the selected actor, i.e. the tabs, the pod's object, and announcements
+ * for screen readers.
+ */
 
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../../inspect/protocol.ts';
@@ -9,34 +12,34 @@ import { createLogTab } from '../log/logTab.ts';
 import type { Page } from '../page.ts';
 import { isSameList, requestOnChange } from './requestOnChange.ts';
 
-/** The panels of a narrow page, which shows one at a time. */
+/** The tabs of a narrow page, which shows only one panel at a time. */
 export const NARROW_TABS = ['why', 'story', 'chart', 'actors'] as const;
 
-/** The tabs of the Why panel. */
+/** The tabs of the Why panel, which explains the selected actor's state. */
 export const WHY_TABS = ['why', 'log', 'events', 'manifest'] as const;
 
-/** Creates the state that only the reading panels use. */
+/** Creates the state that only these panels use. */
 export function createReadingState() {
   return {
     /** The visible panel of a narrow page. */
     narrowTab: signal<(typeof NARROW_TABS)[number]>('why'),
     whyTab: signal<(typeof WHY_TABS)[number]>('why'),
-    /** Whether the drawer with the Why panel is open, on pages too narrow for a separate column. */
+    /** Whether the drawer with the Why panel is open. Only pages too narrow for a separate column have a drawer. */
     isDrawerOpen: signal(false),
     areKeysShown: signal(false),
     logTab: createLogTab(),
     object: signal<LoadedObject | undefined>(undefined),
-    /** Number of retries requested by the user. */
+    /** Number of times that the user has clicked Retry. */
     objectRetries: signal(0),
   };
 }
 
 export type ReadingState = ReturnType<typeof createReadingState>;
 
-/** A pod's object, or the failure to load it. */
+/** A pod's manifest and status, or the failure to load them. */
 interface LoadedObject {
   readonly uid: string;
-  /** The last loaded object. Undefined while the first one is loading. */
+  /** The object as last loaded. Undefined while it is loaded for the first time. */
   readonly content?: ShownObject;
   /** Error message of the last failed request. */
   readonly error?: string;
@@ -53,7 +56,7 @@ export const areDetailsVisible = ({ whyTab }: ReadingState, page: Page): boolean
 interface ObjectRequest {
   readonly uid: string;
   readonly at: number | undefined;
-  /** Values that the object depends on. The object is not requested again while they are identical. */
+  /** Values on which the object depends. The object is requested again only if one of them changes. */
   readonly dependencies: readonly unknown[];
 }
 
@@ -71,7 +74,7 @@ export const followObject = (
   });
 
 /**
- * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod, it
+ * Returns the request to send. Undefined while the user drags the rail or the connection is lost. For a deleted pod,
  * requests the last known object.
  */
 function currentRequest(page: Page, { object, objectRetries }: ReadingState): ObjectRequest | undefined {
@@ -86,7 +89,7 @@ function currentRequest(page: Page, { object, objectRetries }: ReadingState): Ob
   return { uid, at, dependencies: [retryCount, pod, ...actorsOfPod(world, uid)] };
 }
 
-/** Loads the object. The previous one stays visible until the response arrives. */
+/** Loads the object. The previous one remains visible until the response has arrived. */
 async function loadObject(page: Page, { object }: ReadingState, { uid, at }: ObjectRequest): Promise<void> {
   const previousObject = object.peek()?.uid === uid ? object.peek() : undefined;
   object.value = { ...previousObject, uid };
@@ -99,12 +102,12 @@ async function loadObject(page: Page, { object }: ReadingState, { uid, at }: Obj
   }
 }
 
-/** Minimum interval between announcements. */
+/** Minimum interval between announcements, in milliseconds. */
 const MIN_ANNOUNCEMENT_INTERVAL_MS = 5_000;
 
 /**
- * Creates an announcer for screen readers. It announces changed answers, at most one every five seconds, and drops
- * intermediate ones.
+ * Creates an announcer for screen readers. It announces a changed text at most every five seconds and skips
+ * intermediate texts.
  */
 export function createAnnouncer({
   now,
@@ -123,7 +126,7 @@ export function createAnnouncer({
     lastAnnouncedAt = now();
   };
   return {
-    /** The announced text. */
+    /** The text to announce. */
     announcement,
     announce(text: string): void {
       if (text === (nextText ?? announcement.peek())) return;

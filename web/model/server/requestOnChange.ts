@@ -1,21 +1,24 @@
 import { effect } from '@preact/signals';
 
-/** Minimum interval between two requests. */
+/** Minimum interval between two requests, in milliseconds. */
 const MIN_INTERVAL_MS = 500;
 
 interface RequestOptions<Request> {
-  /** Returns the current request, computed from signals. Undefined if nothing should be requested. */
+  /** Returns the request to send, computed from signals. Undefined if there is nothing to request. */
   readonly currentRequest: () => Request | undefined;
-  /** Whether two requests have the same response. */
+  /** Whether two requests would have the same response. */
   readonly isSameRequest: (a: Request, b: Request) => boolean;
-  /** Whether a request is sent at once, even while the previous one is in progress. The default is never. */
+  /** Whether to send a request at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Sends a request. Never rejects. */
   readonly send: (question: Request) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }
 
-/** Sends a request whenever its parameters change, one at a time, until the returned function is called. */
+/**
+ * Sends a request whenever it changes, until the returned function is called. Sends one request at a time unless a
+ * request is urgent.
+ */
 export function requestOnChange<Request>({
   currentRequest,
   isSameRequest,

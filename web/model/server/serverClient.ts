@@ -15,7 +15,7 @@ import { escapeTexts } from '../log/escapeTexts.ts';
 /** The requests that the page can send. Each one rejects with an `Error` whose message is the reason. */
 export interface ServerClient {
   snapshot(at: number): Promise<Snapshot>;
-  /** An empty `uid` selects the story of the node's own actors. */
+  /** Returns the history of a pod. An empty `uid` selects the node's own actors. */
   story(uid: string, from: number, to: number): Promise<Story>;
   rail(): Promise<Rail>;
   detail(path: string, at?: number): Promise<ActorDetail>;
@@ -23,12 +23,12 @@ export interface ServerClient {
   /** Returns the current log of a container. */
   log(path: string): Promise<ShownLog>;
   object(uid: string, at?: number): Promise<ShownObject>;
-  /** Returns the input that an actor received from a source at a given time. */
+  /** Returns the payload of the input that an actor received from a source at a time. */
   entry(actor: string, source: string, at: number): Promise<ShownPayload>;
   drawing(machine: string, region?: string): Promise<Drawing>;
 }
 
-/** Creates a client that sends requests with `fetch`, which adds the token if the server requires one. */
+/** Creates a client that sends requests with `fetch`. `fetch` must add the token if the server requires one. */
 export function createClient(fetch: (resource: string) => Promise<Response>): ServerClient {
   const fetchJson = async <T>(
     resource: string,
@@ -57,7 +57,7 @@ export function createClient(fetch: (resource: string) => Promise<Response>): Se
   };
 }
 
-/** Returns the message of a Kubernetes Status, or the HTTP status code. */
+/** Returns the message of a Kubernetes Status object, or the HTTP status code. */
 async function responseError(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;

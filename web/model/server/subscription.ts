@@ -4,7 +4,7 @@ import type { Frame, Snapshot, StoryLine } from '../../../inspect/protocol.ts';
 import type { Page } from '../page.ts';
 import { withFrame, worldOf } from './world.ts';
 
-/** A connection that sends a snapshot followed by frames. In a browser it is an EventSource. */
+/** A stream of events that consists of a snapshot and subsequent frames. In a browser, it is an EventSource. */
 export interface EventStream {
   onSnapshot(listener: (snapshot: Snapshot) => void): void;
   onFrame(listener: (frame: Frame) => void): void;
@@ -16,9 +16,9 @@ interface SubscriptionOptions {
   readonly open: () => EventStream;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
   readonly now: () => number;
-  /** Called after each snapshot. Lines sent before it may have been missed. */
+  /** Called after each snapshot, before which lines may have been missed. */
   readonly onSnapshot: () => void;
-  /** Called with the live lines of each frame. */
+  /** Called with the live lines of each frame, and the number of lines that the server has omitted. */
   readonly onLines: (lines: readonly StoryLine[], unsaid: number) => void;
 }
 
@@ -77,6 +77,6 @@ function applyFrame(page: Page, frame: Frame): void {
   });
 }
 
-/** Counts the inputs in a frame. Lines that the server left out count as well, because their kind is unknown. */
+/** Counts the inputs in a frame. Omitted lines count as well, because their kind is unknown. */
 const countInputs = ({ lines, unsaid = 0 }: Frame): number =>
   lines.filter(({ kind }) => kind === 'entered').length + unsaid;

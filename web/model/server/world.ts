@@ -8,7 +8,7 @@ export interface World {
   readonly node: ShownNode;
   readonly pods: ReadonlyMap<string, ShownPod>;
   readonly actors: ReadonlyMap<string, ShownActor>;
-  /** Paths of an actor's children in order, keyed by the actor's path. */
+  /** Paths of each actor's children in order, by the actor's path. */
   readonly children: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -23,7 +23,7 @@ export function worldOf({ at, node, pods, actors }: Snapshot): World {
   };
 }
 
-/** Applies a frame to a world. Everything that the frame does not mention stays the same. */
+/** Applies a frame to a world. Everything that the frame does not contain remains the same. */
 export function withFrame(world: World, { at, node, pods, podsGone, actors, actorsGone }: Frame): World {
   const nextPods = applyChanges(world.pods, pods, ({ uid }) => uid, podsGone);
   const nextActors = applyChanges(world.actors, actors, ({ path }) => path, actorsGone);

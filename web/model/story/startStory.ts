@@ -1,4 +1,4 @@
-/** Creates the state of the story panels and keeps it up to date. */
+/** Creates the state of the story panels and updates it. */
 import { effect } from '@preact/signals';
 import type { Page } from '../page.ts';
 import { createPlayer } from '../rail/timeNavigation.ts';
@@ -12,7 +12,7 @@ interface Timers {
   readonly scheduleTimeout: (after: () => void, ms: number) => unknown;
 }
 
-/** Creates the state of the story and time panels. It is updated from then on. */
+/** Creates the state of the story and time panels, and starts updating it. */
 export function startStory(page: Page, timers: Timers) {
   const storyState = createStoryState(page);
   followStory(page, storyState);
@@ -21,7 +21,10 @@ export function startStory(page: Page, timers: Timers) {
   return { page, storyState, view: createStoryView(page, storyState), player: createPlayer(page, timers) };
 }
 
-/** Resets the burst when the selected actor or the displayed time changes. */
+/**
+ * Resets the selected burst when the selected actor or the displayed time changes, and the expanded row when the actor
+ * changes.
+ */
 function resetOnNavigation(page: Page, { selectedBurst, expandedRow }: ReturnType<typeof createStoryState>): void {
   let actor = page.selectedPath.peek();
   effect(() => {
@@ -34,13 +37,13 @@ function resetOnNavigation(page: Page, { selectedBurst, expandedRow }: ReturnTyp
   });
 }
 
-/** Loads the rail, and reloads it while it grows or if the request failed. */
+/** Loads the rail, and reloads it regularly while it grows or if the request failed. */
 async function pollRail(page: Page, { scheduleTimeout }: Timers): Promise<void> {
   if (page.recordedRange.peek() && page.connection.peek().kind !== 'lost') {
     try {
       page.rail.value = await page.client.rail();
     } catch {
-      // Keep showing the previous rail if the request fails.
+      // Continue to show the previous rail if the request fails.
     }
   }
   if (page.mode === 'live' || page.rail.peek() === undefined)

@@ -1,4 +1,7 @@
-/** Converts a story into the time ranges that actors spent in their states. Lanes draw them as bars. */
+/**
+ * Converts a story, i.e. the history of a pod, into the time ranges that actors spent in their states. Lanes show them
+ * as bars.
+ */
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
 import { kindOf } from './storyWho.ts';
 
@@ -11,20 +14,20 @@ export interface Bar {
 }
 
 interface BarOptions {
-  /** Start of the visible range. Only the last bar of each actor before it is retained. */
+  /** Start of the visible range. Of the bars before it, only the last one of each actor is returned. */
   readonly from?: number | undefined;
   /** End of the visible range. */
   readonly now: number;
   /**
-   * Actors that still exist. Bars of other actors end with the last line of the story. Undefined if the actors are
+   * Actors that still exist. The bars of all other actors end with the last line of the story. Undefined if this is
    * unknown.
    */
   readonly presentActors?: { has(actor: string): boolean } | undefined;
 }
 
 /**
- * Returns the bars of each actor in chronological order, without gaps except where no agent was running. While a
- * container gets its image, the bars of the image are used.
+ * Returns the bars of each actor in chronological order. There are no gaps except while no agent was running. The bars
+ * of an image replace those of its container or volume while that waits for the image.
  */
 export function stateBars(
   story: Pick<Story, 'from' | 'before' | 'lines'>,
@@ -35,7 +38,7 @@ export function stateBars(
   const closeBar = (actor: string, to: number) => {
     const bar = openBars.get(actor);
     openBars.delete(actor);
-    // Skip states that the actor only passed through.
+    // Skip states through which the actor only passed.
     if (bar && to > bar.from) addBar(bars, actor, { ...bar, to }, options.from);
   };
   for (const { actor, state, since, tag } of story.before)
@@ -47,7 +50,7 @@ export function stateBars(
       closeBar(line.actor, line.at);
       openBars.set(line.actor, createBar(line));
     }
-    // If an agent was killed, its state is known only up to its last line.
+    // If the previous agent was killed, the states are known only until its last line.
     if (line.kind === 'began') for (const actor of [...openBars.keys()]) closeBar(actor, lastLineAt);
     if (line.kind === 'ended') for (const actor of [...openBars.keys()]) closeBar(actor, line.at);
     lastLineAt = line.at;
@@ -71,7 +74,7 @@ function addBar(barsByActor: Map<string, Bar[]>, actor: string, bar: Bar, from =
   else actorBars.push(bar);
 }
 
-/** The state of an actor that waits for its image, which is less specific than the state of the image. */
+/** The state of an actor that waits for its image. It is less specific than the state of the image. */
 const GETTING_IMAGE = 'gettingImage';
 
 function overlayImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Bar[]> {
@@ -88,7 +91,7 @@ function overlayImages(bars: ReadonlyMap<string, Bar[]>): ReadonlyMap<string, Ba
   );
 }
 
-/** Replaces a bar with the bars that overlap it, and retains the parts that none of them covers. */
+/** Replaces the parts of a bar that are covered by overlays with these overlays. */
 function overlayBars(bar: Bar, overlays: readonly Bar[]): Bar[] {
   const remainingBars: Bar[] = [];
   let at = bar.from;

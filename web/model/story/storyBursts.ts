@@ -1,13 +1,13 @@
 /**
- * Groups the steps of an actor into bursts. A burst is one run of a container or, for other actors, a series of steps
- * with short gaps.
+ * Groups the steps of an actor into bursts. For a container, a burst is one of its runs, and for other actors, it is a
+ * series of steps with only short gaps.
  */
 import type { Step } from './storySteps.ts';
 import { isWithin, kindOf } from './storyWho.ts';
 
 /** A group of consecutive steps that are displayed together. */
 export interface Burst {
-  /** E.g. `Run 6` or `Start`. */
+  /** Title of the burst, e.g. `Run 6` or `Start`. */
   readonly title: string;
   /** Number of the container's run, starting at 1. Undefined for other actors. */
   readonly run?: number;
@@ -16,18 +16,18 @@ export interface Burst {
   readonly steps: readonly Step[];
 }
 
-/** A longer gap between two steps starts a new burst. */
+/** Maximum gap between two steps of a burst, in milliseconds. */
 const GAP_MS = 10_000;
 
 /** Returns the bursts of an actor and its descendants in chronological order. */
 export const burstsOf = (steps: readonly Step[], subject: string): Burst[] => createBurstGrouper()(steps, subject);
 
-/** Number of the latest steps that may still change, so their relevance is not cached. */
+/** Number of latest steps that may still change. Whether they concern the subject is not cached. */
 const UNSETTLED_STEPS = 100;
 
 /**
  * Creates a function that groups a growing list of steps. It caches which steps concern the subject, except for the
- * latest ones.
+ * latest steps.
  */
 export function createBurstGrouper(): (steps: readonly Step[], subject: string) => Burst[] {
   let previousSubject = '';
@@ -76,16 +76,18 @@ interface Cut {
   readonly run?: number;
 }
 
-/** Returns the number of the run that a step creates a container for, if any. */
+/** Returns the number of the run for which a step requests the creation of a container, if any. */
 function requestedRun({ calls }: Pick<Step, 'calls'>, container: string): number | undefined {
   const createCall = calls.find(({ port, actor }) => port === 'createContainer' && isWithin(actor, container));
   return createCall && runNumberIn(createCall.about);
 }
 
-/** Returns the number of the run from the description of a `createContainer` call. */
+/** Parses the number of the run from the description of a `createContainer` call. */
 export const runNumberIn = (about: string): number => Number(/ attempt (\d+)$/.exec(about)?.[1] ?? 0) + 1;
 
-/** Splits the steps into runs. A run starts with the transition that leaves the final state of the previous run. */
+/**
+ * Splits the steps into runs. A run starts with the container's transition out of the last state of its previous run.
+ */
 function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   const runStartCuts: Cut[] = [];
   let startIndex = 0;
@@ -103,7 +105,7 @@ function runCuts(steps: readonly Step[], subject: string): readonly Cut[] {
   return [{ startIndex: 0, title }, ...runStartCuts];
 }
 
-/** States that a container leaves only for its next run or to be stopped. */
+/** States that a container leaves only when it is run again or stopped. */
 const STATES_BEFORE_NEXT_RUN = /^(running|ended)\b/;
 
 function gapCuts(steps: readonly Step[], subject: string): readonly Cut[] {

@@ -1,4 +1,4 @@
-/** Appends lines to a story, and removes the oldest lines when there are too many. */
+/** Appends lines to a story, and drops the oldest lines if there are too many. */
 
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
@@ -8,7 +8,7 @@ import type { World } from '../server/world.ts';
 /** Maximum number of lines in a story. */
 const MAX_LINES = 20_000;
 
-/** Whether a line is about a pod. An empty UID stands for the node itself. */
+/** Whether a line concerns a pod. An empty UID stands for the node itself. */
 export function concernsPod(line: StoryLine, uid: string): boolean {
   if (line.kind === 'began' || line.kind === 'ended') return true;
   if (line.kind === 'event' || line.kind === 'gone') return line.uid === uid;
@@ -17,12 +17,13 @@ export function concernsPod(line: StoryLine, uid: string): boolean {
 }
 
 /**
- * Appends lines to a story. `unsaid` is the number of lines that the server left out. Lines removed from the start
- * count as left out as well.
+ * Appends lines to a story. `unsaid` is the number of lines that the server has omitted. Lines that are dropped from
+ * the start are counted as omitted, too.
  */
 export function appendLines(story: Story, lines: readonly StoryLine[], unsaid: number, maxLines = MAX_LINES): Story {
   const allLines = [...story.lines, ...lines];
-  // Remove the excess in batches rather than for each new line, because the removed lines have to be scanned.
+  // Drop excess lines in batches rather than for each new line, because the dropped lines have to be scanned for
+  // states.
   const excessLineCount = allLines.length > maxLines * 1.1 ? allLines.length - maxLines : 0;
   const unsaidCount = (story.unsaid ?? 0) + unsaid + excessLineCount;
   const remainingStory =
@@ -52,19 +53,19 @@ function dropLines(
   return { from: retainedLines[0]?.at ?? 0, before: [...states.values()], lines: retainedLines };
 }
 
-/** Returns the time from which the story is complete. If there were too many lines, the earliest were left out. */
+/** Returns the time from which on the story is complete. Earlier lines are omitted if there are too many. */
 export const completeFrom = ({ unsaid, from, lines }: Story): number =>
   unsaid === undefined ? from : (lines[0]?.at ?? from);
 
 /**
- * Adds the missing end to a story. `continuation` contains all lines since the end of `story`. If `continuation` is
- * itself incomplete, it replaces the story.
+ * Adds the missing end to a story. `continuation` contains all lines since the end of `story`, or replaces `story` if
+ * some of them were omitted.
  */
 export function mergeMissing(story: Story, continuation: Story): Story {
   if (continuation.unsaid !== undefined)
     return { ...continuation, unsaid: (story.unsaid ?? 0) + story.lines.length + continuation.unsaid };
   const earlierLines = story.lines.filter(({ at }) => at < continuation.from);
-  // An agent that was killed may have sent lines that it had not recorded.
+  // Retain these lines, because an agent that was killed may have sent lines without recording them.
   const unrecordedLines = newLines(
     story.lines.filter(({ at }) => at >= continuation.from),
     continuation,
@@ -76,20 +77,20 @@ export function mergeMissing(story: Story, continuation: Story): Story {
   );
 }
 
-/** Returns the lines that the story does not contain yet. */
+/** Returns the lines that are not yet part of the story. */
 export function newLines(lines: readonly StoryLine[], { lines: storyLines }: Pick<Story, 'lines'>): StoryLine[] {
   const firstAt = lines.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY);
   const knownLines = new Set(storyLines.filter(({ at }) => at >= firstAt).map((line) => JSON.stringify(line)));
   return lines.filter((line) => !knownLines.has(JSON.stringify(line)));
 }
 
-/** States before the start of a life are unknown. */
+/** The states before a pod was created again are unknown. */
 const NO_STATES_BEFORE: Story['before'] = [];
 
 /**
- * Creates a function that cuts a story to the pod's life at a given time. A pod that is recreated with the same UID,
- * such as a static pod, has several lives. The previous life is shown until the first line of the next one. Repeated
- * calls with the same story and life return the same object.
+ * Creates a function that reduces a story to the pod that existed at a given time. Several pods can have the same UID
+ * one after the other, e.g. a static pod that is created again. A removed pod is shown until the first line of its
+ * successor. Repeated calls with the same result return the same object.
  */
 export function createLifeCutter(): (story: Story, at: number) => Story {
   let cachedCut: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;

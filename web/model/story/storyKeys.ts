@@ -9,7 +9,7 @@ interface StoryKeysInput {
   readonly page: Page;
   readonly storyState: StoryState;
   readonly player: Player;
-  /** Opens the field in which the user enters a time. */
+  /** Opens the field for entering a time. */
   readonly openTimeField: () => void;
 }
 
@@ -39,12 +39,12 @@ export function storyKeys({ page, storyState, player, openTimeField }: StoryKeys
   ];
 }
 
-/** Switches between the views by time and by steps. */
+/** Switches between the view by time and the view by steps. */
 export function toggleStoryView(page: Page): void {
   navigate(page, { story: page.location.peek().story === 'time' ? 'steps' : 'time' }, 'replace');
 }
 
-/** Toggles playback in the past, and freezes or unfreezes the live view. */
+/** Toggles playback if a past time is displayed. Otherwise freezes or unfreezes the live view. */
 export function togglePlayback(page: Page, player: Player): void {
   if (player.speed.peek() !== undefined) player.stop();
   else if (page.past.peek()) player.play(SPEEDS[0]);
@@ -57,7 +57,7 @@ export function returnToLive(page: Page, player: Player): void {
   goLive(page);
 }
 
-/** Switches to the next playback speed. After the fastest one, playback stops. */
+/** Switches to the next playback speed, or stops playback after the fastest one. */
 export function cycleSpeed(page: Page, player: Player): void {
   const now = player.speed.peek();
   const nextSpeed = SPEEDS.find((speed) => speed > (now ?? 0));

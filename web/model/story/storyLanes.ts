@@ -1,4 +1,4 @@
-/** Converts a story into lanes over time, with the states and inputs of each actor and its known deadline. */
+/** Converts a story into lanes over time. A lane shows the states and inputs of an actor and its deadline, if known. */
 import type { ShownActor, Story } from '../../../inspect/protocol.ts';
 import { type Bar, stateBars } from './storyBars.ts';
 import { runNumberIn } from './storyBursts.ts';
@@ -6,16 +6,18 @@ import { isFailedMove, isFailedStep } from './storyRows.ts';
 import { gateOf, type Move, type Step } from './storySteps.ts';
 import { kindOf, machineActorOf, nameOf } from './storyWho.ts';
 
-/** A lane of the diagram. */
+/** A lane of the diagram, i.e. a horizontal strip for an actor or a source of inputs. */
 export interface Lane {
   readonly id: string;
   readonly label: string;
   readonly kind: 'source' | 'actor' | 'probe' | 'gate' | 'runtime' | 'events';
-  /** Actors whose states the lane shows. A folded lane has several, and the first one is selected on click. */
+  /**
+   * Actors whose states the lane shows. A folded lane has several actors, the first of which is selected by a click.
+   */
   readonly actors: readonly string[];
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
-  /** Times at which a run of the container failed. */
+  /** Times at which runs of the container failed. */
   readonly exits: readonly Mark[];
   readonly runs: readonly Run[];
   /** Deadline of the state shown by the last bar. */
@@ -26,12 +28,12 @@ export interface Lane {
 export interface Mark {
   readonly at: number;
   readonly isFailure: boolean;
-  /** Sequence number of the first line of the step. */
+  /** Index of the first line of the step in the story. */
   readonly step: number;
   readonly actor: string;
 }
 
-/** A request to create a container for a run. */
+/** The time at which the creation of a container was requested for a run. */
 export interface Run {
   readonly at: number;
   readonly run: number;
@@ -43,14 +45,13 @@ interface LaneInput {
   /** Start of the visible range. Earlier steps only determine which lanes exist. */
   readonly from?: number | undefined;
   readonly now: number;
-  /** The actors at the time `now`. Undefined if they are unknown. */
+  /** The actors at the time `now`. Undefined if unknown. */
   readonly actors?: ReadonlyMap<string, Pick<ShownActor, 'until'>> | undefined;
   readonly selectedPath?: string | undefined;
 }
 
 /**
- * Returns the lanes of a pod's or the node's story in display order, from the source to the events. Empty lanes are
- * omitted.
+ * Returns the lanes for a pod or the node in display order, from the manifest to the events. Empty lanes are omitted.
  */
 export function storyLanes({ story, steps, from, now, actors, selectedPath }: LaneInput): Lane[] {
   const pastSteps = steps.filter(({ at }) => at <= now);
@@ -86,7 +87,7 @@ export function storyLanes({ story, steps, from, now, actors, selectedPath }: La
 const stepsSince = (steps: readonly Step[], from = Number.NEGATIVE_INFINITY): readonly Step[] =>
   steps.filter(({ at }) => at >= from);
 
-/** Returns the last step if none is visible, so that a lane does not disappear when its marks scroll out of view. */
+/** Returns the last step if no step is visible, so that a lane does not disappear when its marks scroll out of view. */
 const lastIfEmpty = (visible: readonly Step[], all: readonly Step[]): readonly Step[] =>
   visible.length > 0 ? visible : all.slice(-1);
 
@@ -142,7 +143,7 @@ interface RunHistory {
   readonly exits: Mark[];
 }
 
-/** Returns the runs of each container and the ones that failed. */
+/** Returns the runs of each container and the times at which runs failed. */
 function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
   const historyByActor = new Map<string, RunHistory>();
   const historyOf = (actor: string) => {
@@ -154,7 +155,7 @@ function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
     for (const { port, actor, about } of step.calls) {
       if (port !== 'createContainer') continue;
       const { runs } = historyOf(machineActorOf(actor));
-      // A repeated call is for the same run.
+      // Ignore a repeated call for the same run.
       if (runs.at(-1)?.run !== runNumberIn(about)) runs.push({ at: step.at, run: runNumberIn(about) });
     }
     for (const move of step.moves)
@@ -166,7 +167,7 @@ function runHistories(steps: readonly Step[]): ReadonlyMap<string, RunHistory> {
 const isExit = ({ actor, from, state }: Move): boolean =>
   from?.startsWith('running') === true && !state.startsWith('running') && kindOf(actor) === 'container';
 
-/** Merges the lanes of all volumes into one if they went through the same states. */
+/** Merges the lanes of all volumes into one if the volumes went through the same states. */
 function foldVolumes(lanes: readonly Lane[], selectedPath: string | undefined): readonly Lane[] {
   const [first] = lanes;
   const isSelected = lanes.some(({ id }) => id === selectedPath);

@@ -4,7 +4,7 @@ import type { Lane } from './storyLanes.ts';
 /** A lane with its position. */
 export interface PositionedLane {
   readonly lane: Lane;
-  /** Vertical center. */
+  /** Vertical center of the lane. */
   readonly y: number;
   /** Top of the background that marks the selected lane. */
   readonly top: number;
@@ -15,13 +15,13 @@ export interface PositionedLane {
 }
 
 const MAX_HEIGHT = 21;
-/** Minimum height of a lane. If the lanes need more room than is available, the panel scrolls. */
+/** Minimum height of a lane. The panel scrolls if the lanes do not fit. */
 const MIN_HEIGHT = 18;
 const SELECTED_HEIGHT = 30;
 /** Space above and below the selected lane. */
 const SELECTED_MARGIN = 4;
 
-/** Positions the lanes from top to bottom within the available height. `height` is the total height. */
+/** Positions the lanes from top to bottom within the available height. The returned `height` is the total height. */
 export function positionLanes(
   lanes: readonly Lane[],
   selectedPath: string | undefined,

@@ -1,4 +1,4 @@
-/** Converts times to pixel positions and merges elements that are too close to each other. */
+/** Converts times to pixel positions, and merges elements that would be too close to each other. */
 
 import { formatClock, formatDate } from '../rail/time.ts';
 import type { Bar } from './storyBars.ts';
@@ -14,7 +14,7 @@ export interface Scale {
   readonly right: number;
 }
 
-/** Returns the position of a time, which is outside the pixel range if the time is outside the time range. */
+/** Returns the position of a time. It is outside the pixel range if the time is outside the time range. */
 export const toX = ({ from, to, left, right }: Scale, at: number): number =>
   left + ((at - from) / Math.max(1, to - from)) * (right - left);
 
@@ -26,7 +26,9 @@ export const timeAt = ({ from, to, left, right }: Scale, x: number): number =>
 export interface PositionedBar extends Bar {
   readonly x: number;
   readonly width: number;
-  /** Whether the bar represents several that are too short to be drawn. It has the state of the longest one. */
+  /**
+   * Whether the bar represents several bars that are too short to be drawn. It then has the state of the longest one.
+   */
   readonly isMerged: boolean;
 }
 
@@ -66,14 +68,14 @@ export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[
   return positionedBars;
 }
 
-/** Marks merged at one position. */
+/** One or more marks that are drawn at one position. */
 export interface PositionedMark {
   readonly x: number;
   readonly marks: readonly Mark[];
   readonly isFailure: boolean;
 }
 
-/** Marks closer than this are merged. */
+/** Maximum distance at which marks are merged. */
 const MERGE_DISTANCE = 6;
 
 /** Positions the visible marks. Merged marks have the position of the first one. */
@@ -91,7 +93,7 @@ export function positionMarks(marks: readonly Mark[], scale: Scale): PositionedM
   return positionedMarks;
 }
 
-/** A text on an axis. */
+/** A text label on an axis. */
 export interface Label {
   readonly x: number;
   readonly text: string;
@@ -104,10 +106,10 @@ const TICK_INTERVALS = [
   ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND),
   ...[1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1_440].map((minutes) => minutes * MINUTE),
 ];
-/** Minimum distance between labels. */
+/** Minimum distance between labels, in pixels. */
 const MIN_TICK_DISTANCE = 84;
 
-/** A label at a time. */
+/** A label for a time on an axis. */
 export interface Tick extends Label {
   readonly at: number;
 }
@@ -124,7 +126,7 @@ export function axisTicks(scale: Scale, between = MIN_TICK_DISTANCE): Tick[] {
   });
 }
 
-/** Returns the longest text that fits into a bar. Empty if none does. */
+/** Returns the longest label that fits into a bar. Empty if none fits. */
 export function barLabel({ state, tag, from, to }: Bar, width: number, until?: number): string {
   const shortStateName = shortState(state);
   const durationText = formatDuration((until ?? to) - from);
@@ -140,7 +142,10 @@ export function barLabel({ state, tag, from, to }: Bar, width: number, until?: n
 const CHARACTER_WIDTH = 6;
 const LABEL_PADDING = 6;
 
-/** Returns labels with run numbers below the starts of the runs. Runs that are too close share a label. */
+/**
+ * Returns labels with run numbers, positioned at the starts of the runs. Runs that are too close to each other share a
+ * label.
+ */
 export function runLabels(runs: readonly Run[], scale: Scale): Label[] {
   const labelGroups: { from: number; to: number; runs: number[] }[] = [];
   for (const { at, run } of runs) {

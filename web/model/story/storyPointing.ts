@@ -1,12 +1,12 @@
-/** Matches the lines of the story with the transitions drawn in the chart. */
+/** Matches rows of the story with transitions in the chart, to highlight both. */
 import type { Drawing } from '../../../inspect/protocol.ts';
 import { boxOf } from '../chart/view.ts';
 import type { Row } from './storyRows.ts';
 import type { Highlight } from './storyState.ts';
 
 /**
- * Returns the chart's transition between the two states of a highlighted line. Empty if the drawing does not contain
- * it.
+ * Returns the chart's arrow between the two states of a highlighted row. Empty if the drawing does not contain such an
+ * arrow.
  */
 export function transitionBetween(
   drawing: Drawing,
@@ -19,7 +19,7 @@ export function transitionBetween(
   return transition === undefined ? {} : { arrow: transition };
 }
 
-/** Returns the latest line in which an actor took the given transition of its chart. */
+/** Returns the latest row in which an actor took a transition of its chart. */
 export function rowOfTransition(
   drawing: Drawing,
   actor: string,

@@ -1,6 +1,6 @@
 /**
- * Converts the steps of a story to rows. A step has one row for its input, one for each other actor that changed its
- * state, and one for each event.
+ * Converts the steps of a story to rows. A step results in one row for its input, one for each other actor whose state
+ * changed, and one for each event.
  */
 import type { Move, RecordedEvent, Step } from './storySteps.ts';
 import { changedState, distanceOf, kindOf, nameOf } from './storyWho.ts';
@@ -10,32 +10,32 @@ import { formatDuration } from './storyWords.ts';
 export interface Row {
   readonly key: string;
   readonly at: number;
-  /** Time of the last summarized step. Only set for a summary. */
+  /** Time of the last summarized step. Only defined for a summary. */
   readonly until?: number;
-  /** Path of the actor that changed its state, or that the row is about. */
+  /** Path of the actor whose state changed, or that the row is about. */
   readonly actor: string;
-  /** The step of the row. Undefined for a summary. */
+  /** The step that the row belongs to. Undefined for a summary. */
   readonly step?: Step;
   readonly kind: 'entered' | 'moved' | 'event' | 'sum';
-  /** E.g. `runtime`, `→ pod` or `→ event`. */
+  /** The source of the input or change, e.g. `runtime`, `→ pod` or `→ event`. */
   readonly source: string;
   readonly text: string;
   readonly note?: string;
   readonly state?: { readonly text: string; readonly tag?: string };
   readonly move?: Move;
-  /** The intermediate states that the actor passed through immediately, in order. */
+  /** Intermediate states through which the actor passed immediately, in order. */
   readonly passedStates: readonly string[];
   readonly isFailure: boolean;
 }
 
 interface RowOptions {
-  /** Path of the selected actor. Probe attempts are summarized unless the subject is the probe itself. */
+  /** Path of the selected actor. Attempts of a probe are summarized unless the probe is selected. */
   readonly subject: string;
-  /** Whether to summarize seconds with too many lines. */
+  /** Whether to summarize each second that has too many lines. */
   readonly isSampled?: boolean;
 }
 
-/** Returns the rows of steps in order. Consecutive attempts of probes are summarized in one row per probe. */
+/** Returns the rows of the steps in order. Consecutive probe attempts are summarized in one row per probe. */
 export function storyRows(steps: readonly Step[], { subject, isSampled = false }: RowOptions): Row[] {
   const busySecondSet = isSampled ? busySeconds(steps) : new Set<number>();
   const rows: Row[] = [];
@@ -57,7 +57,7 @@ export function storyRows(steps: readonly Step[], { subject, isSampled = false }
   return rows;
 }
 
-/** Above this number of lines, a second is summarized, because nobody reads that many. */
+/** Maximum number of lines within a second. A second with more lines is summarized, because nobody would read them. */
 const MAX_LINES_PER_SECOND = 200;
 
 const secondOf = ({ at }: Step): number => Math.floor(at / 1_000);
@@ -106,19 +106,17 @@ function summaryRow(actor: string, steps: readonly Step[], first: Step): Row {
   };
 }
 
-/** Returns a short name, e.g. `proxy/readiness`. */
+/** Returns the short name of an actor for a summary, e.g. `proxy/readiness`. */
 function summaryName(actor: string): string {
   const steps = actor.split('/');
   return kindOf(actor) === 'probe' ? `${steps.at(-3)}/${steps.at(-1)}` : nameOf(actor);
 }
 
-/**
- * Whether an attempt failed. For a probe this is visible in its state, because a failed attempt also returns a result.
- */
+/** Whether an attempt failed. A failed probe attempt is recognized by the probe's state, because its call succeeds. */
 export const isFailedStep = ({ isFailure, moves, actor }: Step): boolean =>
   isFailure || moves.some((move) => move.actor === actor && isFailedMove(move));
 
-/** Whether a state is a failure. */
+/** Whether a transition leads to a state that denotes a failure. */
 export const isFailedMove = ({ state, tag }: Pick<Move, 'state' | 'tag'>): boolean =>
   tag === 'failed' || tag === 'broken' || tag === 'retrying' || state.startsWith('failing.');
 
@@ -138,7 +136,7 @@ const describeState = ({ actor, from, state, tag }: Move): NonNullable<Row['stat
   ...(tag === undefined ? {} : { tag }),
 });
 
-/** Describes the final state of an actor. The container's own state takes precedence over that of its image. */
+/** Describes the last state of an actor. The state of a container takes precedence over that of its image. */
 function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passedStates'> {
   const lastMove = moves.findLast(({ actor }) => kindOf(actor) !== 'image') ?? moves.at(-1);
   const passedStates = moves
@@ -149,7 +147,7 @@ function finalState(moves: readonly Move[]): Pick<Row, 'state' | 'move' | 'passe
   return { state: describeState(from === undefined ? lastMove : { ...lastMove, from }), move: lastMove, passedStates };
 }
 
-/** Returns the actor that represents another one in the story. An image is represented by its container or volume. */
+/** Returns the actor that stands for an actor in the story. For an image, this is its container or volume. */
 export const representativeOf = (actor: string): string =>
   kindOf(actor) === 'image' ? actor.slice(0, actor.lastIndexOf('/')) : actor;
 

@@ -1,5 +1,6 @@
 /**
- * Converts rows of a story into a horizontal sequence diagram. Each row has a column, and so does each outgoing call.
+ * Converts the rows of a story into a horizontal sequence diagram, with a column for each row and for each outgoing
+ * call.
  */
 import type { Row } from './storyRows.ts';
 import { representativeOf } from './storyRows.ts';
@@ -11,7 +12,7 @@ import { formatDuration, formatOffset } from './storyWords.ts';
 interface Participant {
   readonly id: string;
   readonly label: string;
-  /** Undefined if the participant is not an actor that can be selected. */
+  /** Path of the actor. Undefined if the participant is not an actor. */
   readonly actor?: string;
 }
 
@@ -21,17 +22,16 @@ export interface Column {
   /** Number of the row, starting at 1. Undefined for an outgoing call. */
   readonly rowNumber?: number;
   readonly row?: Row;
-  /** The ids of the participants. */
+  /** Ids of the participants at the ends of the arrow. */
   readonly from: string;
   readonly to: string;
   readonly isFailure: boolean;
-  /** Time since the first row, shown above the arrow. */
+  /** Time since the start of the burst, shown above the arrow. */
   readonly label?: string;
 }
 
 /**
- * The time that the subject spends in a state, between two columns. `to` equals the number of columns if the state is
- * still active.
+ * The columns during which the subject is in a state. `to` equals the number of columns if the state is still active.
  */
 interface SequenceBar {
   readonly from: number;
@@ -40,7 +40,7 @@ interface SequenceBar {
   readonly tag?: string;
 }
 
-/** A long time between two columns. */
+/** A long time that passes between two columns. */
 interface SequenceGap {
   readonly from: number;
   readonly to: number;
@@ -60,13 +60,13 @@ interface SequenceInput {
   readonly rows: readonly Row[];
   readonly subject: string;
   readonly from: number;
-  /** End of the current state. Undefined if other rows follow. */
+  /** End of the last state. Undefined if more rows follow. */
   readonly now?: number | undefined;
   /** State of the subject before the first row. */
   readonly stateBefore?: { readonly state: string; readonly tag?: string } | undefined;
 }
 
-/** Participants that are not actors, in their order above the subject. */
+/** Participants that are not actors, in the order in which they appear above the subject. */
 const OUTSIDE_PARTICIPANTS: readonly { readonly id: string; readonly label: string }[] = [
   ...['source', 'timer', 'start gate', 'pull gate', 'runtime', 'volume', 'probe', 'node'].map((id) => ({
     id: `: ${id}`,
@@ -77,7 +77,7 @@ const EVENTS_PARTICIPANT: Participant = { id: ': events', label: 'events' };
 
 const outsideId = (name: Source | 'start gate' | 'pull gate'): string => `: ${name}`;
 
-/** Builds the diagram of rows. */
+/** Builds the sequence diagram of the rows. */
 export function buildSequence({ rows, subject, from, now, stateBefore }: SequenceInput): Sequence {
   const columns = rows.flatMap((row, index) => createColumns(row, index, subject, from));
   const usedIds = new Set(columns.flatMap((column) => [column.from, column.to]));
@@ -114,7 +114,7 @@ function createColumns(row: Row, index: number, subject: string, from: number): 
   return [column, ...outgoingCalls(step, subject)];
 }
 
-/** Returns the source and the target of a row. An image is part of the actor that waits for it. */
+/** Returns the participants at the ends of a row's arrow. */
 function arrowEnds(row: Row, subject: string): { readonly from: string; readonly to: string } {
   const actor = participantId(row.actor, subject);
   const { step } = row;
@@ -125,12 +125,12 @@ function arrowEnds(row: Row, subject: string): { readonly from: string; readonly
   return { from: outsideId(step?.source === 'gate' ? gateOf(step) : (step?.source ?? 'node')), to: actor };
 }
 
-/** Returns the participant that represents an actor. */
+/** Returns the id of the participant for an actor. */
 const participantId = (actor: string, subject: string): string => (actor === '' ? subject : representativeOf(actor));
 
 /**
- * Returns the outgoing calls of a step and its slot requests. A call that waits for a slot appears once the slot has
- * been granted.
+ * Returns columns for the calls of a step and for its requests for slots. A call that needs a slot is part of the step
+ * in which the slot was granted.
  */
 function outgoingCalls(step: Step, subject: string): Column[] {
   const calls = step.calls.map((ask) => callColumn(ask, subject));
@@ -167,7 +167,7 @@ function createBars(
   return openBar ? [...bars, { ...openBar, to: columns.length }] : bars;
 }
 
-/** Minimum duration between two columns that is labelled. */
+/** Minimum time between two columns for which a label is shown. */
 const MIN_LABELLED_GAP_MS = 500;
 
 function createGaps(columns: readonly Column[], now: number | undefined): SequenceGap[] {

@@ -1,4 +1,4 @@
-/** Loads the story of the selected pod for the visible time range, and continues it with live lines. */
+/** Loads the story of the selected pod for the visible time range, and appends live lines to it. */
 
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
@@ -18,22 +18,25 @@ import type { Row } from './storyRows.ts';
 import { createStepGrouper, type Step } from './storySteps.ts';
 import { DEFAULT_RANGE, type RangeChoice, type TimeRange, visibleRange } from './storyWindow.ts';
 
-/** A loaded story and its owner. */
+/** A loaded story and the pod that it is about. */
 export interface LoadedStory {
   /** UID of the pod. Empty for the node's own actors. */
   readonly uid: string;
   readonly story: Story;
-  /** Whether live lines continue the story, unless some of them are missed. */
+  /** Whether live lines are appended to the story, unless some of them are missing. */
   readonly isOpen: boolean;
-  /** Value of the signal `gaps` at the time of the request. */
+  /** Value of the signal `gaps` when the story was requested. */
   readonly gaps: number;
-  /** Start of the requested range. The server leaves out the earliest lines if there are too many. */
+  /**
+   * Start of the requested range. The story may start later, because the server omits the earliest lines if there are
+   * too many.
+   */
   readonly requestedFrom: number;
-  /** Whether the node does not record, in which case the story starts when the page was opened. */
+  /** Whether the node does not record, so that the story starts when the page was opened. */
   readonly isUnrecorded?: boolean;
 }
 
-/** The element under the pointer. All panels highlight the corresponding row, arrow and transition. */
+/** The element under the pointer, for which all panels highlight the corresponding row, arrow and transition. */
 export interface Highlight {
   /** Key of the row. */
   readonly row?: string;
@@ -54,35 +57,38 @@ export function createStoryState(page: Page) {
     const at = page.past.value ? page.now.value : Number.POSITIVE_INFINITY;
     return loadedStory.value && cutToLife(loadedStory.value.story, at);
   });
-  /** Collects live lines while a story is loading. Undefined if no story is loading or live lines were missed. */
+  /** Live lines that arrive while a story is loading. Undefined if no story is loading or live lines were missed. */
   const incomingLines: { now?: IncomingLines | undefined } = {};
   return {
     loaded: loadedStory,
     rangeChoice,
     incoming: incomingLines,
     error: signal<string | undefined>(undefined),
-    /** The story of the agent's life at the displayed time. */
+    /** The story of the pod that exists at the displayed time, excluding earlier and later pods with the same UID. */
     life: lifeStory,
     steps: computed<readonly Step[]>(() => (lifeStory.value ? groupSteps(lifeStory.value) : [])),
     range: computed<TimeRange>(() => visibleRange(rangeChoice.value, page.now.value, latestKnownTime(page))),
     highlight: signal<Highlight | undefined>(undefined),
     /** Key of the expanded row. */
     expandedRow: signal<string | undefined>(undefined),
-    /** Start of the selected burst. Undefined to follow the displayed time. */
+    /** Start of the selected burst. If undefined, the burst at the displayed time is shown. */
     selectedBurst: signal<number | undefined>(undefined),
     retries: signal(0),
-    /** Counts gaps in the live lines. A story loaded before the latest gap has to be completed by a request. */
+    /**
+     * Number of gaps in the live lines so far. A story that was loaded before the last gap must be completed by another
+     * request.
+     */
     gaps: signal(0),
   };
 }
 
-/** Live lines about one pod or about the node itself. */
+/** Live lines that concern one pod or the node itself. */
 interface IncomingLines {
   readonly uid: string;
   readonly lines: StoryLine[];
 }
 
-/** Returns the latest known time, which advances even while the user looks at the past. */
+/** Returns the latest known time, which advances even while a past time is displayed. */
 export const latestKnownTime = (page: Page): number => {
   if (page.mode !== 'live') return page.recordedRange.value?.to ?? page.now.value;
   if (!page.past.value) return page.now.value;
@@ -101,11 +107,12 @@ interface StoryRequest {
   readonly gaps: number;
 }
 
-/** Minimum interval between requests for missed lines, because a busy node may leave out lines from every frame. */
+/** Minimum interval between requests for missed lines, because a busy node may omit lines from every frame. */
 const MIN_GAP_REQUEST_INTERVAL_MS = 1_000;
 
 /**
- * Loads the story of the selection and the visible range until the returned function is called, one request at a time.
+ * Loads the story for the selected actor and the visible range until the returned function is called. Sends one request
+ * at a time.
  */
 export function followStory(page: Page, storyState: StoryState): () => void {
   let isLoading = false;
@@ -125,7 +132,7 @@ export function followStory(page: Page, storyState: StoryState): () => void {
       lastRequest !== undefined &&
       lastRequest.gaps !== request.gaps &&
       isSameRequest(request, { ...lastRequest, gaps: request.gaps });
-    // The next tick of the clock tries again.
+    // Postpone the request to a later tick of the clock.
     if (hasNewGap && page.readNow() < lastGapRequestAt + MIN_GAP_REQUEST_INTERVAL_MS) return;
     if (hasNewGap) lastGapRequestAt = page.readNow();
     lastRequest = request;
@@ -154,7 +161,7 @@ function currentRequest(page: Page, storyState: StoryState): StoryRequest | unde
   const recordedRange = page.recordedRange.value;
   const end = page.mode === 'live' ? page.live.value.at : (recordedRange?.to ?? window.to);
   const from = Math.max(window.from, recordedRange?.from ?? Number.NEGATIVE_INFINITY);
-  // The latest lines may be ahead of the clock, which only has whole seconds.
+  // Compare with both times, because the latest lines may be ahead of the clock, which only counts whole seconds.
   const isOpen = page.mode === 'live' && window.to >= Math.min(end, latestKnownTime(page));
   const to = isOpen ? end : Math.min(window.to, end);
   return { uid: podUidOf(selectedPath) ?? '', from, to, isOpen, retries, gaps };
@@ -170,13 +177,13 @@ function isLoaded(request: StoryRequest, loaded: LoadedStory | undefined): boole
 }
 
 /**
- * Whether the loaded range is wide enough. Lines that the server left out are not requested again for the same range,
- * but a different range may have room for them.
+ * Whether the loaded range is wide enough. Omitted lines are not requested again for the same range, but a different
+ * range may include them.
  */
 const coversRange = ({ from, isOpen }: StoryRequest, { story, requestedFrom, isOpen: wasOpen }: LoadedStory): boolean =>
   completeFrom(story) <= from || (wasOpen === isOpen && requestedFrom <= from);
 
-/** Returns the loaded story if requesting its missing end is enough. Undefined if all of it has to be loaded. */
+/** Returns the loaded story if only its end is missing. Undefined if the whole range has to be loaded. */
 const resumableStory = (request: StoryRequest, loaded: LoadedStory | undefined): LoadedStory | undefined => {
   if (loaded?.uid !== request.uid || loaded.isUnrecorded || !loaded.isOpen || !request.isOpen) return undefined;
   return coversRange(request, loaded) && loaded.gaps !== request.gaps && loaded.story.to <= request.to
@@ -185,8 +192,8 @@ const resumableStory = (request: StoryRequest, loaded: LoadedStory | undefined):
 };
 
 /**
- * Loads a story. It requests more than the visible range, so that scrolling a little needs no new request. If only the
- * end is missing, it requests only that.
+ * Loads a story. If only its end is missing, requests only that. Otherwise requests more than the visible range, so
+ * that scrolling a little needs no further request.
  */
 async function loadStory(page: Page, storyState: StoryState, request: StoryRequest): Promise<boolean> {
   const { uid, from, to, isOpen, gaps } = request;
@@ -211,7 +218,7 @@ async function loadStory(page: Page, storyState: StoryState, request: StoryReque
     return true;
   } catch (cause) {
     batch(() => {
-      // A node that does not record only provides live lines.
+      // Use live lines only if the node does not record.
       if (page.mode === 'live' && page.recordedRange.peek() === undefined)
         loaded.value = unrecordedStory(page, { uid, requestedFrom, gaps: storyState.gaps.peek() });
       else error.value = errorMessage(cause);
@@ -229,7 +236,9 @@ const unrecordedStory = (page: Page, requested: Pick<LoadedStory, 'uid' | 'reque
   isUnrecorded: true,
 });
 
-/** Appends live lines. If lines were left out, the owner of those lines is unknown. */
+/**
+ * Appends live lines. If the server has omitted lines, it is unknown which pods they concern, so this counts as a gap.
+ */
 export function appendLiveLines(storyState: StoryState, lines: readonly StoryLine[], unsaid: number): void {
   const { loaded, incoming } = storyState;
   const currentStory = loaded.peek();
@@ -245,13 +254,13 @@ export function appendLiveLines(storyState: StoryState, lines: readonly StoryLin
     loaded.value = { ...currentStory, story: appendLines(currentStory.story, podLines, unsaid) };
 }
 
-/** Records a gap in the live lines, so that the lines after the end of the loaded story are requested. */
+/** Records a gap in the live lines, so that the lines after the loaded story are requested. */
 export function recordGap({ incoming, gaps }: StoryState): void {
   incoming.now = undefined;
   gaps.value += 1;
 }
 
-/** Returns the highlight for a row. */
+/** Returns the parts of all panels to highlight for a row. */
 export const highlightOf = ({ key, actor, move }: Row): Highlight => ({
   row: key,
   actor,

@@ -1,6 +1,6 @@
 /**
- * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. A slot grant is
- * not part of the recording, so it is inferred from the actor that was queued.
+ * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. Grants of slots
+ * are not recorded, so they are inferred from actors that leave the queue.
  */
 import type { EnteredLine, Story, StoryLine } from '../../../inspect/protocol.ts';
 import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from './storyWho.ts';
@@ -23,13 +23,15 @@ export type RecordedEvent = Extract<StoryLine, { kind: 'event' }>;
 
 /** An input with all of its immediate consequences, i.e. a macrostep. */
 export interface Step {
-  /** Index of the first line in the story. */
+  /** Index of the step's first line in the story. */
   readonly firstLineIndex: number;
-  /** Indexes of all lines in the story. */
+  /** Indexes of the step's lines in the story. */
   readonly lineIndexes: readonly number[];
   readonly at: number;
   readonly source: Source;
-  /** The actor that received the input. For an input of the whole node, the first actor whose state it changed. */
+  /**
+   * The actor that received the input. If the input concerns the whole node, the first actor whose state it changed.
+   */
   readonly actor: string;
   /** Name of the call, the timer or the fact. */
   readonly event: string;
@@ -39,7 +41,7 @@ export interface Step {
   readonly moves: readonly Move[];
   readonly calls: readonly OutgoingCall[];
   readonly events: readonly RecordedEvent[];
-  /** The input that started the step, if it has a payload that can be requested. */
+  /** Identifies the input that started the step, if its payload can be requested. */
   readonly entered?: Pick<EnteredLine, 'actor' | 'source' | 'at'>;
 }
 
@@ -49,8 +51,8 @@ type Lines = Pick<Story, 'before' | 'lines'>;
 export const storySteps = (story: Lines): Step[] => createStepGrouper()(story);
 
 /**
- * Creates a function that returns the steps of a growing story. If a story extends the previous one, only the new lines
- * are processed.
+ * Creates a function that returns the steps of a growing story. It only processes the new lines if a story extends the
+ * previous one.
  */
 export function createStepGrouper(): (story: Lines) => Step[] {
   let stepBuilder: StepBuilder | undefined;
@@ -72,12 +74,12 @@ export function createStepGrouper(): (story: Lines) => Step[] {
   };
 }
 
-/** Maximum number of lines to search for the state that sent a call. Its line follows just after the call. */
+/** Maximum number of lines to search after a call for the state in which the call was made. */
 const MAX_LOOKAHEAD = 30;
 
 /**
- * Returns the time of the macrostep that a line belongs to. All consequences have the time of their input, except for
- * calls, which are sent a little later. Undefined if the line belongs to the previous macrostep.
+ * Returns the time of the macrostep to which a line belongs. All consequences have the time of their input, except for
+ * calls, which are recorded slightly later. Undefined if the line belongs to the previous macrostep.
  */
 function macrostepTime(lines: readonly StoryLine[], index: number): number | undefined {
   const line = lines[index];
@@ -96,17 +98,17 @@ interface OpenStep extends Step {
   readonly moves: Move[];
   readonly calls: OutgoingCall[];
   readonly events: RecordedEvent[];
-  /** Whether the input is not addressed to a particular actor. */
+  /** Whether the input has no particular recipient. */
   readonly isNodeWide: boolean;
 }
 
 type StepOpening = Pick<Step, 'at' | 'source' | 'actor' | 'event'> &
   Partial<Pick<OpenStep, 'detail' | 'durationMs' | 'isFailure' | 'isNodeWide' | 'entered'>>;
 
-/** Ports whose calls wait for a limiter's slot. */
+/** Ports whose calls need a slot of a limiter. */
 const LIMITED_PORTS = new Set(['runSandbox', 'createContainer', 'startContainer', 'pullImage']);
 
-/** Maximum delay of a call after its input, in milliseconds. */
+/** Maximum time between an input and a call that results from it, in milliseconds. */
 const MAX_CALL_DELAY_MS = 100;
 
 class StepBuilder {
@@ -185,7 +187,7 @@ class StepBuilder {
     return shortState(this.#states.get(actor) ?? '') === 'queued';
   }
 
-  /** Whether a slot was just granted to the actor, but its new state has not been reported yet. */
+  /** Whether the actor was just granted a slot but has not changed its state yet. */
   #isGranted(actor: string): boolean {
     return this.currentSteps().some(
       (step) => step.event === 'granted' && step.actor === actor && step.moves.length === 0,
@@ -197,8 +199,8 @@ class StepBuilder {
   }
 
   /**
-   * Returns the step that caused a change of an actor. It is the closest step of the current macrostep by distance in
-   * the tree. The latest one wins a tie.
+   * Returns the step of the current macrostep that caused a change of an actor. This is the step whose actor is closest
+   * in the tree, or the latest one if several are equally close.
    */
   #stepFor(actor: string, at: number, index: number): OpenStep {
     const closestStep = this.currentSteps().reduce<{ step?: OpenStep; distance: number }>(
@@ -217,17 +219,18 @@ class StepBuilder {
   }
 }
 
-/** Maximum number of steps that are searched for a cause, because a consequence follows soon after its input. */
+/** Maximum number of steps to search for a cause, because a consequence follows soon after its input. */
 const MAX_CANDIDATES = 50;
 
 /**
- * Whether an input concerns this actor rather than the previously moved one. A parent takes precedence over its image.
+ * Whether a step is about this actor rather than the previously moved one. A container or volume takes precedence over
+ * its image.
  */
 const takesPrecedence = (actor: string, { moves, actor: previousActor }: OpenStep): boolean =>
   moves.length === 1 ||
   (kindOf(previousActor) === 'image' && previousActor.startsWith(`${actor}/`) && kindOf(actor) !== 'pod');
 
-/** Distance of unrelated actors. It is larger than any distance between related actors. */
+/** Distance of unrelated actors, which is larger than any distance between related actors. */
 const UNRELATED_DISTANCE = 1_000;
 
 function createInputOpening(line: EnteredLine): StepOpening {
@@ -252,7 +255,7 @@ const factActor = (uid: string | undefined): Pick<StepOpening, 'actor' | 'isNode
   isNodeWide: true,
 });
 
-/** Names of the facts of each feed in the story. */
+/** Words for the facts of each feed. */
 const FACT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['pleg', 'observed'],
   ['sources', 'manifest'],
@@ -266,6 +269,6 @@ const grantOpening = (actor: string, at: number): StepOpening => ({ at, source: 
 const subjectOf = ({ uid, container }: RecordedEvent): string =>
   container === undefined ? `pod/${uid}` : `pod/${uid}/container/${container}`;
 
-/** Returns the limiter that granted a slot. */
+/** Returns the limiter that granted the slot of a step. */
 export const gateOf = ({ actor }: Pick<Step, 'actor'>): 'start gate' | 'pull gate' =>
   kindOf(actor) === 'image' ? 'pull gate' : 'start gate';

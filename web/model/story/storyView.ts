@@ -1,4 +1,4 @@
-/** Computes the derived state of the story panels once for all of them. */
+/** Computes the values that several story panels derive from the story. */
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../../inspect/protocol.ts';
@@ -11,12 +11,12 @@ import { type Row, representativeOf, storyRows } from './storyRows.ts';
 import { buildSequence, type Sequence } from './storySequence.ts';
 import { latestKnownTime, type StoryState } from './storyState.ts';
 
-/** The burst on display and its neighbors. */
+/** The displayed burst and its neighbors. */
 export interface VisibleBurst {
   readonly burst: Burst;
   readonly previousBurst?: Burst;
   readonly nextBurst?: Burst;
-  /** Index of the row that led to the state at the displayed time. -1 if no row did. */
+  /** Index of the last row that changed the subject's state up to the displayed time. -1 if there is none. */
   readonly currentIndex: number;
   /** Index of the first row after the displayed time. */
   readonly laterIndex: number;
@@ -24,15 +24,15 @@ export interface VisibleBurst {
 }
 
 /**
- * Creates the derived signals of the story. Signals computed from many lines do not depend on the clock, so that a tick
- * does not recompute them.
+ * Creates the derived signals of the story. Signals that are computed from many lines do not depend on the clock, so
+ * that its ticks do not recompute them.
  */
 export function createStoryView(page: Page, storyState: StoryState) {
-  /** An image is represented by the actor that waits for it. */
+  /** The actor that the story is about. For an image, this is the actor that waits for it. */
   const subject = computed(() => representativeOf(page.selectedPath.value ?? ''));
   /**
-   * End of the known story. It advances while the user looks at the past, and may be ahead of the clock, which only has
-   * whole seconds.
+   * End of the known story. It advances even while a past time is displayed, and may be ahead of the clock, which only
+   * counts whole seconds.
    */
   const latestTime = computed(() => {
     if (page.frozen.value && !page.past.value) return page.now.value;
@@ -97,8 +97,8 @@ function createVisibleBurst({
 }
 
 /**
- * Returns the actors of the selected pod, or the node's own. The map stays identical while no actor has changed, so
- * that dependent signals are not recomputed.
+ * Returns the actors of the selected pod, or of the node. While no actor changes, the map is the same object, so that
+ * dependent signals are not recomputed.
  */
 function createPresentActors(page: Page): ReadonlySignal<ReadonlyMap<string, ShownActor>> {
   let previousActors: ReadonlyMap<string, ShownActor> = new Map();
@@ -116,7 +116,7 @@ function createPresentActors(page: Page): ReadonlySignal<ReadonlyMap<string, Sho
 
 export type StoryView = ReturnType<typeof createStoryView>;
 
-/** Whether the row changed the state of the subject. */
+/** Whether a row changed the state of the subject. */
 const movesSubject = ({ kind, move }: Row, subject: string): boolean =>
   kind !== 'event' && move !== undefined && representativeOf(move.actor) === subject;
 
@@ -142,7 +142,7 @@ function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }
     selectedPath: page.selectedPath.value,
     from: storyState.range.value.from,
     now: Math.min(latestTime, known.isOpen ? latestTime : known.story.to),
-    // In a recording, the actors are known only at the displayed time and not at the end of the recording.
+    // For a recording, the actors are unknown at the end, because they are only known at the displayed time.
     actors: page.mode === 'live' && known.isOpen ? actors : undefined,
   });
 }

@@ -1,4 +1,4 @@
-/** Determines the actor and the source of a line of the story. */
+/** Determines the actor and the source of a story line. */
 import type { EnteredLine } from '../../../inspect/protocol.ts';
 import { actorSteps } from '../../../show/actors/actorPath.ts';
 
@@ -44,7 +44,7 @@ const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
   ),
 );
 
-/** Returns the component that implements a port. The node implements the ports without an entry. */
+/** Returns the component that implements a port. Ports without an entry are implemented by the node. */
 export const portOwner = (port: string): Source => PORT_SOURCES.get(port) ?? 'node';
 
 /** Returns the source of an input. */
@@ -53,10 +53,10 @@ export function inputSource({ outcome, source }: Pick<EnteredLine, 'outcome' | '
   return outcome === 'fact' ? (FEED_SOURCES.get(source) ?? 'node') : portOwner(source);
 }
 
-/** Ids of calls and timers, which consist of the index and the position of their state in the chart. */
+/** Matches the id of a call or timer, which consists of an index and the path of its state in the chart. */
 const CALL_SEGMENT = /^\d+\./;
 
-/** Returns the machine's actor for a path. For a call or a timer, this is its parent. */
+/** Returns the path of the actor that runs a machine. For a call or a timer, this is its parent. */
 export function machineActorOf(path: string): string {
   const cut = path.lastIndexOf('/') + 1;
   if (!CALL_SEGMENT.test(path.slice(cut))) return path;
@@ -75,7 +75,7 @@ export function nameOf(path: string): string {
   return path === '' ? 'nodeAgent' : (path.split('/').at(-1) ?? path);
 }
 
-/** Returns the number of levels between two actors. Undefined if neither is an ancestor of the other. */
+/** Returns the number of levels between two actors in the tree. Undefined if neither is an ancestor of the other. */
 export function distanceOf(a: string, b: string): number | undefined {
   const [above, below] = a.length <= b.length ? [a, b] : [b, a];
   const isDescendant = above === '' || above === below || below.startsWith(`${above}/`);
@@ -84,7 +84,7 @@ export function distanceOf(a: string, b: string): number | undefined {
 
 const depthOf = (path: string): number => (path === '' ? 0 : path.split('/').length);
 
-/** Whether an actor is the same as `above` or one of its descendants. */
+/** Whether an actor is `above` or one of its descendants. */
 export const isWithin = (path: string, above: string): boolean =>
   path === above || above === '' || path.startsWith(`${above}/`);
 
@@ -92,15 +92,15 @@ export const isWithin = (path: string, above: string): boolean =>
 const UNINFORMATIVE_STATES = new Set(['steady', 'waiting', 'idle']);
 
 /**
- * Returns the shortest informative name of a state, so `launching.creatingContainer.creating` becomes `creating`, but
- * `running.steady` stays unchanged.
+ * Returns the shortest informative name of a state, e.g. `creating` for `launching.creatingContainer.creating`, but
+ * `running.steady` for `running.steady`.
  */
 export function shortState(state: string): string {
   const segments = state.split('.');
   return segments.slice(UNINFORMATIVE_STATES.has(segments.at(-1) ?? '') ? -2 : -1).join('.');
 }
 
-/** Returns the name of a state after a transition. It includes the top-level state if that has changed. */
+/** Returns the name of a state after a transition. Includes the top-level state if it has changed. */
 export function changedState(from: string | undefined, to: string): string {
   const [top] = to.split('.');
   const shortStateName = shortState(to);

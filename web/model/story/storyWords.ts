@@ -19,7 +19,7 @@ export function formatDuration(ms: number): string {
   return humanDuration(Math.round(ms / SECOND) * SECOND);
 }
 
-/** Formats the time since the start, e.g. `+80ms`, `+1.70s` or `+3m20s`. */
+/** Formats the time since a start, e.g. `+80ms`, `+1.70s` or `+3m20s`. */
 export function formatOffset(ms: number): string {
   if (ms < SECOND) return `+${Math.max(0, Math.round(ms))}ms`;
   if (ms < 10 * SECOND) return `+${(ms / SECOND).toFixed(2)}s`;
