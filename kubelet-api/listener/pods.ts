@@ -28,8 +28,8 @@ export const podsRoute = ({ pods }: Pick<PodsParts, 'pods'>): Route => ({
 const POD_LIST = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
 /**
- * Serves the pods in the runtime, including those of other agents (`getRunningPods` in the same file, `ToAPIPod` in
- * `pkg/kubelet/container/runtime.go`).
+ * Serves the pods in the runtime, including those of other agents (`getRunningPods` in `pkg/kubelet/server/server.go`,
+ * `ToAPIPod` in `pkg/kubelet/container/runtime.go`).
  */
 export const runningPodsRoute = ({ cri, timeoutMs }: Omit<PodsParts, 'pods'>): Route => ({
   pathPrefix: '/runningpods',

@@ -18,7 +18,10 @@ export function podsByPhase({ pods }: World): readonly ValueCount<string>[] {
   return nonZeroCounts(counts);
 }
 
-/** The categories in display order. Steady comes first, then the other categories by increasing severity, then done. */
+/**
+ * The categories in display order. Steady comes first, done comes last, and the categories in between are sorted by
+ * increasing severity.
+ */
 const CATEGORY_ORDER: readonly Category[] = ['steady', 'working', 'waiting', 'retrying', 'failed', 'broken', 'done'];
 
 /**

@@ -121,7 +121,7 @@ export class PodMetrics {
     if (trackedPod.terminatingSince !== undefined)
       workerDuration.observe(['kill'], (at - trackedPod.terminatingSince) / 1_000);
     delete trackedPod.terminatingSince;
-    // As in a kubelet, count a preemption only once the preempted pod has terminated.
+    // Count a preemption only once the preempted pod has terminated, as in a kubelet.
     if (trackedPod.preemptedFor !== undefined) this.#families.preemptions.add([trackedPod.preemptedFor]);
     delete trackedPod.preemptedFor;
     if (state === 'terminated') trackedPod.removedAt = at;

@@ -89,8 +89,8 @@ const NO_STATES_BEFORE: Story['before'] = [];
 
 /**
  * Creates a function that reduces a story to the pod that existed at a given time. Several pods can have the same UID
- * one after the other, e.g. a static pod that is created again. A removed pod is shown until the first line of its
- * successor. Repeated calls with the same result return the same object.
+ * in succession, e.g. if a static pod is created again. A removed pod is shown until the first line of its successor.
+ * Calls with the same result return the same object.
  */
 export function createLifeCutter(): (story: Story, at: number) => Story {
   let cachedCut: { readonly story: Story; readonly from: number; readonly to: number; readonly cut: Story } | undefined;
