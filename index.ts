@@ -57,7 +57,7 @@ export { admissionMachine } from './machines/admission/chart.ts';
 export { certificateMachine } from './machines/certificate/chart.ts';
 export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
-export { type Chart, charts } from './machines/drawing/charts.ts';
+export { type Chart, createCharts } from './machines/drawing/charts.ts';
 export { imageMachine } from './machines/image/chart.ts';
 export { leaseMachine } from './machines/lease/chart.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';

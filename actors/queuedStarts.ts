@@ -14,15 +14,15 @@ export function createQueuedStartsCheck(
   clock: Pick<Clock, 'monotonic'>,
 ): () => boolean {
   let usedSlots: readonly unknown[] = [];
-  let lastCheckAt = Number.NEGATIVE_INFINITY;
+  let lastProgressAt = Number.NEGATIVE_INFINITY;
   let hasQueue = false;
   return () => {
     const limiter = root.getSnapshot().children.startLimiter?.getSnapshot().context;
     if (limiter === undefined) return false;
     // The limiter creates a new list whenever a slot is acquired or released.
-    if (limiter.heldSlots !== usedSlots) [usedSlots, lastCheckAt] = [limiter.heldSlots, clock.monotonic()];
+    if (limiter.heldSlots !== usedSlots) [usedSlots, lastProgressAt] = [limiter.heldSlots, clock.monotonic()];
     // When the queue becomes empty, the last starts have their slots but are still in progress.
     hasQueue = limiter.queue.length > 0 || (hasQueue && usedSlots.length > 0);
-    return hasQueue && clock.monotonic() - lastCheckAt < STALLED_MS;
+    return hasQueue && clock.monotonic() - lastProgressAt < STALLED_MS;
   };
 }

@@ -34,9 +34,9 @@ function parseIp(text: string): IpAddress | undefined {
 }
 
 function parseOctets(text: string): number[] | undefined {
-  const octetTexts = text.split('.');
-  if (octetTexts.length !== 4 || !octetTexts.every((part) => /^\d+$/.test(part))) return undefined;
-  const octets = octetTexts.map(Number);
+  const octetStrings = text.split('.');
+  if (octetStrings.length !== 4 || !octetStrings.every((part) => /^\d+$/.test(part))) return undefined;
+  const octets = octetStrings.map(Number);
   return octets.every((octet) => octet <= 0xff) ? octets : undefined;
 }
 

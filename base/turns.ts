@@ -34,22 +34,22 @@ export function createTurnLimiter({
   const waitingCallers: (() => void)[] = [];
   /** Time until which callers may start in the current turn. Undefined if no caller has started in this turn. */
   let turnDeadline: number | undefined;
-  let startedCallers = 0;
+  let startedCallerCount = 0;
   /** Whether waiting callers are being started. Later callers must not overtake them. */
   let isReleasing = false;
   const startTurn = () => {
     turnDeadline = monotonic() + MAX_TURN_MS;
-    startedCallers = 0;
+    startedCallerCount = 0;
     void yieldToEventLoop().then(releaseCallers);
   };
-  const canStartMore = () => startedCallers < maxPerTurn && monotonic() < (turnDeadline ?? 0);
+  const canStartMore = () => startedCallerCount < maxPerTurn && monotonic() < (turnDeadline ?? 0);
   const releaseCallers = async () => {
     turnDeadline = undefined;
     if (waitingCallers.length === 0) return;
     startTurn();
     isReleasing = true;
     while (waitingCallers.length > 0 && canStartMore()) {
-      startedCallers += 1;
+      startedCallerCount += 1;
       waitingCallers.shift()?.();
       // Let the caller run up to its next `await`, so that its run time counts towards the turn.
       await Promise.resolve();
@@ -60,7 +60,7 @@ export function createTurnLimiter({
     acquire: () => {
       if (turnDeadline === undefined) startTurn();
       if (waitingCallers.length === 0 && !isReleasing && canStartMore()) {
-        startedCallers += 1;
+        startedCallerCount += 1;
         return undefined;
       }
       return new Promise((resolve) => waitingCallers.push(resolve));

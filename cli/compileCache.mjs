@@ -31,10 +31,13 @@ export function runCompiled(file, { directory, onSaved, afterMs = SAVE_AFTER_MS 
   const text = readFileSync(file);
   const build = hash('sha256', text);
   const path = join(directory, `${build}.${cachedDataVersionTag()}`);
-  const saved = read(path);
+  const savedCode = read(path);
   // A Latin-1 string takes one byte per character.
-  const script = new Script(text.latin1Slice(), { filename: file, ...(saved ? { cachedData: saved.code } : {}) });
-  const accepted = script.cachedDataRejected === false ? saved : undefined;
+  const script = new Script(text.latin1Slice(), {
+    filename: file,
+    ...(savedCode ? { cachedData: savedCode.code } : {}),
+  });
+  const accepted = script.cachedDataRejected === false ? savedCode : undefined;
   const save = async () => {
     const isComplete = accepted !== undefined && accepted.saves >= MAX_SAVES;
     const file = isComplete ? undefined : await createUnfinished(path);
@@ -64,9 +67,9 @@ const CHECKSUM_LENGTH = 32;
 function read(file) {
   try {
     const content = readFileSync(file);
-    const checked = content.subarray(CHECKSUM_LENGTH);
-    if (!checksumOf(checked).equals(content.subarray(0, CHECKSUM_LENGTH))) return undefined;
-    return { saves: checked[0], code: checked.subarray(1) };
+    const checkedContent = content.subarray(CHECKSUM_LENGTH);
+    if (!checksumOf(checkedContent).equals(content.subarray(0, CHECKSUM_LENGTH))) return undefined;
+    return { saves: checkedContent[0], code: checkedContent.subarray(1) };
   } catch {
     return undefined;
   }
@@ -77,11 +80,11 @@ function read(file) {
  * created.
  */
 async function createUnfinished(path) {
-  const unfinished = `${path}.${randomUUID()}`;
+  const temporaryPath = `${path}.${randomUUID()}`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-    await writeFile(unfinished, '', { flag: 'wx', mode: 0o644 });
-    return unfinished;
+    await writeFile(temporaryPath, '', { flag: 'wx', mode: 0o644 });
+    return temporaryPath;
   } catch {
     return undefined;
   }

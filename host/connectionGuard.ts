@@ -110,12 +110,12 @@ export function clientKey(address: string): string {
  * Returns the connection limit for a server. It is at most half of the number of descriptors that the process may open,
  * because the rest of the process needs descriptors too.
  */
-export function limitConnections(requested: number, limitsFile = '/proc/self/limits'): number {
+export function connectionLimit(requestedLimit: number, limitsFile = '/proc/self/limits'): number {
   const [, softLimit = ''] = /^Max open files +(\S+)/m.exec(readLimits(limitsFile)) ?? [];
   const descriptorLimit = Number(softLimit);
   return softLimit === '' || Number.isNaN(descriptorLimit)
-    ? requested
-    : Math.min(requested, Math.floor(descriptorLimit / 2));
+    ? requestedLimit
+    : Math.min(requestedLimit, Math.floor(descriptorLimit / 2));
 }
 
 function readLimits(file: string): string {

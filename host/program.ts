@@ -124,27 +124,27 @@ export async function runProgram(program: string, args: readonly string[], optio
   signal.throwIfAborted();
   const [timeout, outputLimit] = [startTimeLimit(timeoutMs), new AbortController()];
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const killSignals = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
+  const killTrigger = AbortSignal.any([signal, timeout.signal, outputLimit.signal]);
   let child: ChildProcess;
   try {
-    child = spawnProgram(program, args, options, killSignals);
+    child = spawnProgram(program, args, options, killTrigger);
   } catch (cause) {
     // Node.js throws some errors, such as ENOMEM, and reports others through an event.
     timeout.clear();
     onExit?.();
     throw new ProgramFailure(messageOf(cause), { stderr: '', hasTimedOut: false, cause });
   }
-  const [out, err] = [
+  const [readStdout, readStderr] = [
     collectOutput(child.stdout, maxOutputBytes, () => outputLimit.abort()),
     collectOutput(child.stderr, MAX_STDERR_BYTES),
   ];
-  const failProgram = (description: string, details: Pick<FailureDetails, 'exitCode' | 'cause'> = {}) => {
+  const rejectWithFailure = (description: string, details: Pick<FailureDetails, 'exitCode' | 'cause'> = {}) => {
     // A process that hangs in the kernel and ignores the signal must not keep this process alive.
     child.unref();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
     if (signal.aborted) return reject(signal.reason);
     const [stderr, hasTimedOut, exceededOutputLimit] = [
-      err().trim(),
+      readStderr().trim(),
       timeout.signal.aborted,
       outputLimit.signal.aborted,
     ];
@@ -153,12 +153,12 @@ export async function runProgram(program: string, args: readonly string[], optio
     reject(new ProgramFailure(problem, { stderr, hasTimedOut, exceededOutputLimit, ...details }));
   };
   if (onExit !== undefined) child.once(child.pid === undefined ? 'error' : 'exit', onExit);
-  child.on('error', (error) => failProgram(error.message, { cause: error }));
+  child.on('error', (error) => rejectWithFailure(error.message, { cause: error }));
   child.once('exit', () => closeOutput(child));
   child.on('close', (code, name) => {
-    if (code === 0 && !outputLimit.signal.aborted) resolve(out());
-    else if (code === null) failProgram(`killed by ${name}`);
-    else failProgram(`failed with exit code ${code}`, { exitCode: code });
+    if (code === 0 && !outputLimit.signal.aborted) resolve(readStdout());
+    else if (code === null) rejectWithFailure(`killed by ${name}`);
+    else rejectWithFailure(`failed with exit code ${code}`, { exitCode: code });
   });
   // If a program exits before it has read its input, its exit code reports the problem.
   child.stdin?.on('error', () => {});
@@ -179,15 +179,15 @@ function spawnProgram(
   program: string,
   args: readonly string[],
   options: ProgramOptions,
-  killSignals: AbortSignal,
+  killTrigger: AbortSignal,
 ): ChildProcess {
   const { killSignal = 'SIGKILL', input, environment, passedFd, killsChildren = false } = options;
   const stdin = input === undefined ? 'ignore' : 'pipe';
   const stdio: StdioOptions = [stdin, 'pipe', 'pipe', ...(passedFd === undefined ? [] : [passedFd])];
   // Kill the group before the program itself, while its process ID still identifies the group.
-  if (killsChildren) killSignals.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
+  if (killsChildren) killTrigger.addEventListener('abort', () => killGroup(child.pid, killSignal), { once: true });
   const child = spawn(program, args, {
-    signal: killSignals,
+    signal: killTrigger,
     killSignal,
     detached: true,
     stdio,

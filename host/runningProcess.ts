@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultIfMissing } from './files/fileErrors.ts';
+import { defaultIfUnreadable } from './files/fileErrors.ts';
 
 /** A process, identified by its PID and its start time, because PIDs are reused. */
 export interface RunningProcess {
@@ -24,7 +24,7 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
  * if the process does not exist.
  */
 export async function readProcessStat(pid: number): Promise<string[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(defaultIfMissing(''));
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(defaultIfUnreadable(''));
   // The name before the state may contain blanks and parentheses.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
@@ -35,14 +35,14 @@ export async function isRunning({ pid, startedAt }: RunningProcess): Promise<boo
 }
 
 /** Whether the process may still exist. If no file can be opened, it counts as running. */
-export const mayBeRunning = (running: RunningProcess): Promise<boolean> => isRunning(running).catch(() => true);
+export const mayBeRunning = (target: RunningProcess): Promise<boolean> => isRunning(target).catch(() => true);
 
 /** Maximum number of concurrent reads, because a host may have more processes than this process may open files. */
 const MAX_PARALLEL_READS = 4;
 
 /** Calls `read` for every process of the host and returns the results that are not undefined. */
 export async function mapProcesses<T>(read: (pid: number) => Promise<T | undefined>, proc = '/proc'): Promise<T[]> {
-  const names = await readdir(proc).catch(defaultIfMissing([]));
+  const names = await readdir(proc).catch(defaultIfUnreadable([]));
   const pids = names.filter((name) => /^[1-9]\d*$/.test(name)).values();
   const results: T[] = [];
   const readNext = async () => {
@@ -57,6 +57,6 @@ export async function mapProcesses<T>(read: (pid: number) => Promise<T | undefin
 
 /** Returns the command line of a process. Empty if the process does not exist or is a zombie. */
 export async function readCommandLine(pid: number, proc = '/proc'): Promise<string[]> {
-  const line = await readFile(join(proc, String(pid), 'cmdline'), 'utf8').catch(defaultIfMissing(''));
+  const line = await readFile(join(proc, String(pid), 'cmdline'), 'utf8').catch(defaultIfUnreadable(''));
   return line.split('\0');
 }

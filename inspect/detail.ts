@@ -46,13 +46,13 @@ export function createDetail(sources: DetailSources): ActorDetail {
   const manifestProblems = [...(explanation?.manifestProblems ?? []), ...(explanation?.manifestWarnings ?? [])];
   const answer = actor === root ? (explanation ?? node).answer : (part?.answer ?? describeActor(actor));
   const logLines = (part?.actor ?? actor).log?.lines;
-  const nextTransitionList = treeActor ? nextTransitions(treeActor) : [];
+  const possibleTransitions = treeActor ? nextTransitions(treeActor) : [];
   return {
     path,
     ...rest,
     answer,
     problems: manifestProblems,
-    next: nextTransitionList,
+    next: possibleTransitions,
     ...(logLines === undefined ? {} : { log: { lines: logLines } }),
   };
 }
@@ -80,11 +80,11 @@ function nextTransitions({ machine: id, state, until }: ActorNode): ActorDetail[
 function describeActor(actor: ActorNode): string {
   const { waitingFor, until, lastFailure, lastRun } = actor;
   const activity = waitingFor === undefined ? conditionText(actor) : `is waiting for ${waitingFor}`;
-  const end = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
+  const untilText = until === undefined ? '' : ` until ${isoTime(until).slice(11, 19)}`;
   const exitText = lastRun === undefined ? '' : `; its last run: ${terminationCause(lastRun)}`;
   const failureText =
     lastFailure === undefined || exitText !== '' ? '' : `; ${lastFailure.reason}: ${lastFailure.message}`;
-  return `${actorTitle(actor)} ${activity}${end}${waitingFor === undefined ? '' : exitText}${failureText}`;
+  return `${actorTitle(actor)} ${activity}${untilText}${waitingFor === undefined ? '' : exitText}${failureText}`;
 }
 
 /**

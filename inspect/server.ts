@@ -163,9 +163,9 @@ class RequestHandler {
   /** The timers that limit how long clients may take to read responses. */
   readonly #readTimers = new Set<unknown>();
 
-  constructor(parts: HandlerOptions) {
-    this.#options = parts;
-    this.#clock = parts.clock ?? systemClock;
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -192,7 +192,7 @@ class RequestHandler {
   /** Closes the streams and clears the timers. */
   stop(): void {
     this.#viewers?.close();
-    for (const patience of this.#readTimers) this.#clock.clearTimeout(patience);
+    for (const timer of this.#readTimers) this.#clock.clearTimeout(timer);
   }
 
   /** Closes the inspected node. Waits only for a limited time, because viewers must not delay the exit of the agent. */

@@ -118,11 +118,11 @@ export class KubeClient {
     const startedAt = clock.monotonic();
     try {
       const { code, bodyText, retryAfter } = await this.#withRetries(request, options);
-      observer?.received(request.method, Buffer.byteLength(bodyText));
+      observer?.onResponse(request.method, Buffer.byteLength(bodyText));
       if (!isSuccessCode(code)) throw createErrorFromResponse(code, bodyText, retryAfter);
       return bodyText === '' ? undefined : parseJsonBody(bodyText, `${request.method} ${request.path}`);
     } finally {
-      observer?.completed(request.method, clock.monotonic() - startedAt);
+      observer?.onCompleted(request.method, clock.monotonic() - startedAt);
     }
   }
 
@@ -147,15 +147,15 @@ export class KubeClient {
   async #waitForRateLimit(method: string, signal: AbortSignal): Promise<void> {
     if (this.#rateLimit === undefined) return;
     const { clock, observer } = this.#options;
-    const delayMs = this.#rateLimit.take();
+    const delayMs = this.#rateLimit.takeToken();
     const startedAt = clock.monotonic();
     try {
       if (delayMs > 0) await pause(delayMs, clock, signal);
     } catch (error) {
-      this.#rateLimit.release();
+      this.#rateLimit.releaseToken();
       throw error;
     } finally {
-      observer?.throttled(method, clock.monotonic() - startedAt);
+      observer?.onRateLimited(method, clock.monotonic() - startedAt);
     }
   }
 
@@ -173,7 +173,7 @@ export class KubeClient {
     const { transport, observer } = this.#options;
     const { method, isWatch = false, body = '' } = request;
     const reportAttempt = (code?: number) =>
-      observer?.attempted({ method, code, isRetry, sentBytes: isWatch ? undefined : Buffer.byteLength(body) });
+      observer?.onAttempt({ method, code, isRetry, sentBytes: isWatch ? undefined : Buffer.byteLength(body) });
     try {
       const response = await transport.send(this.#request(request), { signal });
       reportAttempt(response.code);
@@ -194,13 +194,15 @@ export class KubeClient {
     sendRequest: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { clock } = this.#options;
-    const timeout = new AbortController();
+    const timeoutController = new AbortController();
     const timeoutError = new Error(`no answer within ${timeoutMs / 1000}s`);
-    const timer = clock.setTimeout(() => timeout.abort(timeoutError), timeoutMs);
+    const timer = clock.setTimeout(() => timeoutController.abort(timeoutError), timeoutMs);
     try {
-      return await sendRequest(anySignal(signal, timeout.signal));
+      return await sendRequest(anySignal(signal, timeoutController.signal));
     } catch (error) {
-      throw timeout.signal.aborted && !signal.aborted ? new Error(timeoutError.message, { cause: error }) : error;
+      throw timeoutController.signal.aborted && !signal.aborted
+        ? new Error(timeoutError.message, { cause: error })
+        : error;
     } finally {
       clock.clearTimeout(timer);
     }

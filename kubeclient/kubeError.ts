@@ -125,7 +125,7 @@ export function summarizeError(error: unknown): string {
 export const isNotFound = (error: unknown): boolean => error instanceof KubeError && error.code === 404;
 export const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.code === 403;
 /** Whether the server rejected the object as invalid. */
-export const isInvalid = (error: unknown): boolean => error instanceof KubeError && error.code === 422;
+export const isInvalidObjectError = (error: unknown): boolean => error instanceof KubeError && error.code === 422;
 export const isConflict = (error: unknown): boolean => error instanceof KubeError && error.code === 409;
 
 const EXPIRED_REASONS: readonly string[] = ['Expired', 'Gone'];

@@ -25,7 +25,7 @@ export class RateLimit {
   }
 
   /** Takes a token and returns the delay of its request in milliseconds. */
-  take(): number {
+  takeToken(): number {
     const { qps, burst } = this.#options;
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#updatedAt) * qps) / SECOND_MS) - 1;
@@ -34,14 +34,14 @@ export class RateLimit {
   }
 
   /** Takes a token only if one is available, and returns whether it did. */
-  tryTake(): boolean {
-    if (this.take() === 0) return true;
-    this.release();
+  tryTakeToken(): boolean {
+    if (this.takeToken() === 0) return true;
+    this.releaseToken();
     return false;
   }
 
   /** Returns a token to the bucket, because its request is not sent. */
-  release(): void {
+  releaseToken(): void {
     this.#tokens += 1;
   }
 }

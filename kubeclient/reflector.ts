@@ -16,7 +16,7 @@ import { describeInvalidObject, type KubeObject, parseList, parseWatchEvent } fr
 export type { KubeObject } from './watchEvent.ts';
 
 /** State of the reflector. */
-export type ReflectorStep =
+export type ReflectorState =
   | { readonly state: 'reading' }
   | { readonly state: 'watching' }
   /**
@@ -52,7 +52,7 @@ export interface ReflectorOptions<Stored = KubeObject> {
   readonly prepare?: (object: KubeObject) => Promise<unknown> | undefined;
   /** Called with all current objects after each change. */
   readonly onSet: (objects: readonly Stored[]) => void;
-  readonly onStep: (step: ReflectorStep) => void;
+  readonly onStep: (step: ReflectorState) => void;
   /**
    * Called once per problem of an object that `transform` rejects. The last valid version of the object remains in the
    * set.

@@ -7,16 +7,16 @@ export interface RequestObserver {
    * Called when a request has waited `ms` milliseconds for the rate limit of its client, even if its caller has stopped
    * waiting.
    */
-  throttled(method: string, ms: number): void;
+  onRateLimited(method: string, ms: number): void;
   /** Called for each attempt of a request and for each watch. The code is undefined if there was no response. */
-  attempted(attempt: RequestAttempt): void;
+  onAttempt(attempt: RequestAttempt): void;
   /** Called when the last response to a request other than a watch has been read completely. */
-  received(method: string, bytes: number): void;
+  onResponse(method: string, bytes: number): void;
   /**
    * Called when a request other than a watch has completed. `ms` includes all attempts, delays and the reading of the
    * response.
    */
-  completed(method: string, ms: number): void;
+  onCompleted(method: string, ms: number): void;
 }
 
 interface RequestAttempt {

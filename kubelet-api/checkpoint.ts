@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../base/failure.ts';
 import type { Cri } from '../cri/client/calls.ts';
-import { rpcErrorText } from '../cri/client/failure.ts';
+import { formatRpcError } from '../cri/client/failure.ts';
 import { findRunningContainer } from '../cri/runningContainer.ts';
 import type { FileSystem } from '../host/files/fileSystem.ts';
-import { containerNamed } from '../kubernetes/api/containers.ts';
+import { findContainerByName } from '../kubernetes/api/containers.ts';
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { sendJson } from './answers.ts';
@@ -33,12 +33,12 @@ export interface CheckpointOptions {
 }
 
 /** Responds with the path of the archive. */
-export const checkpointRoute = (parts: CheckpointOptions): Route => ({
+export const checkpointRoute = (options: CheckpointOptions): Route => ({
   pathPrefix: '/checkpoint',
   methods: ['POST'],
   handle: async (exchange) => {
     try {
-      sendJson(exchange.response, JSON.stringify({ items: [await createArchive(parts, exchange)] }));
+      sendJson(exchange.response, JSON.stringify({ items: [await createArchive(options, exchange)] }));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       sendRefusal(exchange.response, error);
@@ -46,19 +46,19 @@ export const checkpointRoute = (parts: CheckpointOptions): Route => ({
   },
 });
 
-async function createArchive(parts: CheckpointOptions, { url, signal }: Exchange): Promise<string> {
+async function createArchive(options: CheckpointOptions, { url, signal }: Exchange): Promise<string> {
   const containerTarget = parseContainerTarget(url);
-  const pod = requirePod(parts.pods(), containerTarget);
+  const pod = requirePod(options.pods(), containerTarget);
   const { namespace, container } = containerTarget;
-  if (containerNamed(pod.spec, container) === undefined)
+  if (findContainerByName(pod.spec, container) === undefined)
     throw new Refusal(404, `container ${container} does not exist`);
   const timeout = parseTimeout(url);
   try {
     if (timeout < 0n) throw new Error('CheckpointContainer requires the timeout value to be > 0');
-    return await checkpointContainer(parts, { pod, container, timeout, signal });
+    return await checkpointContainer(options, { pod, container, timeout, signal });
   } catch (error) {
     signal.throwIfAborted();
-    const why = error instanceof NodeFailure ? rpcErrorText(error) : messageOf(error);
+    const why = error instanceof NodeFailure ? formatRpcError(error) : messageOf(error);
     throw new Refusal(500, `checkpointing of ${namespace}/${containerTarget.pod}/${container} failed (${why})`);
   }
 }

@@ -41,8 +41,8 @@ export class ReplayComparison {
     for (const { uid, status } of untold) this.addStatus(uid, status);
   }
 
-  addStateChange(move: StateChange): void {
-    this.#stateChanges.push(move);
+  addStateChange(stateChange: StateChange): void {
+    this.#stateChanges.push(stateChange);
   }
 
   addStatus(uid: string, status: PodStatus | undefined): void {

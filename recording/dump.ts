@@ -19,12 +19,12 @@ interface ByteRange {
  * Undefined if there is none. Skips files that the recorder deletes in the meantime.
  */
 export async function readRecordingBytes(path: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-  const { members } = (await RecordingFile.open(path).catch(unlessMissing)) ?? { members: [] };
+  const { members } = (await RecordingFile.open(path).catch(ignoreMissing)) ?? { members: [] };
   const firstIndex = members.findIndex(({ startKind }) => startKind !== 'no');
   return firstIndex < 0 ? undefined : readRanges(mergeRanges(members.slice(firstIndex)));
 }
 
-function unlessMissing(error: unknown): undefined {
+function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error instanceof RecordingError ? error.cause : error)) throw error;
 }
 
@@ -43,7 +43,7 @@ function mergeRanges(members: readonly Member[]): ReadonlyMap<string, readonly B
 
 async function* readRanges(files: ReadonlyMap<string, readonly ByteRange[]>): AsyncGenerator<Uint8Array> {
   for (const [file, ranges] of files) {
-    const handle = await open(file, 'r').catch(unlessMissing);
+    const handle = await open(file, 'r').catch(ignoreMissing);
     try {
       if (handle) for (const range of ranges) yield* readRange(handle, range);
     } finally {

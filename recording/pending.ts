@@ -12,7 +12,7 @@ export interface PendingText extends MemberText {
 }
 
 /** The field of a probe's response that contains its result. */
-const probeResponse = z.looseObject({ result: z.string() });
+const probeResponseSchema = z.looseObject({ result: z.string() });
 
 /** Maximum number of failing probes to remember. */
 const MAX_FAILING_PROBES = 10_000;
@@ -31,7 +31,7 @@ class FailureCounter {
 
   #isFirstFailure({ actor, kind, value }: Extract<RecordingLine, { source: string }>): boolean {
     const probe = actor.slice(0, actor.lastIndexOf('/'));
-    const result = kind === 'failure' ? 'error' : probeResponse.safeParse(value).data?.result;
+    const result = kind === 'failure' ? 'error' : probeResponseSchema.safeParse(value).data?.result;
     if (result === 'success') this.#failingProbes.delete(probe);
     if (result !== 'failure' && result !== 'error') return false;
     if (this.#failingProbes.has(probe)) return false;
@@ -82,10 +82,10 @@ export class PendingLines {
   }
 
   /** Prepends a segment header. `text` is its serialized form. */
-  prependHeader({ at, missed }: SegmentHeader, text: string, begins: 'anew' | 'again'): void {
+  prependHeader({ at, missed }: SegmentHeader, text: string, startKind: 'anew' | 'again'): void {
     this.#lines.unshift(text);
     this.#addLength(text);
-    [this.#at, this.#startKind, this.#lostLines] = [at, begins, missed];
+    [this.#at, this.#startKind, this.#lostLines] = [at, startKind, missed];
   }
 
   /** Removes and returns all lines. Returns undefined if there are none. */
@@ -108,6 +108,8 @@ export class PendingLines {
 /**
  * Serializes a segment header in short steps. An object that several actors of the keyframe share is written only once.
  */
-export function* serializeHeader({ from, ...began }: SegmentHeader): Generator<void, string> {
-  return JSON.stringify(from === undefined ? began : { ...began, from: yield* replaceRepeatedObjects(from) });
+export function* serializeHeader({ from, ...headerFields }: SegmentHeader): Generator<void, string> {
+  return JSON.stringify(
+    from === undefined ? headerFields : { ...headerFields, from: yield* replaceRepeatedObjects(from) },
+  );
 }

@@ -33,9 +33,12 @@ export interface ReplayedState {
  * Throws if this version does not support the recording's format, or if its state machines differ from the recorded
  * ones and may thus take different transitions.
  */
-function assertSameMachines({ machines: recorded, versions, foreign: foreignHeader }: Stretch, machines: string): void {
+function assertSameMachines(
+  { machines: recordedDigest, versions, foreign: foreignHeader }: Stretch,
+  machines: string,
+): void {
   if (foreignHeader) throw new RecordingError(unsupportedFormatMessage(foreignHeader));
-  if (recorded === machines) return;
+  if (recordedDigest === machines) return;
   throw new RecordingError(
     `recorded by statelet ${versions.statelet}, whose state machines differ from this version's: use --story, or replay it with that version`,
   );
@@ -97,10 +100,10 @@ export class StretchPlayer {
   /** Index of the next member to play. */
   #nextMember: number;
 
-  private constructor(beginning: ReplayStart, replay: Replay) {
-    this.#replayStart = beginning;
+  private constructor(replayStart: ReplayStart, replay: Replay) {
+    this.#replayStart = replayStart;
     this.#replay = replay;
-    this.#nextMember = beginning.member;
+    this.#nextMember = replayStart.member;
   }
 
   /** Throws a `RecordingError` if this program's state machines cannot replay the stretch. */
@@ -189,19 +192,19 @@ export interface CheckResult {
 
 /** Replays a whole stretch of a recording and compares each state and status with the recorded one. */
 export async function checkStretch(file: RecordingFile, stretch: Stretch, machines: string): Promise<CheckResult> {
-  const [beginning] = stretch.replayStarts;
+  const [firstStart] = stretch.replayStarts;
   const counts = { entries: 0, states: 0, statuses: 0 };
-  if (beginning === undefined) return counts;
+  if (firstStart === undefined) return counts;
   assertSameMachines(stretch, machines);
   const comparison = new ReplayComparison();
-  const { agent, enterEntry, from } = await createReplayFrom(file, beginning, {
+  const { agent, enterEntry, from } = await createReplayFrom(file, firstStart, {
     moves: (move) => comparison.addStateChange(move),
   });
   if (from) comparison.startFrom(from);
   agent.subscribe(({ uid, removed, pod }) => comparison.addStatus(uid, removed ? undefined : pod.status));
   agent.start();
   try {
-    for await (const line of readStretchLines(file, stretch, beginning)) {
+    for await (const line of readStretchLines(file, stretch, firstStart)) {
       const difference =
         isEntry(line) && !(await enterOrThrow(enterEntry, line)) ? unexpectedEntry(line) : comparison.compare(line);
       if (isEntry(line)) counts.entries += 1;

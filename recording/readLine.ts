@@ -3,11 +3,11 @@
  * all.
  */
 import * as z from 'zod/mini';
-import { parsedJson } from '../base/parsedJson.ts';
+import { parseJson } from '../base/parsedJson.ts';
 import { FORMAT_VERSION, type RecordingLine } from './lines.ts';
-import { isWithinLimits, restoreRepeatedObjects, type WithoutRepeats } from './repeatedParts.ts';
+import { type DeduplicatedValue, isWithinLimits, restoreRepeatedObjects } from './repeatedParts.ts';
 
-const object = z.looseObject({});
+const objectSchema = z.looseObject({});
 /** A timestamp within the range of a Date, in milliseconds since the epoch. */
 const timestampSchema = z.number().check(z.gte(-8.64e15), z.lte(8.64e15));
 const commonFields = { at: timestampSchema };
@@ -16,13 +16,13 @@ const stringSchema = z.string();
 /** The serialized form of a keyframe, in which objects that several actors share are listed separately. */
 const serializedKeyframeSchema = z
   .object({ value: z.unknown(), shared: z.array(z.unknown()) })
-  .check(z.refine((written: WithoutRepeats) => isWithinLimits(written)));
+  .check(z.refine((serialized: DeduplicatedValue) => isWithinLimits(serialized)));
 const keyframeSchema = z.pipe(
   z.pipe(
     serializedKeyframeSchema,
-    z.transform((written: WithoutRepeats) => restoreRepeatedObjects(written)),
+    z.transform((serialized: DeduplicatedValue) => restoreRepeatedObjects(serialized)),
   ),
-  object,
+  objectSchema,
 );
 
 const lineSchema = z.discriminatedUnion('kind', [
@@ -33,7 +33,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     machines: stringSchema,
     life: stringSchema,
     versions: z.object({ statelet: stringSchema, node: stringSchema }),
-    input: object,
+    input: objectSchema,
     from: z.optional(keyframeSchema),
     missed: z.optional(z.number()),
     before: z.optional(z.number()),
@@ -52,7 +52,7 @@ const lineSchema = z.discriminatedUnion('kind', [
     kind: z.literal('status'),
     uid: stringSchema,
     pod: stringSchema,
-    status: z.optional(object),
+    status: z.optional(objectSchema),
   }),
   z.looseObject({
     ...commonFields,
@@ -77,7 +77,7 @@ const lineSchema = z.discriminatedUnion('kind', [
 
 /** Parses a line. Returns undefined if this version does not support the line. */
 export function readLine(json: string): RecordingLine | undefined {
-  const result = lineSchema.safeParse(parsedJson(json));
+  const result = lineSchema.safeParse(parseJson(json));
   // Safe cast: fields that the schema does not check were written by the same program or are validated during the
   // replay.
   return result.success ? (result.data as unknown as RecordingLine) : undefined;
@@ -102,7 +102,7 @@ export interface ForeignHeader {
 
 /** Parses a segment header in a format that this version does not support. Returns undefined for all other lines. */
 export function readForeignHeader(json: string): ForeignHeader | undefined {
-  const { data } = foreignHeaderSchema.safeParse(parsedJson(json));
+  const { data } = foreignHeaderSchema.safeParse(parseJson(json));
   if (data === undefined || data.format === FORMAT_VERSION) return undefined;
   const { at, format, life = '', versions } = data;
   return { at, format: String(format), life, statelet: versions?.statelet ?? 'of another version' };

@@ -37,10 +37,10 @@ export class RecordingFile {
   readonly #files: ReadonlyMap<string, ParsedFile>;
   readonly #decompress: Decompress;
 
-  private constructor(files: ReadonlyMap<string, ParsedFile>, expand: Decompress) {
+  private constructor(files: ReadonlyMap<string, ParsedFile>, decompress: Decompress) {
     this.members = [...files.values()].flatMap(({ members }) => members);
     this.#files = files;
-    this.#decompress = expand;
+    this.#decompress = decompress;
   }
 
   /**
@@ -49,7 +49,7 @@ export class RecordingFile {
    */
   static async open(
     path: string,
-    { previousFile, decompress = expandInThreadPool }: OpenOptions = {},
+    { previousFile, decompress = decompressInThreadPool }: OpenOptions = {},
   ): Promise<RecordingFile> {
     const stats = await stat(path).catch((cause: unknown) => {
       if (!isMissing(cause)) throw cause;
@@ -100,7 +100,7 @@ export class RecordingFile {
 /** Maximum size of a decompressed member, in bytes. The keyframe of the largest node takes a tenth of this size. */
 const MAX_EXPANDED_BYTES = 2 ** 28;
 
-const expandInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const decompressInThreadPool: Decompress = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
 async function ringFiles(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
@@ -113,16 +113,16 @@ async function ringFiles(directory: string): Promise<string[]> {
  */
 const getFileIdentity = ({ dev, ino, birthtimeMs }: Stats): string => `${dev} ${ino} ${birthtimeMs}`;
 
-async function parseFile(file: string, before: ParsedFile | undefined): Promise<ParsedFile> {
+async function parseFile(file: string, previousResult: ParsedFile | undefined): Promise<ParsedFile> {
   const handle = await open(file, 'r');
   try {
     const stats = await handle.stat();
     const fileIdentity = getFileIdentity(stats);
-    const lastKnownMember = before?.members.at(-1);
+    const lastKnownMember = previousResult?.members.at(-1);
     const isSameFile =
-      before?.fileIdentity === fileIdentity &&
+      previousResult?.fileIdentity === fileIdentity &&
       (lastKnownMember === undefined || lastKnownMember.offset + lastKnownMember.size <= stats.size);
-    const knownMembers = isSameFile ? before.members : [];
+    const knownMembers = isSameFile ? previousResult.members : [];
     return {
       fileIdentity,
       members: [...knownMembers, ...(await parseMembersAfter(handle, file, knownMembers.at(-1), stats.size))],

@@ -13,7 +13,7 @@ import { lookUp } from '../base/lookUp.ts';
  */
 const REFERENCE_KEY = '$shared';
 
-export interface WithoutRepeats {
+export interface DeduplicatedValue {
   readonly value: unknown;
   /** The objects that are referenced by index. They may contain references themselves. */
   readonly shared: unknown[];
@@ -31,7 +31,7 @@ const STEP_LEVELS = 7;
  * Replaces each object that occurs repeatedly with a reference. The generator yields after short steps, because the
  * keyframe of a node may have thousands of actors.
  */
-export function* replaceRepeatedObjects(value: unknown): Generator<void, WithoutRepeats> {
+export function* replaceRepeatedObjects(value: unknown): Generator<void, DeduplicatedValue> {
   const repeatedObjects = yield* findRepeated(value);
   const indexes = new Map<object, number>();
   const sharedObjects: unknown[] = [];
@@ -86,7 +86,7 @@ const LEAF_EXTENT: Extent = { size: 1, depth: 0 };
 const UNBOUNDED_EXTENT: Extent = { size: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
 
 /** Whether a keyframe is within the limits of size and depth. Visits each serialized value once. */
-export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats): boolean {
+export function isWithinLimits({ value, shared: sharedObjects }: DeduplicatedValue): boolean {
   const extents = new Map<number, Extent>();
   const measureExtent = (each: unknown, level: number): Extent => {
     if (!isObject(each)) return LEAF_EXTENT;
@@ -118,7 +118,7 @@ export function isWithinLimits({ value, shared: sharedObjects }: WithoutRepeats)
  * Reverses `replaceRepeatedObjects`. All references to an object yield the same object. A reference to a missing object
  * becomes null.
  */
-export function restoreRepeatedObjects({ value, shared: sharedObjects }: WithoutRepeats): unknown {
+export function restoreRepeatedObjects({ value, shared: sharedObjects }: DeduplicatedValue): unknown {
   const restoredObjects = new Map<number, unknown>();
   const restoreValue = (each: unknown): unknown => {
     if (!isObject(each)) return each;

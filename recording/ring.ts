@@ -86,11 +86,11 @@ export class FileRing {
     return newFile;
   }
 
-  async #writeBytes(to: RingFile, bytes: Uint8Array, flags: string | number): Promise<void> {
-    const file = await this.#options.files.open(to.path, flags, 0o600);
+  async #writeBytes(ringFile: RingFile, bytes: Uint8Array, flags: string | number): Promise<void> {
+    const file = await this.#options.files.open(ringFile.path, flags, 0o600);
     try {
       await file.writeFile(bytes);
-      to.size += bytes.length;
+      ringFile.size += bytes.length;
     } finally {
       await file.close();
     }

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { RecordedInput } from '../actors/boundary.ts';
 import { goDuration } from '../base/duration.ts';
-import { parsedJson } from '../base/parsedJson.ts';
+import { parseJson } from '../base/parsedJson.ts';
 import { printableLine } from '../base/printable.ts';
 import type { EventLine, RecordingLine } from './lines.ts';
 import { type ForeignHeader, readForeignHeader, readLine, unsupportedFormatMessage } from './readLine.ts';
@@ -43,9 +43,9 @@ const metadata = z.looseObject({ uid: z.string(), namespace: z.string(), name: z
 const namedObjectSchema = z.looseObject({ metadata });
 const factSchema = z.looseObject({ pods: z.optional(z.array(namedObjectSchema)), pod: z.optional(namedObjectSchema) });
 
-const withTimestamp = (at: number, said: string): string => `${new Date(at).toISOString()}  ${said}`;
+const withTimestamp = (at: number, text: string): string => `${new Date(at).toISOString()}  ${text}`;
 
-const readKind = (json: string): string => readStringField(parsedJson(json), 'kind') ?? 'no line of a recording';
+const readKind = (json: string): string => readStringField(parseJson(json), 'kind') ?? 'no line of a recording';
 
 /** Formats lines. Tracks the calls in progress and the names of pods. */
 class StoryFormatter {
@@ -74,11 +74,11 @@ class StoryFormatter {
    * Formats a segment header of a different version. The lines after it are skipped up to the next header that this
    * version can read.
    */
-  #formatForeignHeader(began: ForeignHeader): string | undefined {
-    const isNewLife = !this.#isForeignSegment || this.#currentLife !== began.life;
+  #formatForeignHeader(header: ForeignHeader): string | undefined {
+    const isNewLife = !this.#isForeignSegment || this.#currentLife !== header.life;
     this.#isForeignSegment = true;
-    this.#currentLife = began.life;
-    return isNewLife ? withTimestamp(began.at, `agent: ${unsupportedFormatMessage(began)}`) : undefined;
+    this.#currentLife = header.life;
+    return isNewLife ? withTimestamp(header.at, `agent: ${unsupportedFormatMessage(header)}`) : undefined;
   }
 
   #formatLine(line: RecordingLine): string | undefined {

@@ -50,8 +50,8 @@ export async function findStretches(file: RecordingFile): Promise<readonly Stret
     else stretches.push({ header, replayStarts: [replayStart] });
   }
   return stretches.map(
-    ({ header: { life, machines, versions, foreign: foreignHeader }, replayStarts, end: cut }, index) => {
-      const end = cut ?? stretches[index + 1]?.replayStarts[0]?.member ?? file.members.length;
+    ({ header: { life, machines, versions, foreign: foreignHeader }, replayStarts, end: explicitEnd }, index) => {
+      const end = explicitEnd ?? stretches[index + 1]?.replayStarts[0]?.member ?? file.members.length;
       return {
         life,
         machines,

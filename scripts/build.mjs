@@ -103,7 +103,7 @@ const commonOptions = {
   logLevel: 'warning',
 };
 
-const command = {
+const commandOptions = {
   ...commonOptions,
   entryPoints: { statelet: mainFile },
   chunkNames: 'parts/[name]-[hash]',
@@ -155,7 +155,7 @@ const workerOptions = {
   sourcemap: false,
 };
 
-async function build() {
+async function buildAll() {
   if (!existsSync(mainFile)) return say('cli/main.ts not found: nothing to bundle');
   const esbuild = await import('esbuild').catch(() => undefined);
   if (esbuild === undefined)
@@ -167,7 +167,8 @@ async function build() {
   const bundleText = outputText('.js');
   writeFileSync(join(distDirectory, 'daemon.js'), escapeNonAscii(bundleText));
   const metafiles = [bundleResult.metafile];
-  for (const each of [command, libraryOptions, workerOptions]) metafiles.push((await esbuild.build(each)).metafile);
+  for (const each of [commandOptions, libraryOptions, workerOptions])
+    metafiles.push((await esbuild.build(each)).metafile);
   metafiles.push(await buildPage(esbuild));
   removeStaleFiles(metafiles.flatMap(({ outputs }) => Object.keys(outputs)));
   writeFileSync(
@@ -209,5 +210,5 @@ function writeInputs(inputs, startedAt) {
   utimesSync(file, startedAt, startedAt);
 }
 
-await build();
+await buildAll();
 if (process.env.npm_lifecycle_event === 'prepare') stampNodePackages();

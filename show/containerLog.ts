@@ -2,7 +2,7 @@
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/lookUp.ts';
-import { containerNamed, containersOf, type PlacedContainer } from '../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName, type PlacedContainer } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import { allStatuses } from '../kubernetes/status/allStatuses.ts';
@@ -12,7 +12,7 @@ const DEFAULT_CONTAINER_ANNOTATION = 'kubectl.kubernetes.io/default-container';
 /** Returns the container used if the user names none, with a note for the user. */
 export function defaultContainer({ metadata, spec }: Pod): { readonly name: string; readonly note?: string } {
   const annotatedName = lookUp(metadata.annotations ?? {}, DEFAULT_CONTAINER_ANNOTATION);
-  if (annotatedName && containerNamed(spec, annotatedName)) return { name: annotatedName };
+  if (annotatedName && findContainerByName(spec, annotatedName)) return { name: annotatedName };
   const notes = annotatedName
     ? [`Default container name ${JSON.stringify(annotatedName)} not found in pod ${metadata.name}`]
     : [];
@@ -24,8 +24,8 @@ export function defaultContainer({ metadata, spec }: Pod): { readonly name: stri
 }
 
 /** Throws a `NodeFailure` with reason `BadRequest` if the pod has no such container. */
-export function expectContainer({ metadata, spec }: Pod, name: string): void {
-  if (containerNamed(spec, name)) return;
+export function requireContainer({ metadata, spec }: Pod, name: string): void {
+  if (findContainerByName(spec, name)) return;
   const containerNames = containerNamesText(containersOf(spec));
   throw new NodeFailure(
     'BadRequest',
@@ -61,7 +61,7 @@ export function selectRun(pod: Pod, container: string, { previous = false } = {}
   const badRequestError = (why: string) => new NodeFailure('BadRequest', why);
   if (status === undefined) throw badRequestError(`${title} is not available`);
   const { state = {}, containerID = '', restartCount } = status;
-  const previousRun = lastRun(status);
+  const previousRun = runBeforeCurrent(status);
   if (previous) {
     if (previousRun === undefined) throw badRequestError(`previous terminated ${title} not found`);
     return previousRun;
@@ -74,7 +74,12 @@ export function selectRun(pod: Pod, container: string, { previous = false } = {}
 }
 
 /** Returns the run before the current one. For a container that waits to restart, this is the latest run. */
-function lastRun({ state = {}, lastState, containerID, restartCount }: ContainerStatus): LoggedRun | undefined {
+function runBeforeCurrent({
+  state = {},
+  lastState,
+  containerID,
+  restartCount,
+}: ContainerStatus): LoggedRun | undefined {
   const id = lastState?.terminated?.containerID;
   if (!id) return undefined;
   // A container that has been created but not started has its own run number.

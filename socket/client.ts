@@ -140,7 +140,7 @@ async function* parseLines(
 /** Returns a client of the agent that listens at `path`. The default timeout for each part of a response is 10 s. */
 export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = {}): AgentClient {
   const agentAddress = { ...options, path };
-  const requestBody = async (resource: string, accept: string, requestOptions?: RequestOptions) => {
+  const requestText = async (resource: string, accept: string, requestOptions?: RequestOptions) => {
     const { response } = await sendRequest(agentAddress, resource, accept, requestOptions);
     const bodyText = await readText(agentAddress, response);
     if (response.statusCode !== 200) throw parseFailure(bodyText);
@@ -148,10 +148,10 @@ export function agentClient(path: string, options: Omit<AgentAddress, 'path'> = 
   };
   return {
     path,
-    json: async (resource) => JSON.parse(await requestBody(resource, 'application/json')),
-    text: (resource, width) => requestBody(resource, width === undefined ? 'text/plain' : `text/plain; width=${width}`),
-    post: async (resource, sentBody) =>
-      JSON.parse(await requestBody(resource, 'application/json', { body: JSON.stringify(sentBody) })),
+    json: async (resource) => JSON.parse(await requestText(resource, 'application/json')),
+    text: (resource, width) => requestText(resource, width === undefined ? 'text/plain' : `text/plain; width=${width}`),
+    post: async (resource, payload) =>
+      JSON.parse(await requestText(resource, 'application/json', { body: JSON.stringify(payload) })),
     bytes: async (resource) => {
       const { response } = await sendRequest(agentAddress, resource, 'application/gzip');
       if (response.statusCode !== 200) throw parseFailure(await readText(agentAddress, response));

@@ -1,5 +1,5 @@
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
-import { withUse } from '../show/explain/explainNodeUse.ts';
+import { withResourceUse } from '../show/explain/explainNodeUse.ts';
 import { type PartExplanation, type PodPart, partNames } from '../show/explain/explainPart.ts';
 import { formatExplanation, formatNodeExplanation, formatPartExplanation } from '../show/explain/formatExplanation.ts';
 import type { Explanation } from '../show/explain.ts';
@@ -137,7 +137,7 @@ async function createExplanationResponse(
 }
 
 function nodeExplanationResponse(agent: AgentPort, name: string | undefined, accept: string): RouteResponse {
-  const explanation = withUse(agent.explainNode(), agent.nodeObject(), agent.pods());
+  const explanation = withResourceUse(agent.explainNode(), agent.nodeObject(), agent.pods());
   if (name !== undefined && name !== explanation.name) {
     return { code: 404, body: failure(404, 'NotFound', `nodes "${name}" not found`) };
   }
@@ -174,9 +174,9 @@ function parseExplainPath(segments: readonly string[]): ExplainTarget | undefine
   return part && { ...target, part };
 }
 
-function parsePart([kinds, name, ...more]: readonly string[]): PodPart | undefined {
+function parsePart([kinds, name, ...extraSegments]: readonly string[]): PodPart | undefined {
   const kind = (['container', 'volume'] as const).find((each) => kinds === `${each}s`);
-  return kind && name && more.length === 0 ? { kind, name } : undefined;
+  return kind && name && extraSegments.length === 0 ? { kind, name } : undefined;
 }
 
 /**

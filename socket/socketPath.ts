@@ -29,8 +29,8 @@ export async function findListeningAgents(): Promise<string[]> {
     if (path === undefined || basename(path) !== SOCKET_NAME) continue;
     if ((Number.parseInt(flags ?? '', 16) & LISTENING_FLAG) !== 0) paths.add(path);
   }
-  const trustFlags = await Promise.all([...paths].map(isTrustedSocket));
-  return [...paths].filter((_, index) => trustFlags[index]).sort();
+  const trustResults = await Promise.all([...paths].map(isTrustedSocket));
+  return [...paths].filter((_, index) => trustResults[index]).sort();
 }
 
 async function isTrustedSocket(path: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { resolveTexts } from '../actors/sources/manifest/resolveTexts.ts';
 import { EMPTY_PARSED_TEXT, updateText } from '../actors/sources/textDocuments.ts';
 import { withDefaults } from '../kubernetes/api/defaults.ts';
 import { readManifest } from '../kubernetes/api/manifest.ts';
-import { staticPod } from '../kubernetes/api/staticPod.ts';
+import { toStaticPod } from '../kubernetes/api/staticPod.ts';
 import { validatePod } from '../kubernetes/api/validate.ts';
 import { findPlugin } from '../volume/plugins/plugin.ts';
 import { volumePlugins } from '../volume/plugins/plugins.ts';
@@ -21,7 +21,7 @@ function exampleOf(file: string) {
   const result = readManifest(parse(readFileSync(path.join(folder, file), 'utf8')));
   if (!('pod' in result)) throw new Error(`${file}: ${JSON.stringify(result.problems)}`);
   const source = { nodeName: 'node', source: 'file', origin: path.join(folder, file), seenAt: 0 } as const;
-  return { warnings: result.warnings, pod: withDefaults(staticPod(result.pod, source)) };
+  return { warnings: result.warnings, pod: withDefaults(toStaticPod(result.pod, source)) };
 }
 
 test('the examples show a server, a crash, a success and the host', () => {

@@ -26,12 +26,12 @@ const pendingExits = new Map<string, Promise<unknown>>();
  */
 export async function runOnVolume(program: string, args: readonly string[], options: VolumeProgram): Promise<string> {
   const { paths, signal, ...programOptions } = options;
-  for (const place of paths) await waitForEarlierExit(place, signal);
+  for (const path of paths) await waitForEarlierExit(path, signal);
   const { promise: exited, resolve: onExit } = Promise.withResolvers<void>();
   try {
     return await runProgram(program, args, { ...programOptions, signal, timeoutMs: TIMEOUT_MS, onExit });
   } catch (error) {
-    for (const place of paths) recordPendingExit(place, exited);
+    for (const path of paths) recordPendingExit(path, exited);
     if (error instanceof ProgramFailure && error.hasTimedOut) throw timeoutError(program, error);
     throw error;
   }

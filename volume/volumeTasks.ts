@@ -8,7 +8,7 @@ import { bindSubPath } from './mount/bindSubPath.ts';
 export type VolumeTask = Pick<MountedPath, 'hostPath' | 'own'> &
   (
     | /** Reads a file in a volume, up to a maximum size in bytes. */
-    { readonly kind: 'read'; readonly path: string; readonly largest: number }
+    { readonly kind: 'read'; readonly path: string; readonly maxBytes: number }
     /** Mounts a subPath at a path of the pod (C26). */
     | { readonly kind: 'bind'; readonly subPath: string; readonly target: string }
   );
@@ -29,7 +29,7 @@ export async function runTasks(tasks: readonly VolumeTask[], signal: AbortSignal
 
 async function runTask(task: VolumeTask, signal: AbortSignal): Promise<VolumeTaskResult> {
   try {
-    if (task.kind === 'read') return { text: await readFileWithin(task.hostPath, task.path, task.largest) };
+    if (task.kind === 'read') return { text: await readFileWithin(task.hostPath, task.path, task.maxBytes) };
     await bindSubPath({ ...task, signal });
     return {};
   } catch (error) {

@@ -9,9 +9,9 @@ import './style.css';
 const drawings = JSON.parse(document.getElementById('drawings')?.textContent ?? '[]') as Drawing[];
 
 /** Key of the drawing, from the fragment of the URL. */
-const chosen = signal(decodeURIComponent(location.hash.slice(1)));
+const selectedKey = signal(decodeURIComponent(location.hash.slice(1)));
 addEventListener('hashchange', () => {
-  chosen.value = decodeURIComponent(location.hash.slice(1));
+  selectedKey.value = decodeURIComponent(location.hash.slice(1));
 });
 
-render(<Catalogue drawings={drawings} chosen={chosen} />, document.body);
+render(<Catalogue drawings={drawings} selectedKey={selectedKey} />, document.body);

@@ -44,7 +44,7 @@ function eventStream(): EventStream {
 }
 
 /** Ignores an exception of the history API. Browsers throw if the history changes too often. */
-function quietly(write: () => void): void {
+function ignoreErrors(write: () => void): void {
   try {
     write();
   } catch {
@@ -61,8 +61,8 @@ const page = createPage({
   client: createClient((resource) => fetch(resource)),
   now: Date.now,
   history: {
-    push: (url) => quietly(() => history.pushState(undefined, '', url)),
-    replace: (url) => quietly(() => history.replaceState(undefined, '', url)),
+    push: (url) => ignoreErrors(() => history.pushState(undefined, '', url)),
+    replace: (url) => ignoreErrors(() => history.replaceState(undefined, '', url)),
   },
 });
 

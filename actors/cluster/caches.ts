@@ -9,7 +9,7 @@ import { ClusterServices } from './services.ts';
 import type { ClusterCaches } from './watches.ts';
 
 /** Creates the caches. Without a cluster, they stay empty. */
-export function clusterCaches(
+export function createClusterCaches(
   { cluster, jitter = systemJitter }: Pick<NodeParts, 'cluster' | 'jitter'>,
   dependencies: Pick<Parameters<typeof clusterObjects>[0], 'clock' | 'files' | 'listPodDirs' | 'onError'>,
 ): ClusterCaches {

@@ -61,7 +61,7 @@ export const readNamedObject = (object: unknown, request: string): NamedObject =
   parseResponse(namedObjectSchema, object, { request, expected: 'an object with a name and a UID' });
 
 /** Returns an owner reference to the Node. */
-export const ownerNode = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+export const nodeOwnerReference = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
 export async function undefinedIfNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {

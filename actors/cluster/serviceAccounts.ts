@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kubeclient/client.ts';
 import { SERVICE_ACCOUNT_TYPE, serviceAccountPath } from '../../kubeclient/paths.ts';
 import type { FindServiceAccount } from '../services/images/nodeCredentials.ts';
 
-const schema = z.object({
+const serviceAccountSchema = z.object({
   metadata: z.object({
     uid: z.string(),
     annotations: z._default(z.nullable(z.record(z.string(), z.string())), null),
@@ -15,6 +15,9 @@ export const createServiceAccountReader =
   (client: Pick<KubeClient, 'get'>): FindServiceAccount =>
   async (account, options) => {
     const path = serviceAccountPath(account);
-    const { metadata } = z.parse(schema, await client.get(path, { ...options, type: SERVICE_ACCOUNT_TYPE }));
+    const { metadata } = z.parse(
+      serviceAccountSchema,
+      await client.get(path, { ...options, type: SERVICE_ACCOUNT_TYPE }),
+    );
     return { uid: metadata.uid, annotations: metadata.annotations ?? {} };
   };

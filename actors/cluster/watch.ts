@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
@@ -20,7 +20,7 @@ export interface ClusterWatch<Cached = KubeObject> {
   /** Converts an object to the part that is cached. By default, the whole object is cached. */
   readonly transform?: (object: KubeObject) => Cached;
   /** Called with each state change of the watch before it is reported. */
-  readonly onStep?: (step: ReflectorStep) => void;
+  readonly onStep?: (step: ReflectorState) => void;
   /** Receives all objects whenever they have changed. `send` sends a fact to the node. */
   readonly onSet: (objects: readonly Cached[], send: (fact: NodeFact) => void) => void;
 }

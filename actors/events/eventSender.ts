@@ -104,9 +104,9 @@ export class EventSender {
     this.#wakeUpAlarm.ring();
     // Waiting for an unavailable server is pointless.
     if (this.#pendingSend === undefined || this.#state.failure !== undefined) return;
-    const limit = createAlarm(clock, signal);
-    void this.#pendingSend.then(limit.ring);
-    await limit.waitUntil(clock.now() + FINISH_TIMEOUT_MS);
+    const timeoutAlarm = createAlarm(clock, signal);
+    void this.#pendingSend.then(timeoutAlarm.ring);
+    await timeoutAlarm.waitUntil(clock.now() + FINISH_TIMEOUT_MS);
   }
 
   #enqueue(event: CoreEvent): void {
@@ -139,10 +139,10 @@ export class EventSender {
     const { clock, hasQueuedStarts } = this.#dependencies;
     this.#lastQueueCheckAt ??= clock.monotonic();
     await this.#wakeUpAlarm.waitUntil(
-      clock.now() + Math.min(STARTS_CHECK_MS, this.#eventQueue.yieldsFor(clock.monotonic())),
+      clock.now() + Math.min(STARTS_CHECK_MS, this.#eventQueue.remainingYieldMs(clock.monotonic())),
     );
     const now = clock.monotonic();
-    const remainingMs = this.#eventQueue.yieldsFor(now);
+    const remainingMs = this.#eventQueue.remainingYieldMs(now);
     if (now - this.#lastQueueCheckAt < STARTS_CHECK_MS || remainingMs === 0 || !hasQueuedStarts()) return;
     this.#lastQueueCheckAt = now;
     const [waitingCount, until] = [this.#eventQueue.normalCount, Math.round(clock.now() + remainingMs)];

@@ -39,7 +39,7 @@ export class WaitingEvents {
    * Returns how much longer the oldest normal event may yield to pod starts, in milliseconds. Returns 0 if no event may
    * yield.
    */
-  yieldsFor(now: number): number {
+  remainingYieldMs(now: number): number {
     const oldestNormal = oldestEvent(this.#normalEvents);
     if (oldestNormal === undefined || this.#normalEvents.size > MAX_YIELDING) return 0;
     return Math.max(0, oldestNormal.queuedAtMs + MAX_YIELD_MS - now);
@@ -66,13 +66,15 @@ export class WaitingEvents {
   /**
    * Removes and returns the next event. Returns undefined if the queue is empty or all its events yield to pod starts.
    */
-  next(now: number, yields: boolean): WaitingEvent | undefined {
+  next(now: number, mustYield: boolean): WaitingEvent | undefined {
     const [warning, normal] = [oldestEvent(this.#warningEvents), oldestEvent(this.#normalEvents)];
     // Send a normal event eventually, regardless of the number of warnings.
     const hasWaitedTooLong = normal !== undefined && normal.queuedAtMs + MAX_YIELD_MS <= now;
     if (warning !== undefined && !(hasWaitedTooLong && normal.queuedAtMs < warning.queuedAtMs))
       return remove(this.#warningEvents, warning);
-    return normal === undefined || (yields && this.yieldsFor(now) > 0) ? undefined : remove(this.#normalEvents, normal);
+    return normal === undefined || (mustYield && this.remainingYieldMs(now) > 0)
+      ? undefined
+      : remove(this.#normalEvents, normal);
   }
 
   #dropNewestNormalEvent(): boolean {

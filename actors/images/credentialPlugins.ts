@@ -14,7 +14,7 @@ import {
   keyringOfAccount,
   type ProviderRequest,
   type ProviderResponse,
-  providesFor,
+  providesCredentialsFor,
   readResponse,
   type TokenAttributes,
 } from '../../kubernetes/images/credentialProvider.ts';
@@ -64,7 +64,7 @@ class CredentialPlugin {
 
   async find(query: CredentialQuery): Promise<Keyring> {
     const { signal, repository } = query;
-    if (!providesFor(this.#provider, repository)) return [];
+    if (!providesCredentialsFor(this.#provider, repository)) return [];
     let account: PluginAccount | undefined;
     try {
       account = await this.#resolveAccount(query);

@@ -11,7 +11,12 @@ import {
   withoutTagAndDigest,
 } from '../../kubernetes/images/imageVerification.ts';
 import type { Credential } from '../../kubernetes/images/keyring.ts';
-import { findProof, type PullCredentials, pullCredentialsOf, withProof } from '../../kubernetes/images/pulledRecord.ts';
+import {
+  findProof,
+  type PullCredentials,
+  pullCredentialsOf,
+  withPullCredentials,
+} from '../../kubernetes/images/pulledRecord.ts';
 import type { PullCheckResult } from '../serviceAction.ts';
 import { PullRecords, type PullRecordsDependencies } from './pullRecords.ts';
 
@@ -149,7 +154,11 @@ async function recordProof(
   proof: PullCredentials,
 ): Promise<void> {
   const existing = records.recordOf(imageRef);
-  const updatedRecord = withProof(existing ?? { imageRef, credentialsByImage: {} }, withoutTagAndDigest(image), proof);
+  const updatedRecord = withPullCredentials(
+    existing ?? { imageRef, credentialsByImage: {} },
+    withoutTagAndDigest(image),
+    proof,
+  );
   if (updatedRecord !== existing) await records.putRecord(updatedRecord);
 }
 

@@ -1,7 +1,7 @@
 /** Stores records of the node's image pulls in files like a kubelet's. The files are read once and cached in memory. */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { defaultIfMissing } from '../../host/files/fileErrors.ts';
+import { defaultIfUnreadable } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {
   formatIntent,
@@ -50,12 +50,12 @@ export class PullRecords {
   /** Reads all records. Rejects if the directories cannot be read. */
   static async open(dependencies: PullRecordsDependencies): Promise<PullRecords> {
     const records = new PullRecords(dependencies);
-    for (const text of await records.#readTexts(records.#pullingDirectory)) {
+    for (const text of await records.#readFiles(records.#pullingDirectory)) {
       const image = readIntent(text.content);
       if (image !== undefined) records.#intentImages.add(image);
       else records.#reportUnreadable(text.file);
     }
-    for (const text of await records.#readTexts(records.#pulledDirectory)) {
+    for (const text of await records.#readFiles(records.#pulledDirectory)) {
       const pullRecord = readRecord(text.content);
       if (pullRecord !== undefined) records.#records.set(pullRecord.imageRef, pullRecord);
       else records.#reportUnreadable(text.file);
@@ -156,19 +156,19 @@ export class PullRecords {
     return result;
   }
 
-  async #readTexts(directory: string): Promise<{ readonly file: string; readonly content: string }[]> {
+  async #readFiles(directory: string): Promise<{ readonly file: string; readonly content: string }[]> {
     const { files } = this.#dependencies;
     const names = await files.readdir(directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    const fileTexts = [];
+    const fileContents = [];
     for (const name of names) {
       if (!name.startsWith('sha256-') || name.endsWith(TEMPORARY_SUFFIX)) continue;
       const file = join(directory, name);
-      fileTexts.push({ file, content: await files.readFile(file).catch(defaultIfMissing('')) });
+      fileContents.push({ file, content: await files.readFile(file).catch(defaultIfUnreadable('')) });
     }
-    return fileTexts;
+    return fileContents;
   }
 
   #reportUnreadable(file: string): void {

@@ -6,35 +6,41 @@ import { VERIFICATION_POLICIES } from '../../kubernetes/images/imageVerification
 import type { NodeAgentConfig } from './nodeAgentConfig.ts';
 
 const optionalFunction = z.optional(functionSchema);
-const name = z.string().check(z.minLength(1));
-const headerSchema = z.tuple([name, z.string()]);
-const path = name.check(z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }));
-const nonNegative = z.number().check(z.gte(0));
-const interval = z.optional(z.number().check(z.gte(1)));
-const amountsSchema = z.looseObject({ cpuMillis: nonNegative, memoryBytes: nonNegative, pods: nonNegative });
-const slotCount = z.int().check(z.gte(1));
+const nameSchema = z.string().check(z.minLength(1));
+const headerSchema = z.tuple([nameSchema, z.string()]);
+const pathSchema = nameSchema.check(
+  z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }),
+);
+const nonNegativeSchema = z.number().check(z.gte(0));
+const intervalSchema = z.optional(z.number().check(z.gte(1)));
+const amountsSchema = z.looseObject({
+  cpuMillis: nonNegativeSchema,
+  memoryBytes: nonNegativeSchema,
+  pods: nonNegativeSchema,
+});
+const slotCountSchema = z.int().check(z.gte(1));
 const unboundedSchema = z.literal(Number.POSITIVE_INFINITY);
 /** The schema of a count that may be unlimited. */
-const count = z.union([z.int().check(z.gte(0)), unboundedSchema]);
+const countSchema = z.union([z.int().check(z.gte(0)), unboundedSchema]);
 const stringArray = z.array(z.string());
 const optionalBoolean = z.optional(z.boolean());
-const address = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
+const addressSchema = z.string().check(z.refine((ip) => isIP(ip) !== 0, { error: 'expected an IP address' }));
 /** Whether a cgroup path is valid. Like in the kubelet, a leading slash is optional. */
 const isCgroupPath = (path: string): boolean => !path.includes('\0') && !path.split('/').includes('..');
 const isHttpUrl = (url: string): boolean => ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '');
 
-const backOff = z
-  .looseObject({ baseMs: nonNegative, maxMs: nonNegative })
+const backOffSchema = z
+  .looseObject({ baseMs: nonNegativeSchema, maxMs: nonNegativeSchema })
   .check(z.refine(({ baseMs, maxMs }) => baseMs <= maxMs, { error: 'expected at least baseMs', path: ['maxMs'] }));
 
-const manifestUrl = z.looseObject({
-  url: name.check(z.refine(isHttpUrl, { error: 'expected a URL of http or https' })),
-  everyMs: nonNegative.check(z.gte(1)),
+const manifestUrlSchema = z.looseObject({
+  url: nameSchema.check(z.refine(isHttpUrl, { error: 'expected a URL of http or https' })),
+  everyMs: nonNegativeSchema.check(z.gte(1)),
   headers: z.array(headerSchema),
 });
 
 /** Properties that are not listed here default to those of an ordinary node. */
-const admissionNode = z.looseObject({
+const admissionNodeSchema = z.looseObject({
   labels: z.optional(z.record(z.string(), z.string())),
   taints: z.optional(z.array(z.looseObject({ key: z.string(), effect: z.string() }))),
   sysctls: z.optional(stringArray),
@@ -42,24 +48,24 @@ const admissionNode = z.looseObject({
 });
 
 /** Schemas of the properties of the node that affect its pods. */
-const nodeDescription = {
+const nodeDescriptionSchemas = {
   cgroupRoot: z.optional(z.string().check(z.refine(isCgroupPath, { error: 'expected the path of a cgroup' }))),
   cgroupDriver: z.optional(z.enum(['cgroupfs', 'systemd'])),
   // `NodeParts` also has a field of this name, so accept any object.
   cgroups: z.optional(z.looseObject({})),
   resolvConf: z.optional(z.looseObject({ servers: stringArray, searches: stringArray, options: stringArray })),
   readResolvConf: optionalFunction,
-  clusterDns: z.optional(z.array(address)),
+  clusterDns: z.optional(z.array(addressSchema)),
   clusterDomain: z.optional(z.string()),
   canLowerOomScoreAdj: optionalBoolean,
   seccompDefault: optionalBoolean,
-  maskedPaths: z.optional(z.array(path)),
-  userNamespaces: z.optional(z.looseObject({ pods: count, idsPerPod: z.optional(slotCount) })),
+  maskedPaths: z.optional(z.array(pathSchema)),
+  userNamespaces: z.optional(z.looseObject({ pods: countSchema, idsPerPod: z.optional(slotCountSchema) })),
 };
 
 /** Sinks are identified by name, so names must be unique. */
-const uniqueSinks = z
-  .array(z.looseObject({ name, mustAcknowledge: z.boolean(), put: functionSchema }))
+const sinksSchema = z
+  .array(z.looseObject({ name: nameSchema, mustAcknowledge: z.boolean(), put: functionSchema }))
   .check(({ value, issues }) => {
     const names = value.map((sink) => sink.name);
     const duplicateIndex = names.findIndex((each, index) => names.indexOf(each) < index);
@@ -72,53 +78,53 @@ const uniqueSinks = z
     if (duplicateIndex >= 0) issues.push(duplicateIssue);
   });
 
-const config: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
-  nodeName: name,
-  rootDir: path,
-  podLogsDir: z.optional(path),
-  runtimeEndpoint: name,
-  ...nodeDescription,
+const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniType } = {
+  nodeName: nameSchema,
+  rootDir: pathSchema,
+  podLogsDir: z.optional(pathSchema),
+  runtimeEndpoint: nameSchema,
+  ...nodeDescriptionSchemas,
   hostIps: z.optional(z.union([stringArray, functionSchema])),
   podCidr: z.optional(z.string()),
-  sources: z.optional(z.array(name)),
+  sources: z.optional(z.array(nameSchema)),
   capacity: amountsSchema,
   allocatable: z.optional(amountsSchema),
-  conditions: z.optional(z.array(z.looseObject({ type: name, status: z.enum(['True', 'False', 'Unknown']) }))),
-  admissionNode: z.optional(admissionNode),
-  startSlots: z.optional(slotCount),
+  conditions: z.optional(z.array(z.looseObject({ type: nameSchema, status: z.enum(['True', 'False', 'Unknown']) }))),
+  admissionNode: z.optional(admissionNodeSchema),
+  startSlots: z.optional(slotCountSchema),
   // Infinity means unlimited pulls.
-  pullSlots: z.optional(z.union([slotCount, unboundedSchema])),
-  crashLoop: z.optional(backOff),
-  pullLimitMs: z.optional(nonNegative),
-  slowPullMs: z.optional(nonNegative),
-  fileCheckMs: interval,
-  staticPodPath: z.optional(path),
-  manifestUrl: z.optional(manifestUrl),
+  pullSlots: z.optional(z.union([slotCountSchema, unboundedSchema])),
+  crashLoop: z.optional(backOffSchema),
+  pullLimitMs: z.optional(nonNegativeSchema),
+  slowPullMs: z.optional(nonNegativeSchema),
+  fileCheckMs: intervalSchema,
+  staticPodPath: z.optional(pathSchema),
+  manifestUrl: z.optional(manifestUrlSchema),
   isLenient: optionalBoolean,
   logs: z.optional(
     z.looseObject({
-      maxBytes: z.union([nonNegative, unboundedSchema]),
-      maxFiles: nonNegative,
-      workers: slotCount,
-      checkMs: interval,
+      maxBytes: z.union([nonNegativeSchema, unboundedSchema]),
+      maxFiles: nonNegativeSchema,
+      workers: slotCountSchema,
+      checkMs: intervalSchema,
     }),
   ),
   imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: stringArray })),
-  garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
-  sinks: z.optional(uniqueSinks),
+  garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
+  sinks: z.optional(sinksSchema),
   limitedSwap: optionalBoolean,
   endsAll: optionalBoolean,
   takesOver: optionalBoolean,
 };
 
-const content = z.optional(z.looseObject({ get: functionSchema }));
+const providerSchema = z.optional(z.looseObject({ get: functionSchema }));
 
 /**
  * Validates the configuration and the parts together. Without this check, the node would wait forever for a missing
  * feed or clock.
  */
-const schema = z.looseObject({
-  ...config,
+const argumentsSchema = z.looseObject({
+  ...configSchemas,
   cri: z.looseObject({}),
   files: z.optional(z.looseObject({})),
   mounter: z.optional(z.looseObject({})),
@@ -142,9 +148,9 @@ const schema = z.looseObject({
       texts: functionSchema,
     }),
   ),
-  objects: content,
-  tokens: content,
-  trustBundles: content,
+  objects: providerSchema,
+  tokens: providerSchema,
+  trustBundles: providerSchema,
   events: optionalFunction,
   record: optionalFunction,
   calls: optionalFunction,
@@ -165,5 +171,5 @@ const schema = z.looseObject({
  * forever.
  */
 export function checkNode(config: object, parts: object): void {
-  checkShape(schema, { ...config, ...parts }, 'createNode', 'its configuration');
+  checkShape(argumentsSchema, { ...config, ...parts }, 'createNode', 'its configuration');
 }

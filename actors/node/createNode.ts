@@ -12,10 +12,10 @@ import { withUnwrittenFiles } from '../../show/explain/explainNode.ts';
 import { hostMounter } from '../../volume/mount/hostMounter.ts';
 import type { ClusterContent } from '../../volume/plugins/plugin.ts';
 import { createBoundary, type NodeEnvironment } from '../boundary.ts';
-import { clusterCaches } from '../cluster/caches.ts';
+import { createClusterCaches } from '../cluster/caches.ts';
 import { CertificateManager } from '../cluster/certificates/certificates.ts';
 import { ClusterNode, noCertificates, noCluster } from '../cluster/node/clusterNode.ts';
-import { nodeDescriber } from '../cluster/node/describeNode.ts';
+import { createNodeDescriber } from '../cluster/node/describeNode.ts';
 import { NodeImages } from '../cluster/node/nodeImages.ts';
 import { API_SOURCE } from '../cluster/pods/apiPods.ts';
 import { ApiStatusSink } from '../cluster/pods/apiStatusSink.ts';
@@ -72,7 +72,7 @@ interface NodeDependencies
  */
 export async function createNode(config: NodeAgentConfig, parts: NodeParts): Promise<NodeAgent> {
   checkNode(config, parts);
-  const dependencies = await openDependencies(completeConfig(withCluster(config, parts)), withStatuses(parts));
+  const dependencies = await openDependencies(completeConfig(withApiSource(config, parts)), withApiStatusSink(parts));
   const { fullConfig, durable: durableFacts, files, store } = dependencies;
   const podsOnDisk = await findPodsOnDisk(fullConfig, durableFacts, {
     ...config,
@@ -86,11 +86,11 @@ export async function createNode(config: NodeAgentConfig, parts: NodeParts): Pro
 }
 
 /** Adds the API server as a source of pods. */
-const withCluster = (config: NodeAgentConfig, { cluster }: NodeParts): NodeAgentConfig =>
+const withApiSource = (config: NodeAgentConfig, { cluster }: NodeParts): NodeAgentConfig =>
   cluster === undefined ? config : { ...config, sources: [...(config.sources ?? []), API_SOURCE] };
 
 /** Adds the API server as a sink of statuses. */
-const withStatuses = (parts: NodeParts): NodeParts => {
+const withApiStatusSink = (parts: NodeParts): NodeParts => {
   const { cluster, sinks = [] } = parts;
   return cluster === undefined
     ? parts
@@ -124,7 +124,10 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     persistTerminal: (...end) => statusReports.persistTerminal(...end),
   });
   const boundary = createBoundary(
-    createWorld(dependencies, factWriter, statusReports, { facts: () => agent.facts(), health: () => agent.health() }),
+    createEnvironment(dependencies, factWriter, statusReports, {
+      facts: () => agent.facts(),
+      health: () => agent.health(),
+    }),
     dependencies,
   );
   const agent: NodeAgent = createAgent(
@@ -179,7 +182,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   redaction.learnPods([...durable.fetched.values()].flat());
   const manifestFiles = { now: new Map() };
   const listPodDirs = () => listPodDirectories(createLayout(config, files));
-  const apiCaches = clusterCaches(parts, { clock, files, listPodDirs, onError });
+  const apiCaches = createClusterCaches(parts, { clock, files, listPodDirs, onError });
   const localObjects = createLocalObjects(sourceLocations(config), parts.keptObjects, {
     clock,
     files,
@@ -204,7 +207,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
 }
 
 /** Returns the implementations of ports and feeds. Implementations in `parts` replace the real ones. */
-function createWorld(
+function createEnvironment(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,
   statusReports: StatusReports,
@@ -272,7 +275,7 @@ function clusterPorts(
   if (cluster === undefined) return noCluster;
   const { nodeName, admissionNode: initialMetadata = {} } = fullConfig;
   const { host, providerId, cloud, servedPort, statusImages: maxImages } = cluster;
-  const describe = nodeDescriber(agent, {
+  const describe = createNodeDescriber(agent, {
     name: nodeName,
     initialMetadata,
     host,

@@ -163,8 +163,8 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
       return boundary.redact(input);
     },
     start: () => void root.start(),
-    keyframe: () => runAllSteps(createDraft(actors, boundary).steps),
-    draftKeyframe: () => createDraft(actors, boundary),
+    keyframe: () => runAllSteps(createKeyframeDraft(actors, boundary).steps),
+    draftKeyframe: () => createKeyframeDraft(actors, boundary),
     stop: async () => {
       statusBoard.close();
       root.stop();
@@ -201,7 +201,7 @@ function knownPods({ root, board: statusBoard }: NodeActors): readonly Pod[] {
   return [...reportedPods, ...desiredPods.filter(({ metadata }) => !uids.has(metadata.uid))];
 }
 
-function createDraft(
+function createKeyframeDraft(
   { root, board: statusBoard, since: sinceMap }: NodeActors,
   { now, isSettled, redactor }: Boundary,
 ): KeyframeDraft {
@@ -299,7 +299,7 @@ function createInspector(
     if (event.type === '@xstate.snapshot') {
       sinceMap.update(ref);
       statusBoard.noteTransition(ref);
-      if (ref._parent === undefined) postAwaited(ref as RootActor, statusBoard);
+      if (ref._parent === undefined) postAwaitedPods(ref as RootActor, statusBoard);
     }
     inspectSafely?.(event);
   };
@@ -316,7 +316,7 @@ const notifySinks =
   };
 
 /** Adds the pods that the node cannot start yet to the status board. */
-function postAwaited(root: RootActor, board: StatusBoard): void {
+function postAwaitedPods(root: RootActor, board: StatusBoard): void {
   const snapshot = root.getSnapshot();
   const { context } = snapshot;
   const isNodeStarting = snapshot.hasTag('beginning');
@@ -334,7 +334,7 @@ function podExplanations(
     return { limiters: [start, pull], runtimeNotReady: runtimeNotReadyReason(root.getSnapshot().context.health) };
   };
   const explain = (pod: PodWithTree | undefined, logs: LogTails | undefined) =>
-    pod && redact(explainPod(withAdmission(pod, root), clock.now(), { ...nodeContext(), logs }));
+    pod && redact(explainPod(withAdmissionWait(pod, root), clock.now(), { ...nodeContext(), logs }));
   return {
     explain: (name, namespace, logs) => {
       const fullName = `${name}-${root.getSnapshot().context.nodeName.toLowerCase()}`;
@@ -348,16 +348,16 @@ function podExplanations(
       const podWithTree = statusBoard.byUid(uid);
       if (podWithTree === undefined) return undefined;
       return redact(
-        explainPart(withAdmission(podWithTree, root), part, clock.now(), { ...nodeContext(), logs, latestLog }),
+        explainPart(withAdmissionWait(podWithTree, root), part, clock.now(), { ...nodeContext(), logs, latestLog }),
       );
     },
     podsWithTrees: () =>
-      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmission(seen, root))),
+      redact(pairWithTrees(statusBoard.pods(), statusBoard.trees()).map((seen) => withAdmissionWait(seen, root))),
   };
 }
 
 /** Adds the reason for the wait to a pod whose admission is deferred. */
-function withAdmission({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
+function withAdmissionWait({ pod, tree }: PodWithTree, root: RootActor): PodWithTree {
   const admissionActor = tree.tags.includes('admitting') ? root.getSnapshot().children.admission : undefined;
   const admissionWait = admissionActor && waitDescription(admissionActor.getSnapshot().context, pod.metadata.uid);
   return { pod, tree: admissionWait === undefined ? tree : { ...tree, waitingFor: admissionWait } };

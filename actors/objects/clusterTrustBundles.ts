@@ -5,7 +5,7 @@ import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { unlessAborted } from '../../base/unlessAborted.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';
 import { isSelected } from '../../kubernetes/api/selection/objectSelector.ts';
 import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
@@ -35,7 +35,7 @@ export interface WatchedBundles extends TrustBundles {
 type Resolution = { readonly pem: string } | { readonly problem: string };
 
 /** A pod's use of a trust bundle projection. `lastResolution` is the result that the pod received last. */
-interface Use {
+interface ProjectionUse {
   readonly projection: TrustBundleProjection;
   lastResolution?: Resolution;
 }
@@ -69,7 +69,7 @@ class BundleWatch {
   /** The reason why the last list or watch failed. Empty if it succeeded. */
   lastFailure = '';
   /** The last state change of the watch. */
-  lastStep: ReflectorStep | undefined;
+  lastStep: ReflectorState | undefined;
 }
 
 interface StateReporter {
@@ -80,7 +80,7 @@ interface StateReporter {
 export class ClusterTrustBundles implements WatchedBundles {
   readonly #dependencies: TrustBundleDependencies;
   /** Keyed by pod UID and serialized projection. */
-  readonly #usesByPod = new Map<string, Map<string, Use>>();
+  readonly #usesByPod = new Map<string, Map<string, ProjectionUse>>();
   readonly #hashSalt: string;
   #watch: BundleWatch | undefined;
   #pendingStart: SharedCall<BundleWatch> | undefined;
@@ -146,8 +146,8 @@ export class ClusterTrustBundles implements WatchedBundles {
     return { abortController, reportStep: createStepReporter(onState, options) };
   }
 
-  #getUse(uid: string, projection: TrustBundleProjection): Use {
-    const podUses = this.#usesByPod.get(uid) ?? new Map<string, Use>();
+  #getUse(uid: string, projection: TrustBundleProjection): ProjectionUse {
+    const podUses = this.#usesByPod.get(uid) ?? new Map<string, ProjectionUse>();
     const key = JSON.stringify(projection);
     const use = podUses.get(key) ?? { projection };
     this.#usesByPod.set(uid, podUses.set(key, use));
@@ -250,11 +250,11 @@ export class ClusterTrustBundles implements WatchedBundles {
   }
 
   /** Whether the result of a projection has changed since the pod received it. Returns true once per change. */
-  #takeChange(use: Use, bundles: readonly TrustBundle[]): boolean {
+  #takeChange(use: ProjectionUse, bundles: readonly TrustBundle[]): boolean {
     if (use.lastResolution === undefined) return false;
-    const now = this.#resolve(use.projection, bundles);
-    const hasResultChanged = JSON.stringify(now) !== JSON.stringify(use.lastResolution);
-    use.lastResolution = now;
+    const resolution = this.#resolve(use.projection, bundles);
+    const hasResultChanged = JSON.stringify(resolution) !== JSON.stringify(use.lastResolution);
+    use.lastResolution = resolution;
     return hasResultChanged;
   }
 

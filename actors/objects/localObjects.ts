@@ -13,7 +13,7 @@ import { PersistedObjects } from './cache/persistedObjects.ts';
 import { type LocalObject, PersistedSourceObjects, referenceKey } from './cache/persistedSourceObjects.ts';
 import { ObjectReporter } from './objectReporter.ts';
 
-type ByKey = ReadonlyMap<string, LocalObject>;
+type ObjectsByKey = ReadonlyMap<string, LocalObject>;
 
 /** The objects that a pod of a source references. */
 interface PodReferences {
@@ -53,7 +53,7 @@ export function createLocalObjects(
 
 export class LocalObjects implements ObjectsInUse {
   /** Keyed by source. Undefined until the source has been read. */
-  readonly #sources: Map<string, ByKey | undefined>;
+  readonly #sources: Map<string, ObjectsByKey | undefined>;
   /** Keyed by UID. */
   readonly #pods = new Map<string, PodReferences>();
   readonly #reporter: ObjectReporter;
@@ -90,7 +90,7 @@ export class LocalObjects implements ObjectsInUse {
     const previousObjects = this.#sources.get(source);
     const now = new Map(objects.map((each) => [referenceKey(each.object), each]));
     this.#sources.set(source, now);
-    const objectVersion = (all: ByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
+    const objectVersion = (all: ObjectsByKey | undefined, key: string) => all?.get(key)?.object.resourceVersion;
     const hasVersionChanged = (key: string) => objectVersion(previousObjects, key) !== objectVersion(now, key);
     const uids: string[] = [];
     for (const [uid, followed] of this.#pods) {

@@ -58,7 +58,7 @@ export class ObjectReporter {
   reportStep(kind: ConfigKind): void {
     const [send, signal] = [this.#sendFact, this.#signal];
     if (send === undefined || signal === undefined || signal.aborted) return;
-    const kindState = this.#stateByKind.get(kind) ?? this.#startKind(kind, send, signal);
+    const kindState = this.#stateByKind.get(kind) ?? this.#startReportingKind(kind, send, signal);
     const objectStates = this.#listStates(kind);
     const now = this.#clock.monotonic();
     const remainingMs = kindState.lastCountAt + NOTIFY_INTERVAL_MS - now;
@@ -72,7 +72,7 @@ export class ObjectReporter {
     kindState.reportStep({ ...worstStep(objectStates), ...(kindState.counts ? { counts: kindState.counts } : {}) });
   }
 
-  #startKind(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): KindState {
+  #startReportingKind(kind: ConfigKind, send: (fact: NodeFact) => void, signal: AbortSignal): KindState {
     const reportStep = createStepReporter(
       (state: SourceState) => send({ type: 'cluster.watchChanged', watch: kind, state }),
       {

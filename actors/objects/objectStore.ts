@@ -35,7 +35,7 @@ interface TrackedUse {
   /** Undefined if the object exists and can be read. */
   lacking: MissingObject | undefined;
   /** Whether an attempt to read the object has failed. */
-  wasRequested: boolean;
+  hasReadFailed: boolean;
 }
 
 interface StoreEntry {
@@ -101,10 +101,10 @@ export class ObjectStore implements ObjectsInUse {
         use.object ??= storedObject.object;
         return storedObject.object;
       }
-      use.wasRequested = true;
+      use.hasReadFailed = true;
       throw error;
     }
-    use.wasRequested = true;
+    use.hasReadFailed = true;
     throw new ObjectNotFound(kind, name);
   }
 
@@ -149,7 +149,7 @@ export class ObjectStore implements ObjectsInUse {
       object: undefined,
       step: initialStep,
       lacking,
-      wasRequested: false,
+      hasReadFailed: false,
     };
     const trackedObject = this.#dependencies.trackObject(reference, {
       onObject: (object) => this.#onObject(use, object),
@@ -179,8 +179,8 @@ export class ObjectStore implements ObjectsInUse {
     const previousObject = use.object;
     use.object = object ?? null;
     const hasChanged =
-      previousObject === undefined ? use.wasRequested : objectVersion(previousObject) !== objectVersion(object);
-    if (object !== undefined) use.wasRequested = false;
+      previousObject === undefined ? use.hasReadFailed : objectVersion(previousObject) !== objectVersion(object);
+    if (object !== undefined) use.hasReadFailed = false;
     if (object === undefined) this.#dependencies.persistedObjects?.forget(use.reference);
     else this.#persist(use);
     this.#onStep(use);

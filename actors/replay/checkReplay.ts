@@ -4,13 +4,13 @@ import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { RecordedInput } from '../boundary.ts';
 
 const stringArray = z.array(z.string());
-const object = z.looseObject({});
-const objects = z.array(object);
+const objectSchema = z.looseObject({});
+const objectsSchema = z.array(objectSchema);
 const optionalFunction = z.optional(functionSchema);
 const amountsSchema = z.looseObject({ cpuMillis: z.number(), memoryBytes: z.number(), pods: z.number() });
 
 /** The schema of a number that may be infinite. In JSON, infinity becomes null. */
-const count = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
+const countSchema = z.union([z.number(), z.literal(Number.POSITIVE_INFINITY), z.null()]);
 
 /** The initial input of a node. */
 const input = z.looseObject({
@@ -21,23 +21,23 @@ const input = z.looseObject({
   capacity: amountsSchema,
   allocatable: amountsSchema,
   startSlots: z.number(),
-  pullSlots: count,
+  pullSlots: countSchema,
   pullLimitMs: z.optional(z.number()),
   slowPullMs: z.optional(z.number()),
   logCheckMs: z.optional(z.number()),
   crashLoop: z.looseObject({ baseMs: z.number(), maxMs: z.number() }),
   limitedSwap: z.optional(z.boolean()),
   endsAll: z.optional(z.boolean()),
-  statuses: object,
-  allocations: object,
-  probed: z.optional(object),
-  containerEnds: z.optional(object),
-  left: objects,
-  conditions: z.optional(objects),
-  admissionNode: z.optional(object),
-  garbage: z.optional(z.looseObject({ perContainer: count, total: count })),
-  sinks: z.optional(objects),
-  foreign: z.optional(objects),
+  statuses: objectSchema,
+  allocations: objectSchema,
+  probed: z.optional(objectSchema),
+  containerEnds: z.optional(objectSchema),
+  left: objectsSchema,
+  conditions: z.optional(objectsSchema),
+  admissionNode: z.optional(objectSchema),
+  garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
+  sinks: z.optional(objectsSchema),
+  foreign: z.optional(objectsSchema),
   logged: z.optional(z.union([stringArray, z.literal('unknown')])),
 });
 
@@ -45,10 +45,10 @@ const options = z.looseObject({
   from: z.optional(
     z.looseObject({
       at: z.number(),
-      actors: object,
-      since: object,
-      statuses: object,
-      untold: z.optional(objects),
+      actors: objectSchema,
+      since: objectSchema,
+      statuses: objectSchema,
+      untold: z.optional(objectsSchema),
       due: z.optional(stringArray),
     }),
   ),
@@ -62,10 +62,10 @@ const options = z.looseObject({
 const kind = z.enum(['answer', 'failure', 'fact', 'elapsed']);
 const entrySchema = z.object({ at: z.number(), actor: z.string(), kind, source: z.string() });
 
-const event = z.object({ value: z.looseObject({ type: z.string() }) });
+const eventSchema = z.object({ value: z.looseObject({ type: z.string() }) });
 const failureSchema = z.object({ value: z.looseObject({ reason: z.string(), message: z.string() }) });
 /** The required fields of an entry's value, by kind. */
-const values = { answer: z.object({}), failure: failureSchema, fact: event, elapsed: event };
+const valueSchemas = { answer: z.object({}), failure: failureSchema, fact: eventSchema, elapsed: eventSchema };
 
 const replaySchema = z.object({ input, entries: z.array(z.unknown()), options });
 
@@ -82,9 +82,9 @@ export function checkReplay(args: ReplayArguments): void {
 }
 
 /** Checks a single entry. Parsing the whole array would create an equally long copy. */
-function checkEntry(value: unknown, place: string): void {
-  checkShape(entrySchema, value, place);
+function checkEntry(value: unknown, location: string): void {
+  checkShape(entrySchema, value, location);
   // Safe cast: the previous check ensures that the entry has a kind.
   const { kind } = value as RecordedInput;
-  checkShape(values[kind], value, place);
+  checkShape(valueSchemas[kind], value, location);
 }

@@ -319,8 +319,8 @@ function readCommand(exec: unknown): string[] {
 
 /** Returns the strings that represent a value, i.e. the value itself and, if different, its JSON form. */
 function createPatterns(value: string): string[] {
-  const asJson = inJson(value);
-  return asJson === value ? [value] : [value, asJson];
+  const escapedValue = escapeForJson(value);
+  return escapedValue === value ? [value] : [value, escapedValue];
 }
 
-const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
+const escapeForJson = (value: string): string => JSON.stringify(value).slice(1, -1);

@@ -164,8 +164,8 @@ function createReplayBoundary({ addReceiver }: PendingWaits, { now }: Clock): Bo
 }
 
 /** Returns the logic of a feed or timer that sends the recorded events. */
-function replayedEvents(wait: PendingWaits['addReceiver']): FeedLogic & TimerLogic {
+function replayedEvents(addReceiver: PendingWaits['addReceiver']): FeedLogic & TimerLogic {
   return fromCallback(({ self, sendBack }) =>
-    wait(actorPath(self).join('/'), ({ value }) => sendBack(value as { type: string })),
+    addReceiver(actorPath(self).join('/'), ({ value }) => sendBack(value as { type: string })),
   ) as unknown as FeedLogic & TimerLogic;
 }

@@ -224,13 +224,13 @@ class Pleg {
    * Returns the pods that differ from the last reported ones, including the full status of exited containers, and the
    * pods for which reading a status failed.
    */
-  async #readChanges(shown: Map<string, ObservedPod>) {
+  async #readChanges(observedByUid: Map<string, ObservedPod>) {
     const previouslyReported = this.#lastReported ?? new Map<string, ObservedPod>();
-    const changedPods = [...shown.values()].filter(
+    const changedPods = [...observedByUid.values()].filter(
       (pod) => this.#changedPods.has(pod.uid) || podSignature(pod) !== podSignature(previouslyReported.get(pod.uid)),
     );
     const removedPods = [...new Map([...this.#changedPods, ...previouslyReported]).values()].filter(
-      ({ uid }) => !shown.has(uid),
+      ({ uid }) => !observedByUid.has(uid),
     );
     const unreadablePods: { readonly pod: ObservedPod; readonly error: unknown }[] = [];
     const readPod = async (pod: ObservedPod): Promise<ObservedPod[]> => {

@@ -1,6 +1,6 @@
 /** Requests for a relist from outside the actors. */
 export class RelistRequests {
-  #pendingCallbacks: ((isAnswered: boolean) => void)[] = [];
+  #pendingCallbacks: ((hasResponded: boolean) => void)[] = [];
   /** Called on each request. Set by the PLEG. */
   onRequest = () => {};
 
@@ -12,9 +12,9 @@ export class RelistRequests {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const onAborted = () => resolve(false);
     signal.addEventListener('abort', onAborted, { once: true });
-    this.#pendingCallbacks.push((isAnswered) => {
+    this.#pendingCallbacks.push((hasResponded) => {
       signal.removeEventListener('abort', onAborted);
-      resolve(isAnswered);
+      resolve(hasResponded);
     });
     if (signal.aborted) onAborted();
     this.onRequest();
@@ -22,7 +22,7 @@ export class RelistRequests {
   }
 
   /** Returns and clears the callbacks of the requests since the last call. */
-  takeCallbacks = (): readonly ((isAnswered: boolean) => void)[] => this.#pendingCallbacks.splice(0);
+  takeCallbacks = (): readonly ((hasResponded: boolean) => void)[] => this.#pendingCallbacks.splice(0);
 }
 
 /** Statistics of a relist of the PLEG. */

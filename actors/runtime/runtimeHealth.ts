@@ -109,8 +109,8 @@ async function queryVersion(cri: Cri, options: { signal: AbortSignal; timeoutMs:
 type UnmetCondition = Pick<RuntimeCondition, 'type' | 'reason' | 'message'>;
 
 /** Returns the kubelet's message, which also appears in pod events. */
-const notReadyMessage = (what: string, { type, reason, message }: UnmetCondition): string =>
-  `${what} not ready: ${type}=false reason:${reason} message:${message}`;
+const notReadyMessage = (component: string, { type, reason, message }: UnmetCondition): string =>
+  `${component} not ready: ${type}=false reason:${reason} message:${message}`;
 
 const describeUnmet = ({ type, reason, message }: UnmetCondition): string =>
   `${type} is false: ${[reason, message].filter(Boolean).join(': ')}`;

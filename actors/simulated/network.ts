@@ -58,15 +58,15 @@ export class SimulatedNetwork implements Network {
   async checkHealth(target: GrpcTarget, { deadline, signal }: HealthOptions): Promise<HealthResult> {
     const { clock } = this.#dependencies;
     const [deadlineWait, connectWait] = [new CancellableWait(clock), new CancellableWait(clock)];
-    const abortion = Promise.withResolvers<undefined>();
-    const abort = () => abortion.resolve(undefined);
+    const abortPromise = Promise.withResolvers<undefined>();
+    const abort = () => abortPromise.resolve(undefined);
     if (Number.isFinite(deadline)) deadlineWait.after(deadline - clock.now(), abort);
     signal.addEventListener('abort', abort, { once: true });
     if (signal.aborted) abort();
     try {
-      const reachedServer = await Promise.race([this.#reachServer(target, connectWait), abortion.promise]);
+      const reachedServer = await Promise.race([this.#reachServer(target, connectWait), abortPromise.promise]);
       if (reachedServer === undefined) return 'unconnected';
-      return reachedServer.health?.(target.service) ?? (await abortion.promise) ?? 'incomplete';
+      return reachedServer.health?.(target.service) ?? (await abortPromise.promise) ?? 'incomplete';
     } finally {
       signal.removeEventListener('abort', abort);
       for (const wait of [deadlineWait, connectWait]) wait.cancel();

@@ -10,7 +10,7 @@ import { withDefaults } from '../../kubernetes/api/defaults.ts';
 import { readManifest } from '../../kubernetes/api/manifest.ts';
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { staticPod } from '../../kubernetes/api/staticPod.ts';
+import { toStaticPod } from '../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';
 import { createNode } from '../node/createNode.ts';
 import type { NodeAgent } from '../node/nodeAgent.ts';
@@ -53,7 +53,7 @@ function createPod(manifest: object, nodeName: string, seenAt: number): Pod {
   const manifestResult = readManifest(manifest);
   if ('problems' in manifestResult)
     throw new TypeError(`startSimulatedNode: ${formatProblems(manifestResult.problems)}`);
-  const pod = withDefaults(staticPod(manifestResult.pod, { nodeName, source: 'file', origin: SOURCE_NAME, seenAt }));
+  const pod = withDefaults(toStaticPod(manifestResult.pod, { nodeName, source: 'file', origin: SOURCE_NAME, seenAt }));
   const problems = validatePod(pod);
   if (problems.length > 0) throw new TypeError(`startSimulatedNode: ${pod.metadata.name}: ${formatProblems(problems)}`);
   return pod;

@@ -81,16 +81,13 @@ function findChangedFindings(
       .flatMap((findings) => [...findings.problems, ...findings.warnings])
       .map((each) => [findingKey(each), each]),
   );
-  const hasChangedFinding = ([place]: readonly [string, SourceProblem]) =>
-    !isDeepStrictEqual(
-      [problemsBefore.get(place), warningsBefore.get(place)],
-      [problems.get(place), warnings.get(place)],
-    );
-  return [...findingsByKey].filter(hasChangedFinding).map(([place, { file, pod }]) => ({
+  const hasChangedFinding = ([key]: readonly [string, SourceProblem]) =>
+    !isDeepStrictEqual([problemsBefore.get(key), warningsBefore.get(key)], [problems.get(key), warnings.get(key)]);
+  return [...findingsByKey].filter(hasChangedFinding).map(([key, { file, pod }]) => ({
     file,
     ...(pod === undefined ? {} : { pod }),
-    problems: problems.get(place) ?? [],
-    warnings: warnings.get(place) ?? [],
+    problems: problems.get(key) ?? [],
+    warnings: warnings.get(key) ?? [],
   }));
 }
 

@@ -357,15 +357,15 @@ class FileSource {
     this.files.setUnreadable(key, { file, path: '', message, until });
   }
 
-  #watch(place: ManifestLocation): void {
-    if (this.#watchedDirectory?.place.id === place.id && this.#watchedDirectory.place.fileName === place.fileName)
+  #watch(location: ManifestLocation): void {
+    if (this.#watchedDirectory?.place.id === location.id && this.#watchedDirectory.place.fileName === location.fileName)
       return;
     this.#stopWatching();
-    const directoryWatcher = this.#disk.watch(place.directory, {
-      onChange: (name, change) => this.#onChange(place, name, change),
+    const directoryWatcher = this.#disk.watch(location.directory, {
+      onChange: (name, change) => this.#onChange(location, name, change),
       onError: () => this.#onWatchLost(),
     });
-    this.#watchedDirectory = { place, watcher: directoryWatcher };
+    this.#watchedDirectory = { place: location, watcher: directoryWatcher };
   }
 
   #stopWatching(): void {
@@ -395,20 +395,20 @@ class FileSource {
     if (isFileMissing && isCurrentDirectory) this.#removedNames.add(name);
   }
 
-  #onChange(place: ManifestLocation, name: string | null, change: DirectoryChange): void {
+  #onChange(location: ManifestLocation, name: string | null, change: DirectoryChange): void {
     const now = this.#steadyClock.now();
     // Only a list can identify a file whose name is not valid UTF-8.
     if (name?.includes('\ufffd')) this.#nextListAt = now;
-    else if (name !== null && isManifestName(place, name)) {
+    else if (name !== null && isManifestName(location, name)) {
       this.#readableAt.set(name, now + SETTLE_MS);
       if (change === 'entry') {
         this.#entryChanges.set(name, (this.#entryChanges.get(name) ?? 0) + 1);
-        void this.#recordRemoval(place.directory, name);
+        void this.#recordRemoval(location.directory, name);
       }
     }
     // The change concerns the directory itself, or the link that a mounted volume swaps to replace all its files at
     // once.
-    if (name === null || name === basename(place.directory) || name.startsWith('..')) this.#nextListAt = now;
+    if (name === null || name === basename(location.directory) || name.startsWith('..')) this.#nextListAt = now;
     this.#alarm.ring();
   }
 }

@@ -60,7 +60,7 @@ export function problemReporter(
   sendFact: (fact: NodeFact) => void,
 ): (fact: NodeFact) => void {
   const reportedByKey = new Map<string, string>();
-  const reportFindings = ({ problems = [], warnings = [] }: ManifestFindings, onlyPlace?: string) => {
+  const reportFindings = ({ problems = [], warnings = [] }: ManifestFindings, onlyKey?: string) => {
     const findings = new Map(
       [...problems.map((each) => ['error', each] as const), ...warnings.map((each) => ['warning', each] as const)].map(
         (finding) => [JSON.stringify(finding), finding],
@@ -69,8 +69,8 @@ export function problemReporter(
     for (const [key, [level, { file, path, message }]] of findings) {
       if (!reportedByKey.has(key)) onManifestProblem?.(level, file, path, message);
     }
-    for (const [key, place] of reportedByKey)
-      if (onlyPlace === undefined || onlyPlace === place) reportedByKey.delete(key);
+    for (const [key, findingsKey] of reportedByKey)
+      if (onlyKey === undefined || onlyKey === findingsKey) reportedByKey.delete(key);
     for (const [key, [, problem]] of findings) reportedByKey.set(key, findingKey(problem));
   };
   return (fact) => {

@@ -199,7 +199,7 @@ function createReporters(
   }: Omit<Parameters<typeof sourceStateReporter>[2], 'clock'> & { readonly send: (fact: NodeFact) => void },
 ) {
   const { clock, nodeName, nextTurn = nextTurnOfHost, isLenient } = dependencies;
-  const readClasses = admittingClasses(dependencies);
+  const readClasses = admissionClassReader(dependencies);
   const createChanges = createChangeDetector(source, clock);
   const reportProblems = problemReporter(dependencies.onManifestProblem, send);
   const onState = sourceStateReporter(send, source, { ...reporterOptions, clock });
@@ -221,7 +221,7 @@ function createReporters(
  * Returns a reader of the RuntimeClasses for the admission of static pods. Undefined in a cluster, because its API
  * server checks the classes of pods and a kubelet does not check those of static pods.
  */
-function admittingClasses({ cluster, readClasses }: SourceDependencies): SourceDependencies['readClasses'] {
+function admissionClassReader({ cluster, readClasses }: SourceDependencies): SourceDependencies['readClasses'] {
   return cluster === undefined ? (readClasses ?? (async () => new Map())) : undefined;
 }
 

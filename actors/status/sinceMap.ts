@@ -37,10 +37,10 @@ export interface StateEntryMap {
 /** Calls `onChange` for each state that an actor enters. */
 export function createStateEntryMap(
   clock: Pick<Clock, 'now'>,
-  initial: Readonly<Record<string, StateEntry>> = {},
+  initialEntries: Readonly<Record<string, StateEntry>> = {},
   onChange?: (move: StateChange) => void,
 ): StateEntryMap {
-  const initialByPath = new Map(Object.entries(initial));
+  const initialByPath = new Map(Object.entries(initialEntries));
   const stateEntries = new WeakMap<AnyActorRef, StateEntry>();
   return {
     add: (ref) => stateEntries.set(ref, takeInitialEntry(initialByPath, ref) ?? { state: '', since: clock.now() }),

@@ -156,9 +156,9 @@ class Board implements StatusBoard {
   }
 
   refreshAddresses(): void {
-    const now = this.#options.hostIps();
-    if (this.#isClosed || now === this.#hostIps) return;
-    this.#hostIps = now;
+    const currentIps = this.#options.hostIps();
+    if (this.#isClosed || currentIps === this.#hostIps) return;
+    this.#hostIps = currentIps;
     for (const { shown: actorOrTree } of this.#postedPods.values())
       if (isPodActor(actorOrTree)) this.#scheduleStatus(actorOrTree);
   }
@@ -344,8 +344,8 @@ class Board implements StatusBoard {
 
   #statusContext(previous: PodStatus | undefined) {
     const { clock, hostIps, runtimeName } = this.#options;
-    const now = { now: clock.now(), hostIps: hostIps(), runtimeName: runtimeName() };
-    return { ...now, ...(previous ? { previous } : {}) };
+    const currentFacts = { now: clock.now(), hostIps: hostIps(), runtimeName: runtimeName() };
+    return { ...currentFacts, ...(previous ? { previous } : {}) };
   }
 
   #enqueue({ shown: actorOrTree, pod, view: podView }: PostedPod, removed: boolean): void {

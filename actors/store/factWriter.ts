@@ -50,7 +50,7 @@ export function createFactWriter({
   const logFailure = (write: Promise<void>) => write.catch((error) => onError('store', error));
   const writeFact = (...fact: Parameters<typeof store.write>) => logFailure(store.write(...fact));
   const probeWriter = createProbeWriter(durable, writeFact);
-  const allocations = allocationWriter(durable, writeFact);
+  const allocations = createAllocationWriter(durable, writeFact);
   const endWriter = createContainerEndWriter(durable, writeFact);
 
   const forgetPod = (uid: string) => {
@@ -156,7 +156,7 @@ function terminatedStatuses(status: ContainerStatus): ContainerStatus[] {
  * status also because it contains the QoS class. After a restart, the QoS class must be that of the admitted pod, even
  * if its manifest has changed.
  */
-function allocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
+function createAllocationWriter({ allocations }: Pick<DurableFacts, 'allocations'>, write: WriteFact) {
   const admittedViews = new Map<string, PodView>();
   const savedUids = new Set(allocations.keys());
   return {

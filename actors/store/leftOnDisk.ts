@@ -78,7 +78,7 @@ export async function findPodsOnDisk(
     const isKnown = allocations.has(uid) || probes.has(uid);
     const mustTakeOver = takesOver && (owner.kind === 'others' || belongsToOtherRuntime(layout, owner, ownMark));
     if (!mustTakeOver && !(owner.kind === 'unmarked' && (isKnown || takesOver))) continue;
-    await adoptPod({ layout, maker: ownMark, pod: findIdentity(uid), isTaken: takesOver });
+    await adoptPod({ layout, maker: ownMark, pod: findIdentity(uid), isTakenOver: takesOver });
     if (owner.kind === 'unmarked' && owner.damagedMark !== undefined) {
       const expectedFormat = 'expected a JSON object with root, node, runtime and pod';
       onAdopted?.(findIdentity(uid), `${owner.damagedMark} is damaged, ${expectedFormat}; it has been replaced`);
@@ -87,9 +87,9 @@ export async function findPodsOnDisk(
   }
   const pods = podDirectories.map(({ uid, owner }) => classifyPod(layout, uid, { owner, findIdentity }));
   const factMaps = [allocations, containerEnds, statuses, probes];
-  const withoutDirectory = factMaps.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
+  const uidsWithoutDirectory = factMaps.flatMap((ofKind) => [...ofKind.keys()]).filter((uid) => !uids.includes(uid));
   return {
-    left: [...pods.flatMap(({ left = [] }) => left), ...[...new Set(withoutDirectory)].map(findIdentity)],
+    left: [...pods.flatMap(({ left = [] }) => left), ...[...new Set(uidsWithoutDirectory)].map(findIdentity)],
     foreign: pods.flatMap(({ foreign = [] }) => foreign),
     logged: podsWithLogs?.map(({ uid }) => uid) ?? 'unknown',
   };
@@ -98,9 +98,9 @@ export async function findPodsOnDisk(
 /**
  * Returns the UIDs of the pods whose directories belong to this agent, which has also created or adopted their cgroups.
  */
-export async function podsOfAgent(place: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
-  const layout = createLayout(place, files);
-  const ownMark = markOwner(place);
+export async function podsOfAgent(agentIdentity: AgentIdentity, files?: FileSystem): Promise<readonly string[]> {
+  const layout = createLayout(agentIdentity, files);
+  const ownMark = markOwner(agentIdentity);
   return (await listPodDirectories(layout)).filter(
     (uid) => readPodDirectoryOwner(layout, ownMark, uid).kind === 'ours',
   );
@@ -180,7 +180,9 @@ function classifyPod(
   if (owner.kind === 'missing') return {};
   if (owner.kind === 'ours') {
     return {
-      left: [{ ...findIdentity(uid), ...owner.pod, isMarked: true, ...(owner.isTaken ? { isTakenOver: true } : {}) }],
+      left: [
+        { ...findIdentity(uid), ...owner.pod, isMarked: true, ...(owner.isTakenOver ? { isTakenOver: true } : {}) },
+      ],
     };
   }
   return { foreign: [{ ...findIdentity(uid), why: owner.why, directory: layout.podDir(uid), sandboxes: [] }] };
@@ -215,8 +217,8 @@ function rejectOtherRuntime(
  * Returns a function that looks up a pod's identity by its UID in the names of log folders. A pod without logs is
  * identified by its UID.
  */
-function createIdentityFinder(logged: readonly PodIdentity[]): (uid: string) => PodIdentity {
-  const podsByUid = new Map(logged.map((pod) => [pod.uid, pod]));
+function createIdentityFinder(podsWithLogs: readonly PodIdentity[]): (uid: string) => PodIdentity {
+  const podsByUid = new Map(podsWithLogs.map((pod) => [pod.uid, pod]));
   return (uid) => podsByUid.get(uid) ?? { uid, namespace: UNKNOWN_NAMESPACE, name: uid };
 }
 

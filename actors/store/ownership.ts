@@ -65,7 +65,7 @@ export function createOwnership({ layout, ownMark, podLogsDir, owner, onAdopted 
     hasCgroupAlone: (uid) => {
       if (!shared.has(uid)) return true;
       const owner = requirePodDirectoryOwner(layout, ownMark, uid);
-      return owner.kind === 'ours' && owner.isTaken;
+      return owner.kind === 'ours' && owner.isTakenOver;
     },
     take: takeOwnership,
     owns: async (pod) => {

@@ -103,9 +103,12 @@ async function syncCreatedFolders(
 ): Promise<void> {
   const shortestLength = Math.min(...[directory, ...createdPaths].map((created) => path.dirname(created).length));
   const foldersToSync = [directory];
-  for (let above = path.dirname(directory); above.length >= shortestLength && above !== foldersToSync.at(-1); ) {
-    foldersToSync.push(above);
-    above = path.dirname(above);
+  for (
+    let ancestor = path.dirname(directory);
+    ancestor.length >= shortestLength && ancestor !== foldersToSync.at(-1);
+  ) {
+    foldersToSync.push(ancestor);
+    ancestor = path.dirname(ancestor);
   }
   await Promise.all(foldersToSync.map((folder) => syncDirectory(files, folder)));
 }
@@ -114,11 +117,11 @@ async function readContent<Schemas extends FactSchemaMap>(
   createFolder: (kind: string) => FactFolder,
   schemas: Schemas,
 ): Promise<StoreContent<Schemas>> {
-  const read = await Promise.all(
+  const factsOfKinds = await Promise.all(
     Object.entries(schemas).map(async ([kind, schema]) => [kind, await readFacts(createFolder(kind), schema)] as const),
   );
-  const factsByKind = Object.fromEntries(read.map(([kind, read]) => [kind, new Map(read.flatMap(toEntry))]));
-  const damageMessages = read.flatMap(([, facts]) =>
+  const factsByKind = Object.fromEntries(factsOfKinds.map(([kind, read]) => [kind, new Map(read.flatMap(toEntry))]));
+  const damageMessages = factsOfKinds.flatMap(([, facts]) =>
     facts.flatMap((fact) => ('damaged' in fact ? [fact.damaged] : [])),
   );
   // Safe cast: each map was parsed with the schema of its kind, which `fromEntries` cannot express.

@@ -63,7 +63,7 @@ export class StoreBatches {
 
   /** Resolves when the last change of a key is durable, after any number of attempts. */
   async whenWritten(kind: string, key: string): Promise<void> {
-    while (this.isUnwritten(kind, key)) await this.#unwrittenFacts.nextRelease(changeId({ kind, key }));
+    while (this.isUnwritten(kind, key)) await this.#unwrittenFacts.waitUntilDurable(changeId({ kind, key }));
   }
 
   #getWriter(kind: string): FolderWriter {

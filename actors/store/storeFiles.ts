@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { quarantineFile } from '../../host/files/setAside.ts';
@@ -141,7 +141,7 @@ function parseFact<Value>(
   schema: z.ZodMiniType<{ key: string; value: Value }>,
 ): ReadFact<Value> {
   if (text === undefined) return createDamagedFact(file, 'expected a file, found a dangling symbolic link');
-  const content = parsedJson(text);
+  const content = parseJson(text);
   const parseResult = schema.safeParse(content);
   if (!parseResult.success) return createDamagedFact(file, describeExpected(content, parseResult.error));
   const { key, value } = parseResult.data;

@@ -64,7 +64,7 @@ export class UnwrittenFacts {
   }
 
   /** Resolves when a change of the fact is durable. */
-  nextRelease(id: string): Promise<void> {
+  waitUntilDurable(id: string): Promise<void> {
     const release = this.#releaseById.get(id) ?? Promise.withResolvers<void>();
     this.#releaseById.set(id, release);
     return release.promise;

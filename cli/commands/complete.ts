@@ -55,10 +55,10 @@ export const listPods: ListPods = async (flags) => {
  * names are candidates too, or else by `:none`.
  */
 export async function complete(program: Command, words: readonly string[], queryPods: ListPods): Promise<string[]> {
-  const [typed = ''] = words.slice(-1);
+  const [typedWord = ''] = words.slice(-1);
   // bash passes `--flag=value` as three words: the flag, `=` and the value.
   const leadingWords = words.slice(0, -1).filter((word) => word !== '=');
-  const lastWord = typed === '=' ? '' : typed;
+  const lastWord = typedWord === '=' ? '' : typedWord;
   const [, flag, current = lastWord] = /^(--[\w-]+=)(.*)$/.exec(lastWord) ?? [];
   const precedingWords = flag === undefined ? leadingWords : [...leadingWords, flag.slice(0, -1)];
   const { command, rest } = commandOf(program, precedingWords);
@@ -72,9 +72,9 @@ export async function complete(program: Command, words: readonly string[], query
     return completionLines(candidates, current, { prefix: flag ?? '', isFile: takesFile(line.optionAwaitingValue) });
   }
   if (current.startsWith('-')) return completionLines([...flagsOf(command), '--help'], current);
-  const file = command.registeredArguments[line.positionals.length]?.name() === 'file';
+  const isFileArgument = command.registeredArguments[line.positionals.length]?.name() === 'file';
   return completionLines(await listArgumentCandidates(command, line, { current, ask: queryPods }), current, {
-    isFile: file,
+    isFile: isFileArgument,
   });
 }
 

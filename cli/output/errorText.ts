@@ -9,13 +9,13 @@ const LIMIT_ADVICE = 'raise the limit (ulimit -n)';
  * Matches the message of a lazy import that failed, without an error code, because Node.js could not open a
  * package.json.
  */
-const UNREAD_PACKAGE = /^(Cannot read package config .*: too many open files)\.$/;
+const UNREADABLE_PACKAGE_PATTERN = /^(Cannot read package config .*: too many open files)\.$/;
 
 /** Formats an error for the user: only the message of an expected error, and the stack of a bug. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return prefixLines(String(error));
   const [, packageError] =
-    errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREAD_PACKAGE.exec(error.message) ?? []) : [];
+    errorCode(error) === 'ERR_INVALID_PACKAGE_CONFIG' ? (UNREADABLE_PACKAGE_PATTERN.exec(error.message) ?? []) : [];
   if (packageError !== undefined) return prefixLines(`${packageError}: ${LIMIT_ADVICE}`);
   // Failed system calls, e.g. because of a full disk, are expected errors too.
   const isExpected =

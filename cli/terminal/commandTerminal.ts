@@ -46,16 +46,20 @@ export function enterRawMode(input: KeyInput): () => void {
 }
 
 /**
- * Reports the size of the terminal now and after each change, until the returned function is called. With `redraws`,
+ * Reports the size of the terminal now and after each change, until the returned function is called. With `forcesRedraw`,
  * first reports a different size, because an already running program redraws its screen only when the size changes.
  */
-export function followSize(screen: SizedOutput, onSize: (size: TerminalSize) => void, redraws = false): () => void {
+export function followSize(
+  screen: SizedOutput,
+  onSize: (size: TerminalSize) => void,
+  forcesRedraw = false,
+): () => void {
   const reportSize = () => {
     const { isTTY, columns: Width, rows: Height } = screen;
     if (isTTY && Width && Height) onSize({ Width, Height });
   };
   const { isTTY, columns, rows } = screen;
-  if (redraws && isTTY && columns && rows) onSize({ Width: columns + 1, Height: rows + 1 });
+  if (forcesRedraw && isTTY && columns && rows) onSize({ Width: columns + 1, Height: rows + 1 });
   reportSize();
   screen.on('resize', reportSize);
   return () => void screen.off('resize', reportSize);

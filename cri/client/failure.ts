@@ -63,11 +63,11 @@ export function runtimeMessage(failure: NodeFailure): string {
 export function runtimeMessageWithCode(failure: NodeFailure): string {
   const { cause } = failure;
   if (!isServiceError(cause) || cause.code === status.UNKNOWN) return runtimeMessage(failure);
-  return rpcErrorText(failure);
+  return formatRpcError(failure);
 }
 
 /** Formats the error of a call as Go's gRPC library does, with the status code and the details. */
-export function rpcErrorText(failure: NodeFailure): string {
+export function formatRpcError(failure: NodeFailure): string {
   const { cause } = failure;
   if (!isServiceError(cause)) return failure.message;
   return `rpc error: code = ${CODE_NAMES[cause.code] ?? 'Unknown'} desc = ${cause.details}`;

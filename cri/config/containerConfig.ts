@@ -35,7 +35,7 @@ export interface ContainerConfigInput {
   /** ID of the target container, whose PID namespace an ephemeral container joins. */
   readonly targetId?: string;
   /** ID range of the pod's user namespace. Undefined if the pod runs in the host's user namespace. */
-  readonly users?: UserRange;
+  readonly userRange?: UserRange;
   readonly node: NodeDescription;
 }
 
@@ -44,8 +44,8 @@ export interface ContainerConfigInput {
  * configured.
  */
 export function containerConfig(input: ContainerConfigInput): ContainerConfig {
-  const { pod, container, attempt, imageRef, imageUser, environment, targetId, users, node } = input;
-  const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, users);
+  const { pod, container, attempt, imageRef, imageUser, environment, targetId, userRange, node } = input;
+  const securityContext = buildContainerSecurityContext(pod, container, node, imageUser, userRange);
   const { namespaceOptions } = securityContext;
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt },
@@ -53,7 +53,7 @@ export function containerConfig(input: ContainerConfigInput): ContainerConfig {
     ...expandedCommand(container, environment),
     workingDir: container.workingDir ?? '',
     envs: environment.map(({ name, value }) => ({ key: name, value: textToBytes(value) })),
-    mounts: containerMounts(input).map((mount) => withIdMappings(mount, users)),
+    mounts: containerMounts(input).map((mount) => withIdMappings(mount, userRange)),
     devices: containerDevices(input),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),

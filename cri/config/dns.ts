@@ -5,13 +5,13 @@ import type { DNSConfig } from '../generated/runtime.ts';
 import type { NodeDescription, ResolvConf } from '../nodeDescription.ts';
 
 /** Maximum number of name servers that the C library uses. Additional ones are omitted. */
-const MAX_SERVERS = 3;
+const MAX_NAME_SERVERS = 3;
 /** Maximum number of search domains that the C library uses. Additional ones are omitted. */
-const MAX_SEARCHES = 32;
+const MAX_SEARCH_DOMAINS = 32;
 /** Maximum total length of the search domains. Domains beyond it are omitted. */
-const MAX_SEARCH_CHARACTERS = 2048;
+const MAX_SEARCH_LIST_LENGTH = 2048;
 /** Maximum length of one search domain. Longer ones are omitted, because some C libraries abort on them. */
-const MAX_SEARCH_LENGTH = 253;
+const MAX_SEARCH_DOMAIN_LENGTH = 253;
 
 const CLUSTER_DNS_OPTIONS = ['ndots:5'];
 const EMPTY_RESOLV_CONF: ResolvConf = { servers: [], searches: [], options: [] };
@@ -22,7 +22,7 @@ const EMPTY_RESOLV_CONF: ResolvConf = { servers: [], searches: [], options: [] }
  */
 export function podDnsConfig(pod: Pod, node: NodeDescription): DNSConfig {
   const { servers, searches, options } = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
-  return { servers: servers.slice(0, MAX_SERVERS), searches: limitSearches(searches), options: [...options] };
+  return { servers: servers.slice(0, MAX_NAME_SERVERS), searches: limitSearches(searches), options: [...options] };
 }
 
 /**
@@ -30,15 +30,15 @@ export function podDnsConfig(pod: Pod, node: NodeDescription): DNSConfig {
  * limits.
  */
 export function dnsWarnings(pod: Pod, node: NodeDescription): EventMessage[] {
-  const requested = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
+  const mergedConf = mergeDnsConfig(resolvConfForPolicy(pod, node), pod.spec.dnsConfig);
   const { servers, searches } = podDnsConfig(pod, node);
   return [
     // Static pods have this policy by default, so a single event about the node replaces a warning for each of them.
     ...(usesClusterDns(pod.spec) && node.clusterDns.length === 0 && !isStaticPod(pod)
       ? [missingClusterDnsEvent(pod)]
       : []),
-    ...(searches.length < requested.searches.length ? [omittedSearchesEvent(searches)] : []),
-    ...(servers.length < requested.servers.length ? [omittedServersEvent(servers)] : []),
+    ...(searches.length < mergedConf.searches.length ? [omittedSearchesEvent(searches)] : []),
+    ...(servers.length < mergedConf.servers.length ? [omittedServersEvent(servers)] : []),
   ];
 }
 
@@ -115,10 +115,12 @@ function mergeOptions(base: readonly string[], podOptions: NonNullable<PodDnsCon
 
 function limitSearches(searches: readonly string[]): string[] {
   let totalLength = -1;
-  const shortSearches = searches.slice(0, MAX_SEARCHES).filter(({ length }) => length <= MAX_SEARCH_LENGTH);
-  return shortSearches.filter((search) => {
+  const acceptedSearches = searches
+    .slice(0, MAX_SEARCH_DOMAINS)
+    .filter(({ length }) => length <= MAX_SEARCH_DOMAIN_LENGTH);
+  return acceptedSearches.filter((search) => {
     totalLength += search.length + 1;
-    return totalLength <= MAX_SEARCH_CHARACTERS;
+    return totalLength <= MAX_SEARCH_LIST_LENGTH;
   });
 }
 

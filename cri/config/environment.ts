@@ -57,8 +57,8 @@ export function buildEnvironment({
     );
   };
   return containerEnvironment(container, {
-    source: resolveSource,
-    all: (from) => readAllValues(from, objects),
+    resolveValueSource: resolveSource,
+    resolveAllValues: (from) => readAllValues(from, objects),
     services,
   });
 }

@@ -3,7 +3,7 @@ import { memoize } from '../../base/memoize.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';
-import { hugepages } from '../../kubernetes/resources/cgroupLimits.ts';
+import { toHugepageLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import { aggregateAmount, amountOf, containerSize } from '../../kubernetes/resources/resources.ts';
 import { canUseSwap } from '../../kubernetes/resources/swap.ts';
 import { LinuxContainerResources } from '../generated/runtime.ts';
@@ -19,7 +19,10 @@ export function containerResources(pod: Pod, container: Container, node: NodeDes
   const { cpuRequest, cpuLimit, memoryLimit } = containerSize(pod.spec, container);
   const requestedScoreAdj = oomScoreAdj(pod.spec, container, node.capacity.memoryBytes);
   // For a page size without a container limit, the pod-level limit applies.
-  const limitsByPageSize = { ...hugepages(pod.spec.resources?.limits ?? {}), ...hugepages(resources.limits ?? {}) };
+  const limitsByPageSize = {
+    ...toHugepageLimits(pod.spec.resources?.limits ?? {}),
+    ...toHugepageLimits(resources.limits ?? {}),
+  };
   const pageSizes = new Set([...cgroups.pageSizes, ...Object.keys(limitsByPageSize)]);
   return LinuxContainerResources.fromPartial({
     ...cpuSettings(cpuRequest, cpuLimit, node),

@@ -8,11 +8,11 @@ export interface UserRange {
 }
 
 /**
- * Returns the Linux namespaces that a pod's containers share with each other (POD) or with the host (NODE). `users` is
+ * Returns the Linux namespaces that a pod's containers share with each other (POD) or with the host (NODE). `userRange` is
  * the pod's user namespace, if any.
  */
-export function namespaceOptions(spec: PodSpec, users?: UserRange): NamespaceOption {
-  const ids = users && idMappings(users);
+export function namespaceOptions(spec: PodSpec, userRange?: UserRange): NamespaceOption {
+  const ids = userRange && idMappings(userRange);
   return NamespaceOption.fromPartial({
     network: spec.hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
     ipc: spec.hostIPC ? NamespaceMode.NODE : NamespaceMode.POD,

@@ -8,7 +8,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { decimalSize } from '../../show/tables/imageTable.ts';
@@ -198,7 +198,7 @@ class ArchiveReader {
       const cachedSize = sizes.get(member.name);
       const size =
         cachedSize ??
-        (await measureLayerSize({ file: this.#file, at: member.contentOffset, size: member.size }, limit));
+        (await measureLayerSize({ file: this.#file, offset: member.contentOffset, size: member.size }, limit));
       sizes.set(member.name, size);
       totalBytes += size;
       if (totalBytes > limit) throw new NodeFailure('BadRequest', expansionMessage(this.#label, limit));
@@ -235,7 +235,7 @@ class ArchiveReader {
   }
 
   async #readOciListing(): Promise<ArchiveListing> {
-    const { manifests } = await this.#json('index.json', indexShape);
+    const { manifests } = await this.#readJson('index.json', indexShape);
     const resolvedImages = await Promise.all(manifests.map((each) => this.#resolveImages(each, MAX_INDEX_DEPTH)));
     const matchingImages = manifests.flatMap((descriptor, index) => {
       const [image] = resolvedImages[index]?.filter(({ platform }) => this.#matchesPlatform(platform)) ?? [];
@@ -282,7 +282,7 @@ class ArchiveReader {
     const { manifests } = await this.#readBlob(descriptor, indexShape);
     const resolvedImages = await Promise.all(manifests.map((each) => this.#resolveImages(each, depth - 1)));
     const entries = resolvedImages.flatMap((images) =>
-      images.map((image) => [`${image.id} ${platformText(image.platform)}`, image] as const),
+      images.map((image) => [`${image.id} ${formatPlatform(image.platform)}`, image] as const),
     );
     return [...new Map(entries).values()];
   }
@@ -303,7 +303,7 @@ class ArchiveReader {
   }
 
   async #readDockerListing(): Promise<ArchiveListing> {
-    const entries = await this.#json('manifest.json', dockerManifestShape);
+    const entries = await this.#readJson('manifest.json', dockerManifestShape);
     const images: UnnamedImage[] = [];
     const otherPlatforms: Platform[] = [];
     const entriesById = new Map<string, (typeof entries)[number]>();
@@ -364,16 +364,16 @@ class ArchiveReader {
   }
 
   #createNoImageFailure(platforms: readonly Platform[]): NodeFailure {
-    const platformNames = new Set(platforms.map(platformText).filter((text) => text !== 'unknown/unknown'));
+    const platformNames = new Set(platforms.map(formatPlatform).filter((text) => text !== 'unknown/unknown'));
     if (platformNames.size === 0) return this.#createInvalidFailure('has no images');
-    const advice = `build it with --platform ${platformText(this.#platform)}`;
+    const advice = `build it with --platform ${formatPlatform(this.#platform)}`;
     return this.#createInvalidFailure(
-      `is an image for ${[...platformNames].join(' and ')}, but this node is ${platformText(this.#platform)}: ${advice}`,
+      `is an image for ${[...platformNames].join(' and ')}, but this node is ${formatPlatform(this.#platform)}: ${advice}`,
     );
   }
 
   #readBlob<Value>(descriptor: Descriptor, shape: z.ZodMiniType<Value>): Promise<Value> {
-    return this.#json(this.#requireBlob(descriptor, 'manifest'), shape, descriptor.digest);
+    return this.#readJson(this.#requireBlob(descriptor, 'manifest'), shape, descriptor.digest);
   }
 
   /** Returns the file name of a blob. Throws if the blob does not have the size in the descriptor. */
@@ -386,7 +386,7 @@ class ArchiveReader {
     return name;
   }
 
-  async #json<Value>(name: string, shape: z.ZodMiniType<Value>, digest?: string): Promise<Value> {
+  async #readJson<Value>(name: string, shape: z.ZodMiniType<Value>, digest?: string): Promise<Value> {
     const content = await this.#readContent(name);
     if (digest?.startsWith('sha256:') && computeDigest(content) !== digest) {
       throw this.#createInvalidFailure(`is damaged: the content of ${name} does not match its digest`);
@@ -395,7 +395,7 @@ class ArchiveReader {
   }
 
   #parseJson<Value>(name: string, content: Buffer, shape: z.ZodMiniType<Value>): Value {
-    const result = z.safeParse(shape, parsedJson(content.toString('utf8')));
+    const result = z.safeParse(shape, parseJson(content.toString('utf8')));
     if (result.success) return result.data;
     throw new NodeFailure('BadRequest', `${this.#label} is damaged: ${name} cannot be read`, { cause: result.error });
   }
@@ -412,11 +412,11 @@ class ArchiveReader {
    * last.
    */
   async *#content(listing: string, content: Buffer): AsyncGenerator<Uint8Array> {
-    const sortedMembers = [...this.#members.values()].toSorted((a, b) => a.from - b.from);
-    for (const { name, from, to } of sortedMembers) {
+    const sortedMembers = [...this.#members.values()].toSorted((a, b) => a.startOffset - b.startOffset);
+    for (const { name, startOffset, endOffset } of sortedMembers) {
       if (posix.normalize(name) === listing) continue;
-      for (let offset = from; offset < to; offset += READ_CHUNK_BYTES) {
-        const length = Math.min(READ_CHUNK_BYTES, to - offset);
+      for (let offset = startOffset; offset < endOffset; offset += READ_CHUNK_BYTES) {
+        const length = Math.min(READ_CHUNK_BYTES, endOffset - offset);
         const bytes = await readAt(this.#file, offset, length);
         // The padding after the last file may be missing.
         yield bytes.length === length ? bytes : Buffer.concat([bytes], length);
@@ -425,8 +425,10 @@ class ArchiveReader {
     yield tar([{ type: 'file', path: listing, content, mode: 0o644 }]);
   }
 
-  #createMissingFailure(what: string): NodeFailure {
-    return this.#createInvalidFailure(`is ${this.#isTerminated ? 'incomplete' : 'truncated'}: ${what} is missing`);
+  #createMissingFailure(description: string): NodeFailure {
+    return this.#createInvalidFailure(
+      `is ${this.#isTerminated ? 'incomplete' : 'truncated'}: ${description} is missing`,
+    );
   }
 
   #createInvalidFailure(problem: string): NodeFailure {
@@ -440,7 +442,7 @@ export function expansionMessage(label: string, limit: number): string {
   return `${label} expands to more than ${decimalSize(limit)}, which is out of proportion to its size: ${advice}`;
 }
 
-const platformText = ({ os, architecture }: Platform): string => `${os || 'linux'}/${architecture || 'unknown'}`;
+const formatPlatform = ({ os, architecture }: Platform): string => `${os || 'linux'}/${architecture || 'unknown'}`;
 
 const computeDigest = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 

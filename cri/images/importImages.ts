@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { findProgram } from '../../host/program.ts';
 import type { Cri } from '../client/calls.ts';
 import type { Pause } from '../managed/containerd/process.ts';
@@ -103,7 +103,7 @@ export async function runtimeConfig(
   signal: AbortSignal,
 ): Promise<z.infer<typeof configShape>> {
   const { info } = await cri.status({ verbose: true }, { signal });
-  const result = z.safeParse(configShape, parsedJson(lookUp(info, 'config') ?? ''));
+  const result = z.safeParse(configShape, parseJson(lookUp(info, 'config') ?? ''));
   return result.success ? result.data : {};
 }
 

@@ -7,7 +7,7 @@ import { readAt, TarError, type TarInput, walkTar } from './tarMembers.ts';
 interface StoredLayer {
   readonly file: FileHandle;
   /** Position in the file, in bytes. */
-  readonly at: number;
+  readonly offset: number;
   readonly size: number;
 }
 
@@ -19,17 +19,17 @@ const MAGIC_BYTES = 4;
  * counting above `limit`, so that a decompression bomb does not take longer. If a layer is not a tar archive, returns
  * the number of its bytes and leaves it to containerd to report the error.
  */
-export async function measureLayerSize({ file, at, size }: StoredLayer, limit: number): Promise<number> {
-  const magic = await readAt(file, at, Math.min(MAGIC_BYTES, size));
+export async function measureLayerSize({ file, offset, size }: StoredLayer, limit: number): Promise<number> {
+  const magic = await readAt(file, offset, Math.min(MAGIC_BYTES, size));
   const decompressors = createDecompressors(magic);
   if (decompressors === undefined) {
     return measureTar(
-      { size, read: (position, length) => readAt(file, at + position, Math.min(length, size - position)) },
+      { size, read: (position, length) => readAt(file, offset + position, Math.min(length, size - position)) },
       limit,
     );
   }
   // Do not use a stream of the file handle, because destroying the stream would close the handle.
-  const compressedStream = Readable.from(readLayer({ file, at, size }));
+  const compressedStream = Readable.from(readLayer({ file, offset, size }));
   const decompressedStream = decompressors.at(-1) ?? decompressors[0];
   // A damaged layer ends the stream early. containerd reports the damage when it unpacks the layer.
   pipeline([compressedStream, ...decompressors], () => {});
@@ -43,7 +43,7 @@ export async function measureLayerSize({ file, at, size }: StoredLayer, limit: n
   }
 }
 
-async function* readLayer({ file, at, size }: StoredLayer): AsyncGenerator<Buffer> {
+async function* readLayer({ file, offset: at, size }: StoredLayer): AsyncGenerator<Buffer> {
   for (let offset = 0; offset < size; offset += READ_CHUNK_BYTES) {
     yield await readAt(file, at + offset, Math.min(READ_CHUNK_BYTES, size - offset));
   }
@@ -53,8 +53,8 @@ async function* readLayer({ file, at, size }: StoredLayer): AsyncGenerator<Buffe
 async function measureTar(input: TarInput, limit: number): Promise<number> {
   let totalBytes = 0;
   try {
-    for await (const { from, to, size, extractedSize } of walkTar(input)) {
-      totalBytes += to - from + extractedSize - size;
+    for await (const { startOffset, endOffset, size, extractedSize } of walkTar(input)) {
+      totalBytes += endOffset - startOffset + extractedSize - size;
       if (totalBytes > limit) break;
     }
   } catch (error) {

@@ -9,9 +9,9 @@ import { MAX_POLLS, POLL_INTERVAL_MS, requireCtr, runCtrImages } from './importI
 
 /** The names that a request removes, and the names that remain. */
 export interface NamesToRemove {
-  readonly removed: readonly string[];
+  readonly removedNames: readonly string[];
   /** Remaining names. Empty if the image itself is removed. */
-  readonly left: readonly string[];
+  readonly remainingNames: readonly string[];
 }
 
 /**
@@ -28,7 +28,7 @@ export function namesToRemove(
   const matchingName =
     names.find((candidate) => candidate === normalizedName) ?? (names.length === 1 ? names[0] : undefined);
   if (matchingName === undefined) {
-    if (matchesId(name, id)) return { removed: names, left: [] };
+    if (matchesId(name, id)) return { removedNames: names, remainingNames: [] };
     throw new NodeFailure(
       'BadRequest',
       `image "${name}" has the names ${names.join(', ')}: use one of these, or its ID`,
@@ -39,7 +39,7 @@ export function namesToRemove(
   const isRemoved = (candidate: string) =>
     candidate === matchingName ||
     (isLastTag && repoDigests.includes(candidate) && repositoryName(candidate) === repository);
-  return { removed: names.filter(isRemoved), left: names.filter((candidate) => !isRemoved(candidate)) };
+  return { removedNames: names.filter(isRemoved), remainingNames: names.filter((candidate) => !isRemoved(candidate)) };
 }
 
 /** Whether a name is a prefix of the image's ID. */
@@ -73,21 +73,21 @@ interface RemovalInput {
  * image. On CRI-O, RemoveImage removes only the given name.
  */
 export async function removeNames(
-  { removed, left }: NamesToRemove,
+  { removedNames, remainingNames }: NamesToRemove,
   { cri, endpoint, pause, signal }: RemovalInput,
 ): Promise<void> {
   const { runtimeName } = await cri.version({ version: 'v1' }, { signal });
   if (runtimeName === 'cri-o') {
-    for (const name of removed) await cri.removeImage({ image: imageSpec(name) }, { signal });
+    for (const name of removedNames) await cri.removeImage({ image: imageSpec(name) }, { signal });
     return;
   }
   if (runtimeName !== 'containerd') {
-    const problem = `${runtimeName} cannot remove ${removed.join(' and ')} without ${left.join(', ')}`;
+    const problem = `${runtimeName} cannot remove ${removedNames.join(' and ')} without ${remainingNames.join(', ')}`;
     throw new NodeFailure('Unimplemented', `${problem}: remove the image by its ID, or use the tools of that runtime`);
   }
   await requireCtr('removes single names');
-  await runCtrImages(endpoint, ['rm', ...removed], { signal });
-  for (const name of removed) await waitUntilRemoved(name, { cri, pause, signal });
+  await runCtrImages(endpoint, ['rm', ...removedNames], { signal });
+  for (const name of removedNames) await waitUntilRemoved(name, { cri, pause, signal });
 }
 
 /** Waits until the CRI no longer lists the name, because pods that are started afterwards must not use it. */

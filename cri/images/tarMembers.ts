@@ -13,11 +13,11 @@ export interface TarMember {
   /** Size in bytes of the extracted file. It exceeds the size of the content if the file is sparse. */
   readonly extractedSize: number;
   /** Position of the first byte of the member, including headers for long names. */
-  readonly from: number;
+  readonly startOffset: number;
   /** Position of the content. */
   readonly contentOffset: number;
   /** Position after the last byte of the member, including the padding. */
-  readonly to: number;
+  readonly endOffset: number;
 }
 
 /**
@@ -94,7 +94,7 @@ export async function listTarMembers(file: FileHandle): Promise<TarMembers> {
 /** Yields the members in order. Throws a `TarError` like `listTarMembers`. */
 export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<TarMembers, 'isTerminated'>> {
   let overrides: PaxOverrides = {};
-  let from = 0;
+  let startOffset = 0;
   let offset = 0;
   const readBlock = createBlockReader(input);
   for (;;) {
@@ -111,9 +111,9 @@ export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<
       isExtended = (await readBlock(contentOffset))[EXTENDED_FLAG_OFFSET] === 1;
     }
     const size = overrides.size ?? header.size;
-    const to = contentOffset + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+    const endOffset = contentOffset + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
     if (contentOffset + size > input.size) throw createTruncatedError(input.size);
-    offset = to;
+    offset = endOffset;
     if (header.type === 'L' || header.type === 'K' || header.type === 'x' || header.type === 'g') {
       if (size > MAX_HEADER_BYTES) throw new TarError(`is damaged: a header of ${size} bytes at byte ${contentOffset}`);
       const content = await input.read(contentOffset, size);
@@ -131,12 +131,12 @@ export async function* walkTar(input: TarInput): AsyncGenerator<TarMember, Pick<
       linkTarget,
       size,
       extractedSize,
-      from,
+      startOffset,
       contentOffset,
-      to,
+      endOffset,
     };
     overrides = {};
-    from = to;
+    startOffset = endOffset;
   }
 }
 

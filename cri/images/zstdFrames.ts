@@ -8,7 +8,7 @@ const MAGIC_BYTES = 4;
 const BLOCK_HEADER_BYTES = 3;
 const CHECKSUM_BYTES = 4;
 /** Type of a block that stores a single byte, which is repeated. */
-const RLE = 1;
+const RLE_BLOCK_TYPE = 1;
 
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) === SKIPPABLE_MAGIC;
 
@@ -40,17 +40,17 @@ const contentPart = (bytes: number, parseNext: FramePart['parseNext']): FramePar
   parseNext,
   isHeader: false,
 });
-const lastPart = (bytes: number): FramePart => contentPart(bytes, () => undefined);
+const lastContentPart = (bytes: number): FramePart => contentPart(bytes, () => undefined);
 
 /** Returns the first part of a frame (RFC 8878, section 3.1). */
-const framePart = (): FramePart =>
+const firstFramePart = (): FramePart =>
   headerPart(MAGIC_BYTES, (bytes) => {
     const magic = bytes.readUInt32LE();
-    if (isSkippable(magic)) return headerPart(4, (size) => lastPart(size.readUInt32LE()));
+    if (isSkippable(magic)) return headerPart(4, (size) => lastContentPart(size.readUInt32LE()));
     // For any other magic number, the decompressor reports the error.
     return magic === FRAME_MAGIC
       ? headerPart(1, ([descriptor = 0]) => frameHeaderPart(descriptor))
-      : lastPart(Number.POSITIVE_INFINITY);
+      : lastContentPart(Number.POSITIVE_INFINITY);
   });
 
 function frameHeaderPart(descriptor: number): FramePart {
@@ -64,8 +64,8 @@ function frameHeaderPart(descriptor: number): FramePart {
 const blockPart = (trailerBytes: number): FramePart =>
   headerPart(BLOCK_HEADER_BYTES, (bytes) => {
     const blockHeader = bytes.readUIntLE(0, BLOCK_HEADER_BYTES);
-    const size = ((blockHeader >> 1) & 3) === RLE ? 1 : blockHeader >> 3;
-    return blockHeader & 1 ? lastPart(size + trailerBytes) : contentPart(size, () => blockPart(trailerBytes));
+    const size = ((blockHeader >> 1) & 3) === RLE_BLOCK_TYPE ? 1 : blockHeader >> 3;
+    return blockHeader & 1 ? lastContentPart(size + trailerBytes) : contentPart(size, () => blockPart(trailerBytes));
   });
 
 /**
@@ -73,7 +73,7 @@ const blockPart = (trailerBytes: number): FramePart =>
  * frame in the same chunk, although content may have many frames, e.g. the output of `pzstd` and seekable layers.
  */
 export class ZstdFrameSplitter extends Transform {
-  #currentPart = framePart();
+  #currentPart = firstFramePart();
   #remainingBytes = MAGIC_BYTES;
   #header: Buffer = Buffer.alloc(0);
 
@@ -104,7 +104,7 @@ export class ZstdFrameSplitter extends Transform {
     while (this.#remainingBytes === 0) {
       const nextPart = this.#currentPart.parseNext(this.#header);
       hasEnded ||= nextPart === undefined;
-      this.#currentPart = nextPart ?? framePart();
+      this.#currentPart = nextPart ?? firstFramePart();
       this.#remainingBytes = this.#currentPart.bytes;
       this.#header = Buffer.alloc(0);
     }

@@ -65,7 +65,7 @@ export async function canLowerOomScore(): Promise<boolean> {
 const TRIAL_DIRECTORY_PREFIX = 'overlay-trial-';
 
 /** Removes the directories and mounts of interrupted mount trials. */
-async function removeTrials(directory: string): Promise<void> {
+async function removeMountTrials(directory: string): Promise<void> {
   const trialDirectories = (await readdir(directory)).filter((name) => name.startsWith(TRIAL_DIRECTORY_PREFIX));
   for (const trial of trialDirectories.map((name) => join(directory, name))) {
     // Ignore errors, because the directory may not be mounted, and a leftover directory does no harm.
@@ -79,7 +79,7 @@ async function removeTrials(directory: string): Promise<void> {
  * e.g. not on another overlay.
  */
 export async function chooseSnapshotter(directory: string, signal: AbortSignal): Promise<'overlayfs' | 'native'> {
-  await removeTrials(directory);
+  await removeMountTrials(directory);
   const trialDirectory = await mkdtemp(join(directory, TRIAL_DIRECTORY_PREFIX));
   const trialPath = (name: string) => join(trialDirectory, name);
   try {

@@ -15,7 +15,7 @@ export function createRuntimeContext(
   events: EventStreams,
   stall: Stall,
 ): RuntimeContext {
-  const { clock, random = seededRandom(1), absentStopsFail: failsAbsentStops = false, onEffect } = options;
+  const { clock, random = seededRandom(1), absentStopsFail: rejectsAbsentStops = false, onEffect } = options;
   const getLatency = resolveLatency(options.latency);
   return {
     clock,
@@ -23,7 +23,7 @@ export function createRuntimeContext(
     onEffect,
     generateId: createIdGenerator(random),
     generatePid: createPidGenerator(FIRST_PID),
-    failsAbsentStops,
+    rejectsAbsentStops,
     reportsContainerUsers: options.features?.supplementalGroupsPolicy === true,
     runtimeHandlers: options.handlers,
     getLatency,

@@ -104,7 +104,7 @@ function containerEvents(
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const stopWaiting = () => {
+    const stopListening = () => {
       unsubscribe();
       resolve();
     };
@@ -114,12 +114,12 @@ function containerEvents(
         if (isExit(event)) onEvent({ containerId: event.id, createdAt: event.at === 0 ? undefined : event.at });
       },
       onBreak: (error) => {
-        signal.removeEventListener('abort', stopWaiting);
+        signal.removeEventListener('abort', stopListening);
         reject(runtimeFailure('GetContainerEvents', error));
       },
     });
     if (!runtime.isUp) return;
-    signal.addEventListener('abort', stopWaiting, { once: true });
+    signal.addEventListener('abort', stopListening, { once: true });
     onOpen();
   });
 }

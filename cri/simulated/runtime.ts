@@ -162,7 +162,7 @@ export class SimulatedRuntime {
   }
 
   /** Restarts the runtime. By default, containers keep running. */
-  restart({ keepContainers = true, forget, rename, recall = false, ...doubts }: RestartOptions = {}): void {
+  restart({ keepContainers = true, forget, rename, recall = false, ...recoveryFaults }: RestartOptions = {}): void {
     this.down();
     // A reboot thaws the lists, because it resolves the problem that made them stale.
     if (!keepContainers) this.listResults.thaw();
@@ -175,7 +175,7 @@ export class SimulatedRuntime {
         { records: this.#records, nameRegistries: this.#nameRegistries, listResults: this.listResults },
         rename,
       );
-    for (const container of this.#records.containers.values()) container.recover(this.clock.now(), doubts);
+    for (const container of this.#records.containers.values()) container.recover(this.clock.now(), recoveryFaults);
     this.#lifetime = new AbortController();
   }
 
@@ -214,7 +214,7 @@ export class SimulatedRuntime {
   }
 
   /** Sets the memory usage of a container in bytes. */
-  useMemory(id: string, bytes: number): void {
+  setMemoryUsage(id: string, bytes: number): void {
     this.#requireContainer(id).memoryBytes = bytes;
   }
 

@@ -14,7 +14,7 @@ export interface RuntimeContext {
   readonly generateId: () => string;
   readonly generatePid: () => number;
   /** Whether stopping a missing object fails with NOT_FOUND. */
-  readonly failsAbsentStops: boolean;
+  readonly rejectsAbsentStops: boolean;
   /** Whether containers report the user of their process. This is the feature `supplementalGroupsPolicy`. */
   readonly reportsContainerUsers: boolean;
   /** Names of the runtime handlers. If undefined, any name is accepted. */

@@ -47,7 +47,7 @@ export class FrameReader {
       return this.#startFrame(parseFrameHeader(this.#takeBufferedBytes()));
     }
     this.#currentFrame.remainingBytes -= bytes.length;
-    return this.#currentFrame.remainingBytes > 0 ? undefined : this.#completeControl(this.#currentFrame);
+    return this.#currentFrame.remainingBytes > 0 ? undefined : this.#completeControlFrame(this.#currentFrame);
   }
 
   #startFrame(head: FrameHeader): Frame | undefined {
@@ -58,7 +58,7 @@ export class FrameReader {
     this.#currentFrame = currentFrame;
     if (head.length > 0) return undefined;
     return currentFrame.isControl
-      ? this.#completeControl(currentFrame)
+      ? this.#completeControlFrame(currentFrame)
       : this.#consumeData(currentFrame, new Uint8Array());
   }
 
@@ -70,7 +70,7 @@ export class FrameReader {
     return { type: 'data', streamId: currentFrame.streamId, fin: currentFrame.fin && isLastChunk, data };
   }
 
-  #completeControl({ type, flags }: CurrentFrame & { isControl: true }): Frame | undefined {
+  #completeControlFrame({ type, flags }: CurrentFrame & { isControl: true }): Frame | undefined {
     this.#currentFrame = undefined;
     return parseControlFrame(type, flags, this.#takeBufferedBytes());
   }

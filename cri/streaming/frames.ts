@@ -67,7 +67,7 @@ const UNIDIRECTIONAL_FLAG = 2;
 const CLEAR_SETTINGS_FLAG = 1;
 const STREAM_ID_MASK = 0x7fff_ffff;
 
-function encodeControl(
+function encodeControlFrame(
   type: ControlFrame['type'],
   flags: number,
   payloadWords: readonly number[],
@@ -89,7 +89,7 @@ function encodeControl(
 function encodeSynStream({ streamId, associatedId, priority, fin, unidirectional, block }: SynStream): Buffer {
   const flags = (fin ? FIN : 0) | (unidirectional ? UNIDIRECTIONAL_FLAG : 0);
   const priorityAndSlot = Buffer.from([priority << 5, 0]);
-  return encodeControl('synStream', flags, [streamId, associatedId], Buffer.concat([priorityAndSlot, block]));
+  return encodeControlFrame('synStream', flags, [streamId, associatedId], Buffer.concat([priorityAndSlot, block]));
 }
 
 export function encodeFrame(frame: Frame): Buffer {
@@ -100,19 +100,19 @@ export function encodeFrame(frame: Frame): Buffer {
       return encodeSynStream(frame);
     case 'synReply':
     case 'headers':
-      return encodeControl(frame.type, frame.fin ? FIN : 0, [frame.streamId], frame.block);
+      return encodeControlFrame(frame.type, frame.fin ? FIN : 0, [frame.streamId], frame.block);
     case 'rstStream':
-      return encodeControl(frame.type, 0, [frame.streamId, frame.status]);
+      return encodeControlFrame(frame.type, 0, [frame.streamId, frame.status]);
     case 'settings': {
       const entries = frame.entries.flatMap(({ id, flags, value }) => [(flags << 24) | id, value]);
-      return encodeControl(frame.type, frame.clear ? CLEAR_SETTINGS_FLAG : 0, [frame.entries.length, ...entries]);
+      return encodeControlFrame(frame.type, frame.clear ? CLEAR_SETTINGS_FLAG : 0, [frame.entries.length, ...entries]);
     }
     case 'ping':
-      return encodeControl(frame.type, 0, [frame.id]);
+      return encodeControlFrame(frame.type, 0, [frame.id]);
     case 'goAway':
-      return encodeControl(frame.type, 0, [frame.lastStreamId, frame.status]);
+      return encodeControlFrame(frame.type, 0, [frame.lastStreamId, frame.status]);
     case 'windowUpdate':
-      return encodeControl(frame.type, 0, [frame.streamId, frame.delta]);
+      return encodeControlFrame(frame.type, 0, [frame.streamId, frame.delta]);
   }
 }
 
@@ -162,12 +162,12 @@ export function parseControlFrame(type: number, flags: number, payload: Buffer):
   if (name === undefined || least === undefined) return undefined;
   if (payload.length < least || payload.length > most)
     throw protocolFailure(`a frame of the type ${name} has ${payload.length} bytes, expected ${least}`);
-  const frame = parseFields(name, flags, payload);
+  const frame = parsePayload(name, flags, payload);
   if ('streamId' in frame && frame.streamId === 0) throw protocolFailure(`a frame of the type ${name} names no stream`);
   return frame;
 }
 
-function parseFields(type: ControlFrame['type'], flags: number, payload: Buffer): ControlFrame {
+function parsePayload(type: ControlFrame['type'], flags: number, payload: Buffer): ControlFrame {
   const firstWord = payload.readUInt32BE(0);
   const readSecondWord = () => payload.readUInt32BE(4);
   const streamId = firstWord & STREAM_ID_MASK;

@@ -37,7 +37,7 @@ export interface CommandStreams {
    * Terminal of the command. `followSize` calls its argument with the current size and after each change, until the
    * returned function is called. Undefined if the command has no terminal.
    */
-  readonly tty?: { followSize(tell: (size: TerminalSize) => void): () => void } | undefined;
+  readonly tty?: { followSize(onSize: (size: TerminalSize) => void): () => void } | undefined;
 }
 
 /** Time limit in milliseconds for opening the streams. The peer has the same limit. */
@@ -119,7 +119,7 @@ async function waitForExitCode(connection: SpdyConnection, status: string): Prom
   if (status !== '') return parseCommandStatus(status);
   // Wait for the connection to close, because the peer closes the streams first and only the connection reports the
   // error.
-  const error = await Promise.race([connection.ended, delay(OPEN_TIMEOUT_MS)]);
+  const error = await Promise.race([connection.closePromise, delay(OPEN_TIMEOUT_MS)]);
   throw error ?? createConnectionClosedFailure('it was not told how the command has ended');
 }
 

@@ -17,7 +17,7 @@ export const MAX_STREAMS = 256;
 /** Time limit in milliseconds for sending the last bytes when this side closes a connection. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-const MAX_ID = 0x7fff_ffff;
+const MAX_STREAM_ID = 0x7fff_ffff;
 
 export interface SpdyOptions {
   readonly role: 'client' | 'server';
@@ -32,7 +32,7 @@ export interface SpdyOptions {
  */
 export class SpdyConnection {
   /** Resolves when the connection has closed, with the error if there was one. */
-  readonly ended: Promise<Error | undefined>;
+  readonly closePromise: Promise<Error | undefined>;
   readonly #closeResult = Promise.withResolvers<Error | undefined>();
   readonly #socket: Duplex;
   readonly #options: SpdyOptions;
@@ -41,7 +41,7 @@ export class SpdyConnection {
   readonly #decompressor = headerDecompressor();
   readonly #streams = new Map<number, SpdyStream>();
   readonly #pendingPings = new Map<number, PromiseWithResolvers<void>>();
-  readonly #streamWire: StreamTransport;
+  readonly #streamTransport: StreamTransport;
   /** Pending while the socket's buffer is full. Undefined otherwise. */
   #drainPromise: PromiseWithResolvers<void> | undefined;
   #state: 'open' | 'leaving' | 'over' = 'open';
@@ -53,8 +53,8 @@ export class SpdyConnection {
     this.#socket = socket;
     this.#options = options;
     this.#nextStreamId = this.#nextPingId = options.role === 'client' ? 1 : 2;
-    this.ended = this.#closeResult.promise;
-    this.#streamWire = {
+    this.closePromise = this.#closeResult.promise;
+    this.#streamTransport = {
       data: (streamId, data, fin) => this.#sendFrame({ type: 'data', streamId, data, fin }),
       reset: (streamId, status) => this.#sendFrame({ type: 'rstStream', streamId, status }),
       release: (streamId) => void this.#streams.delete(streamId),
@@ -66,7 +66,7 @@ export class SpdyConnection {
 
   /** Opens a stream and waits until the peer has accepted it. */
   async open(headers: Headers): Promise<SpdyStream> {
-    if (this.#state !== 'open' || this.#nextStreamId > MAX_ID) throw createConnectionClosedFailure();
+    if (this.#state !== 'open' || this.#nextStreamId > MAX_STREAM_ID) throw createConnectionClosedFailure();
     const streamId = this.#nextStreamId;
     this.#nextStreamId += 2;
     const stream = this.#addStream(streamId, headers);
@@ -80,7 +80,7 @@ export class SpdyConnection {
   /** Sends a ping and waits for the response. Rejects if the connection closes first. */
   async ping(): Promise<void> {
     const id = this.#nextPingId;
-    this.#nextPingId = id + 2 > MAX_ID ? id % 2 || 2 : id + 2;
+    this.#nextPingId = id + 2 > MAX_STREAM_ID ? id % 2 || 2 : id + 2;
     const pongPromise = Promise.withResolvers<void>();
     this.#pendingPings.set(id, pongPromise);
     await this.#sendFrame({ type: 'ping', id });
@@ -179,7 +179,7 @@ export class SpdyConnection {
   }
 
   #addStream(streamId: number, headers: Headers): SpdyStream {
-    const stream = new SpdyStream(streamId, headers, this.#streamWire);
+    const stream = new SpdyStream(streamId, headers, this.#streamTransport);
     // The user of the stream handles the error. Without this listener, an error of an unused stream would crash the
     // process.
     stream.on('error', () => {});

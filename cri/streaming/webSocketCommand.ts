@@ -7,7 +7,7 @@ import { type Duplex, PassThrough, Writable } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { runRemoteCommand, type TerminalSize } from './remoteCommand.ts';
 import type { SpdyConnection } from './spdyConnection.ts';
 
@@ -177,6 +177,6 @@ const channelWriter = (webSocket: WebSocket, channel: number): Writable =>
 const terminalSizeSchema = z.object({ Width: z.number(), Height: z.number() });
 
 function parseSize(data: Buffer): TerminalSize | undefined {
-  const { success, data: size } = z.safeParse(terminalSizeSchema, parsedJson(String(data)));
+  const { success, data: size } = z.safeParse(terminalSizeSchema, parseJson(String(data)));
   return success ? size : undefined;
 }

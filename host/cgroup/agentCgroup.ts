@@ -36,7 +36,7 @@ export function readAgentCgroup(): string | undefined {
 const configuredPath = (name: string): string => normalize(`/${name}`).slice(1);
 
 /** Whether this process is in the cgroup. */
-export const isAgentIn = (name: string, current = readAgentCgroup()): boolean => current === configuredPath(name);
+export const isAgentInCgroup = (name: string, current = readAgentCgroup()): boolean => current === configuredPath(name);
 
 interface MoveOptions {
   readonly hierarchies: readonly Hierarchy[];
@@ -49,7 +49,7 @@ interface MoveOptions {
  * (`ensureProcessInContainerWithOOMScore` in `pkg/kubelet/cm/container_manager_linux.go`). Returns an error message, or
  * undefined on success.
  */
-export async function moveAgentTo(
+export async function moveAgentToCgroup(
   name: string,
   { hierarchies, cgroupfs = hostCgroupfs, pid = process.pid }: MoveOptions,
 ): Promise<string | undefined> {

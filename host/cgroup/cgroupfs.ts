@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { defaultIfMissing } from '../files/fileErrors.ts';
+import { defaultIfUnreadable } from '../files/fileErrors.ts';
 
 /** The kernel's cgroupfs or a simulation of it. Paths are absolute. Failures are errors of system calls. */
 export interface Cgroupfs {
@@ -49,7 +49,7 @@ export const hostCgroupfs: Cgroupfs = {
     return entries.flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []));
   },
   kill: killProcesses,
-  processName: (pid) => attempt(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()) ?? 'just exited',
+  processName: (pid) => undefinedOnError(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()) ?? 'just exited',
 };
 
 /**
@@ -60,12 +60,12 @@ function killProcesses(directory: string): number[] {
   const processes = readProcesses(directory);
   for (const pid of processes) {
     // Ignore the error, because the process has exited or cannot be killed. The next read of the file shows which.
-    attempt(() => process.kill(pid, 'SIGKILL'));
+    undefinedOnError(() => process.kill(pid, 'SIGKILL'));
   }
   // On v1, a frozen process exits only after it is thawed. The flag avoids creating the file where it does not exist:
   // in hierarchies of other controllers, on v2, and in removed cgroups.
   if (processes.length > 0) {
-    attempt(() => writeFileSync(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }));
+    undefinedOnError(() => writeFileSync(join(directory, 'freezer.state'), 'THAWED', { flag: 'r+' }));
   }
   return processes;
 }
@@ -81,12 +81,12 @@ function undefinedIfUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    return defaultIfMissing(undefined)(error);
+    return defaultIfUnreadable(undefined)(error);
   }
 }
 
 /** Calls a function and returns undefined if it throws. */
-function attempt<T>(operation: () => T): T | undefined {
+function undefinedOnError<T>(operation: () => T): T | undefined {
   try {
     return operation();
   } catch {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
+import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 
 /**
  * The cgroups of a node's pods (C25). If the host forbids changes, the calls do nothing and pods do not fail. Retries
@@ -11,7 +11,7 @@ export interface Cgroups {
    * other agents are in the tree, shared cgroups are not changed. Fails with `FailedNodeAllocatableEnforcement`.
    * Idempotent.
    */
-  setUp(): Promise<CgroupSetUp>;
+  setUp(): Promise<CgroupSetup>;
   /** Creates the cgroup of a pod with its limits. An existing one is not changed. */
   prepare(pod: Pod): Promise<void>;
   /**

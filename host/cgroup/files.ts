@@ -100,11 +100,11 @@ export async function raiseLimits(cgroup: Cgroup, limits: CgroupLimits): Promise
 async function forEachFile(
   { hierarchies }: Cgroup,
   limits: CgroupLimits,
-  process: (file: CgroupFile) => Promise<void>,
+  processFile: (file: CgroupFile) => Promise<void>,
 ): Promise<void> {
   const files = cgroupFiles(limits, (controller) => findHierarchy(hierarchies, controller)?.version);
   const processSequentially = async (controllerFiles: readonly CgroupFile[]) => {
-    for (const file of controllerFiles) await process(file);
+    for (const file of controllerFiles) await processFile(file);
   };
   await settleAll([...Map.groupBy(files, ({ controller }) => controller).values()].map(processSequentially));
 }

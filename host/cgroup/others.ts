@@ -24,10 +24,10 @@ interface SharedCgroups {
   /** Returns a message with the reason and the remedy. Undefined if the cgroups are not shared. */
   sharedMessage(): string | undefined;
   /** Records that a pod's cgroup belongs to this agent. */
-  addOwn(uid: string): void;
+  recordOwnPod(uid: string): void;
   forget(uid: string): void;
   /** Records that this agent created a shared cgroup. */
-  addCreated(path: string): void;
+  recordCreatedCgroup(path: string): void;
   /**
    * Whether a cgroup may be changed. If the tree contains pods of other agents, only cgroups that this agent created
    * and that contain none of these pods may be changed.
@@ -51,9 +51,9 @@ export function sharedCgroups(tree: SharedTree): SharedCgroups {
       foreignPaths.length === 0
         ? undefined
         : describeSharing(cgroupPath(['kubepods'], tree.parentCgroup), foreignPaths),
-    addOwn: ownNames.add,
+    recordOwnPod: ownNames.add,
     forget: ownNames.remove,
-    addCreated: (path) => void createdPaths.add(path),
+    recordCreatedCgroup: (path) => void createdPaths.add(path),
     mayChange: (path) => {
       if (foreignPaths.length === 0) return true;
       return (
@@ -65,19 +65,19 @@ export function sharedCgroups(tree: SharedTree): SharedCgroups {
 }
 
 /** Names of cgroups that belong to this agent's pods. */
-interface OwnNames {
+interface OwnCgroupNames {
   has(name: string): boolean;
   add(uid: string): void;
   remove(uid: string): void;
   /**
    * Accepts the existing cgroups of the pods with these UIDs as this agent's own, because an earlier run created them.
    */
-  confirm(foundPods: readonly FoundPodCgroup[], uids: readonly string[]): void;
+  confirm(podCgroups: readonly ListedPodCgroup[], uids: readonly string[]): void;
   /** Drops accepted cgroups that no longer exist. If a cgroup reappears, it must be confirmed again. */
-  prune(foundPods: readonly FoundPodCgroup[]): void;
+  prune(podCgroups: readonly ListedPodCgroup[]): void;
 }
 
-function trackOwnNames({ parentCgroup }: SharedTree): OwnNames {
+function trackOwnNames({ parentCgroup }: SharedTree): OwnCgroupNames {
   const addedNames = new Set<string>();
   let confirmedNames: ReadonlySet<string> = new Set();
   const podCgroupNames = (uid: string): string[] =>
@@ -90,27 +90,29 @@ function trackOwnNames({ parentCgroup }: SharedTree): OwnNames {
     remove: (uid) => {
       for (const name of podCgroupNames(uid)) addedNames.delete(name);
     },
-    confirm: (foundPods, uids) => {
+    confirm: (podCgroups, uids) => {
       const names = new Set(uids.flatMap(podCgroupNames));
-      confirmedNames = new Set(foundPods.flatMap(({ name }) => (names.has(name) ? [name] : [])));
+      confirmedNames = new Set(podCgroups.flatMap(({ name }) => (names.has(name) ? [name] : [])));
     },
-    prune: (foundPods) => {
+    prune: (podCgroups) => {
       if (confirmedNames.size > 0)
-        confirmedNames = new Set(foundPods.flatMap(({ name }) => (confirmedNames.has(name) ? [name] : [])));
+        confirmedNames = new Set(podCgroups.flatMap(({ name }) => (confirmedNames.has(name) ? [name] : [])));
     },
   };
 }
 
 /** Returns the paths of pod cgroups that do not belong to this agent. */
-async function findForeignCgroups(tree: SharedTree, ownNames: OwnNames): Promise<readonly string[]> {
-  const podCgroups = SHARED_CGROUPS.flatMap((names) => findPods(names, tree));
+async function findForeignCgroups(tree: SharedTree, ownNames: OwnCgroupNames): Promise<readonly string[]> {
+  const podCgroups = SHARED_CGROUPS.flatMap((names) => listPodCgroups(names, tree));
   ownNames.prune(podCgroups);
   if (podCgroups.every(({ name }) => ownNames.has(name))) return [];
   ownNames.confirm(podCgroups, await tree.listOwnPods());
   const foreignPods = podCgroups.filter(({ name }) => !ownNames.has(name));
   // Ignore cgroups that have disappeared, because they may belong to a pod of this agent that was removed after they
   // were listed. The directory of a pod, which identifies its owner, is removed after its cgroup.
-  const remainingPaths = new Set(SHARED_CGROUPS.flatMap((names) => findPods(names, tree)).map(({ path }) => path));
+  const remainingPaths = new Set(
+    SHARED_CGROUPS.flatMap((names) => listPodCgroups(names, tree)).map(({ path }) => path),
+  );
   return foreignPods.flatMap(({ path }) => (remainingPaths.has(path) ? [path] : []));
 }
 
@@ -123,13 +125,16 @@ function describeSharing(cgroup: string, foreignPaths: readonly string[]): strin
   return `${cgroup} contains ${description} that this agent did not create: is a kubelet using the same cgroup root? Until they are gone, the limits of all pods and of the QoS classes are not set; set cgroupRoot in the configuration to separate the pods of this agent`;
 }
 
-interface FoundPodCgroup {
+interface ListedPodCgroup {
   /** Name as passed to the runtime. For systemd, the name of the slice. */
   readonly name: string;
   readonly path: string;
 }
 
-function findPods(names: readonly string[], { cgroupfs, parentCgroup, hierarchies }: SharedTree): FoundPodCgroup[] {
+function listPodCgroups(
+  names: readonly string[],
+  { cgroupfs, parentCgroup, hierarchies }: SharedTree,
+): ListedPodCgroup[] {
   const path = relativePath(cgroupPath(names, parentCgroup));
   const root = findHierarchy(hierarchies, 'cpu')?.root ?? hierarchies[0]?.root;
   if (root === undefined) return [];

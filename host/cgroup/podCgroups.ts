@@ -3,13 +3,13 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
-import { type CgroupLocation, type CgroupSetUp, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
+import { type CgroupLocation, type CgroupSetup, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import {
   type CgroupLimits,
   type CgroupRules,
   nodeCgroupLimits,
   podCgroupLimits,
-  tierCgroupLimits,
+  qosCgroupLimits,
 } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import { isForbidden } from '../files/fileErrors.ts';
@@ -78,7 +78,7 @@ export class PodCgroups implements Cgroups {
     this.#sharedCgroups = sharedCgroups(this.#parts);
   }
 
-  async setUp(): Promise<CgroupSetUp> {
+  async setUp(): Promise<CgroupSetup> {
     const { parentCgroup } = this.#parts;
     await this.#runUnlessForbidden(async () => {
       await this.#ensureParents();
@@ -105,7 +105,7 @@ export class PodCgroups implements Cgroups {
   prepare(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
     const preparation = this.#runForPod(async () => {
-      this.#sharedCgroups.addOwn(uid);
+      this.#sharedCgroups.recordOwnPod(uid);
       await this.#ensureParents();
       this.#podSpecs.set(uid, pod.spec);
       const createOnce = async () => {
@@ -225,11 +225,11 @@ export class PodCgroups implements Cgroups {
   async #createParents(): Promise<void> {
     const { enforcedLimits, rules } = this.#parts;
     if (!this.#sharedCgroups.isShared()) {
-      const { wasThere: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits));
+      const { hadLimits: existed } = await this.#createWithLimits(ALL_PODS_CGROUP, nodeCgroupLimits(enforcedLimits));
       this.#isEnforced = !existed;
     }
     for (const tier of QOS_CLASSES)
-      await this.#createWithLimits([...ALL_PODS_CGROUP, tier], tierCgroupLimits(tier, this.#podSpecs.values(), rules));
+      await this.#createWithLimits([...ALL_PODS_CGROUP, tier], qosCgroupLimits(tier, this.#podSpecs.values(), rules));
   }
 
   /**
@@ -251,7 +251,7 @@ export class PodCgroups implements Cgroups {
   readonly #updateShares = coalesceCalls(async (): Promise<void> => {
     const burstableNames = [...ALL_PODS_CGROUP, 'burstable'];
     if (!this.#sharedCgroups.mayChange(this.#tree.toCgroup(burstableNames).path)) return;
-    const { cpuShares } = tierCgroupLimits('burstable', this.#podSpecs.values(), this.#parts.rules);
+    const { cpuShares } = qosCgroupLimits('burstable', this.#podSpecs.values(), this.#parts.rules);
     if (cpuShares === this.#burstableShares || cpuShares === undefined) return;
     await this.#tree.setLimits(burstableNames, { cpuShares });
     this.#burstableShares = cpuShares;
@@ -280,12 +280,12 @@ export class PodCgroups implements Cgroups {
     this.#lastWarnedControllers = missingControllers;
   }
 
-  async #createWithLimits(names: readonly string[], limits: CgroupLimits): Promise<{ wasThere: boolean }> {
-    const { mayChange, addCreated: noteMade } = this.#sharedCgroups;
+  async #createWithLimits(names: readonly string[], limits: CgroupLimits): Promise<{ hadLimits: boolean }> {
+    const { mayChange, recordCreatedCgroup } = this.#sharedCgroups;
     const cgroup = this.#tree.toCgroup(names);
     const exists = hasCgroup(cgroup);
     const hadLimits = exists && !this.#pathsWithoutLimits.has(cgroup.path);
-    if (!exists && !isPodName(names)) noteMade(cgroup.path);
+    if (!exists && !isPodName(names)) recordCreatedCgroup(cgroup.path);
     if (!hadLimits) {
       this.#pathsWithoutLimits.add(cgroup.path);
       await this.#tree.start(names, limits);
@@ -295,7 +295,7 @@ export class PodCgroups implements Cgroups {
     // them.
     if (mayChange(cgroup.path)) await (hadLimits ? raiseLimits : writeLimits)(cgroup, limits);
     this.#pathsWithoutLimits.delete(cgroup.path);
-    return { wasThere: hadLimits };
+    return { hadLimits };
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Cgroupfs } from './cgroupfs.ts';
 import { type Cgroup, writeLimits } from './files.ts';
 import { findHierarchy, type Hierarchy } from './hierarchies.ts';
 import { relativePath } from './remove.ts';
-import { type CallSystemd, setSlice, startSlice, stopSlice } from './systemd.ts';
+import { type CallSystemd, setSliceLimits, startSlice, stopSlice } from './systemd.ts';
 
 export interface PodsTreeParts {
   readonly cgroupfs: Cgroupfs;
@@ -43,7 +43,7 @@ export class PodsTree {
 
   /** Sets exactly these limits on an existing cgroup. */
   async setLimits(names: readonly string[], limits: CgroupLimits): Promise<void> {
-    if (this.#isSystemd) await setSlice(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
+    if (this.#isSystemd) await setSliceLimits(this.#parts.systemd, this.runtimeName(names), limits, this.#version);
     await writeLimits(this.toCgroup(names), limits);
   }
 

@@ -56,8 +56,8 @@ async function isBusy(cgroupfs: Cgroupfs, directory: string): Promise<boolean> {
 async function killTree(cgroupfs: Cgroupfs, directory: string): Promise<number[]> {
   const children = await listChildCgroups(cgroupfs, directory);
   const pids = cgroupfs.kill(directory);
-  const killedDescendants = children.map((child) => killTree(cgroupfs, child));
-  return [pids, ...(await Promise.all(killedDescendants))].flat();
+  const descendantKills = children.map((child) => killTree(cgroupfs, child));
+  return [pids, ...(await Promise.all(descendantKills))].flat();
 }
 
 function describeSurvivors(cgroupfs: Cgroupfs, cgroup: string, processes: readonly number[]): string {

@@ -37,12 +37,12 @@ export async function startSlice(
     await call('StartTransientUnit', 'ssa(sv)a(sa(sv))', [slice, 'replace', ...properties, '0']);
   } catch (error) {
     if (!messageIncludes(error, 'already exists', 'already loaded')) throw error;
-    await setSlice(call, slice, limits, version);
+    await setSliceLimits(call, slice, limits, version);
   }
 }
 
 /** Changes the limits of an existing slice until the next boot. */
-export async function setSlice(
+export async function setSliceLimits(
   call: CallSystemd,
   slice: string,
   limits: CgroupLimits,

@@ -28,13 +28,20 @@ export const isOutOfDescriptors = (error: unknown): boolean => ['EMFILE', 'ENFIL
  * Error codes that mean a temporary shortage of resources on the host. EIO is not included, because a damaged sector
  * stays damaged and affects only one file.
  */
-const HOST_REFUSAL_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS', 'EINTR']);
+const RESOURCE_SHORTAGE_CODES: ReadonlySet<string> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'EAGAIN',
+  'ENOBUFS',
+  'EINTR',
+]);
 
 /**
  * Whether the host rejected a call because of a temporary shortage of resources. The error says nothing about the file
  * or program, so the call should be retried.
  */
-export const isHostRefusal = (error: unknown): boolean => HOST_REFUSAL_CODES.has(errorCode(error) ?? '');
+export const isResourceShortage = (error: unknown): boolean => RESOURCE_SHORTAGE_CODES.has(errorCode(error) ?? '');
 
 /** EBADMSG and EUCLEAN of Linux, with which ext4 and XFS report damaged blocks. Node.js has no names for them. */
 const DAMAGE_ERRNOS: ReadonlySet<unknown> = new Set([-74, -117]);
@@ -48,10 +55,10 @@ export const isDiskFault = (error: unknown): boolean =>
  * Returns a rejection handler that replaces an unreadable file with `value`. The handler rethrows errors due to a
  * shortage of resources on the host.
  */
-export const defaultIfMissing =
+export const defaultIfUnreadable =
   <T>(value: T) =>
   (error: unknown): T => {
-    if (isHostRefusal(error)) throw error;
+    if (isResourceShortage(error)) throw error;
     return value;
   };
 

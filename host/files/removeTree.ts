@@ -33,13 +33,13 @@ export async function removeTree(directory: string, signal: AbortSignal): Promis
   }
   signal.throwIfAborted();
   // If this fails, `rm` reports the error with the path.
-  if (await removeSmall(directory, signal).catch(() => false)) return;
+  if (await removeSmallTree(directory, signal).catch(() => false)) return;
   signal.throwIfAborted();
-  await removeByProgram(directory, signal);
+  await removeWithRm(directory, signal);
 }
 
 /** Deletes a small tree in this process. Returns false if the tree is too large. */
-async function removeSmall(directory: string, signal: AbortSignal): Promise<boolean> {
+async function removeSmallTree(directory: string, signal: AbortSignal): Promise<boolean> {
   const root = await open(directory, DIRECTORY_FLAGS).catch(ignoreAbsentDirectory);
   if (root === undefined) return true;
   const { dev } = await root.stat();
@@ -89,7 +89,7 @@ function ignoreMissing(error: unknown): undefined {
  * Deletes a tree with coreutils' `rm`, which supports any name, depth and number of files and does not block this
  * process.
  */
-async function removeByProgram(directory: string, signal: AbortSignal): Promise<void> {
+async function removeWithRm(directory: string, signal: AbortSignal): Promise<void> {
   const args = ['--recursive', '--force', '--one-file-system', '--', directory];
   await runProgram('rm', args, { signal, timeoutMs: REMOVE_TIMEOUT_MS }).catch((error: unknown) => {
     if (!(error instanceof ProgramFailure)) throw error;

@@ -82,7 +82,7 @@ async function resolveExisting(file: string): Promise<string | undefined> {
 }
 
 /** Opens nested names, each through the handle of its parent. */
-async function openNames(root: string, names: readonly string[], create: boolean): Promise<FileHandle> {
+async function openNames(root: string, names: readonly string[], shouldCreate: boolean): Promise<FileHandle> {
   let currentHandle = await open(root, O_PATH | O_NOFOLLOW | O_DIRECTORY);
   try {
     const { mode } = await currentHandle.stat({ bigint: true });
@@ -90,7 +90,7 @@ async function openNames(root: string, names: readonly string[], create: boolean
       const nextHandle = await openName(
         `/proc/self/fd/${currentHandle.fd}/${name}`,
         name,
-        create ? mode & MODE_BITS : undefined,
+        shouldCreate ? mode & MODE_BITS : undefined,
       );
       await currentHandle.close();
       currentHandle = nextHandle;

@@ -24,11 +24,11 @@ export class LogText {
   /** Number of complete lines still to be skipped. */
   #linesToSkip = 0;
   /** Whether the current line is included in the output. */
-  #isLineWritten = false;
+  #isLineIncluded = false;
   /** Whether the current line continues in the next one. */
   #isPartial = false;
   /** Whether the current line has ended with a line break. */
-  #hasEnded = true;
+  #hasLineEnded = true;
   /** Whether the next output starts a line. */
   #isAtLineStart = true;
   #hasValidLine = false;
@@ -46,15 +46,15 @@ export class LogText {
 
   /** Adds a line, or a part of a very long line. */
   add({ bytes, isLineStart }: LinePart): void {
-    this.#hasEnded = bytes.at(-1) === NEWLINE;
+    this.#hasLineEnded = bytes.at(-1) === NEWLINE;
     if (isLineStart) this.#addLineStart(bytes);
-    else this.#writeBytes(this.#isPartial && this.#hasEnded ? bytes.subarray(0, -1) : bytes);
+    else this.#writeBytes(this.#isPartial && this.#hasLineEnded ? bytes.subarray(0, -1) : bytes);
   }
 
   /** Ends a file. A line that is incomplete at the end of a file does not continue in the next file. */
   endFile(): void {
-    if (!this.#hasEnded) this.#writeBytes(LINE_BREAK);
-    this.#hasEnded = true;
+    if (!this.#hasLineEnded) this.#writeBytes(LINE_BREAK);
+    this.#hasLineEnded = true;
   }
 
   /** Returns the output since the last call, if any. */
@@ -78,7 +78,7 @@ export class LogText {
     const line = parseLogLine(bytes);
     const { since, timestamps = false } = this.#options;
     const isIncluded = line !== undefined && (since === undefined || toMilliseconds(line.time) >= since);
-    this.#isLineWritten = this.#linesToSkip === 0 && isIncluded;
+    this.#isLineIncluded = this.#linesToSkip === 0 && isIncluded;
     if (line === undefined) {
       this.#firstInvalidLine ??= bytes.subarray(0, 80);
       return;
@@ -88,11 +88,11 @@ export class LogText {
     if (this.#linesToSkip > 0 && !line.isPartial) this.#linesToSkip -= 1;
     if (timestamps && this.#isAtLineStart) this.#writeBytes(Buffer.from(`${formatTimestamp(line.time)} `));
     this.#writeBytes(line.messageText);
-    if (this.#isLineWritten) this.#isAtLineStart = !line.isPartial;
+    if (this.#isLineIncluded) this.#isAtLineStart = !line.isPartial;
   }
 
   #writeBytes(bytes: Buffer): void {
-    if (!this.#isLineWritten || bytes.length === 0) return;
+    if (!this.#isLineIncluded || bytes.length === 0) return;
     const fittingBytes = bytes.length > this.#remainingBytes ? bytes.subarray(0, this.#remainingBytes) : bytes;
     this.#remainingBytes -= fittingBytes.length;
     if (fittingBytes.length > 0) this.#outputChunks.push(fittingBytes);

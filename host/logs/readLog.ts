@@ -91,13 +91,13 @@ class LogReader {
     this.#openLog = await this.#directory.open();
     const currentFile = this.#openLog.files.at(-1);
     if (currentFile === undefined) throw createMissingLogFailure(location);
-    const startOffset =
+    const tailStart =
       tailLines === undefined
         ? undefined
         : await findTailStart(this.#openLog.files, tailLines, { maxBytes: tailBytes, unpackedTails, signal });
-    this.#logText.skip(startOffset?.linesToSkip ?? 0);
-    yield* this.#readRotated(startOffset);
-    if (startOffset?.file === this.#openLog.files.length - 1) this.#position = startOffset.from;
+    this.#logText.skip(tailStart?.linesToSkip ?? 0);
+    yield* this.#readRotated(tailStart);
+    if (tailStart?.file === this.#openLog.files.length - 1) this.#position = tailStart.from;
     if (await isCompressed(currentFile.handle)) yield* this.#readCompressedCurrent(currentFile);
     // Without `follow`, ignore data that is written from now on. Otherwise the read would never end if the writer is
     // fast.
@@ -179,9 +179,9 @@ class LogReader {
   async *#followLog(initialFile: LogFile, { isRunning, pause }: FollowOptions): AsyncGenerator<Buffer> {
     const logChanges = new LogChanges(this.#directory.path, pause, this.#options.signal);
     let [current, hasEnded] = [initialFile, false];
-    const checkEnded = async () => !(await isRunning()) || (await this.#directory.isRemoved());
+    const hasRunEnded = async () => !(await isRunning()) || (await this.#directory.isRemoved());
     const poll = async () => {
-      hasEnded = await checkEnded().catch(() => false);
+      hasEnded = await hasRunEnded().catch(() => false);
       if (hasEnded) logChanges.wake();
     };
     try {
@@ -189,11 +189,11 @@ class LogReader {
         // If the run has ended, its output has been written completely, so this is the last pass.
         const isLastPass = hasEnded;
         yield* this.#readCurrent(current);
-        const openNext = await this.#openNext(current);
-        if (openNext) {
+        const nextLog = await this.#openNext(current);
+        if (nextLog) {
           await pause(REOPEN_DELAY_MS, this.#options.signal);
           yield* this.#readCurrent(current);
-          current = yield* this.#switchTo(openNext, current);
+          current = yield* this.#switchTo(nextLog, current);
         } else if (isLastPass) return yield* this.#emit(this.#splitter.flush());
         else await logChanges.nextChange(poll);
       }

@@ -38,22 +38,22 @@ export async function findTailStart(
   lineCount: number,
   { maxBytes = Number.POSITIVE_INFINITY, unpackedTails, signal }: TailOptions,
 ): Promise<TailStart> {
-  let linesLeft = lineCount;
-  let bytesLeft = maxBytes;
+  let remainingLines = lineCount;
+  let remainingBytes = maxBytes;
   for (let file = files.length - 1; file >= 0; file -= 1) {
     const { handle } = files[file] ?? {};
     if (handle === undefined || signal.aborted) break;
     if (await isCompressed(handle)) {
       const { count, length } = await countCompressedLines(handle, { unpackedTails, signal });
-      if (count >= linesLeft) return { file, from: 0, linesToSkip: count - linesLeft };
-      if (length >= bytesLeft) return { file, from: 0, linesToSkip: 0 };
-      linesLeft -= count;
-      bytesLeft -= length;
+      if (count >= remainingLines) return { file, from: 0, linesToSkip: count - remainingLines };
+      if (length >= remainingBytes) return { file, from: 0, linesToSkip: 0 };
+      remainingLines -= count;
+      remainingBytes -= length;
     } else {
-      const { from, count, lengthBytes } = await findLastLines(handle, linesLeft, bytesLeft);
-      if (count === linesLeft || lengthBytes >= bytesLeft) return { file, from, linesToSkip: 0 };
-      linesLeft -= count;
-      bytesLeft -= lengthBytes;
+      const { from, count, lengthBytes } = await findLastLines(handle, remainingLines, remainingBytes);
+      if (count === remainingLines || lengthBytes >= remainingBytes) return { file, from, linesToSkip: 0 };
+      remainingLines -= count;
+      remainingBytes -= lengthBytes;
     }
   }
   return { file: 0, from: 0, linesToSkip: 0 };

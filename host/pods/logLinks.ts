@@ -16,23 +16,23 @@ export interface LogLink {
 
 /** Creates or updates the link to a container's log file. */
 export async function writeLogSymlink(layout: Layout, link: LogLink, logFile: string): Promise<void> {
-  const target = layout.logLink(link.pod, link.container, link.id);
+  const linkPath = layout.logLink(link.pod, link.container, link.id);
   try {
-    await layout.files.symlink(logFile, target);
+    await layout.files.symlink(logFile, linkPath);
   } catch (error) {
     if (!isMissing(error) && errorCode(error) !== 'EEXIST') throw error;
-    await replaceLink(layout, target, { logFile, id: link.id });
+    await replaceLink(layout, linkPath, { logFile, id: link.id });
   }
 }
 
 /** Creates a link, and atomically replaces an existing one. */
-async function replaceLink(layout: Layout, target: string, { logFile, id }: { logFile: string; id: string }) {
+async function replaceLink(layout: Layout, linkPath: string, { logFile, id }: { logFile: string; id: string }) {
   const { files, logLinksDir } = layout;
   const temporaryLink = path.join(logLinksDir, TEMPORARY_PREFIX + id);
   await files.mkdir(logLinksDir, { recursive: true, mode: READABLE_MODE });
   await unlinkIfExists(files, temporaryLink);
   await files.symlink(logFile, temporaryLink);
-  await files.rename(temporaryLink, target);
+  await files.rename(temporaryLink, linkPath);
 }
 
 /** Removes the link of a container. Idempotent. */

@@ -36,10 +36,10 @@ export async function rotateIfNeeded(log: LogToRotate): Promise<void> {
 }
 
 /** Removes the oldest files, so that the maximum number is not exceeded after this rotation. */
-async function removeOldest({ files, maxFiles }: LogToRotate, rotated: readonly string[]): Promise<string[]> {
-  const surplusCount = Math.max(0, rotated.length - Math.max(0, maxFiles - 2));
-  await Promise.all(rotated.slice(0, surplusCount).map((file) => files.rm(file, { force: true })));
-  return rotated.slice(surplusCount);
+async function removeOldest({ files, maxFiles }: LogToRotate, rotatedNames: readonly string[]): Promise<string[]> {
+  const surplusCount = Math.max(0, rotatedNames.length - Math.max(0, maxFiles - 2));
+  await Promise.all(rotatedNames.slice(0, surplusCount).map((file) => files.rm(file, { force: true })));
+  return rotatedNames.slice(surplusCount);
 }
 
 async function compressFile({ files, signal }: LogToRotate, file: string): Promise<void> {

@@ -77,19 +77,19 @@ export async function listPodDirectories({ files, podsDir }: Layout): Promise<re
  */
 export async function removePodDirectory({ layout, maker, signal }: RemovalInput, uid: string): Promise<void> {
   const { kind } = requireOwner(layout.files, layout.podDir(uid), maker);
-  if (kind === 'ours' || kind === 'missing') await removeMarked(layout.podDir(uid), { layout, maker, signal });
+  if (kind === 'ours' || kind === 'missing') await removeMarkedDirectory(layout.podDir(uid), { layout, maker, signal });
 }
 
 /** Deletes the logs of a pod if this agent created their directory. Idempotent. */
 export async function removePodLogs({ layout, maker, signal }: RemovalInput, pod: PodIdentity): Promise<void> {
-  if (hasOwnLogs({ layout, maker, pod })) await removeMarked(layout.podLogDir(pod), { layout, maker, signal });
+  if (hasOwnLogs({ layout, maker, pod })) await removeMarkedDirectory(layout.podLogDir(pod), { layout, maker, signal });
 }
 
 /**
  * Deletes a marked directory. Renames it first, because without its mark a partly deleted directory could not be
  * recognized.
  */
-async function removeMarked(directory: string, { layout, maker, signal }: RemovalInput): Promise<void> {
+async function removeMarkedDirectory(directory: string, { layout, maker, signal }: RemovalInput): Promise<void> {
   const { files, inProgress } = layout;
   const removalPath = removedPath(directory, maker);
   inProgress.add(removalPath);

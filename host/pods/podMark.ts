@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
@@ -33,10 +33,10 @@ interface MarkedPod {
 export type DirectoryOwner =
   | { readonly kind: 'missing' }
   /**
-   * `pod` and `runtime` are taken from the mark. `pod` is undefined if the mark is truncated. `isTaken` means that the
+   * `pod` and `runtime` are taken from the mark. `pod` is undefined if the mark is truncated. `isTakenOver` means that the
    * pod was taken over, together with its containers in the runtime.
    */
-  | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTaken: boolean }
+  | { readonly kind: 'ours'; readonly pod?: MarkedPod; readonly runtime: string; readonly isTakenOver: boolean }
   /**
    * The directory has no valid mark, e.g. because an earlier version of the agent wrote none. `isCutOff` means that a
    * power failure may have truncated a mark of this agent or a different one. `damagedMark` is the path of a mark that
@@ -98,7 +98,7 @@ function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> |
   if (stats === undefined) return 'missing';
   if (!stats.isFile() || stats.size > MAX_MARK_BYTES) return { damaged: undefined };
   const contents = files.readFileSync(file);
-  const result = markSchema.safeParse(parsedJson(contents));
+  const result = markSchema.safeParse(parseJson(contents));
   return result.success ? result.data : { damaged: contents };
 }
 
@@ -106,7 +106,7 @@ function readMark(files: FileSystem, file: string): z.infer<typeof markSchema> |
  * Returns the agent that marked a pod's directory. Returns undefined if the mark is not valid or names a root directory
  * other than `root`.
  */
-export function readMaker(files: FileSystem, directory: string, root: string): Maker | undefined {
+export function readMarkingAgent(files: FileSystem, directory: string, root: string): Maker | undefined {
   try {
     if (!files.lstatSync(directory)?.isDirectory()) return undefined;
     const mark = readMark(files, path.join(directory, MARK_FILE));
@@ -124,7 +124,7 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
   if ('damaged' in mark) {
     const truncatedOwner = mark.damaged === undefined ? undefined : classifyTruncatedMark(mark.damaged, maker);
     if (truncatedOwner === 'ours' || (truncatedOwner !== undefined && isStamped(files, path.dirname(file), maker)))
-      return { kind: 'ours', runtime: maker.runtime, isTaken: false };
+      return { kind: 'ours', runtime: maker.runtime, isTakenOver: false };
     const why = `its mark ${MARK_FILE} is damaged`;
     return { kind: 'unmarked', why, damagedMark: file, ...(truncatedOwner === undefined ? {} : { isCutOff: true }) };
   }
@@ -132,7 +132,7 @@ function readOwnerFromMark(files: FileSystem, file: string, maker: Maker): Direc
   if (!files.isSamePathSync(root, maker.root))
     return { kind: 'others', why: `created by the agent with the root directory ${root}` };
   if (node !== maker.node) return { kind: 'others', why: `created by the agent of node ${node}` };
-  return { kind: 'ours', pod, runtime, isTaken: taken };
+  return { kind: 'ours', pod, runtime, isTakenOver: taken };
 }
 
 /**
@@ -163,14 +163,14 @@ interface MarkInput {
   readonly layout: Pick<Layout, 'files' | 'inProgress'>;
   readonly maker: Maker;
   readonly pod: MarkedPod;
-  readonly isTaken?: boolean;
+  readonly isTakenOver?: boolean;
 }
 
 /**
  * Creates a directory that has the mark from the start, and its missing parents. Returns false if the path already
  * exists, which leaves it unchanged.
  */
-export async function createMarked(directory: string, marking: MarkInput, mode: number): Promise<boolean> {
+export async function createMarkedDirectory(directory: string, marking: MarkInput, mode: number): Promise<boolean> {
   const { files, inProgress } = marking.layout;
   const temporaryDirectory = siblingPath(directory, NEW_PREFIX, marking.maker);
   const contents = serializeMark(marking);
@@ -225,9 +225,9 @@ export async function writeMark(directory: string, marking: MarkInput): Promise<
 function serializeMark({
   maker: { root, node, runtime },
   pod: { namespace, name },
-  isTaken = false,
+  isTakenOver = false,
 }: MarkInput): string {
-  return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTaken ? { taken: true } : {}) })}\n`;
+  return `${JSON.stringify({ root, node, runtime, pod: { namespace, name }, ...(isTakenOver ? { taken: true } : {}) })}\n`;
 }
 
 /**

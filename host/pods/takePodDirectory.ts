@@ -4,7 +4,14 @@ import { NodeFailure } from '../../base/failure.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import { isTooLong } from '../files/fileErrors.ts';
 import { type Layout, type PodIdentity, PRIVATE_MODE, READABLE_MODE } from './layout.ts';
-import { createMarked, type DirectoryOwner, type Maker, readOwner, requireOwner, writeMark } from './podMark.ts';
+import {
+  createMarkedDirectory,
+  type DirectoryOwner,
+  type Maker,
+  readOwner,
+  requireOwner,
+  writeMark,
+} from './podMark.ts';
 
 interface ClaimInput {
   readonly layout: Layout;
@@ -49,13 +56,13 @@ export async function claimPodDirectory(
   } else if (owner.kind === 'missing') {
     // The two directories are independent of each other.
     const [isCreated] = await settleAll([
-      createMarked(directory, { layout, maker, pod }, PRIVATE_MODE),
+      createMarkedDirectory(directory, { layout, maker, pod }, PRIVATE_MODE),
       createLogDirectory(claim),
     ]);
     // If a different process has created the directory in the meantime, determine its owner again.
     return isCreated ? undefined : claimPodDirectory(claim);
   } else if (owner.pod === undefined || !isSamePodName(owner.pod, pod)) {
-    await writeMark(directory, { layout, maker, pod, isTaken: owner.isTaken });
+    await writeMark(directory, { layout, maker, pod, isTakenOver: owner.isTakenOver });
   }
   await createLogDirectory(claim);
   return undefined;
@@ -65,11 +72,11 @@ export async function claimPodDirectory(
  * Adds the mark of this agent to the existing directory of a pod and to its log directory, if there is one. Replaces
  * the marks of other agents only if the pod is taken over.
  */
-export async function adoptPod(claim: ClaimInput & { readonly isTaken?: boolean }): Promise<void> {
-  const { layout, maker, pod, isTaken = false } = claim;
+export async function adoptPod(claim: ClaimInput & { readonly isTakenOver?: boolean }): Promise<void> {
+  const { layout, maker, pod, isTakenOver = false } = claim;
   const markDirectory = async (directory: string) => {
     const { kind } = readOwner(layout.files, directory, maker);
-    if (kind === 'unmarked' || isTaken) await writeMark(directory, { layout, maker, pod, isTaken });
+    if (kind === 'unmarked' || isTakenOver) await writeMark(directory, { layout, maker, pod, isTakenOver });
   };
   // The logs come first, because the owner of the logs is not checked again once the pod's directory has the mark.
   const logsOwner = readOwner(layout.files, layout.podLogDir(pod), maker).kind;
@@ -81,9 +88,9 @@ export const isSamePodName = (a: Pick<PodIdentity, 'namespace' | 'name'>, b: typ
   a.namespace === b.namespace && a.name === b.name;
 
 function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly DirectoryOwner['kind'][]): void {
-  const logs = layout.podLogDir(pod);
-  const owner = readOwner(layout.files, logs, maker);
-  if ('why' in owner && kinds.includes(owner.kind)) throw createUnusableFailure(logs, owner.why);
+  const logDirectory = layout.podLogDir(pod);
+  const owner = readOwner(layout.files, logDirectory, maker);
+  if ('why' in owner && kinds.includes(owner.kind)) throw createUnusableFailure(logDirectory, owner.why);
 }
 
 /**
@@ -92,14 +99,14 @@ function assertLogsUsable({ layout, maker, pod }: ClaimInput, kinds: readonly Di
  * creates the sandbox (`requireLogDirectory`).
  */
 async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<void> {
-  const logs = layout.podLogDir(pod);
-  const owner = readOwner(layout.files, logs, maker);
+  const logDirectory = layout.podLogDir(pod);
+  const owner = readOwner(layout.files, logDirectory, maker);
   // Without a mark, the directory would not be removed with the pod.
-  if (owner.kind === 'unusable') throw createUnusableFailure(logs, owner.why);
+  if (owner.kind === 'unusable') throw createUnusableFailure(logDirectory, owner.why);
   const isCutOff = owner.kind === 'unmarked' ? owner.isCutOff : owner.kind === 'ours' && owner.pod === undefined;
-  if (isCutOff) await writeMark(logs, { layout, maker, pod });
+  if (isCutOff) await writeMark(logDirectory, { layout, maker, pod });
   if (owner.kind !== 'missing') return;
-  await createMarked(logs, { layout, maker, pod }, READABLE_MODE).catch((error: unknown) => {
+  await createMarkedDirectory(logDirectory, { layout, maker, pod }, READABLE_MODE).catch((error: unknown) => {
     if (!isTooLong(error)) throw error;
   });
 }
@@ -109,10 +116,10 @@ async function createLogDirectory({ layout, maker, pod }: ClaimInput): Promise<v
  * (`createPodSandbox` in `kuberuntime/kuberuntime_sandbox.go`).
  */
 export async function requireLogDirectory(layout: Layout, pod: PodIdentity): Promise<void> {
-  const logs = layout.podLogDir(pod);
-  await layout.files.lstat(logs).catch((cause: unknown) => {
+  const logDirectory = layout.podLogDir(pod);
+  await layout.files.lstat(logDirectory).catch((cause: unknown) => {
     if (!isTooLong(cause)) return;
-    throw new NodeFailure('FailedCreatePodSandBox', `mkdir ${logs}: file name too long`, { cause });
+    throw new NodeFailure('FailedCreatePodSandBox', `mkdir ${logDirectory}: file name too long`, { cause });
   });
 }
 

@@ -80,7 +80,7 @@ export class MemoryDisk {
   }
 
   /** Creates a directory and its parents. Returns the first created directory, if any. */
-  makeDirectories(path: string, mode?: number): string | undefined {
+  createDirectories(path: string, mode?: number): string | undefined {
     const existingInode = undefinedIfMissing(
       () => this.#resolvePath(path, { syscall: 'mkdir', shouldFollow: true }).inode,
     );
@@ -93,7 +93,7 @@ export class MemoryDisk {
       undefinedIfMissing(() => this.inodeAt(parentPath, 'mkdir')) === undefined &&
       this.find(parentPath, 'mkdir') !== undefined;
     if (isDanglingParent) throw fileError('ENOTDIR', 'mkdir', path);
-    const firstCreatedPath = this.makeDirectories(parentPath, mode);
+    const firstCreatedPath = this.createDirectories(parentPath, mode);
     this.makeDirectory(path, mode);
     return firstCreatedPath ?? path;
   }

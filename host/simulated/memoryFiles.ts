@@ -62,7 +62,7 @@ export class MemoryFiles implements FileSystem {
     });
   mkdir = (path: string, { recursive = false, mode }: { recursive?: boolean; mode?: number } = {}) =>
     this.#runWrite('mkdir', path, () =>
-      recursive ? this.#disk.makeDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),
+      recursive ? this.#disk.createDirectories(path, mode) : void this.#disk.makeDirectory(path, mode),
     );
   mkdtemp = (prefix: string) =>
     this.#runWrite('mkdtemp', prefix, () => {

@@ -37,9 +37,9 @@ export class MountTable {
   }
 
   /** Returns the topmost mount on an inode, if any. */
-  top(inode: Inode, parent: SimulatedMount | undefined): SimulatedMount | undefined {
+  findTopMount(inode: Inode, parent: SimulatedMount | undefined): SimulatedMount | undefined {
     const mount = this.#mounts.find((candidate) => candidate.mountPoint === inode && candidate.parentMount === parent);
-    return mount && (this.top(mount.root, mount) ?? mount);
+    return mount && (this.findTopMount(mount.root, mount) ?? mount);
   }
 
   /** Updates the paths of mounts below a renamed directory. */

@@ -48,7 +48,7 @@ export function resolvePath(
     if (name.length > MAX_NAME_LENGTH) throw failure('ENAMETOOLONG');
     const isLastName = index === names.length - 1;
     const entry = directory.entries.get(name);
-    const coveringMount = entry && mounts.top(entry, currentMount);
+    const coveringMount = entry && mounts.findTopMount(entry, currentMount);
     const inode = coveringMount?.root ?? entry;
     if (inode?.kind === 'link' && (shouldFollow || !isLastName)) {
       links += 1;

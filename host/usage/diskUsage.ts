@@ -80,13 +80,13 @@ class TreeWalk {
   }
 
   #count(stats: Stats): void {
-    if (stats.dev !== this.#device || !this.#isUncounted(stats)) return;
+    if (stats.dev !== this.#device || !this.#isFirstVisit(stats)) return;
     this.bytes += allocatedBytes(stats);
     this.inodes += 1;
   }
 
   /** Whether a file has not been counted yet. Directories have several links but are visited only once. */
-  #isUncounted(stats: Stats): boolean {
+  #isFirstVisit(stats: Stats): boolean {
     if (stats.nlink < 2 || stats.isDirectory()) return true;
     if (this.#countedInodeNumbers.has(stats.ino)) return false;
     this.#countedInodeNumbers.add(stats.ino);

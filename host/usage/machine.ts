@@ -41,7 +41,7 @@ async function countCpus(system: string): Promise<number> {
     numaNodes.map(async (node) => {
       const directory = join(system, 'node', node);
       const cpus = (await listMatching(directory, CPU_DIRECTORY_PATTERN)).filter(
-        (name) => onlineCpus === undefined || onlineCpus.has(cpuNumber(name)),
+        (name) => onlineCpus === undefined || onlineCpus.has(parseCpuNumber(name)),
       );
       const topologyChecks = await Promise.all(cpus.map((name) => hasTopology(join(directory, name))));
       return topologyChecks.filter(Boolean).length;
@@ -52,7 +52,7 @@ async function countCpus(system: string): Promise<number> {
   return count;
 }
 
-const cpuNumber = (name: string): number => Number(/\d+/.exec(name)?.[0]);
+const parseCpuNumber = (name: string): number => Number(/\d+/.exec(name)?.[0]);
 
 /**
  * Parses a kernel list of numbers such as `0,3-5`. Returns undefined on a kernel without CPU hotplug, where all CPUs

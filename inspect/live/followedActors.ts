@@ -44,8 +44,8 @@ export class FollowedActors {
   #stopObserving: (() => void) | undefined;
   #timer: unknown;
 
-  constructor(parts: FollowedActorsOptions) {
-    this.#options = parts;
+  constructor(options: FollowedActorsOptions) {
+    this.#options = options;
   }
 
   async historyOf(path: string): Promise<CollectedHistory> {

@@ -73,12 +73,12 @@ export class LiveView {
   #actorDiffer = new ActorDiffer();
   readonly #shownPods = new PodRowCache();
   #changeCollector: ChangeCollector | undefined;
-  #node: NodeState | undefined;
+  #nodeState: NodeState | undefined;
   /** The state that has been sent to the viewers. */
   #sentState: FullState | undefined;
 
-  constructor(parts: LiveViewOptions) {
-    this.#options = parts;
+  constructor(options: LiveViewOptions) {
+    this.#options = options;
   }
 
   /**
@@ -126,7 +126,7 @@ export class LiveView {
     this.#changeCollector = undefined;
     this.#actorDiffer.compareAll(new Map());
     this.#sentState = undefined;
-    this.#node = undefined;
+    this.#nodeState = undefined;
     this.#options.onUnwatched?.();
   }
 
@@ -168,8 +168,8 @@ export class LiveView {
   #readState(): FullState {
     const { agent, clock } = this.#options;
     const at = clock.now();
-    this.#node = this.#canReuseNode(at) ? this.#node : this.#readNode(at);
-    const { tree, node } = this.#node ?? this.#readNode(at);
+    this.#nodeState = this.#canReuseNode(at) ? this.#nodeState : this.#readNode(at);
+    const { tree, node } = this.#nodeState ?? this.#readNode(at);
     const pods = new Map(agent.pods().map((pod) => [pod.metadata.uid, this.#shownPods.rowOf(pod, at)]));
     return { at, trees: allTrees(tree, agent.trees()), pods, node };
   }
@@ -177,7 +177,7 @@ export class LiveView {
   /** Whether the node's own state can be reused, because most frames only contain changes of pods. */
   #canReuseNode(at: number): boolean {
     const hasMoved = this.#changeCollector?.takeNodeMoved() ?? true;
-    return !hasMoved && this.#node !== undefined && at - this.#node.at < NODE_REFRESH_MS;
+    return !hasMoved && this.#nodeState !== undefined && at - this.#nodeState.at < NODE_REFRESH_MS;
   }
 
   #readNode(at: number): NodeState {

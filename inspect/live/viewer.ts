@@ -34,10 +34,10 @@ export class Viewer {
   #readTimer: unknown;
 
   /** Sends a snapshot immediately. */
-  constructor(parts: ViewerOptions) {
-    this.#options = parts;
+  constructor(options: ViewerOptions) {
+    this.#options = options;
     this.#sendSnapshot();
-    parts.response.on('drain', () => this.sendMissedFrames());
+    options.response.on('drain', () => this.sendMissedFrames());
   }
 
   /** Sends an event, whose serialized form all viewers share. */

@@ -19,8 +19,8 @@ export class Viewers {
   readonly #viewers = new Map<Viewer, ServerResponse>();
   #unfollow: (() => void) | undefined;
 
-  constructor(parts: ViewersOptions) {
-    this.#options = parts;
+  constructor(options: ViewersOptions) {
+    this.#options = options;
   }
 
   /** Adds a viewer, or returns the reason for refusing it. Does nothing if the client has already disconnected. */

@@ -33,7 +33,7 @@ interface HistoryOptions {
    * Decompresses members of a recording. The default uses Node's thread pool, which would delay the node's own work if
    * the node runs in the same process.
    */
-  readonly expand?: Decompress;
+  readonly decompress?: Decompress;
 }
 
 interface OpenedRecording {
@@ -66,9 +66,9 @@ export class History {
   /** The recording as of the last request. The next request only reads what has been appended since. */
   #file: RecordingFile | undefined;
 
-  constructor(parts: HistoryOptions) {
-    this.#options = parts;
-    this.#reels = new Reels(parts.machines);
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#reels = new Reels(options.machines);
   }
 
   /** Returns the time range of the recording, or undefined if it is empty. */
@@ -120,9 +120,9 @@ export class History {
     return readPastStory(file, stretches, { uid, from, to });
   }
 
-  async entry(asked: EntryQuery): Promise<ShownPayload> {
+  async entry(query: EntryQuery): Promise<ShownPayload> {
     const { file, stretches } = await this.#open();
-    const entryPayload = await readPastEntry(file, stretches, asked);
+    const entryPayload = await readPastEntry(file, stretches, query);
     if (entryPayload === undefined) throw new NotInspected('it is not recorded');
     return entryPayload;
   }
@@ -147,7 +147,7 @@ export class History {
   }
 
   async #open(): Promise<OpenedRecording> {
-    const { path, expand: decompress } = this.#options;
+    const { path, decompress } = this.#options;
     const file = await RecordingFile.open(path, { previousFile: this.#file, decompress }).catch(throwUnreadable);
     this.#file = file;
     return { file, stretches: await findStretches(file) };

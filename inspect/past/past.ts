@@ -72,14 +72,14 @@ export function createPast(history: History, mode: 'past' | 'file'): Past {
  * the remaining files.
  */
 const withRetry =
-  <A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) =>
+  <A extends readonly unknown[], T>(sendRequest: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
     try {
-      return await ask(...args);
+      return await sendRequest(...args);
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
-    return ask(...args).catch((cause: unknown) => {
+    return sendRequest(...args).catch((cause: unknown) => {
       throw isMissing(cause) ? new NotInspected('it is no longer recorded', { cause }) : cause;
     });
   };
@@ -106,12 +106,12 @@ async function pastHistory(history: History, path: string, at: number): Promise<
 }
 
 /** Replays the recording up to a time and collects the history of an actor during the replay. */
-async function collectHistory<T>(history: History, path: string, at: number, use: (moment: ReplayedState) => T) {
+async function collectHistory<T>(history: History, path: string, at: number, useState: (moment: ReplayedState) => T) {
   const actorPast = new ActorPast(path, await history.historyStart(at));
   const uid = podUidOrEmpty(path);
   if (containerNameOf(path) !== undefined)
     await history.statuses(uid, at, (status) => actorPast.addStatus(uid, status));
-  const replayResult = await history.replayTo(at, use, {
+  const replayResult = await history.replayTo(at, useState, {
     inspect: (event, when) => actorPast.inspect(event, when),
     moves: (move) => actorPast.move(move),
   });

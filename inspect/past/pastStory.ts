@@ -68,12 +68,12 @@ export async function readPastStory(
 function selectLatestParts(
   file: RecordingFile,
   all: readonly StretchPosition[],
-  { from, to, maxBytes: most = MAX_READ_BYTES }: StoryQuery,
+  { from, to, maxBytes: byteLimit = MAX_READ_BYTES }: StoryQuery,
 ) {
   const selectedParts: StretchPosition[] = [];
-  let [remainingBytes, unread] = [most, 0];
+  let [remainingBytes, unread] = [byteLimit, 0];
   for (const { stretch, replayStart } of all.toReversed()) {
-    const beginningByMember = new Map(stretch.replayStarts.map((each) => [each.member, each]));
+    const replayStartByMember = new Map(stretch.replayStarts.map((each) => [each.member, each]));
     let [first, isInRange, skipped]: [StretchPosition['replayStart'] | undefined, boolean, number] = [
       undefined,
       false,
@@ -86,10 +86,10 @@ function selectLatestParts(
         remainingBytes -= size;
         if (at >= from) skipped += entries;
       }
-      const beginning = isInRange ? beginningByMember.get(index) : undefined;
+      const candidateStart = isInRange ? replayStartByMember.get(index) : undefined;
       // Read at least one part.
-      if (beginning && (remainingBytes >= 0 || (selectedParts.length === 0 && first === undefined)))
-        [first, skipped] = [beginning, 0];
+      if (candidateStart && (remainingBytes >= 0 || (selectedParts.length === 0 && first === undefined)))
+        [first, skipped] = [candidateStart, 0];
     }
     unread += skipped;
     if (first) selectedParts.unshift({ stretch, replayStart: first });

@@ -47,8 +47,8 @@ export class PastThread implements Past {
   #idleTimer: unknown;
   #isClosed = false;
 
-  constructor(parts: PastThreadOptions) {
-    this.#options = parts;
+  constructor(options: PastThreadOptions) {
+    this.#options = options;
   }
 
   recorded = () => this.#request('recorded');
@@ -65,18 +65,18 @@ export class PastThread implements Past {
   close(): void {
     this.#isClosed = true;
     this.#terminateWorker();
-    for (const { reject } of [this.takeCurrentRequest(), ...this.#queue.splice(0)].flatMap((asked) => asked ?? []))
+    for (const { reject } of [this.takeCurrentRequest(), ...this.#queue.splice(0)].flatMap((request) => request ?? []))
       reject(new Error(CLOSED_MESSAGE));
   }
 
-  async #request<K extends keyof Past>(ask: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
+  async #request<K extends keyof Past>(method: K, ...args: Parameters<Past[K]>): Promise<Awaited<ReturnType<Past[K]>>> {
     if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
     if (this.#requestCount >= MAX_CONCURRENT_REQUESTS) throw new Error('too much is asked of the recording at a time');
     this.#requestCount += 1;
     try {
       await this.#options.beforeRequest?.();
       if (this.#isClosed) throw new Error(CLOSED_MESSAGE);
-      const response: unknown = JSON.parse(await this.#enqueue(ask, args));
+      const response: unknown = JSON.parse(await this.#enqueue(method, args));
       // Safe cast, because the thread runs the same program. JSON converts undefined to null.
       return (response ?? undefined) as Awaited<ReturnType<Past[K]>>;
     } finally {

@@ -11,7 +11,7 @@ import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 // Safe cast, because only `PastThread` starts this worker.
 const { path, machines, mode } = workerData as PastWorkerData;
 // Decompress in this thread, because the four threads of Node's pool also serve the node.
-const past = createPast(new History({ path, machines, expand: gunzipSync }), mode);
+const past = createPast(new History({ path, machines, decompress: gunzipSync }), mode);
 
 /** The latest time that a Date can represent, which is after all recorded times. */
 const MAX_DATE_MS = 8.64e15;
@@ -19,9 +19,9 @@ const MAX_DATE_MS = 8.64e15;
 const WARM_UP_DELAY_MS = 1_000;
 let isWarm = false;
 
-parentPort?.on('message', async ({ id, method: ask, args }: PastTask) => {
-  parentPort?.postMessage(await respond(id, past[ask], args));
-  if (isWarm || ask !== 'rail') return;
+parentPort?.on('message', async ({ id, method: methodName, args }: PastTask) => {
+  parentPort?.postMessage(await respond(id, past[methodName], args));
+  if (isWarm || methodName !== 'rail') return;
   isWarm = true;
   // Warm up after the first request for the rail, i.e. the timeline of the recording. A user who sees the rail may go
   // back in time, usually not far. Without the warm-up, the first replay would be slow, because all of its code has to

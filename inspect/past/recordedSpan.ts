@@ -25,9 +25,9 @@ export class RecordedSpan {
   #refreshAt = 0;
 
   /** Starts reading the recording. Until its start is known, the recording is assumed to start now. */
-  constructor(parts: RecordedSpanOptions) {
-    this.#options = parts;
-    this.#from = parts.clock.now();
+  constructor(options: RecordedSpanOptions) {
+    this.#options = options;
+    this.#from = options.clock.now();
     this.now();
   }
 

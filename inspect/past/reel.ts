@@ -44,8 +44,9 @@ export class Reel {
     this.#changes.push({ at, actors, removedPaths, ...(changedPods && { pods: changedPods }), ...(node && { node }) });
   }
 
-  #compareActors(agent: NodeAgent, moved: ChangedTrees | undefined): ActorChanges {
-    const partialChanges = moved && !moved.havePodsChanged ? this.#compareTrees(agent, moved.treeKeys) : undefined;
+  #compareActors(agent: NodeAgent, changedTrees: ChangedTrees | undefined): ActorChanges {
+    const partialChanges =
+      changedTrees && !changedTrees.havePodsChanged ? this.#compareTrees(agent, changedTrees.treeKeys) : undefined;
     return partialChanges ?? this.#actorDiffer.compareAll(allTrees(agent.explainNode().node, agent.trees()));
   }
 
@@ -81,19 +82,19 @@ export class Reel {
   }
 
   /** Whether the first stored state is at or before a time. */
-  covers(moment: number): boolean {
+  covers(at: number): boolean {
     const [first] = this.#changes;
-    return first !== undefined && first.at <= moment;
+    return first !== undefined && first.at <= at;
   }
 
   /**
    * Returns the state at a time, or the first stored state if all are later. Returns undefined if no state is stored.
    */
-  stateAt(moment: number): ShownState | undefined {
+  stateAt(at: number): ShownState | undefined {
     const actors = new Map<string, ShownActor>();
     let [pods, node]: [readonly ShownPod[], ShownNode | undefined] = [[], undefined];
     for (const [index, change] of this.#changes.entries()) {
-      if (change.at > moment && index > 0) break;
+      if (change.at > at && index > 0) break;
       for (const path of change.removedPaths) actors.delete(path);
       for (const actor of change.actors) actors.set(actor.path, actor);
       pods = change.pods ?? pods;

@@ -49,26 +49,28 @@ export class Reels {
    * Returns the state at a time, or at the start of the recording if the time is earlier. Returns undefined if the
    * recording is empty.
    */
-  stateAt(moment: number, recording: OpenedRecording): Promise<ShownState | undefined> {
-    const statePromise = this.#lastRequest.then(() => this.#replayTo(moment, recording));
+  stateAt(targetTime: number, recording: OpenedRecording): Promise<ShownState | undefined> {
+    const statePromise = this.#lastRequest.then(() => this.#replayTo(targetTime, recording));
     this.#lastRequest = statePromise.catch(() => {});
     return statePromise;
   }
 
-  async #replayTo(moment: number, { file, stretches }: OpenedRecording): Promise<ShownState | undefined> {
-    const position = findPositionBefore(stretches, moment);
+  async #replayTo(targetTime: number, { file, stretches }: OpenedRecording): Promise<ShownState | undefined> {
+    const position = findPositionBefore(stretches, targetTime);
     const member = position && file.members[position.replayStart.member];
     if (position === undefined || member === undefined) return undefined;
     const reelPart = { file, ...position };
     const key = `${member.file} ${member.offset} ${member.at}`;
-    const reelPromise = this.reelCoveringTime(key, reelPart, Math.max(moment, position.replayStart.at));
+    const reelPromise = this.reelCoveringTime(key, reelPart, Math.max(targetTime, position.replayStart.at));
     this.#reels.delete(key);
     this.#reels.set(key, reelPromise);
     await this.#evictOldest();
     try {
       const { reel, player, touchedTrees } = await reelPromise;
-      await player.playTo(moment, file, position.stretch, (at) => reel.addState(player.agent, at, touchedTrees.take()));
-      return reel.stateAt(moment);
+      await player.playTo(targetTime, file, position.stretch, (at) =>
+        reel.addState(player.agent, at, touchedTrees.take()),
+      );
+      return reel.stateAt(targetTime);
     } catch (error) {
       // Drop the reel, because an error leaves its replay at an unknown position.
       this.#reels.delete(key);
@@ -81,22 +83,22 @@ export class Reels {
    * Returns a reel that covers a time. The first request for a part replays it up to that time without storing states,
    * which is fast. If an earlier time is requested later, the whole part is replayed and all states are stored.
    */
-  async reelCoveringTime(key: string, part: ReelPart, moment: number): Promise<CachedReel> {
+  async reelCoveringTime(key: string, part: ReelPart, targetTime: number): Promise<CachedReel> {
     const cachedReel = this.#reels.get(key);
-    if (cachedReel === undefined) return this.#createReel(part, moment);
-    if ((await cachedReel).reel.covers(moment)) return cachedReel;
+    if (cachedReel === undefined) return this.#createReel(part, targetTime);
+    if ((await cachedReel).reel.covers(targetTime)) return cachedReel;
     await stopReel(cachedReel);
     return this.#createReel(part, part.replayStart.at);
   }
 
   /** Creates a reel and replays its part up to a time. States are stored only from then on. */
-  async #createReel({ file, stretch, replayStart }: ReelPart, moment: number): Promise<CachedReel> {
+  async #createReel({ file, stretch, replayStart }: ReelPart, targetTime: number): Promise<CachedReel> {
     const [machines, touchedTrees] = [this.#machines, new TouchedTrees()];
     const player = await StretchPlayer.create(file, stretch, replayStart, { machines, inspect: touchedTrees.inspect });
     player.agent.subscribe(touchedTrees.markPods);
     const reel = new Reel(stretch.versions.statelet);
     try {
-      const lastMember = file.members.slice(replayStart.member, stretch.end).findLast(({ at }) => at <= moment);
+      const lastMember = file.members.slice(replayStart.member, stretch.end).findLast(({ at }) => at <= targetTime);
       const from = Math.max(replayStart.at, lastMember?.at ?? replayStart.at);
       if (from > replayStart.at) await player.playTo(from - 1, file, stretch, () => {});
       touchedTrees.take();

@@ -51,7 +51,7 @@ export class StoryConverter {
     return [{ kind: 'asked', at, actor, port, about }];
   }
 
-  #createEntered({ at, actor, kind, source }: EntryLine, what: string | undefined, uid?: string): EnteredLine {
+  #createEntered({ at, actor, kind, source }: EntryLine, description: string | undefined, uid?: string): EnteredLine {
     const since = this.#callStartedAt.get(actor);
     this.#callStartedAt.delete(actor);
     return {
@@ -62,13 +62,14 @@ export class StoryConverter {
       source,
       ...(since === undefined ? {} : { tookMs: at - since }),
       ...(uid === undefined ? {} : { uid }),
-      ...(what === undefined ? {} : { what }),
+      ...(description === undefined ? {} : { what: description }),
     };
   }
 
   #convertFact(line: EntryLine): StoryLine[] {
     const { type, pods, pod, uid, container } = factSchema.safeParse(line.value).data ?? {};
-    const createLine = (what: string | undefined, about?: string) => this.#createEntered(line, what, about);
+    const createLine = (description: string | undefined, podUid?: string) =>
+      this.#createEntered(line, description, podUid);
     if (type === 'runtime.podsObserved')
       return (pods ?? []).map((each) => createLine(this.describeContainerChanges(each.containers ?? []), each.uid));
     if (type === 'runtime.containerSeen' && container)

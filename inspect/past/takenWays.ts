@@ -13,9 +13,9 @@ export class TransitionHistory {
    * Path of the actor's pod, or of the actor itself if it belongs to the node. A new actor at this path resets the
    * history.
    */
-  readonly #pod: string;
+  readonly #podPath: string;
   #from: number;
-  readonly #countsByWay = new Map<string, { count: number; lastAt: number }>();
+  readonly #countsByTransition = new Map<string, { count: number; lastAt: number }>();
   readonly #stayDurations = new Map<string, number>();
   #state: { readonly state: string; readonly at: number } | undefined;
 
@@ -23,12 +23,12 @@ export class TransitionHistory {
   constructor(path: string, from: number) {
     this.#path = path;
     const uid = podUidOf(path);
-    this.#pod = uid === undefined ? path : `pod/${uid}`;
+    this.#podPath = uid === undefined ? path : `pod/${uid}`;
     this.#from = from;
   }
 
   inspect(event: InspectionEvent, at: number): void {
-    if (event.type === '@xstate.actor' && isActorAt(event, this.#pod)) this.#reset(at);
+    if (event.type === '@xstate.actor' && isActorAt(event, this.#podPath)) this.#reset(at);
     if (event.type !== '@xstate.microstep' || !isActorAt(event, this.#path)) return;
     // XState's event contains the transitions of this step, although its types omit them.
     const { _transitions: taken = [] } = event as { _transitions?: AnyTransitionDefinition[] };
@@ -57,22 +57,22 @@ export class TransitionHistory {
   taken(): TakenTransitions {
     return {
       from: this.#from,
-      ways: [...this.#countsByWay].map(([way, counted]) => ({ way, ...counted })),
+      ways: [...this.#countsByTransition].map(([way, counted]) => ({ way, ...counted })),
       stays: [...this.#stayDurations].map(([state, lastMs]) => ({ state, lastMs })),
     };
   }
 
   /** Resets the history, because the pod was created again. */
   #reset(at: number): void {
-    if (this.#state !== undefined || this.#countsByWay.size > 0) this.#from = at;
-    this.#countsByWay.clear();
+    if (this.#state !== undefined || this.#countsByTransition.size > 0) this.#from = at;
+    this.#countsByTransition.clear();
     this.#stayDurations.clear();
     this.#state = undefined;
   }
 
-  countTransitions(way: string, times: number, at: number): void {
-    const { count, lastAt } = this.#countsByWay.get(way) ?? { count: 0, lastAt: at };
-    this.#countsByWay.set(way, { count: count + times, lastAt: Math.max(lastAt, at) });
+  countTransitions(transitionId: string, times: number, at: number): void {
+    const { count, lastAt } = this.#countsByTransition.get(transitionId) ?? { count: 0, lastAt: at };
+    this.#countsByTransition.set(transitionId, { count: count + times, lastAt: Math.max(lastAt, at) });
   }
 }
 

@@ -28,8 +28,8 @@ export class StatelySockets {
   readonly #followers = new Map<WebSocket, StatelyFollower>();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(parts: StatelySocketsOptions) {
-    this.#options = parts;
+  constructor(options: StatelySocketsOptions) {
+    this.#options = options;
   }
 
   /** Accepts a WebSocket upgrade. */

@@ -57,7 +57,7 @@ export class Connection {
   /** Reason why the connection was closed. */
   #failure: Error | undefined;
   /** Resolves when the server has sent its settings or the connection is closed. */
-  readonly closePromise: Promise<void>;
+  readonly readyOrClosed: Promise<void>;
 
   constructor({ origin, socket, clock, onUnusable }: ConnectionOptions) {
     this.#clock = clock;
@@ -68,7 +68,7 @@ export class Connection {
     this.#session.on('error', (error) => {
       this.#failure ??= readableTlsError(error, { origin });
     });
-    this.closePromise = new Promise((resolve) => {
+    this.readyOrClosed = new Promise((resolve) => {
       for (const event of ['remoteSettings', 'close'] as const) this.#session.once(event, () => resolve());
     });
     this.#session.on('goaway', () => {

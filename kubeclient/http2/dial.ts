@@ -21,15 +21,15 @@ const HTTPS_PORT = 443;
 
 /** Connects to a server. If the attempt fails, the socket is closed and the promise rejects. */
 export async function dialServer(address: ServerAddress, { context, clock, signal }: DialOptions): Promise<TLSSocket> {
-  const timeout = new AbortController();
+  const timeoutController = new AbortController();
   const timeoutError = new Error(`no connection within ${DIAL_TIMEOUT_MS / 1000}s`);
-  const timer = clock.setTimeout(() => timeout.abort(timeoutError), DIAL_TIMEOUT_MS);
-  const eitherSignal = AbortSignal.any([signal, timeout.signal]);
+  const timer = clock.setTimeout(() => timeoutController.abort(timeoutError), DIAL_TIMEOUT_MS);
+  const combinedSignal = AbortSignal.any([signal, timeoutController.signal]);
   try {
-    eitherSignal.throwIfAborted();
+    combinedSignal.throwIfAborted();
     const { host, port } = connectOptions(address);
-    const proxySocket = address.proxy && (await openTunnel(address.proxy, { host, port }, eitherSignal));
-    return await startTls(address, { context, proxySocket, signal: eitherSignal });
+    const proxySocket = address.proxy && (await openTunnel(address.proxy, { host, port }, combinedSignal));
+    return await startTls(address, { context, proxySocket, signal: combinedSignal });
   } finally {
     clock.clearTimeout(timer);
   }

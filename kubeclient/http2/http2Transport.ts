@@ -130,7 +130,7 @@ export class Http2Transport implements KubeTransport {
       onUnusable: () => this.#connections.delete(connection),
     });
     this.#connections.add(connection);
-    await unlessAborted(connection.closePromise, signal);
+    await unlessAborted(connection.readyOrClosed, signal);
     return connection;
   }
 }

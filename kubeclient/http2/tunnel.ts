@@ -154,8 +154,8 @@ async function requestSocksTunnel(
   const [, reply = 1, , addressType] = await proxyReader.readBytes(4);
   if (reply !== 0) throw new Error(SOCKS_REPLIES[reply] ?? `it failed with code ${reply}`);
   // Skip the proxy's bound address and port.
-  const length = addressType === 1 ? 4 : addressType === 4 ? 16 : ((await proxyReader.readBytes(1))[0] ?? 0);
-  await proxyReader.readBytes(length + 2);
+  const addressLength = addressType === 1 ? 4 : addressType === 4 ? 16 : ((await proxyReader.readBytes(1))[0] ?? 0);
+  await proxyReader.readBytes(addressLength + 2);
 }
 
 async function authenticate(socket: Socket, proxyReader: ProxyReader, { username, password }: URL): Promise<void> {
@@ -177,6 +177,6 @@ async function authenticate(socket: Socket, proxyReader: ProxyReader, { username
 /** Encodes the target's host. The proxy resolves names, as with client-go. */
 function encodeAddress(host: string): Buffer {
   if (isIPv4(host)) return Buffer.from([1, ...host.split('.').map(Number)]);
-  const name = Buffer.from(host);
-  return Buffer.concat([Buffer.from([3, name.length]), name]);
+  const nameBytes = Buffer.from(host);
+  return Buffer.concat([Buffer.from([3, nameBytes.length]), nameBytes]);
 }

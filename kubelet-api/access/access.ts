@@ -92,7 +92,7 @@ export interface Access {
    * Authenticates and authorizes a request, and strips its tokens if it is admitted. Rejects only if the client
    * disconnects.
    */
-  admit(asking: AdmissionRequest): Promise<Admission>;
+  admit(admissionRequest: AdmissionRequest): Promise<Admission>;
   /** Returns the review counters since the server started. */
   counts(): AccessCounts;
 }
@@ -100,8 +100,8 @@ export interface Access {
 type Authorize = (caller: Caller, verb: string, subresource: string, disconnectSignal: AbortSignal) => Promise<boolean>;
 
 /** Throws if no authentication method is configured, or if the configuration needs an API server but there is none. */
-export function createAccess(parts: AccessOptions): Access {
-  const { clock, signal, authentication, authorization, observer } = parts;
+export function createAccess(options: AccessOptions): Access {
+  const { clock, signal, authentication, authorization, observer } = options;
   const { allowedMs, deniedMs } = authorization.mode === 'Webhook' ? authorization : { allowedMs: 0, deniedMs: 0 };
   const { cacheMs = 0 } = authentication.webhook ?? {};
   const tokenReviews = new Reviews<Caller | undefined>({
@@ -119,46 +119,50 @@ export function createAccess(parts: AccessOptions): Access {
     positiveTtlMs: allowedMs,
     negativeTtlMs: deniedMs,
   });
-  const authenticators = createAuthenticators(parts, tokenReviews);
-  const isAllowed = createAuthorizer(parts, accessReviews);
+  const authenticators = createAuthenticators(options, tokenReviews);
+  const isAllowed = createAuthorizer(options, accessReviews);
   return {
     greet: (socket) => authenticators.certificates?.greet(socket),
-    admit: (asking) => admit(asking, parts, authenticators, isAllowed),
+    admit: (admissionRequest) => admit(admissionRequest, options, authenticators, isAllowed),
     counts: () => ({ tokens: tokenReviews.counts(), access: accessReviews.counts() }),
   };
 }
 
-function createAuthenticators(parts: AccessOptions, reviews: Reviews<Caller | undefined>): Authenticators {
-  const { clock, authentication, clientAuthorities, findTokenOwner, observer } = parts;
+function createAuthenticators(options: AccessOptions, reviews: Reviews<Caller | undefined>): Authenticators {
+  const { clock, authentication, clientAuthorities, findTokenOwner, observer } = options;
   const { isAnonymousAllowed, webhook } = authentication;
   const tokenOwners = findTokenOwner === undefined ? [] : [findTokenOwner];
   if (webhook !== undefined) {
-    const reviewOptions = createReviewOptions(parts, 'authentication.webhook.enabled');
-    tokenOwners.push((token, gone) =>
-      reviews.answer(token, (signal) => reviewToken(token, reviewOptions, signal), gone),
+    const reviewOptions = createReviewOptions(options, 'authentication.webhook.enabled');
+    tokenOwners.push((token, disconnectSignal) =>
+      reviews.getOrRequest(token, (signal) => reviewToken(token, reviewOptions, signal), disconnectSignal),
     );
   }
   if (tokenOwners.length === 0 && clientAuthorities === undefined && !isAnonymousAllowed)
     throw new Error('no authentication method is configured for the server of the node');
   const certificates =
-    clientAuthorities && new ClientCertificates(clock, clientAuthorities, observer?.certificateShown);
+    clientAuthorities && new ClientCertificates(clock, clientAuthorities, observer?.certificatePresented);
   return { certificates, tokenOwners, isAnonymousAllowed };
 }
 
-function createAuthorizer(parts: AccessOptions, reviews: Reviews<boolean>): Authorize {
-  const { authorization, nodeName: node } = parts;
+function createAuthorizer(options: AccessOptions, reviews: Reviews<boolean>): Authorize {
+  const { authorization, nodeName: node } = options;
   if (authorization.mode === 'AlwaysAllow') return async () => true;
   if (authorization.mode === 'Masters') return async ({ groups }) => groups.includes('system:masters');
-  const reviewOptions = createReviewOptions(parts, 'authorization.mode: Webhook');
-  return (caller, verb, subresource, gone) => {
+  const reviewOptions = createReviewOptions(options, 'authorization.mode: Webhook');
+  return (caller, verb, subresource, disconnectSignal) => {
     const reviewSpec = serializeReviewSpec(caller, { verb, node, subresource });
-    return reviews.answer(reviewSpec, (signal) => reviewAccess(reviewSpec, reviewOptions, signal), gone);
+    return reviews.getOrRequest(
+      reviewSpec,
+      (signal) => reviewAccess(reviewSpec, reviewOptions, signal),
+      disconnectSignal,
+    );
   };
 }
 
 function createReviewOptions({ client, clock, observer }: AccessOptions, feature: string): ReviewOptions {
   if (client === undefined) throw new Error(`${feature} needs an API server`);
-  return { client, clock, onReviewed: observer?.reviewed };
+  return { client, clock, onReviewed: observer?.reviewCompleted };
 }
 
 async function admit(
@@ -204,17 +208,17 @@ async function authorize(
   onError: AccessOptions['onError'],
 ): Promise<Admission | undefined> {
   const subresources = findSubresources(path);
-  const who = `user=${caller.name}, verb=${verb}, resource=nodes`;
+  const attributesText = `user=${caller.name}, verb=${verb}, resource=nodes`;
   for (const subresource of subresources) {
     try {
       if (await isAllowed(caller, verb, subresource, signal)) return undefined;
     } catch (error) {
       signal.throwIfAborted();
       onError('authorization', error);
-      return createRefusal(500, `Authorization error (${who}, subresource=${subresource})`);
+      return createRefusal(500, `Authorization error (${attributesText}, subresource=${subresource})`);
     }
   }
-  return createRefusal(403, `Forbidden (${who}, subresource(s)=[${subresources.join(' ')}])\n`);
+  return createRefusal(403, `Forbidden (${attributesText}, subresource(s)=[${subresources.join(' ')}])\n`);
 }
 
 const createRefusal = (code: 401 | 403 | 500, text: string): Admission => ({ isAdmitted: false, code, text });

@@ -3,17 +3,17 @@
 /** Observes the cache of reviews. Each method returns a callback to call when the operation completes. */
 export interface ReviewCacheObserver {
   /** Called when a review is looked up in the cache. */
-  lookedUp(): (isHit: boolean) => void;
+  startLookup(): (isHit: boolean) => void;
   /** Called when a request has to wait for a review that is not cached. */
-  blocked(): () => void;
+  startWaiting(): () => void;
   /** Called when a review is requested from the API server. */
-  fetching(): (isAnswered: boolean) => void;
+  startFetch(): (hasResponse: boolean) => void;
 }
 
 export interface AccessObserver {
   /** Called when a request has a client certificate that expires after `remainingMs`. */
-  certificateShown(remainingMs: number): void;
+  certificatePresented(remainingMs: number): void;
   /** Called after a review request to the API server. `code` is undefined if the server did not respond. */
-  reviewed(kind: 'authn' | 'authz', code: number | undefined, ms: number): void;
+  reviewCompleted(kind: 'authn' | 'authz', code: number | undefined, ms: number): void;
   readonly tokenCache: ReviewCacheObserver;
 }

@@ -39,7 +39,7 @@ export function serializeReviewSpec(
 /** Returns whether the API server allows the action. Rejects if it returns no decision. */
 export async function reviewAccess(
   serializedSpec: string,
-  parts: ReviewOptions,
+  options: ReviewOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   const spec: unknown = JSON.parse(serializedSpec);
@@ -48,10 +48,10 @@ export async function reviewAccess(
     async () =>
       parseResponse(
         reviewSchema,
-        await createReview('authz', REVIEW_PATH, review, { ...parts, signal }),
+        await createReview('authz', REVIEW_PATH, review, { ...options, signal }),
         RESPONSE_CONTEXT,
       ),
-    { clock: parts.clock, signal },
+    { clock: options.clock, signal },
   );
   const { allowed = false, denied = false } = status;
   if (allowed && denied) throw new Error('the API server has both allowed and denied it');

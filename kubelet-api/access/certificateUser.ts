@@ -18,8 +18,8 @@ export function parseCertificateUser(der: Buffer): Caller | undefined {
   const subjectAttributes = subject
     .flatMap((part) => [...part])
     .map(({ type, value }) => [type, value.toString()] as const);
-  const getAttributeValues = (wanted: string) =>
-    subjectAttributes.filter(([type]) => type === wanted).map(([, value]) => value);
+  const getAttributeValues = (attributeOid: string) =>
+    subjectAttributes.filter(([type]) => type === attributeOid).map(([, value]) => value);
   const name = getAttributeValues(COMMON_NAME_OID).at(-1) ?? '';
   if (name === '') return undefined;
   const credentialId = `X509SHA256=${createHash('sha256').update(der).digest('hex')}`;

@@ -32,7 +32,7 @@ const MAX_CHAIN_LENGTH = 10;
 
 export class ClientCertificates {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #onCertificatePresented: AccessObserver['certificateShown'];
+  readonly #onCertificatePresented: AccessObserver['certificatePresented'];
   readonly #getAuthorities: () => CertificateAuthorities;
   readonly #handshakeAuthorities = new WeakMap<TlsConnection, CertificateAuthorities>();
   /** Caches parsed certificates by connection, because parsing takes longer than serving most requests. */
@@ -45,7 +45,7 @@ export class ClientCertificates {
   constructor(
     clock: Pick<Clock, 'now'>,
     getAuthorities: () => CertificateAuthorities,
-    onCertificatePresented: AccessObserver['certificateShown'] = () => {},
+    onCertificatePresented: AccessObserver['certificatePresented'] = () => {},
   ) {
     this.#clock = clock;
     this.#onCertificatePresented = onCertificatePresented;
@@ -126,11 +126,15 @@ function extractChain(peerCertificate: Partial<DetailedPeerCertificate>): X509Ce
  * trusted.
  */
 function isTrusted(
-  { chain, handshakeAuthorities: first }: ParsedCertificate,
+  { chain, handshakeAuthorities: trustedAtHandshake }: ParsedCertificate,
   authorities: CertificateAuthorities,
 ): boolean {
   if (chain.some((each) => authorities.some((authority) => isIssuer(authority, each)))) return true;
-  return first?.every((before) => authorities.some(({ raw }) => raw.equals(before.raw))) === true;
+  return (
+    trustedAtHandshake?.every((previousAuthority) =>
+      authorities.some(({ raw }) => raw.equals(previousAuthority.raw)),
+    ) === true
+  );
 }
 
 const isIssuer = (authority: X509Certificate, each: X509Certificate): boolean =>

@@ -13,9 +13,9 @@ export class ExpiringCache<T> {
   /** Entries in the order of their last use, least recent first. */
   readonly #entries = new Map<string, CacheEntry<T>>();
 
-  constructor(clock: Pick<Clock, 'monotonic'>, most: number) {
+  constructor(clock: Pick<Clock, 'monotonic'>, maxSize: number) {
     this.#clock = clock;
-    this.#maxSize = most;
+    this.#maxSize = maxSize;
   }
 
   get size(): number {

@@ -82,14 +82,14 @@ export class Reviews<T> {
    * Returns the response from the cache or from `sendReview`. Rejects if `sendReview` does, or when `disconnectSignal`
    * aborts. The request itself continues after an abort, because other callers may share it.
    */
-  async answer(
+  async getOrRequest(
     reviewKey: string,
     sendReview: (signal: AbortSignal) => Promise<T>,
     disconnectSignal: AbortSignal,
   ): Promise<T> {
     disconnectSignal.throwIfAborted();
     const { observer } = this.#options;
-    const onLookupEnd = observer?.lookedUp();
+    const onLookupEnd = observer?.startLookup();
     const key = createHmac('sha256', this.#hmacKey).update(reviewKey).digest('base64');
     const cachedResult = this.#positiveResults.get(key) ?? this.#negativeResults.get(key);
     if (cachedResult !== undefined) {
@@ -97,7 +97,7 @@ export class Reviews<T> {
       onLookupEnd?.(true);
       return cachedResult.value;
     }
-    const onWaitEnd = observer?.blocked();
+    const onWaitEnd = observer?.startWaiting();
     try {
       return await unlessAborted(this.#shareRequest(key, sendReview), disconnectSignal);
     } finally {
@@ -125,7 +125,7 @@ export class Reviews<T> {
   async #sendRequest(key: string, sendReview: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { isPositive, positiveTtlMs, negativeTtlMs, observer } = this.#options;
     this.#counts.made += 1;
-    const onFetchEnd = observer?.fetching();
+    const onFetchEnd = observer?.startFetch();
     try {
       const result = await this.#withTimeout(sendReview);
       onFetchEnd?.(true);

@@ -30,14 +30,14 @@ const reviewSchema = z.looseObject({
 export interface ReviewOptions {
   readonly client: Pick<KubeClient, 'create'>;
   readonly clock: Clock;
-  readonly onReviewed?: AccessObserver['reviewed'] | undefined;
+  readonly onReviewed?: AccessObserver['reviewCompleted'] | undefined;
 }
 
 const CREATED_CODE = 201;
 
 /** Creates a review without retries. Like in the kubelet, a response that cannot be parsed counts as a success. */
 export async function createReview<Review extends ObjectType>(
-  kind: Parameters<AccessObserver['reviewed']>[0],
+  kind: Parameters<AccessObserver['reviewCompleted']>[0],
   path: string,
   review: Review,
   { client, clock, onReviewed, signal }: ReviewOptions & { readonly signal: AbortSignal },
@@ -61,7 +61,7 @@ export async function createReview<Review extends ObjectType>(
  */
 export async function reviewToken(
   token: string,
-  parts: ReviewOptions,
+  options: ReviewOptions,
   signal: AbortSignal,
 ): Promise<Caller | undefined> {
   const review = { kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v1', spec: { token } };
@@ -70,11 +70,11 @@ export async function reviewToken(
       async () =>
         parseResponse(
           reviewSchema,
-          await createReview('authn', REVIEW_PATH, review, { ...parts, signal }),
+          await createReview('authn', REVIEW_PATH, review, { ...options, signal }),
           RESPONSE_CONTEXT,
         ),
       {
-        clock: parts.clock,
+        clock: options.clock,
         signal,
       },
     ),

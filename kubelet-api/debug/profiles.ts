@@ -22,9 +22,9 @@ interface RecordingLock {
   currentRecording?: string;
 }
 
-type ProfileHandler = (exchange: Exchange, parts: ProfilesOptions, lock: RecordingLock) => Promise<void> | void;
+type ProfileHandler = (exchange: Exchange, options: ProfilesOptions, lock: RecordingLock) => Promise<void> | void;
 
-export function profilesRoute(parts: ProfilesOptions): Route {
+export function profilesRoute(options: ProfilesOptions): Route {
   const lock: RecordingLock = {};
   return {
     pathPrefix: PPROF_PATH,
@@ -32,7 +32,7 @@ export function profilesRoute(parts: ProfilesOptions): Route {
     handle: async (exchange) => {
       const name = exchange.url.pathname.slice(PPROF_PATH.length);
       const profileEntry = PROFILES.get(name);
-      if (profileEntry !== undefined) await profileEntry.answer(exchange, parts, lock);
+      if (profileEntry !== undefined) await profileEntry.handle(exchange, options, lock);
       else if (name === '') index(exchange);
       else sendRefusal(exchange.response, 404, `Unknown profile: Node.js has ${[...PROFILES.keys()].join(', ')}`);
     },
@@ -92,9 +92,9 @@ interface RecordingRequest {
 }
 
 const createRecordingHandler =
-  (wanted: RecordingRequest): ProfileHandler =>
+  (recordingRequest: RecordingRequest): ProfileHandler =>
   (exchange, parts, lock) =>
-    handleRecording(exchange, parts, { ...wanted, lock });
+    handleRecording(exchange, parts, { ...recordingRequest, lock });
 
 const handleProfile = createRecordingHandler({
   what: 'CPU profiling',
@@ -112,20 +112,24 @@ type LockedOperation = Pick<RecordingRequest, 'what'> & { readonly lock: Recordi
 async function handleRecording(
   exchange: Exchange,
   { clock }: ProfilesOptions,
-  wanted: RecordingRequest & LockedOperation,
+  recordingRequest: RecordingRequest & LockedOperation,
 ): Promise<void> {
   const { response, signal, url } = exchange;
   const requestedSeconds = Number(url.searchParams.get('seconds') ?? '');
   const seconds = Number.isInteger(requestedSeconds) && requestedSeconds > 0 ? requestedSeconds : DEFAULT_SECONDS;
   if (seconds >= MAX_SECONDS) return sendRefusal(response, 400, "profile duration exceeds server's WriteTimeout");
-  await withLock(response, wanted, async () => {
+  await withLock(response, recordingRequest, async () => {
     const ms = seconds * 1_000;
-    const record = wanted.selectRecording(await importRecordings());
+    const record = recordingRequest.selectRecording(await importRecordings());
     const waitForDuration = async () => {
       await waitOnce(clock.now() + ms, clock, signal);
       signal.throwIfAborted();
     };
-    await sendFile(exchange, wanted.fileName, Readable.from([JSON.stringify(await record(waitForDuration, ms))]));
+    await sendFile(
+      exchange,
+      recordingRequest.fileName,
+      Readable.from([JSON.stringify(await record(waitForDuration, ms))]),
+    );
   });
 }
 
@@ -173,32 +177,32 @@ async function withLock(
   }
 }
 
-async function sendFile({ response, signal }: Exchange, file: string, from: Readable): Promise<void> {
+async function sendFile({ response, signal }: Exchange, file: string, content: Readable): Promise<void> {
   response.writeHead(200, {
     ...NOSNIFF_HEADERS,
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename="${file}"`,
   });
-  await pipeline(from, response, { signal });
+  await pipeline(content, response, { signal });
 }
 
 /** The available profiles by name, with descriptions for the index page. */
-const PROFILES: ReadonlyMap<string, { readonly description: string; readonly answer: ProfileHandler }> = new Map([
+const PROFILES: ReadonlyMap<string, { readonly description: string; readonly handle: ProfileHandler }> = new Map([
   [
     'allocs',
-    { description: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', answer: handleAllocs },
+    { description: 'what is allocated in `seconds` (30) and stays, for DevTools: .heapprofile', handle: handleAllocs },
   ],
-  ['cmdline', { description: 'the command line, its words separated by NUL', answer: handleCmdline }],
-  ['goroutine', { description: 'what the event loop waits for, by kind', answer: handleActiveResources }],
+  ['cmdline', { description: 'the command line, its words separated by NUL', handle: handleCmdline }],
+  ['goroutine', { description: 'what the event loop waits for, by kind', handle: handleActiveResources }],
   [
     'heap',
     {
       description: 'all objects in memory, for members of system:masters, for DevTools: .heapsnapshot',
-      answer: handleHeap,
+      handle: handleHeap,
     },
   ],
   [
     'profile',
-    { description: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', answer: handleProfile },
+    { description: 'where the CPU time of `seconds` (30) goes, for DevTools: .cpuprofile', handle: handleProfile },
   ],
 ]);

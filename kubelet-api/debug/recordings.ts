@@ -53,9 +53,9 @@ async function runInSession<T>(work: (session: Session) => Promise<T>): Promise<
 }
 
 /** Streams a snapshot of the heap as a `.heapsnapshot`. The process is blocked while V8 takes it. */
-export async function takeHeapSnapshot(use: (snapshot: Readable) => Promise<void>): Promise<void> {
+export async function takeHeapSnapshot(consumeSnapshot: (snapshot: Readable) => Promise<void>): Promise<void> {
   try {
-    await use(getHeapSnapshot());
+    await consumeSnapshot(getHeapSnapshot());
   } finally {
     await discardSnapshots();
   }

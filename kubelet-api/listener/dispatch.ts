@@ -33,13 +33,13 @@ interface HttpVersion {
 }
 
 /** Resolves when the route has handled the request. Never rejects. */
-export async function dispatch(parts: DispatchOptions, incomingExchange: IncomingExchange): Promise<void> {
+export async function dispatch(options: DispatchOptions, incomingExchange: IncomingExchange): Promise<void> {
   const { response } = incomingExchange;
   try {
-    await respond(parts, incomingExchange);
+    await respond(options, incomingExchange);
   } catch (error) {
     if (incomingExchange.signal.aborted) return;
-    parts.onError(error);
+    options.onError(error);
     if (response.headersSent) response.destroy();
     else sendError(response, 500, messageOf(error));
   }
@@ -81,7 +81,7 @@ async function callRoute(
   { request, response, upgrade, signal }: IncomingExchange,
   requestIdentity: { readonly url: URL; readonly caller: Caller },
 ): Promise<void> {
-  if (pathMatch.kind === 'fixed') sendText(response, pathMatch.answer);
+  if (pathMatch.kind === 'fixed') sendText(response, pathMatch.response);
   else await pathMatch.route.handle({ request, response, signal, ...requestIdentity, ...(upgrade ? { upgrade } : {}) });
 }
 

@@ -37,7 +37,7 @@ interface CommonOptions {
 type AccessControl = Pick<Access, 'admit'> & Partial<Pick<Access, 'greet'>>;
 
 interface ListenerOptions extends CommonOptions {
-  readonly switches: EnabledFeatures;
+  readonly enabledFeatures: EnabledFeatures;
   /**
    * Creates the access control. `clientAuthorities` returns the current client CAs and is undefined if none are
    * configured.
@@ -60,7 +60,7 @@ export interface Listener extends Pick<BoundServer, 'port' | 'close'> {
 
 /** Listens on an address. Rejects with a `NodeFailure` that states the reason. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { address, routes, switches, access, clock, onError, onRequest, clientCaFile } = options;
+  const { address, routes, enabledFeatures, access, clock, onError, onRequest, clientCaFile } = options;
   const files = new TlsFiles(options);
   const tlsOptions = toTlsOptions(options.tls);
   const clientOptions = clientCaFile === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
@@ -70,7 +70,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const tls: SecureServerOptions = { ...tlsOptions, ...clientOptions, ...toSecureContext(material) };
   const accessControl = access(clientCaFile === undefined ? undefined : () => files.authorities);
   const boundServer = await bind(address, {
-    paths: new PathTable(routes, switches),
+    paths: new PathTable(routes, enabledFeatures),
     access: accessControl,
     onError,
     onRequest,
@@ -79,8 +79,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   const { server } = boundServer;
   server.on('secureConnection', (socket: TLSSocket) => accessControl.greet?.(socket));
-  files.follow((changed, isOfClients) => {
-    if (server instanceof TlsServer) server.setSecureContext({ ...tlsOptions, ...toSecureContext(changed) });
+  files.follow((nextMaterial, isOfClients) => {
+    if (server instanceof TlsServer) server.setSecureContext({ ...tlsOptions, ...toSecureContext(nextMaterial) });
     // Force clients to reconnect, because their certificates may have been issued by a CA that is no longer trusted.
     if (isOfClients) boundServer.renew();
   });
@@ -105,8 +105,8 @@ export async function listenPlain({
   onError,
   onRequest,
 }: CommonOptions): Promise<Pick<BoundServer, 'port' | 'close'>> {
-  const switches = { debugging: false, systemLogs: true, profiling: true, debugFlags: true };
-  return bind(address, { paths: new PathTable(routes, switches), onError, onRequest, clock });
+  const enabledFeatures = { debugging: false, systemLogs: true, profiling: true, debugFlags: true };
+  return bind(address, { paths: new PathTable(routes, enabledFeatures), onError, onRequest, clock });
 }
 
 async function bind(address: ListenAddress, options: Parameters<typeof serve>[1]): Promise<BoundServer> {

@@ -64,7 +64,7 @@ const DISABLED_PATHS = [
 ];
 
 interface PathEntry extends PathRule {
-  readonly tree: string;
+  readonly pathPrefix: string;
   /** Undefined if the path is disabled, in which case `disabled` is the message to return. */
   readonly route?: Route;
   readonly disabled?: string;
@@ -75,19 +75,19 @@ export type PathMatch =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'elsewhere'; readonly path: string }
   /** A fixed response, which still requires authorization. */
-  | { readonly kind: 'fixed'; readonly answer: TextResponse }
+  | { readonly kind: 'fixed'; readonly response: TextResponse }
   | { readonly kind: 'route'; readonly route: Route };
 
 export class PathTable {
   readonly #entries = new Map<string, PathEntry>();
 
-  constructor(routes: readonly Route[], switches: EnabledFeatures) {
-    for (const route of routes) this.#addRoute(route, switches);
-    for (const disabled of listDisabledPaths(switches)) this.#entries.set(disabled.tree, disabled);
+  constructor(routes: readonly Route[], enabledFeatures: EnabledFeatures) {
+    for (const route of routes) this.#addRoute(route, enabledFeatures);
+    for (const disabled of listDisabledPaths(enabledFeatures)) this.#entries.set(disabled.pathPrefix, disabled);
   }
 
   /** The served paths, sorted and without trailing slashes. */
-  get trees(): readonly string[] {
+  get servedPaths(): readonly string[] {
     return [...this.#entries.keys()].toSorted();
   }
 
@@ -95,11 +95,11 @@ export class PathTable {
   find(path: string, method: string, accept: string | undefined): PathMatch {
     const entry = this.#findEntry(path);
     if (entry === undefined) return { kind: 'nothing' };
-    if (entry.reach === 'directory' && path === entry.tree) return { kind: 'elsewhere', path: `${path}/` };
+    if (entry.reach === 'directory' && path === entry.pathPrefix) return { kind: 'elsewhere', path: `${path}/` };
     const { route, disabled } = entry;
     if (disabled !== undefined || route === undefined) return createFixedMatch(405, `${disabled}\n`, NOSNIFF_HEADERS);
     const segmentCount = path
-      .slice(entry.tree.length)
+      .slice(entry.pathPrefix.length)
       .split('/')
       .filter((name) => name !== '').length;
     if (entry.segmentCounts !== undefined && !entry.segmentCounts.includes(segmentCount))
@@ -111,11 +111,11 @@ export class PathTable {
     return { kind: 'route', route };
   }
 
-  #addRoute(route: Route, { debugging: isOn }: EnabledFeatures): void {
-    const tree = route.pathPrefix.replace(/\/$/, '');
-    const rule = PATH_RULES.get(tree) ?? EXACT_RULE;
-    if (rule.isDebugging && !isOn) return;
-    this.#entries.set(tree, { methods: route.methods, ...rule, tree, route } as PathEntry);
+  #addRoute(route: Route, { debugging: isDebuggingEnabled }: EnabledFeatures): void {
+    const pathPrefix = route.pathPrefix.replace(/\/$/, '');
+    const rule = PATH_RULES.get(pathPrefix) ?? EXACT_RULE;
+    if (rule.isDebugging && !isDebuggingEnabled) return;
+    this.#entries.set(pathPrefix, { methods: route.methods, ...rule, pathPrefix, route } as PathEntry);
   }
 
   /** Returns the entry with the longest matching path. */
@@ -132,12 +132,16 @@ const NOT_ACCEPTABLE_MESSAGE = '406: Not Acceptable\n\nAvailable representations
 
 const createFixedMatch = (code: number, text: string, headers?: TextResponse['headers']): PathMatch => ({
   kind: 'fixed',
-  answer: { code, text, ...(headers ? { headers } : {}) },
+  response: { code, text, ...(headers ? { headers } : {}) },
 });
 
-function listDisabledPaths({ debugging: isOn, ...parts }: EnabledFeatures): PathEntry[] {
-  const createDisabledEntry = (tree: string, reach: PathRule['reach'], disabled: string) => ({ tree, reach, disabled });
-  if (!isOn)
+function listDisabledPaths({ debugging: isDebuggingEnabled, ...parts }: EnabledFeatures): PathEntry[] {
+  const createDisabledEntry = (pathPrefix: string, reach: PathRule['reach'], disabled: string) => ({
+    pathPrefix,
+    reach,
+    disabled,
+  });
+  if (!isDebuggingEnabled)
     return DISABLED_PATHS.map((tree) => createDisabledEntry(tree, 'directory', 'Debug endpoints are disabled.'));
   return [
     ...(parts.systemLogs ? [] : [createDisabledEntry('/logs', 'directory', 'logs endpoint is disabled.')]),

@@ -17,7 +17,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
 import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
-import { guardConnections, limitConnections } from '../../host/connectionGuard.ts';
+import { connectionLimit, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { Upgrade } from '../exchange.ts';
 import { type DispatchOptions, dispatch } from './dispatch.ts';
@@ -38,7 +38,7 @@ interface Options extends DispatchOptions {
   readonly onRequest?: RequestListener | undefined;
   /** Undefined for a server without TLS, which has no HTTP/2, as in Go. */
   readonly tls?: SecureServerOptions;
-  readonly patience?: ServerTimeouts;
+  readonly timeouts?: ServerTimeouts;
 }
 
 /** Timeouts for slow clients, in milliseconds. */
@@ -113,11 +113,11 @@ export async function serve(
   address: { readonly host: string; readonly port: number },
   options: Options,
 ): Promise<BoundServer> {
-  const serverOptions = toServerOptions(options.patience ?? DEFAULT_TIMEOUTS);
+  const serverOptions = toServerOptions(options.timeouts ?? DEFAULT_TIMEOUTS);
   const server = options.tls
     ? createSecureServer({ ...serverOptions, ...HTTP2_OPTIONS, ...options.tls })
     : createServer(serverOptions);
-  const maxConnections = limitConnections(MAX_CONNECTIONS);
+  const maxConnections = connectionLimit(MAX_CONNECTIONS);
   guardConnections(server, { maxConnections, maxPerAddress: Math.ceil(maxConnections / 2) });
   const servedConnections = new ServedConnections(server, options);
   await listen(server, address);

@@ -166,10 +166,10 @@ function compareByLabels(
 }
 
 const buildFamilies = <T>(
-  described: readonly FamilyDescription<T>[],
+  descriptions: readonly FamilyDescription<T>[],
   subjects: readonly LabeledSubject<T>[],
 ): MetricFamily[] =>
-  described.map(({ name, help, type, readMetric }) => ({
+  descriptions.map(({ name, help, type, readMetric }) => ({
     name,
     help,
     type,

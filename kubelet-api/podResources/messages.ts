@@ -35,7 +35,7 @@ export function encodePods(pods: readonly PodResources[]): Buffer {
 /**
  * Encodes an empty `AllocatableResourcesResponse`, as returned by a kubelet without CPU, memory and device managers.
  */
-export const encodeNothing = (): Buffer => Buffer.alloc(0);
+export const encodeEmptyResponse = (): Buffer => Buffer.alloc(0);
 
 export interface RequestedPod {
   readonly name: string;

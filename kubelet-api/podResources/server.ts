@@ -8,7 +8,13 @@ import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
-import { decodeRequestedPod, encodeNothing, encodePods, type PodResources, type RequestedPod } from './messages.ts';
+import {
+  decodeRequestedPod,
+  encodeEmptyResponse,
+  encodePods,
+  type PodResources,
+  type RequestedPod,
+} from './messages.ts';
 
 export interface PodResourcesParts {
   readonly pods: () => readonly Pod[];
@@ -38,20 +44,23 @@ export async function listenPodResources(path: string, parts: PodResourcesParts)
     handleRequest: (request: Request) => Buffer,
   ): handleUnaryCall<Request, Buffer> => {
     return ({ request }, callback) => {
-      if (!limit.tryTake()) return callback({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
+      if (!limit.tryTakeToken())
+        return callback({ code: status.RESOURCE_EXHAUSTED, details: 'rejected by rate limit' });
       const reportFailure = onRequest(version, method);
       sendResponse(() => handleRequest(request), { callback, reportFailure });
     };
   };
   server.addService(V1, {
-    list: createUnaryHandler(['v1', 'list'], () => encodePods(nonTerminatedPods(parts.pods()).map(includeSidecars))),
-    get: createUnaryHandler(['v1', 'get'], (asked: RequestedPod) =>
-      encodePods([includeSidecars(requirePod(parts.pods(), asked))]),
+    list: createUnaryHandler(['v1', 'list'], () =>
+      encodePods(nonTerminatedPods(parts.pods()).map(podResourcesWithSidecars)),
     ),
-    getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], encodeNothing),
+    get: createUnaryHandler(['v1', 'get'], (requestedPod: RequestedPod) =>
+      encodePods([podResourcesWithSidecars(requirePod(parts.pods(), requestedPod))]),
+    ),
+    getAllocatableResources: createUnaryHandler(['v1', 'get_allocatable'], encodeEmptyResponse),
   });
   server.addService(V1_ALPHA1_SERVICE, {
-    list: createUnaryHandler(['v1alpha1', 'list'], () => encodePods(parts.pods().map(excludeSidecars))),
+    list: createUnaryHandler(['v1alpha1', 'list'], () => encodePods(parts.pods().map(podResourcesWithoutSidecars))),
   });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error, port) =>
@@ -84,12 +93,15 @@ function requirePod(pods: readonly Pod[], { name, namespace }: RequestedPod): Po
 }
 
 /** Returns the pod's containers, sidecars first. */
-function includeSidecars(pod: Pod): PodResources {
+function podResourcesWithSidecars(pod: Pod): PodResources {
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-  return { ...excludeSidecars(pod), containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name) };
+  return {
+    ...podResourcesWithoutSidecars(pod),
+    containers: [...sidecars, ...pod.spec.containers].map(({ name }) => name),
+  };
 }
 
-const excludeSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
+const podResourcesWithoutSidecars = ({ metadata: { name, namespace }, spec }: Pod): PodResources => ({
   name,
   namespace,
   containers: spec.containers.map((container) => container.name),
@@ -107,14 +119,14 @@ const method = <Request>(path: string, requestDeserialize: (bytes: Buffer) => Re
 });
 
 /** Decodes a request message that has no fields. */
-const createEmpty = () => ({});
+const decodeEmptyRequest = () => ({});
 
 const V1 = {
-  list: method('/v1.PodResourcesLister/List', createEmpty),
+  list: method('/v1.PodResourcesLister/List', decodeEmptyRequest),
   get: method('/v1.PodResourcesLister/Get', decodeRequestedPod),
-  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', createEmpty),
+  getAllocatableResources: method('/v1.PodResourcesLister/GetAllocatableResources', decodeEmptyRequest),
 } satisfies ServiceDefinition;
 
 const V1_ALPHA1_SERVICE = {
-  list: method('/v1alpha1.PodResourcesLister/List', createEmpty),
+  list: method('/v1alpha1.PodResourcesLister/List', decodeEmptyRequest),
 } satisfies ServiceDefinition;

@@ -16,12 +16,12 @@ interface JoinOptions {
  * are closed. If the client disconnects, the runtime's connection is closed too.
  */
 export async function joinStreams(client: Duplex, runtime: Duplex, { clock, signal }: JoinOptions): Promise<void> {
-  const cut = () => {
+  const destroyBoth = () => {
     client.destroy();
     runtime.destroy();
   };
-  const closeTimeout = idleTimeout([client, runtime], clock, cut);
-  signal.addEventListener('abort', cut);
+  const closeTimeout = idleTimeout([client, runtime], clock, destroyBoth);
+  signal.addEventListener('abort', destroyBoth);
   client.pipe(runtime);
   runtime.pipe(client);
   const closePromises = [waitUntilClosed(client), waitUntilClosed(runtime)];
@@ -43,12 +43,12 @@ export async function joinStreams(client: Duplex, runtime: Duplex, { clock, sign
     closeTimeout.begin();
     runtime.resume();
   });
-  if (signal.aborted) cut();
+  if (signal.aborted) destroyBoth();
   try {
     await Promise.all(closePromises);
   } finally {
     closeTimeout.end();
-    signal.removeEventListener('abort', cut);
+    signal.removeEventListener('abort', destroyBoth);
   }
 }
 

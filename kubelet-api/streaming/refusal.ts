@@ -1,5 +1,5 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { isExhausted, rpcErrorText } from '../../cri/client/failure.ts';
+import { formatRpcError, isExhausted } from '../../cri/client/failure.ts';
 import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { HttpResponse } from '../exchange.ts';
 
@@ -29,7 +29,7 @@ const URL_SECONDS = '60';
  */
 export function toRefusal(error: unknown): Refusal {
   if (!(error instanceof NodeFailure)) return new Refusal(500, messageOf(error));
-  const text = rpcErrorText(error);
+  const text = formatRpcError(error);
   if (isExhausted(error)) return new Refusal(429, text, { 'Retry-After': URL_SECONDS });
   return new Refusal(error.reason === 'NotFound' ? 404 : 500, text);
 }

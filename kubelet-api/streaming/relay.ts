@@ -2,7 +2,7 @@
  * Relays a client's upgraded connection to the runtime's streaming server
  * (`apimachinery/pkg/util/proxy/upgradeaware.go`).
  */
-import { request as ask, type ClientRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as sendHttpRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -32,18 +32,18 @@ export async function relayStreams(
   exchange: Exchange,
   upgrade: Upgrade,
   runtimeUrl: URL,
-  parts: RelayOptions,
+  options: RelayOptions,
 ): Promise<void> {
   const { response, socket, head } = await dialRuntime(exchange.signal, upgrade, runtimeUrl);
   if (socket === undefined) return await relayRefusal(exchange.signal, upgrade, response);
   upgrade.socket.write(serializeHead(response));
   if (head.length > 0) socket.unshift(head);
   if (upgrade.head.length > 0) upgrade.socket.unshift(upgrade.head);
-  const end = parts.onJoined();
+  const reportEnd = options.onJoined();
   try {
-    await joinStreams(upgrade.socket, socket, { clock: parts.clock, signal: exchange.signal });
+    await joinStreams(upgrade.socket, socket, { clock: options.clock, signal: exchange.signal });
   } finally {
-    end();
+    reportEnd();
   }
 }
 
@@ -75,14 +75,14 @@ async function dialRuntime(signal: AbortSignal, upgrade: Upgrade, runtimeUrl: UR
 
 const runtimeConnections = new ResetWatcher();
 
-function createRequest({ request, response: { socket } }: Upgrade, place: URL): ClientRequest {
-  const host = place.hostname.replaceAll(/[[\]]/g, '');
-  const runtimeRequest = ask(place, {
+function createRequest({ request, response: { socket } }: Upgrade, url: URL): ClientRequest {
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
+  const runtimeRequest = sendHttpRequest(url, {
     method: request.method,
     agent: false,
     setHost: false,
     createConnection: () => {
-      const connection = connect({ host, port: Number(place.port || 80), allowHalfOpen: true, noDelay: true });
+      const connection = connect({ host, port: Number(url.port || 80), allowHalfOpen: true, noDelay: true });
       // Detect resets by the runtime even while a slow client prevents reading from the connection.
       connection.once('connect', () => runtimeConnections.add(connection));
       return connection;

@@ -7,7 +7,7 @@ import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { parseStreamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { StreamSession, StreamSessions } from '../sessions.ts';
@@ -29,21 +29,25 @@ export interface StreamingOptions {
 const UPGRADE_METHODS = ['GET', 'POST'];
 
 /** Creates the routes `/exec`, `/attach`, `/portForward` and `/run`. */
-export function streamingRoutes(parts: StreamingOptions): readonly Route[] {
+export function streamingRoutes(options: StreamingOptions): readonly Route[] {
   const stream = (kind: StreamSession['kind'], requestUrl: RequestStreamUrl): Route => ({
     pathPrefix: `/${kind}`,
     methods: UPGRADE_METHODS,
-    handle: (exchange) => sendRefusals(exchange, () => serveStream(parts, exchange, kind, requestUrl)),
+    handle: (exchange) => handleWithRefusals(exchange, () => serveStream(options, exchange, kind, requestUrl)),
   });
   return [
     stream('exec', requestExecUrl),
     stream('attach', requestAttachUrl),
     stream('portForward', requestPortForwardUrl),
-    { pathPrefix: '/run', methods: ['POST'], handle: (exchange) => sendRefusals(exchange, () => run(parts, exchange)) },
+    {
+      pathPrefix: '/run',
+      methods: ['POST'],
+      handle: (exchange) => handleWithRefusals(exchange, () => run(options, exchange)),
+    },
   ];
 }
 
-async function sendRefusals({ response }: Exchange, handleRequest: () => Promise<void>): Promise<void> {
+async function handleWithRefusals({ response }: Exchange, handleRequest: () => Promise<void>): Promise<void> {
   try {
     await handleRequest();
   } catch (error) {
@@ -54,7 +58,7 @@ async function sendRefusals({ response }: Exchange, handleRequest: () => Promise
 
 /** Requests the runtime's streaming URL. */
 type RequestStreamUrl = (
-  parts: StreamingOptions,
+  options: StreamingOptions,
   exchange: Exchange,
 ) => Promise<{ readonly target: StreamTarget; readonly url: string }>;
 
@@ -130,7 +134,7 @@ const requestAttachUrl: RequestStreamUrl = async ({ pods, cri }, { url, signal }
   const pod = requirePod(pods(), target);
   const { container, uid } = target;
   const containerId = await findRunningContainerId({ cri, signal }, pod, container);
-  const spec = containerNamed(pod.spec, container)?.container;
+  const spec = findContainerByName(pod.spec, container)?.container;
   const missingContainerRefusal = new Refusal(500, `container ${container} not found in pod ${fullName(pod)}`);
   if (containerId === undefined) throw missingContainerRefusal;
   if (uid !== undefined && uid !== pod.metadata.uid) throw new Refusal(500, `pod ${fullName(pod)} not found`);

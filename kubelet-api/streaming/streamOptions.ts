@@ -42,8 +42,8 @@ export function requestedPorts(request: HttpRequest, { searchParams }: URL): num
   });
 }
 
-function parsePort(text: string, given: string): number {
-  const quotedPorts = JSON.stringify(given);
+function parsePort(text: string, portParameter: string): number {
+  const quotedPorts = JSON.stringify(portParameter);
   const parseRefusal = (why: string) =>
     new Refusal(
       400,

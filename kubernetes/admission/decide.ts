@@ -49,19 +49,20 @@ export type Decision =
   | { readonly kind: 'preempting'; readonly uids: readonly string[]; readonly resource: string };
 
 /** Decides about one pod. A critical pod is not refused for resources that can be freed by preemption (C24). */
-export function decide(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
+export function decideAdmission(candidate: Candidate, { node, capacity, occupants, reserved }: NodeUsage): Decision {
   const { pod, requests } = candidate;
   const permanentRefusal = permanentRefusalOf(pod, node);
   if (permanentRefusal) return { kind: 'refused', ...permanentRefusal };
   const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
   const missingResources = shortages(requests, otherRequests, capacity);
-  const [misfit, ...more] = nonResourceRefusals(candidate, node, otherRequests);
-  const [first] = missingResources;
-  if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
+  const [firstRefusal, ...otherRefusals] = nonResourceRefusals(candidate, node, otherRequests);
+  const [firstShortage] = missingResources;
+  if (firstShortage && !requests.critical) return { kind: 'refused', ...refusalFor(firstShortage) };
   // Like a kubelet, report missing AppArmor support and missing features only if nothing else prevents admission.
-  const isByLabels = first === undefined && misfit?.reason === 'NodeAffinity' && more.every(isCheckedLast);
-  if (misfit) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...misfit };
-  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
+  const isByLabels =
+    firstShortage === undefined && firstRefusal?.reason === 'NodeAffinity' && otherRefusals.every(isCheckedLast);
+  if (firstRefusal) return { kind: 'refused', ...(isByLabels ? { isByLabels } : {}), ...firstRefusal };
+  return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
 
 const isCheckedLast = ({ reason }: Refusal): boolean => reason === 'AppArmor' || reason === 'PodFeatureUnsupported';
@@ -75,11 +76,11 @@ export function decideUpdate(
 ): Decision {
   const otherRequests = [...occupants.map((each) => each.requests), ...reserved];
   const missingResources = shortages(requests, otherRequests, capacity);
-  const [first] = missingResources;
+  const [firstShortage] = missingResources;
   const portRefusal = portConflict(requests, otherRequests);
-  if (first && !requests.critical) return { kind: 'refused', ...refusalFor(first) };
+  if (firstShortage && !requests.critical) return { kind: 'refused', ...refusalFor(firstShortage) };
   if (portRefusal) return { kind: 'refused', ...portRefusal };
-  return first === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
+  return firstShortage === undefined ? { kind: 'admitted' } : decidePreemption(requests, missingResources, occupants);
 }
 
 /** Selects pods to preempt for a critical pod that needs more resources than are free. */
@@ -172,9 +173,9 @@ function nonResourceRefusals(
 /** Formats a taint like kubectl, e.g. `gpu=yes:NoExecute`. */
 const formatTaint = ({ key, value, effect }: Taint): string => `${key}${value ? `=${value}` : ''}:${effect}`;
 
-const predicateRefusal = (predicate: RefusalReason, why: string): Refusal => ({
+const predicateRefusal = (predicate: RefusalReason, detail: string): Refusal => ({
   reason: predicate,
-  message: `Predicate ${predicate} failed: ${why}`,
+  message: `Predicate ${predicate} failed: ${detail}`,
 });
 
 /**

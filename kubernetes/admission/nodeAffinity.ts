@@ -40,10 +40,10 @@ function unmetRequirement(
 ): string | undefined {
   if (matchExpressions.length + matchFields.length === 0) return 'a term that has requirements';
   const expression = matchExpressions.find(
-    (requirement) => !isFulfilled(requirement, lookUp(node.labels, requirement.key)),
+    (requirement) => !isSatisfied(requirement, lookUp(node.labels, requirement.key)),
   );
   if (expression) return `label ${formatRequirement(expression)} (this node ${describeLabel(expression.key, node)})`;
-  const field = matchFields.find((requirement) => !isFieldFulfilled(requirement, node.name));
+  const field = matchFields.find((requirement) => !isFieldSatisfied(requirement, node.name));
   return field && `field ${formatRequirement(field)} (this node is ${node.name})`;
 }
 
@@ -54,14 +54,14 @@ const formatRequirement = ({ key, operator, values = [] }: Requirement): string 
  * Whether the node's name satisfies the requirement. No other field is supported, and the requirement must have exactly
  * one value.
  */
-function isFieldFulfilled({ key, operator, values = [] }: Requirement, name: string): boolean {
+function isFieldSatisfied({ key, operator, values = [] }: Requirement, name: string): boolean {
   if (key !== 'metadata.name' || values.length !== 1) return false;
   if (operator === 'In') return values[0] === name;
   return operator === 'NotIn' && values[0] !== name;
 }
 
 /** Whether a label value satisfies the requirement. `value` is undefined if the node does not have the label. */
-function isFulfilled({ operator, values = [] }: Requirement, value: string | undefined): boolean {
+function isSatisfied({ operator, values = [] }: Requirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

@@ -42,13 +42,15 @@ export function sysctlNamespace(name: string): 'ipc' | 'net' | undefined {
   return isIpc ? 'ipc' : undefined;
 }
 
-const NAME_PART = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const NAME_PART_PATTERN = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 
 /** Pattern of a sysctl's name, whose parts are separated by dots or slashes. */
-export const SYSCTL_NAME = new RegExp(`^(${NAME_PART}[./])*${NAME_PART}$`);
+export const SYSCTL_NAME_PATTERN = new RegExp(`^(${NAME_PART_PATTERN}[./])*${NAME_PART_PATTERN}$`);
 
 /** Pattern of a sysctl's name or of a name prefix that ends in `*`. */
-const SYSCTL_PATTERN = new RegExp(`^(${NAME_PART}[./])*${NAME_PART}\\*?$|^(${NAME_PART}[./])+\\*$`);
+const SYSCTL_PATTERN = new RegExp(
+  `^(${NAME_PART_PATTERN}[./])*${NAME_PART_PATTERN}\\*?$|^(${NAME_PART_PATTERN}[./])+\\*$`,
+);
 
 /** Explains why the node cannot allow a pattern of sysctls. Returns undefined if it can. */
 export function sysctlPatternProblem(pattern: string): string | undefined {
@@ -64,8 +66,8 @@ export function sysctlRefusal(spec: PodSpec, allowed: readonly string[]): Refusa
   const patterns = allowed.map(dottedSysctl);
   for (const sysctl of spec.securityContext?.sysctls ?? []) {
     const name = dottedSysctl(sysctl.name);
-    const why = forbiddenReason(name, patterns, spec);
-    if (why) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${JSON.stringify(name)} ${why}` };
+    const detail = forbiddenReason(name, patterns, spec);
+    if (detail) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${JSON.stringify(name)} ${detail}` };
   }
   return undefined;
 }

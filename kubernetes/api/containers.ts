@@ -36,7 +36,7 @@ export function volumeWaitingReason(volumes: readonly VolumeView[], container: C
 const volumeNames = memoize((spec: PodSpec): ReadonlySet<string> => new Set(spec.volumes?.map(({ name }) => name)));
 
 /** Whether a container mounts a volume of its pod that has not been mounted on the host yet. */
-export const isMissingVolume = (spec: PodSpec, container: Container, mountedVolumes: MountedVolumes): boolean =>
+export const hasUnmountedVolume = (spec: PodSpec, container: Container, mountedVolumes: MountedVolumes): boolean =>
   mountedVolumeNames(container).some((name) => volumeNames(spec).has(name) && !Object.hasOwn(mountedVolumes, name));
 
 /**
@@ -73,8 +73,8 @@ export const containersOf = memoize((spec: PodSpec): readonly PlacedContainer[] 
 });
 
 /** Whether an earlier container of the pod uses the same image with the same pull policy. */
-export function isAfterSameImage(spec: PodSpec, name: string): boolean {
-  const container = containerNamed(spec, name)?.container;
+export function isImageUsedEarlier(spec: PodSpec, name: string): boolean {
+  const container = findContainerByName(spec, name)?.container;
   const firstMatch = containersOf(spec).find(
     ({ container: { image, imagePullPolicy } }) =>
       image === container?.image && imagePullPolicy === container?.imagePullPolicy,
@@ -91,5 +91,5 @@ const containersByName = memoize(
  * Returns the container with this name in a pod. The map is cached, because every change of a container looks up all
  * containers.
  */
-export const containerNamed = (spec: PodSpec, name: string): PlacedContainer | undefined =>
+export const findContainerByName = (spec: PodSpec, name: string): PlacedContainer | undefined =>
   containersByName(spec).get(name);

@@ -26,11 +26,11 @@ export function readManifest(value: unknown): ManifestResult {
   const result = readObject(podManifestSchema, value, podRules);
   if ('object' in result && result.object.metadata.name !== '')
     return { pod: result.object, warnings: result.warnings };
-  if ('object' in result) return { problems: [MISSING_NAME, ...result.warnings] };
+  if ('object' in result) return { problems: [MISSING_NAME_PROBLEM, ...result.warnings] };
   const namedResult = namedSchema.safeParse(value);
   if (!namedResult.success) return { problems: result.problems };
   const { name, namespace } = namedResult.data.metadata ?? {};
-  if (!name) return { problems: [MISSING_NAME, ...result.problems] };
+  if (!name) return { problems: [MISSING_NAME_PROBLEM, ...result.problems] };
   return { problems: result.problems, metadata: namespace ? { name, namespace } : { name } };
 }
 
@@ -38,7 +38,7 @@ export function readManifest(value: unknown): ManifestResult {
  * Problem of a manifest without a name, because a node does not generate names (`tryDecodeSinglePod` in
  * `pkg/kubelet/config/common.go`).
  */
-const MISSING_NAME: Problem = { path: 'metadata.name', message: 'Required value' };
+const MISSING_NAME_PROBLEM: Problem = { path: 'metadata.name', message: 'Required value' };
 
 const nullableText = z.optional(z.nullable(z.string()));
 const namedSchema = z.object({

@@ -56,20 +56,20 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 export function problemOf(issue: z.core.$ZodIssue, input: unknown, source: unknown = input, isSecret = false): Problem {
   if (issue.code === 'unrecognized_keys')
     return { path: fieldPath([...issue.path, ...issue.keys.slice(0, 1)]), message: 'unknown field' };
-  const originalText = expectsText(issue) ? sourceTextAt(source, issue.path) : undefined;
+  const originalText = mayAcceptString(issue) ? sourceTextAt(source, issue.path) : undefined;
   const hint = originalText === undefined ? '' : quotingHint(originalText, isSecret);
   return { path: fieldPath(issue.path), message: messageOf(issue, valueAt(input, issue.path)) + hint };
 }
 
 /** Whether the schema accepts, or might accept, a string. */
-function expectsText(issue: z.core.$ZodIssue): boolean {
+function mayAcceptString(issue: z.core.$ZodIssue): boolean {
   switch (issue.code) {
     case 'invalid_type':
       return issue.expected === 'string';
     case 'invalid_value':
       return issue.values.some((value) => typeof value === 'string');
     case 'invalid_union':
-      return issue.errors.flat().some(expectsText);
+      return issue.errors.flat().some(mayAcceptString);
     default:
       return false;
   }
@@ -78,7 +78,7 @@ function expectsText(issue: z.core.$ZodIssue): boolean {
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (value === undefined) return 'Required value';
   // Do not quote a huge number, because it was parsed only approximately.
-  if (isHuge(value) && mayBeNumber(issue))
+  if (isHuge(value) && mayAcceptNumber(issue))
     return `Invalid value: the number is too ${value > 0 ? 'large' : 'small'}${formatBound(issue)}`;
   switch (issue.code) {
     case 'invalid_type':
@@ -105,7 +105,7 @@ const isHuge = (value: unknown): value is number | bigint =>
  * Whether the schema may accept a number. If it accepts only a string, e.g. for a label value that must be quoted, a
  * message about the size of the number would not help.
  */
-const mayBeNumber = (issue: z.core.$ZodIssue): boolean =>
+const mayAcceptNumber = (issue: z.core.$ZodIssue): boolean =>
   issue.code !== 'invalid_type' || issue.expected === 'number' || issue.expected === 'int';
 
 function formatBound(issue: z.core.$ZodIssue): string {
@@ -155,18 +155,18 @@ export function unknownField(
   isHinted: boolean,
   title = 'unknown field',
 ): Problem {
-  const suggestion = isHinted ? closestWord(key, knownKeys(schema, path)) : undefined;
+  const suggestion = isHinted ? closestWord(key, fieldNamesAt(schema, path)) : undefined;
   const hint = suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
   return { path: fieldPath([...path, key]), message: `${title}${hint}` };
 }
 
 /** Returns the names of the fields that the schema has at a path. */
-function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  if (schema instanceof z.ZodMiniExactOptional) return knownKeys(schema.def.innerType, path);
+function fieldNamesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodMiniExactOptional) return fieldNamesAt(schema.def.innerType, path);
   const [key, ...rest] = path;
-  if (schema instanceof z.ZodMiniArray) return knownKeys(schema.def.element, rest);
+  if (schema instanceof z.ZodMiniArray) return fieldNamesAt(schema.def.element, rest);
   if (!(schema instanceof z.ZodMiniObject)) return [];
   if (key === undefined) return Object.keys(schema.def.shape);
   const innerSchema = lookUp(schema.def.shape, String(key));
-  return innerSchema === undefined ? [] : knownKeys(innerSchema, rest);
+  return innerSchema === undefined ? [] : fieldNamesAt(innerSchema, rest);
 }

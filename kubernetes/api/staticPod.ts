@@ -19,7 +19,7 @@ export interface StaticSource {
 }
 
 /** Builds the pod to run from a manifest. The node sets the name, UID, annotations, toleration and priority (C24). */
-export function staticPod(manifest: PodManifest, { nodeName, source, origin, seenAt }: StaticSource): Pod {
+export function toStaticPod(manifest: PodManifest, { nodeName, source, origin, seenAt }: StaticSource): Pod {
   const node = nodeName.toLowerCase();
   const uid = manifest.metadata.uid || computeUid(manifest, node, origin);
   return {

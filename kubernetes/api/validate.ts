@@ -101,12 +101,12 @@ const serviceAccountOf = ({ serviceAccountName, serviceAccount }: PodSpec): stri
 
 function validateTokenAccount(spec: PodSpec): Problem[] {
   if (serviceAccountOf(spec) !== '') return [];
-  const why = 'must not be specified when serviceAccountName is not set';
+  const detail = 'must not be specified when serviceAccountName is not set';
   return (spec.volumes ?? []).flatMap(({ projected }, index) =>
     (projected?.sources ?? []).flatMap(({ serviceAccountToken }, position) =>
       serviceAccountToken === undefined
         ? []
-        : [forbidden(`spec.volumes[${index}].projected.sources[${position}].serviceAccountToken`, why)],
+        : [forbidden(`spec.volumes[${index}].projected.sources[${position}].serviceAccountToken`, detail)],
     ),
   );
 }
@@ -140,8 +140,8 @@ const SPEC_CHECKS: readonly SpecCheck[] = [
   clusterCheck(validateHostProcesses),
   nodeCheck(validateHostUsers),
   nodeCheck(validateHostnameOverride),
-  clusterCheck((spec) => optionalSubdomain('spec.serviceAccountName', serviceAccountOf(spec))),
-  clusterCheck(({ nodeName }) => optionalSubdomain('spec.nodeName', nodeName)),
+  clusterCheck((spec) => validateOptionalSubdomain('spec.serviceAccountName', serviceAccountOf(spec))),
+  clusterCheck(({ nodeName }) => validateOptionalSubdomain('spec.nodeName', nodeName)),
   nodeCheck(({ activeDeadlineSeconds }) =>
     validateRange('spec.activeDeadlineSeconds', activeDeadlineSeconds, 1, MAX_DEADLINE_SECONDS),
   ),
@@ -149,7 +149,7 @@ const SPEC_CHECKS: readonly SpecCheck[] = [
   nodeCheck(({ subdomain }) => (subdomain ? validateDnsLabel('spec.subdomain', subdomain) : [])),
   clusterCheck((spec) => validateTolerations(spec, 'spec.tolerations')),
   nodeCheck(validateHostAliases),
-  clusterCheck(({ priorityClassName }) => optionalSubdomain('spec.priorityClassName', priorityClassName)),
+  clusterCheck(({ priorityClassName }) => validateOptionalSubdomain('spec.priorityClassName', priorityClassName)),
   // The next two fields are pointers in Go, so an empty string is invalid.
   clusterCheck(({ runtimeClassName: name }) =>
     name === undefined ? [] : validateDnsSubdomain('spec.runtimeClassName', name),
@@ -177,7 +177,7 @@ function validateSpec(pod: Pod, nodeChecksOnly: boolean): Problem[] {
 
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 
-const optionalSubdomain = (path: string, value = ''): Problem[] =>
+const validateOptionalSubdomain = (path: string, value = ''): Problem[] =>
   value === '' ? [] : validateDnsSubdomain(path, value);
 
 function validatePreemption(policy: string | undefined): Problem[] {
@@ -187,12 +187,12 @@ function validatePreemption(policy: string | undefined): Problem[] {
 
 function validateHostNetwork({ hostNetwork, containers }: PodSpec): Problem[] {
   if (!hostNetwork) return [];
-  const why = 'must match `containerPort` when `hostNetwork` is true';
+  const detail = 'must match `containerPort` when `hostNetwork` is true';
   return containers.flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ hostPort = 0, containerPort }, position) =>
       hostPort === containerPort
         ? []
-        : [invalid(`spec.containers[${index}].ports[${position}].hostPort`, hostPort, why)],
+        : [invalid(`spec.containers[${index}].ports[${position}].hostPort`, hostPort, detail)],
     ),
   );
 }

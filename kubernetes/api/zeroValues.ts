@@ -21,16 +21,16 @@ export function withZeroValues(schema: z.core.$ZodType, value: unknown): unknown
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([key, entry]) => [key, withZeroValues(schema.def.valueType, entry)]));
   }
-  return schema instanceof z.ZodMiniObject ? structWithZeros(schema, value) : value;
+  return schema instanceof z.ZodMiniObject ? structWithZeroValues(schema, value) : value;
 }
 
-function structWithZeros(schema: z.ZodMiniObject, value: object): object {
+function structWithZeroValues(schema: z.ZodMiniObject, value: object): object {
   const { shape } = schema.def;
   const fields = new Map<string, unknown>();
   for (const [name, each] of Object.entries(value)) {
     const field = lookUp(shape, name);
-    const isLeftOut = each === null && field instanceof z.ZodMiniExactOptional;
-    if (!isLeftOut) fields.set(name, field === undefined ? each : withZeroValues(field, each));
+    const isOmitted = each === null && field instanceof z.ZodMiniExactOptional;
+    if (!isOmitted) fields.set(name, field === undefined ? each : withZeroValues(field, each));
   }
   for (const [name, field] of requiredFieldsOf(schema)) {
     const zeroValue = fields.has(name) ? undefined : zeroValueOf(field);
@@ -62,7 +62,7 @@ function zeroValueOf(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodMiniBoolean) return false;
   if (schema instanceof z.ZodMiniArray) return [];
   if (schema instanceof z.ZodMiniRecord) return {};
-  if (schema instanceof z.ZodMiniObject) return structWithZeros(schema, {});
+  if (schema instanceof z.ZodMiniObject) return structWithZeroValues(schema, {});
   // Go's zero value of an IntOrString is the number 0.
   return schema instanceof z.ZodMiniUnion ? 0 : undefined;
 }

@@ -12,8 +12,8 @@ export interface EnvVariable {
  * not exist.
  */
 export interface EnvLookups {
-  readonly source: (source: EnvVarSource) => string | undefined;
-  readonly all: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
+  readonly resolveValueSource: (source: EnvVarSource) => string | undefined;
+  readonly resolveAllValues: (source: EnvFromSource) => Readonly<Record<string, string>> | undefined;
   /** Variables with the addresses of services. Any other variable overrides them. */
   readonly services?: Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export function containerEnvironment(container: Container, lookups: EnvLookups):
 function* variablesOf(container: Container, lookups: EnvLookups): Generator<UnexpandedVariable> {
   for (const [name, value] of Object.entries(lookups.services ?? {})) yield { name, value };
   for (const from of container.envFrom ?? []) {
-    for (const [key, value] of Object.entries(lookups.all(from) ?? {})) {
+    for (const [key, value] of Object.entries(lookups.resolveAllValues(from) ?? {})) {
       yield { name: `${from.prefix ?? ''}${key}`, value };
     }
   }
@@ -83,8 +83,8 @@ const environmentTooLargeError = (field: string): NodeFailure =>
     `${field}: the values up to here are longer than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB once $(VAR) is expanded, and no runtime accepts more`,
   );
 
-function resolveValue(name: string, valueSource: EnvVarSource, { source }: EnvLookups): string | undefined {
-  const value = source(valueSource);
+function resolveValue(name: string, valueSource: EnvVarSource, { resolveValueSource }: EnvLookups): string | undefined {
+  const value = resolveValueSource(valueSource);
   const { configMapKeyRef, secretKeyRef, fileKeyRef } = valueSource;
   if (value !== undefined || (configMapKeyRef ?? secretKeyRef ?? fileKeyRef)?.optional) return value;
   const missingMessage =

@@ -1,6 +1,6 @@
 /** Defines the protocol between a node and credential provider plugins (`credentialprovider.kubelet.k8s.io`). */
 import * as z from 'zod/mini';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { parseDuration } from '../api/parseDuration.ts';
 import type { CredentialSource, Keyring } from './keyring.ts';
 import { keyringOf, matchesLocation } from './keyring.ts';
@@ -39,7 +39,7 @@ export interface TokenAttributes {
 }
 
 /** Whether the plugin provides credentials for the images of a repository. */
-export const providesFor = ({ matchImages }: CredentialProvider, repository: string): boolean =>
+export const providesCredentialsFor = ({ matchImages }: CredentialProvider, repository: string): boolean =>
   matchImages.some((pattern) => matchesLocation(pattern, repository));
 
 export interface ProviderRequest {
@@ -52,11 +52,11 @@ export function formatRequest(
   { apiVersion }: CredentialProvider,
   { repository, token, annotations }: ProviderRequest,
 ): string {
-  const account = {
+  const accountFields = {
     ...(token ? { serviceAccountToken: token } : {}),
     ...(annotations && Object.keys(annotations).length > 0 ? { serviceAccountAnnotations: annotations } : {}),
   };
-  return `${JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image: repository, ...account })}\n`;
+  return `${JSON.stringify({ kind: 'CredentialProviderRequest', apiVersion, image: repository, ...accountFields })}\n`;
 }
 
 /** Scope of a cached response: the image, its registry, or all images. */
@@ -86,7 +86,7 @@ export function readResponse(
   text: string,
   { apiVersion }: CredentialProvider,
 ): ProviderResponse | { readonly refusal: string } {
-  const result = z.safeParse(responseSchema, parsedJson(text));
+  const result = z.safeParse(responseSchema, parseJson(text));
   if (!result.success) return { refusal: 'its answer is no CredentialProviderResponse' };
   const { cacheKeyType, cacheDuration, auth } = result.data;
   if (result.data.apiVersion !== apiVersion) return { refusal: `its answer is not of apiVersion ${apiVersion}` };

@@ -1,6 +1,6 @@
 /** Parses registry credentials in Docker's formats, and selects those for an image. */
 import * as z from 'zod/mini';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 
 /** A user of a registry. Must never be displayed or logged. */
 export interface Credential {
@@ -40,7 +40,7 @@ const configSchema = z.looseObject({ auths: z.exactOptional(z.nullable(z.record(
  * Returns undefined if the text is invalid. Does not return the reason, because it could quote a password.
  */
 export function readKeyring(text: string, form: 'config.json' | '.dockercfg'): Keyring | undefined {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   const result = z.safeParse(configSchema, form === 'config.json' ? value : { auths: value });
   if (!result.success) return undefined;
   const entries = Object.entries(result.data.auths ?? {}).map(

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import type { Credential } from './keyring.ts';
 
 const stringSchema = z.string();
@@ -65,7 +65,7 @@ export const formatIntent = (image: string): string =>
 
 /** Returns the image of an intent, or undefined if the content is invalid. */
 export function readIntent(content: string): string | undefined {
-  const result = z.safeParse(intentSchema, parsedJson(content));
+  const result = z.safeParse(intentSchema, parseJson(content));
   return result.success ? result.data.image : undefined;
 }
 
@@ -84,7 +84,7 @@ export function formatRecord({ imageRef, credentialsByImage }: PulledRecord, now
 
 /** Parses a record. Returns undefined if the content is invalid. */
 export function readRecord(content: string): PulledRecord | undefined {
-  const result = z.safeParse(recordSchema, parsedJson(content));
+  const result = z.safeParse(recordSchema, parseJson(content));
   return result.success
     ? { imageRef: result.data.imageRef, credentialsByImage: result.data.credentialMapping ?? {} }
     : undefined;
@@ -107,10 +107,10 @@ export function pullCredentialsOf(credential: Credential | undefined): PullCrede
  * `learned` is a Secret to add to the record.
  */
 export function findProof(
-  known: PullCredentials,
+  recordedCredentials: PullCredentials,
   podCredentials: readonly Credential[],
 ): { readonly learned: PullCredentials | undefined } | undefined {
-  const { kubernetesSecrets: secrets = [], kubernetesServiceAccounts: accounts = [] } = known;
+  const { kubernetesSecrets: secrets = [], kubernetesServiceAccounts: accounts = [] } = recordedCredentials;
   const isFull = secrets.length >= MAX_SECRETS;
   for (const credential of podCredentials) {
     const { kubernetesSecrets: [podSecret] = [] } = pullCredentialsOf(credential);
@@ -141,7 +141,7 @@ const isSameAccount = (a: Account, b: Account): boolean =>
  * Adds the credentials of a pull to a record. Returns the same object if nothing changes. An image that is accessible
  * to all pods of the node remains so.
  */
-export function withProof(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
+export function withPullCredentials(record: PulledRecord, name: string, added: PullCredentials): PulledRecord {
   const previous = lookUp(record.credentialsByImage, name);
   const updatedCredentials = previous === undefined ? added : mergeCredentials(previous, added);
   return updatedCredentials === previous
@@ -167,10 +167,10 @@ function mergeCredentials(previous: PullCredentials, added: PullCredentials): Pu
  * expose the image.
  */
 function mergeSorted<T extends Account | Secret>(previous: readonly T[], added: readonly T[]): T[] {
-  const unreplaced = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));
-  const droppedCount = Math.max(0, unreplaced.length + added.length - MAX_SECRETS);
+  const unreplacedEntries = previous.filter((each) => !added.some((newer) => isSameAccount(each, newer)));
+  const droppedCount = Math.max(0, unreplacedEntries.length + added.length - MAX_SECRETS);
   const keyOf = ({ namespace, name, uid }: T) => `${namespace}/${name}/${uid}`;
-  return [...unreplaced.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...unreplacedEntries.slice(droppedCount), ...added].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** Returns the hash of a credential as the kubelet computes it for its records. */

@@ -25,10 +25,10 @@ export interface DeadContainer extends ContainerRun {
 /** Returns the dead containers that are to be removed from pods that remain on the node. */
 export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
   const containerInstances = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
-  const maxShare =
+  const maxPerContainer =
     total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, containerInstances.length)));
   const deadCount = containerInstances.reduce((count, { dead }) => count + dead.length, 0);
-  const retainedPerContainer = deadCount > total ? Math.min(perContainer, maxShare) : perContainer;
+  const retainedPerContainer = deadCount > total ? Math.min(perContainer, maxPerContainer) : perContainer;
   const partitions = containerInstances.map(({ pod, dead }) => ({
     pod,
     retained: dead.slice(0, retainedPerContainer),

@@ -12,7 +12,7 @@ export interface RestartInput {
   readonly role: ContainerRole;
   readonly run?: { readonly exitCode?: number; readonly reason?: string };
   /** Whether the pod is being deleted or terminated. */
-  readonly podEnding: boolean;
+  readonly isPodTerminating: boolean;
 }
 
 /**
@@ -23,8 +23,8 @@ export const hasFailed = (role: ContainerRole, { exitCode, reason }: { exitCode?
   exitCode !== 0 || (role === 'init' && hasRunReason(reason, 'OOMKilled'));
 
 /** Whether to start a container that is not running, for the first time or again (C5). */
-export function shouldRestart({ pod, container, role, run, podEnding }: RestartInput): boolean {
-  if (podEnding) return false;
+export function shouldRestart({ pod, container, role, run, isPodTerminating }: RestartInput): boolean {
+  if (isPodTerminating) return false;
   if (run === undefined) return true;
   if (role === 'ephemeral') return false;
   const { exitCode } = run;
@@ -53,7 +53,7 @@ function allowsRestart(
  * does not report it.
  */
 export function mayLeaveTerminated(
-  { pod, container, role }: Omit<RestartInput, 'run' | 'podEnding'>,
+  { pod, container, role }: Omit<RestartInput, 'run' | 'isPodTerminating'>,
   exitCode: number,
 ) {
   if (role === 'ephemeral') return false;

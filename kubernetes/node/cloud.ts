@@ -34,11 +34,11 @@ export const cloudAnnotations = (cloud: CloudSettings | undefined): StringMap =>
 /** Returns the annotations to correct in a Node. A null value removes an annotation. */
 export function cloudAnnotationFixes(
   { metadata: { annotations } }: { readonly metadata: { readonly annotations?: StringMap | undefined } },
-  actual: StringMap | undefined,
+  actualAnnotations: StringMap | undefined,
 ): Readonly<Record<string, string | null>> {
   const [expectedIps, actualIps] = [
     lookUp(annotations, PROVIDED_IP_ANNOTATION),
-    lookUp(actual, PROVIDED_IP_ANNOTATION),
+    lookUp(actualAnnotations, PROVIDED_IP_ANNOTATION),
   ];
   return expectedIps === actualIps ? {} : { [PROVIDED_IP_ANNOTATION]: expectedIps ?? null };
 }

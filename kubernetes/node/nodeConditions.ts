@@ -41,15 +41,15 @@ const PRESSURE_CONDITIONS: ReadonlyMap<string, PressureCondition> = new Map([
 
 /** Returns all conditions except Ready. The status of a pressure condition that was not reported is False. */
 export function pressureConditions(
-  reported: readonly NodeCondition[],
+  reportedConditions: readonly NodeCondition[],
   { since, now }: { readonly since: string; readonly now: string },
 ): NodeCondition[] {
   const pressures = Array.from(PRESSURE_CONDITIONS, ([type, { reason, message }]): NodeCondition => {
-    const existing = reported.find((each) => each.type === type);
+    const reportedCondition = reportedConditions.find((each) => each.type === type);
     const noPressure = { type, status: 'False', reason: reason.False, message: message.False } as const;
-    return existing ?? { ...noPressure, lastHeartbeatTime: now, lastTransitionTime: since };
+    return reportedCondition ?? { ...noPressure, lastHeartbeatTime: now, lastTransitionTime: since };
   });
-  return [...pressures, ...reported.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
+  return [...pressures, ...reportedConditions.filter(({ type }) => type !== 'Ready' && !PRESSURE_CONDITIONS.has(type))];
 }
 
 /** Returns the events for a changed condition. */

@@ -42,17 +42,17 @@ const DEFAULT_LABELS = [
 const FIXED_LABELS = ['kubernetes.io/os', 'kubernetes.io/arch'] as const;
 
 /** Returns the labels to correct in a registered Node. */
-export const labelFixes = (node: NodeObject, actual: StringMap = {}): StringMap =>
-  differingLabels(FIXED_LABELS, node, actual);
+export const labelFixes = (node: NodeObject, actualLabels: StringMap = {}): StringMap =>
+  differingLabels(FIXED_LABELS, node, actualLabels);
 
 function differingLabels(
   names: readonly string[],
   { metadata: { labels } }: NodeObject,
-  actual: StringMap = {},
+  actualLabels: StringMap = {},
 ): StringMap {
   const changes = names.flatMap((label) => {
     const expectedValue = lookUp(labels, label);
-    return expectedValue === undefined || lookUp(actual, label) === expectedValue
+    return expectedValue === undefined || lookUp(actualLabels, label) === expectedValue
       ? []
       : [[label, expectedValue] as const];
   });

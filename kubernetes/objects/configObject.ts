@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
@@ -196,7 +196,7 @@ function secretProblems({ type, entries, metadata }: ParsedConfig): Problem[] {
 
 /** Whether Go's JSON decoder can decode the text into a map. That decoder also accepts null. */
 function isJsonObject(text: string): boolean {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   return typeof value === 'object' && !Array.isArray(value);
 }
 
@@ -204,7 +204,7 @@ function isJsonObject(text: string): boolean {
  * Returns the encoded values with their keys. In a Secret, an entry of `stringData` comes after one of `data` with the
  * same key and overrides it.
  */
-export const writtenValues = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
+export const toEncodedEntries = (entries: readonly DataEntry[]): (readonly [key: string, value: ConfigValue])[] =>
   entries.map(({ key, value }) => [key, value] as const);
 
 /**
@@ -224,7 +224,7 @@ export function readConfigObject(kind: ConfigKind, object: unknown): ConfigObjec
     resourceVersion,
     isImmutable,
     type,
-    data: toDataMap(kind, writtenValues(entries)),
+    data: toDataMap(kind, toEncodedEntries(entries)),
   };
 }
 

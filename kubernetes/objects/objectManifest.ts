@@ -12,8 +12,8 @@ import {
   type ConfigValue,
   readConfig,
   toDataMap,
+  toEncodedEntries,
   validateConfig,
-  writtenValues,
 } from './configObject.ts';
 
 /** A validated manifest as plain data. */
@@ -45,7 +45,7 @@ export function readObjectManifest(kind: ConfigKind, document: object): ObjectMa
     ...validateConfig(result.config),
   ];
   if (problems.length > 0) return { problems: [...problems, ...result.warnings], reference };
-  return { object: { ...reference, isImmutable, type, data: writtenValues(entries) }, warnings: result.warnings };
+  return { object: { ...reference, isImmutable, type, data: toEncodedEntries(entries) }, warnings: result.warnings };
 }
 
 const nullableText = z.optional(z.nullable(z.string()));

@@ -3,7 +3,7 @@ import { containersOf } from '../api/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ConfigKind } from './configObject.ts';
 
-export interface PodReference {
+export interface PodObjectReference {
   readonly kind: ConfigKind;
   readonly name: string;
   /** Whether a volume uses the object, so that a change of the object must update the volume. */
@@ -11,8 +11,8 @@ export interface PodReference {
 }
 
 /** Returns the references of a pod without duplicates, including optional ones. */
-export function referencesOf({ spec }: Pick<Pod, 'spec'>): PodReference[] {
-  const references = new Map<string, PodReference>();
+export function referencesOf({ spec }: Pick<Pod, 'spec'>): PodObjectReference[] {
+  const references = new Map<string, PodObjectReference>();
   const add = (kind: ConfigKind, name: string | undefined, isInVolume: boolean) => {
     if (!name) return;
     const key = `${kind}/${name}`;

@@ -56,8 +56,8 @@ export function allocatableResources(capacity: Capacity, reserved: ReservedResou
   const diskThreshold = evictionThreshold(reserved.evictionHardDisk, capacity.extra?.[EPHEMERAL_STORAGE] ?? 0);
   const otherResources =
     unreservedCapacity.extra &&
-    mapAmounts(unreservedCapacity.extra, (has, name) =>
-      Math.max(0, has - (name === EPHEMERAL_STORAGE ? diskThreshold : 0)),
+    mapAmounts(unreservedCapacity.extra, (amount, name) =>
+      Math.max(0, amount - (name === EPHEMERAL_STORAGE ? diskThreshold : 0)),
     );
   const memoryBytes = Math.max(
     0,

@@ -54,7 +54,7 @@ export interface CgroupLocation {
  * `shared` that pods of another agent use the same cgroups, so that these remain unchanged. `forbidden` means that the
  * host does not permit it, and `unused` that only the runtime creates cgroups.
  */
-export interface CgroupSetUp {
+export interface CgroupSetup {
   readonly outcome: 'enforced' | 'shared' | 'forbidden' | 'unused';
   /** Sentences that each describe a problem. If the cgroups are shared, the first sentence explains why. */
   readonly warnings: readonly string[];

@@ -85,9 +85,9 @@ export function sliceProperties(limits: CgroupLimits, version: CgroupVersion): U
 
 /** Returns the properties of a CPU quota, which systemd specifies per second in steps of 10 ms. */
 function quotaProperties({ quota, period }: { quota: number; period: number }): UnitProperty[] {
-  const perSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
+  const quotaUsPerSecond = Math.ceil((quota * 1_000_000) / period / 10_000) * 10_000;
   return [
-    ['CPUQuotaPerSecUSec', 't', quota < 0 ? UNLIMITED_QUOTA : String(perSecond)],
+    ['CPUQuotaPerSecUSec', 't', quota < 0 ? UNLIMITED_QUOTA : String(quotaUsPerSecond)],
     ['CPUQuotaPeriodUSec', 't', String(period)],
   ];
 }

@@ -48,17 +48,14 @@ export function podCgroupLimits(spec: PodSpec, rules: CgroupRules): CgroupLimits
   const isBestEffort = qosClass(spec) === 'BestEffort';
   return {
     cpuShares: cpuShares(isBestEffort ? 0 : podRequest(spec, 'cpu')),
-    ...(cpu === undefined || isBestEffort ? {} : { cpu: formatQuota(cpu, rules) }),
+    ...(cpu === undefined || isBestEffort ? {} : { cpu: toCfsQuota(cpu, rules) }),
     ...(memoryBytes === undefined || isBestEffort ? {} : { memoryBytes }),
     ...(rules.podPids > 0 ? { pids: rules.podPids } : {}),
     ...hugepageField(rules, hugepageLimits(spec)),
   };
 }
 
-function formatQuota(
-  milliCpu: number,
-  { cfsQuota, cfsPeriod: period }: CgroupRules,
-): { quota: number; period: number } {
+function toCfsQuota(milliCpu: number, { cfsQuota, cfsPeriod: period }: CgroupRules): { quota: number; period: number } {
   return { quota: cfsQuota ? cpuQuota(milliCpu, period) : -1, period };
 }
 
@@ -73,12 +70,12 @@ function hugepageField(
 
 /** Returns the huge page limits by page size. They are those of the pod, or else the sums over its containers. */
 function hugepageLimits(spec: PodSpec): Record<string, number> {
-  const podLimits = hugepages(spec.resources?.limits ?? {});
+  const podLimits = toHugepageLimits(spec.resources?.limits ?? {});
   if (Object.keys(podLimits).length > 0) return podLimits;
   const sum = new Map<string, number>();
   for (const { container, role } of containersOf(spec)) {
     if (role === 'ephemeral') continue;
-    for (const [size, bytes] of Object.entries(hugepages(container.resources?.limits ?? {}))) {
+    for (const [size, bytes] of Object.entries(toHugepageLimits(container.resources?.limits ?? {}))) {
       sum.set(size, (sum.get(size) ?? 0) + bytes);
     }
   }
@@ -86,7 +83,7 @@ function hugepageLimits(spec: PodSpec): Record<string, number> {
 }
 
 /** Returns the huge page limits by page size in the kernel's notation, e.g. `2MB` for `hugepages-2Mi`. */
-export function hugepages(limits: ResourceList): Record<string, number> {
+export function toHugepageLimits(limits: ResourceList): Record<string, number> {
   const entries = Object.entries(limits).flatMap(([resource, amount]) => {
     const [, size] = /^hugepages-(.+)$/.exec(resource) ?? [];
     return size === undefined ? [] : [[formatPageSize(wholeValue(size)), wholeValue(amount)] as const];
@@ -107,7 +104,7 @@ export function formatPageSize(bytes: number): string {
  * Returns the limits of a QoS class. BestEffort pods get only CPU time that no other pod uses, and Burstable pods get
  * CPU time in proportion to their requests.
  */
-export function tierCgroupLimits(
+export function qosCgroupLimits(
   tier: 'burstable' | 'besteffort',
   pods: Iterable<PodSpec>,
   { pageSizes }: CgroupRules,

@@ -165,7 +165,7 @@ const hasRemovedAmount = (
  * Converts the refusal of a resize for lack of resources to `Deferred`, because the resize remains pending. Returns any
  * other refusal unchanged.
  */
-export const pendingResize = (refusal: Refusal): Refusal =>
+export const toPendingRefusal = (refusal: Refusal): Refusal =>
   SHORTAGE_REASONS.includes(refusal.reason)
     ? { ...refusal, reason: 'Deferred', shortageReason: refusal.reason }
     : refusal;

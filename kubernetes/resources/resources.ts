@@ -28,9 +28,9 @@ const nanosToUnits = (nanos: bigint, resource: string): number =>
  */
 export function podRequest(spec: PodSpec, resource: string): number {
   const podAmount = lookUp(spec.resources?.requests, resource);
-  const requested =
+  const requestedAmount =
     podAmount === undefined ? aggregateAmount(spec, 'requests', resource) : parseAmount(podAmount, resource);
-  return requested + parseAmount(lookUp(spec.overhead, resource), resource);
+  return requestedAmount + parseAmount(lookUp(spec.overhead, resource), resource);
 }
 
 /**

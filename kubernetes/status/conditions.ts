@@ -60,7 +60,7 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
   const verdicts: Record<string, ConditionVerdict> = {
     PodReadyToStartContainers: { status: hasNetwork(view) ? 'True' : 'False' },
     Initialized: initializedVerdict(input, previousConditions),
-    Ready: containersReady.status === 'True' ? gatesVerdict(view, externalConditions) : containersReady,
+    Ready: containersReady.status === 'True' ? readinessGatesVerdict(view, externalConditions) : containersReady,
     ContainersReady: containersReady,
     PodScheduled: TRUE_VERDICT,
     [RESTARTING_CONDITION]: restartingVerdict(input),
@@ -164,8 +164,10 @@ function hasRegularContainerRun({ pod }: PodView, statuses: readonly ContainerSt
 function containersReadyVerdict({ view, conditionPhase: phase, statuses }: ConditionsInput): ConditionVerdict {
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   if (statuses.length === 0) return { status: 'False', reason: 'UnknownContainerStatuses' };
-  const longRunning = [...containersOf(view.pod.spec)].filter(({ role }) => role === 'sidecar' || role === 'regular');
-  const { unknown, notReady } = classifyContainers(longRunning, statuses, (_, status) => status.ready);
+  const longRunningContainers = [...containersOf(view.pod.spec)].filter(
+    ({ role }) => role === 'sidecar' || role === 'regular',
+  );
+  const { unknown, notReady } = classifyContainers(longRunningContainers, statuses, (_, status) => status.ready);
   if (phase === 'Succeeded' && unknown.length === 0) return { status: 'False', reason: 'PodCompleted' };
   return readinessVerdict('ContainersNotReady', unknown, 'unready', notReady);
 }
@@ -199,7 +201,7 @@ function readinessVerdict(reason: string, unknown: string[], adjective: string, 
   return messages.length === 0 ? TRUE_VERDICT : { status: 'False', reason, message: messages.join(', ') };
 }
 
-function gatesVerdict(view: PodView, foreign: readonly PodCondition[]): ConditionVerdict {
+function readinessGatesVerdict(view: PodView, foreign: readonly PodCondition[]): ConditionVerdict {
   const messages = (view.pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const condition = foreign.find(({ type }) => type === conditionType);
     if (!condition) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];

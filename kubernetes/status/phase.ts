@@ -73,14 +73,14 @@ function overridingPhase({ exceedsDeadline = false, termination }: PodView): Pod
  * its containers (C24).
  */
 function forcedPhase(view: PodView): PodPhase | undefined {
-  const keepsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
-  return view.hasEnded && !keepsContainerPhase ? 'Failed' : undefined;
+  const retainsContainerPhase = view.termination !== undefined && isStaticPod(view.pod);
+  return view.hasEnded && !retainsContainerPhase ? 'Failed' : undefined;
 }
 
 function phaseFromContainers(view: PodView): PodPhase {
   const viewsByName = new Map(view.containers.map((each) => [each.name, each]));
-  const outcomes = containersOf(view.pod.spec).map((part) =>
-    outcomeOf(view, part, viewsByName.get(part.container.name)),
+  const outcomes = containersOf(view.pod.spec).map((placedContainer) =>
+    outcomeOf(view, placedContainer, viewsByName.get(placedContainer.container.name)),
   );
   const hasOutcome = (outcome: Outcome) => outcomes.includes(outcome);
   // An earlier agent may have left a pod whose spec is unknown, so that it has no containers here.
@@ -169,5 +169,5 @@ function willRestart(
   run: TerminatedRun,
 ): boolean {
   if (!termination || !isStaticPod(pod)) return containerView.willRestart;
-  return shouldRestart({ pod, container, role: containerView.role, run, podEnding: false });
+  return shouldRestart({ pod, container, role: containerView.role, run, isPodTerminating: false });
 }

@@ -11,7 +11,7 @@ export class ScalarTypeError extends Error {
 const TRUE_WORDS = ['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'];
 const FALSE_WORDS = ['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'];
 const NULL_WORDS = ['', '~', 'null', 'Null', 'NULL'];
-const NAN = ['.nan', '.NaN', '.NAN'];
+const NAN_WORDS = ['.nan', '.NaN', '.NAN'];
 const POSITIVE_INFINITY_WORDS = ['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'];
 const NEGATIVE_INFINITY_WORDS = ['-.inf', '-.Inf', '-.INF'];
 
@@ -19,7 +19,7 @@ const KEYWORDS: ReadonlyMap<string, ScalarValue> = new Map<string, ScalarValue>(
   ...TRUE_WORDS.map((word) => [word, true] as const),
   ...FALSE_WORDS.map((word) => [word, false] as const),
   ...NULL_WORDS.map((word) => [word, null] as const),
-  ...NAN.map((word) => [word, Number.NaN] as const),
+  ...NAN_WORDS.map((word) => [word, Number.NaN] as const),
   ...POSITIVE_INFINITY_WORDS.map((word) => [word, Number.POSITIVE_INFINITY] as const),
   ...NEGATIVE_INFINITY_WORDS.map((word) => [word, Number.NEGATIVE_INFINITY] as const),
 ]);

@@ -512,9 +512,9 @@ export class Scanner {
   }
 
   #readVersionNumber(start: Mark): number {
-    const from = this.#index;
+    const startIndex = this.#index;
     while (isDigit(this.#charAt())) this.#skipCharacters();
-    const digits = this.#text.slice(from, this.#index);
+    const digits = this.#text.slice(startIndex, this.#index);
     if (digits.length < 1 || digits.length > 2) throw this.#createError('expected %YAML 1.1', start);
     return Number(digits);
   }
@@ -581,10 +581,10 @@ export class Scanner {
   /** Reads the rest of a tag. `head` is the part that has already been read, including its `!`. */
   #readTagUri(head: string, start: Mark): string {
     let uri = head.slice(1);
-    const from = this.#index;
+    const startIndex = this.#index;
     while (URI_CHARACTER.test(this.#charAt()))
       uri += this.#charAt() === '%' ? this.#readEscapedOctets(start) : this.#readCharacter();
-    if (head === '' && from === this.#index) throw this.#createError('expected the rest of a tag', start);
+    if (head === '' && startIndex === this.#index) throw this.#createError('expected the rest of a tag', start);
     return uri;
   }
 
@@ -661,9 +661,9 @@ export class Scanner {
   }
 
   #readLine(): string {
-    const from = this.#index;
+    const startIndex = this.#index;
     while (!isBreakOrEnd(this.#charAt())) this.#skipCharacters();
-    return this.#text.slice(from, this.#index);
+    return this.#text.slice(startIndex, this.#index);
   }
 
   /**
@@ -778,13 +778,13 @@ export class Scanner {
   }
 
   #readPlainWord(): string {
-    const from = this.#index;
+    const startIndex = this.#index;
     for (let character = this.#charAt(); !isSpacing(character); character = this.#charAt()) {
       if (character === ':' && isSpacing(this.#charAt(1))) break;
       if (this.#flowLevel > 0 && FLOW_INDICATORS.has(character)) break;
       this.#skipCharacters();
     }
-    return this.#text.slice(from, this.#index);
+    return this.#text.slice(startIndex, this.#index);
   }
 
   /**
@@ -794,7 +794,7 @@ export class Scanner {
   #readSpacing(start: Mark, indent: number, isAfterBreak = false): { spacing: string; hasBroken: boolean } {
     let blanks = '';
     let lineBreak = '';
-    let moreBreaks = '';
+    let followingBreaks = '';
     let hasBroken = isAfterBreak;
     for (let character = this.#charAt(); isBlank(character) || isBreak(character); character = this.#charAt()) {
       if (isBlank(character)) {
@@ -804,13 +804,13 @@ export class Scanner {
         if (!hasBroken) blanks += character;
         this.#skipCharacters();
       } else if (hasBroken) {
-        moreBreaks += this.#readBreak();
+        followingBreaks += this.#readBreak();
       } else {
         lineBreak = this.#readBreak();
         hasBroken = true;
       }
     }
-    return { spacing: hasBroken ? foldBreaks(lineBreak, moreBreaks) : blanks, hasBroken };
+    return { spacing: hasBroken ? foldBreaks(lineBreak, followingBreaks) : blanks, hasBroken };
   }
 }
 
@@ -820,7 +820,7 @@ function invalidStartMessage(character: string): string {
 }
 
 /** Folds line breaks inside a scalar. A single LF becomes a space. If more breaks follow, the LF is dropped. */
-function foldBreaks(lineBreak: string, moreBreaks: string): string {
-  if (lineBreak !== '\n') return lineBreak + moreBreaks;
-  return moreBreaks === '' ? ' ' : moreBreaks;
+function foldBreaks(lineBreak: string, followingBreaks: string): string {
+  if (lineBreak !== '\n') return lineBreak + followingBreaks;
+  return followingBreaks === '' ? ' ' : followingBreaks;
 }

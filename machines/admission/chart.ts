@@ -11,7 +11,7 @@ import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/e
 import type { MachineDecision, ResizeTrigger } from '../shared/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { NODE_STAYS } from '../shared/unreached.ts';
+import { NODE_NEVER_DELETED } from '../shared/unreached.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,
@@ -30,7 +30,7 @@ import {
   withoutRequests,
   withRequeuedUpdates,
 } from './context.ts';
-import { put } from './indexed.ts';
+import { withItem } from './indexed.ts';
 
 const podNames = (requests: readonly Request[]): string[] => requests.map(({ pod }) => namespacedName(pod));
 
@@ -108,7 +108,7 @@ export const admissionMachine = setup({
         isPreempted: false,
         deferralNumber: existingEntry?.deferralNumber,
       };
-      const now = withEntry(withoutRequests(context, uid), entry);
+      const nextContext = withEntry(withoutRequests(context, uid), entry);
       const wasAdmitted = allocated !== undefined;
       const request = {
         uid,
@@ -120,7 +120,10 @@ export const admissionMachine = setup({
         awaitsName: false,
         holder,
       };
-      return { ...now, waitingRequests: put(now.waitingRequests, withNameCheck(now, request)) };
+      return {
+        ...nextContext,
+        waitingRequests: withItem(nextContext.waitingRequests, withNameCheck(nextContext, request)),
+      };
     }),
     recordEnding: assign(({ context, event }) => {
       assertEvent(event, 'admission.addEnding');
@@ -131,14 +134,14 @@ export const admissionMachine = setup({
     }),
     /** Applies decisions one after the other, each to the context that results from the previous decision. */
     decide: enqueueActions(({ context, event, enqueue, self }) => {
-      let now = context;
-      for (let step = nextDecision(now); step !== undefined; step = nextDecision(now)) {
+      let nextContext = context;
+      for (let step = nextDecision(nextContext); step !== undefined; step = nextDecision(nextContext)) {
         const { request, decision } = step;
-        if (decision.kind === 'admitted' && hasDeferredResize(now, request)) {
+        if (decision.kind === 'admitted' && hasDeferredResize(nextContext, request)) {
           const trigger = resizeTrigger(event, request);
           enqueue.emit({ type: 'decision.counted', decision: 'deferredResizeAccepted', trigger });
         }
-        now = afterDecision(now, step);
+        nextContext = afterDecision(nextContext, step);
         if (decision.kind === 'preempting') {
           enqueue.sendTo(parent<AdmissionFact>(), {
             type: 'admission.preempting',
@@ -151,7 +154,7 @@ export const admissionMachine = setup({
         const holder = actorAt<AdmissionResult>(self, request.holder);
         if (holder !== undefined) enqueue.sendTo(holder, admissionResult(decision));
       }
-      if (now !== context) enqueue.assign(now);
+      if (nextContext !== context) enqueue.assign(nextContext);
     }),
     recordLeaving: assign(({ context, event }) => {
       assertEvent(event, 'admission.leave');
@@ -200,13 +203,13 @@ export const admissionMachine = setup({
     open: {
       description: 'Requests are decided at once. The CPU, memory, ports and number of the admitted pods are recorded.',
       tags: 'steady',
-      always: { guard: 'hasDoubt', target: 'readingNode', meta: { unreached: NODE_STAYS } },
+      always: { guard: 'hasDoubt', target: 'readingNode', meta: { unreached: NODE_NEVER_DELETED } },
     },
     readingNode: {
       description:
         'The Node is read again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind a change of the labels.',
       tags: 'working',
-      meta: { waitsFor: 'the API server to return the labels of the node', unreached: NODE_STAYS },
+      meta: { waitsFor: 'the API server to return the labels of the node', unreached: NODE_NEVER_DELETED },
       entry: 'startReadingNode',
       invoke: {
         src: 'readNode',

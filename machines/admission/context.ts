@@ -1,12 +1,12 @@
 /** Defines the context of the admission machine and selects its next step. The chart is in chart.ts. */
-import { type Decision, decide, decideUpdate } from '../../kubernetes/admission/decide.ts';
+import { type Decision, decideAdmission, decideUpdate } from '../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
 import { isPreemptable, type Occupant } from '../../kubernetes/admission/preemption.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
-import { pendingResize } from '../../kubernetes/resources/resize.ts';
+import { toPendingRefusal } from '../../kubernetes/resources/resize.ts';
 import type { ActorPath } from '../shared/slots.ts';
-import { drop, findByName, findByUid, put } from './indexed.ts';
+import { findByName, findByUid, withItem, withoutItem } from './indexed.ts';
 
 export interface AdmissionInput {
   readonly capacity: Capacity;
@@ -79,7 +79,7 @@ const updateNodeReads = (context: AdmissionContext, at: Request['nodeRead'], nex
   ...context,
   waitingRequests: context.waitingRequests
     .filter(({ nodeRead }) => nodeRead === at)
-    .reduce((all, each) => put(all, next(each)), context.waitingRequests),
+    .reduce((all, each) => withItem(all, next(each)), context.waitingRequests),
 });
 
 export interface AdmissionContext extends AdmissionInput {
@@ -102,7 +102,7 @@ export const findEntry = ({ entries }: Pick<AdmissionContext, 'entries'>, uid: s
 /** Replaces the entry with the same UID, or appends the entry. */
 export function withEntry(context: AdmissionContext, entry: AdmissionEntry): AdmissionContext {
   const previousEntry = findEntry(context, entry.uid);
-  return withUpdatedRequests({ ...context, entries: put(context.entries, entry) }, previousEntry, entry);
+  return withUpdatedRequests({ ...context, entries: withItem(context.entries, entry) }, previousEntry, entry);
 }
 
 /**
@@ -118,21 +118,23 @@ export function hasDeferredResize(context: AdmissionContext, { uid, requests }: 
 /** Removes a pod's entry, which frees its name for the next pod. */
 export function withoutEntry(context: AdmissionContext, uid: string): AdmissionContext {
   const previousEntry = findEntry(context, uid);
-  return withUpdatedRequests({ ...context, entries: drop(context.entries, uid) }, previousEntry);
+  return withUpdatedRequests({ ...context, entries: withoutItem(context.entries, uid) }, previousEntry);
 }
 
 /** Updates only the requests for a full name whose holder has changed. */
 function withUpdatedRequests(
   context: AdmissionContext,
-  before?: AdmissionEntry,
-  after?: AdmissionEntry,
+  previousEntry?: AdmissionEntry,
+  nextEntry?: AdmissionEntry,
 ): AdmissionContext {
-  const [freed, taken] = [before, after].map((entry) => (entry?.holdsName ? entry.fullName : undefined));
-  if (freed === taken) return context;
+  const [freedName, takenName] = [previousEntry, nextEntry].map((entry) =>
+    entry?.holdsName ? entry.fullName : undefined,
+  );
+  if (freedName === takenName) return context;
   const updateRequests = (requests: readonly Request[]) =>
-    [freed, taken]
+    [freedName, takenName]
       .flatMap((name) => (name === undefined ? [] : findByName(requests, name)))
-      .reduce((all, each) => put(all, withNameCheck(context, each)), requests);
+      .reduce((all, each) => withItem(all, withNameCheck(context, each)), requests);
   return {
     ...context,
     waitingRequests: updateRequests(context.waitingRequests),
@@ -158,7 +160,7 @@ export function withRequeuedUpdates(context: AdmissionContext, uid = ''): Admiss
   rankedUpdates.sort((first, second) => compareRanks(first.rank, second.rank));
   return {
     ...context,
-    waitingRequests: rankedUpdates.map(({ request }) => request).reduce(put, waitingRequests),
+    waitingRequests: rankedUpdates.map(({ request }) => request).reduce(withItem, waitingRequests),
     refusedUpdates: [],
   };
 }
@@ -185,8 +187,8 @@ function compareRanks(first: readonly number[], second: readonly number[]): numb
 /** Drops the pending requests of a pod. */
 export const withoutRequests = (context: AdmissionContext, uid: string): AdmissionContext => ({
   ...context,
-  waitingRequests: drop(context.waitingRequests, uid),
-  refusedUpdates: drop(context.refusedUpdates, uid),
+  waitingRequests: withoutItem(context.waitingRequests, uid),
+  refusedUpdates: withoutItem(context.refusedUpdates, uid),
 });
 
 /** Explains why a pod with an undecided request is waiting. */
@@ -239,7 +241,7 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
   for (const request of context.waitingRequests) {
     if (request.awaitsName) continue;
     const decision = isReadingNode(request) ? undefined : decideRequest(context, request, earlierRequests);
-    if (decision !== undefined) return { request, decision: postponeDoubtful(context, request, decision) };
+    if (decision !== undefined) return { request, decision: postponeDoubtfulRefusal(context, request, decision) };
     earlierRequests.push(request);
   }
   return undefined;
@@ -249,7 +251,7 @@ export function nextDecision(context: AdmissionContext): RequestDecision | undef
  * Postpones a refusal if the node's labels are its only reason, because another client may just have changed them to
  * make the pod fit.
  */
-function postponeDoubtful(
+function postponeDoubtfulRefusal(
   { hasCluster }: AdmissionContext,
   { nodeRead }: Request,
   decision: Decision,
@@ -282,30 +284,30 @@ function decideRequest(
   );
   const node = { ...context.node, ...request.observedNode };
   const nodeState = { ...context, node, occupants: stayingOccupants, reserved: requestsOf(reservingRequests) };
-  const decision = isUpdate ? updateDecision(decideUpdate(requests, nodeState)) : decide(request, nodeState);
+  const decision = isUpdate ? updateDecision(decideUpdate(requests, nodeState)) : decideAdmission(request, nodeState);
   // Only an admission can depend on resources that leaving pods have yet to release.
   if (decision.kind !== 'admitted' || stayingOccupants.length === otherOccupants.length) return decision;
-  const all = [...requestsOf(otherOccupants), ...nodeState.reserved];
-  return resourceConflict(requests, all, context.capacity) === undefined ? decision : undefined;
+  const allRequests = [...requestsOf(otherOccupants), ...nodeState.reserved];
+  return resourceConflict(requests, allRequests, context.capacity) === undefined ? decision : undefined;
 }
 
 /** Returns the context after a decision has been applied. */
 export function afterDecision(context: AdmissionContext, { request, decision }: RequestDecision): AdmissionContext {
   if (decision.kind === 'preempting') return { ...context, entries: markPreempted(context.entries, decision.uids) };
   if (decision.kind === 'doubted')
-    return { ...context, waitingRequests: put(context.waitingRequests, { ...request, nodeRead: 'due' }) };
+    return { ...context, waitingRequests: withItem(context.waitingRequests, { ...request, nodeRead: 'due' }) };
   const { uid } = request;
   const entry = findEntry(context, uid);
   if (entry === undefined) return context;
   const isUpdate = isForAdmittedPod(context, request);
   const allocated = decision.kind === 'admitted' ? grantedRequests(request, entry) : isUpdate ? entry.allocated : null;
-  const waitingRequests = drop(context.waitingRequests, uid);
+  const waitingRequests = withoutItem(context.waitingRequests, uid);
   const nextEntry = { ...entry, allocated, holdsName: allocated !== null };
   if (isUpdate && decision.kind !== 'admitted') {
     const deferralNumber = entry.deferralNumber ?? context.deferralCount + 1;
     const deferralCount = Math.max(context.deferralCount, deferralNumber);
     const nextContext = withEntry({ ...context, waitingRequests, deferralCount }, { ...nextEntry, deferralNumber });
-    return { ...nextContext, refusedUpdates: put(nextContext.refusedUpdates, request) };
+    return { ...nextContext, refusedUpdates: withItem(nextContext.refusedUpdates, request) };
   }
   const nextContext = withEntry({ ...context, waitingRequests }, { ...nextEntry, deferralNumber: undefined });
   return entry.allocated === null ? nextContext : withRequeuedUpdates(nextContext, uid);
@@ -328,9 +330,9 @@ function isForAdmittedPod(context: AdmissionContext, { uid }: Request): boolean 
   return holdsName && allocated !== null;
 }
 
-const requestsOf = (those: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
-  those.map(({ requests }) => requests);
+const requestsOf = (holders: readonly { readonly requests: PodRequests }[]): PodRequests[] =>
+  holders.map(({ requests }) => requests);
 
 /** Turns the refusal of an update into a pending resize, which is retried. */
 const updateDecision = (decision: Decision): Decision =>
-  decision.kind === 'refused' ? { ...decision, ...pendingResize(decision) } : decision;
+  decision.kind === 'refused' ? { ...decision, ...toPendingRefusal(decision) } : decision;

@@ -58,14 +58,14 @@ export const findByName = <T extends PodItem>(list: readonly T[], fullName: stri
   (getIndex(list).itemsByName.get(fullName) ?? []) as readonly T[];
 
 /** Replaces the item with the same UID, or appends the item. */
-export function put<T extends PodItem>(list: readonly T[], item: T): readonly T[] {
+export function withItem<T extends PodItem>(list: readonly T[], item: T): readonly T[] {
   const previousItem = findByUid(list, item.uid);
   const nextList = previousItem === undefined ? [...list, item] : list.with(list.indexOf(previousItem), item);
   return moveIndex(list, nextList, previousItem, item);
 }
 
 /** Removes the item with this UID. Returns the same list if it contains no such item. */
-export function drop<T extends PodItem>(list: readonly T[], uid: string): readonly T[] {
+export function withoutItem<T extends PodItem>(list: readonly T[], uid: string): readonly T[] {
   const previousItem = findByUid(list, uid);
   return previousItem === undefined
     ? list

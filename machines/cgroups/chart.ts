@@ -11,12 +11,12 @@ import {
   type RecordedEvent,
   recordedEvent,
 } from '../../kubernetes/events/recordedEvent.ts';
-import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
+import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { type CoverageGap, RARE } from '../shared/unreached.ts';
+import { type CoverageGap, RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 /**
@@ -36,9 +36,9 @@ type CgroupsContext = CgroupsInput & {
 };
 
 /** Returns the output of `setUpCgroups`, or undefined for any other event, such as a failure. */
-const setUpResult = (event: object): CgroupSetUp | undefined =>
+const setUpResult = (event: object): CgroupSetup | undefined =>
   // Safe cast: `setUpCgroups` is the only invoked actor that has an output.
-  'output' in event ? (event.output as CgroupSetUp) : undefined;
+  'output' in event ? (event.output as CgroupSetup) : undefined;
 
 const cgroupsSetup = setup({
   types: {
@@ -139,7 +139,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
         waiting: waitingState('the next check for pods of other agents in the cgroups', 'steady'),
         looking: checkingState({
           metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE },
-          metaIfFailed: { unreached: RARE },
+          metaIfFailed: { unreached: RARELY_TAKEN },
         }),
       },
     },

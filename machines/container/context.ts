@@ -1,6 +1,6 @@
 /** Defines the context of a container's actor and pure functions on it. The chart is in chart.ts. */
 
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { containerHash } from '../../kubernetes/api/identity.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
@@ -190,8 +190,8 @@ export function initialContext(input: ContainerInput): ContainerContext {
 }
 
 /** Returns the terminated run, or undefined if its details could not be read yet. A later list supplies them. */
-const readRun = (shown: ObservedContainer): TerminatedRun | undefined =>
-  shown.state === 'exited' && shown.exitCode === undefined ? undefined : terminatedRun(shown);
+const readRun = (observed: ObservedContainer): TerminatedRun | undefined =>
+  observed.state === 'exited' && observed.exitCode === undefined ? undefined : terminatedRun(observed);
 
 /** Returns the port input that identifies the current attempt's container. */
 export const knownContainer = ({ pod, name, id = '', attempt, createdAt }: ContainerContext): KnownContainer => ({
@@ -251,7 +251,7 @@ export const backOffKey = (context: { readonly pod: Pod; readonly name: string }
   `${identityOf(context)} ${resourceKey(specOf(context).resources ?? {})}`;
 
 export function specOf(context: { readonly pod: Pod; readonly name: string }): Container {
-  const namedContainer = containerNamed(context.pod.spec, context.name);
+  const namedContainer = findContainerByName(context.pod.spec, context.name);
   if (namedContainer === undefined)
     throw new Error(`pod ${context.pod.metadata.name} has no container ${context.name}`);
   return namedContainer.container;
@@ -278,7 +278,7 @@ export const pastRuns = ({ run, earlierRun, oldestRun }: ContainerContext): Part
   run ? { run: undefined, earlierRun: run, oldestRun: earlierRun } : { run, earlierRun, oldestRun };
 
 /** Returns the input of the port that runs a lifecycle hook. `deadline` is in milliseconds since the epoch. */
-export const hookRequest = (
+export const hookInput = (
   { pod, name, id = '', sandbox, lostSandbox, stopGraceSeconds }: ContainerContext,
   hook: 'postStart' | 'preStop',
   deadline: number | undefined,

@@ -38,9 +38,9 @@ export function failedProbeEvent(context: ContainerContext, kind: ProbeKind): Ev
  * Returns the event about the kill of a container. As in a kubelet, it does not announce a restart of an init container
  * or sidecar.
  */
-function killedEvent({ name, role }: ContainerContext, what: string, restarts: boolean): EventMessage {
-  if (isInit(role)) return killingEvent(`Init container ${name} ${what}`);
-  return killingEvent(`Container ${name} ${what}${restarts ? ', will be restarted' : ''}`);
+function killedEvent({ name, role }: ContainerContext, cause: string, announcesRestart: boolean): EventMessage {
+  if (isInit(role)) return killingEvent(`Init container ${name} ${cause}`);
+  return killingEvent(`Container ${name} ${cause}${announcesRestart ? ', will be restarted' : ''}`);
 }
 
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';

@@ -10,8 +10,8 @@ import { type ContainerContext, resizeErrorOf, specOf } from './context.ts';
 import { restartRemovalStatus } from './restartAll.ts';
 import type { ContainerTag } from './setup.ts';
 
-type SeenContainer = ActorInfo<ContainerContext, ContainerTag>;
-type ContainerSnapshot = SeenContainer['snapshot'];
+type ContainerInfo = ActorInfo<ContainerContext, ContainerTag>;
+type ContainerSnapshot = ContainerInfo['snapshot'];
 
 /** Parts of the view that the pod determines. */
 interface PodViewInput {
@@ -29,20 +29,20 @@ export function containerView(
 ): ContainerView {
   const { context } = snapshot;
   const volumeWait = snapshot.hasTag('awaitingVolumes') ? volumeReason : undefined;
-  const now = volumeWait
+  const reportedState = volumeWait
     ? { kind: 'waiting' as const, ...volumeWait }
     : currentState(snapshot, { restartsAll, endsUndeleted });
-  const shownRun = now.kind === 'terminated' ? now.run : undefined;
+  const reportedExit = reportedState.kind === 'terminated' ? reportedState.run : undefined;
   const runs = [reportedRun(snapshot), context.earlierRun, context.oldestRun];
-  const lastRun = runs.find((run) => run !== undefined && run !== shownRun);
+  const lastRun = runs.find((run) => run !== undefined && run !== reportedExit);
   const containerId = context.id ?? context.unstartedId;
-  const isAwaitingRun = now.kind === 'waiting' && isAwaitingNextRun(snapshot);
+  const isAwaitingRun = reportedState.kind === 'waiting' && isAwaitingNextRun(snapshot);
   const resizeFailure = resizeErrorOf(context);
   return {
     name: context.name,
     role: context.role,
     restartCount: reportedRestartCount(snapshot),
-    now,
+    now: reportedState,
     ...(lastRun ? { lastRun } : {}),
     willRestart: !snapshot.hasTag('rests') && !isPodTerminating,
     ready: isReady(snapshot),
@@ -56,7 +56,7 @@ export function containerView(
   };
 }
 
-export function facts({ snapshot }: SeenContainer): ReportedDetails {
+export function facts({ snapshot }: ContainerInfo): ReportedDetails {
   const { role, earlierRun } = snapshot.context;
   const lastRun = reportedRun(snapshot) ?? earlierRun;
   const isLongRunning = role === 'sidecar' || role === 'regular';
@@ -152,7 +152,7 @@ function currentState(
  * container is reported as waiting (`ShouldContainerBeRestarted` in `pkg/kubelet/container/helpers.go`).
  */
 const wouldRestart = (context: ContainerContext, run: TerminatedRun): boolean =>
-  shouldRestart({ pod: context.pod, container: specOf(context), role: context.role, run, podEnding: false });
+  shouldRestart({ pod: context.pod, container: specOf(context), role: context.role, run, isPodTerminating: false });
 
 /**
  * Whether an earlier agent created the container without starting it, or the runtime does not know its state. As in a

@@ -25,7 +25,7 @@ function machinesOf(machine: AnyStateMachine, seen = new Set<AnyStateMachine>())
 /** All machines, from the node inward. */
 export const machines: readonly AnyStateMachine[] = [...machinesOf(nodeAgentMachine)];
 
-export const charts = (): Chart[] =>
+export const createCharts = (): Chart[] =>
   machines.map((machine) => ({
     name: machine.id,
     summary: machine.root.description ?? '',

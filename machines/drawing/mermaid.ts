@@ -19,10 +19,10 @@ interface Edge {
  */
 export function mermaidOf(machine: AnyStateMachine): string {
   const edges = nodesOf(machine.root).flatMap(edgesOf);
-  return `${['stateDiagram-v2', ...indented(renderBox(machine.root, edges))].join('\n')}\n`;
+  return `${['stateDiagram-v2', ...indentLines(renderBox(machine.root, edges))].join('\n')}\n`;
 }
 
-const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
+const indentLines = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 const idOf = (node: AnyStateNode): string => node.path.join('_');
 /** Returns the ID of the node "any state", which stands for every state in a box. */
 const anyStateId = (node: AnyStateNode): string => [...node.path, 'any'].join('_');
@@ -45,7 +45,7 @@ function renderBox(box: AnyStateNode, edges: readonly Edge[]): string[] {
 
 function renderState(node: AnyStateNode, edges: readonly Edge[]): string[] {
   const title = `state "${node.key}" as ${idOf(node)}`;
-  if (node.type === 'compound') return [`${title} {`, ...indented(renderBox(node, edges)), '}'];
+  if (node.type === 'compound') return [`${title} {`, ...indentLines(renderBox(node, edges)), '}'];
   if (node.type === 'history') return [title, `${idOf(node)} : the previous state`];
   // Safe cast: every machine declares StateMeta as its meta type.
   const { waitsFor } = (node.meta ?? {}) as StateMeta;
@@ -92,7 +92,9 @@ function renderEdges(edges: readonly Edge[]): string[] {
     const arrow = `${from} --> ${to}`;
     labels.set(arrow, [...(labels.get(arrow) ?? []), ...(label ? [label] : [])]);
   }
-  return [...labels].map(([arrow, texts]) => (texts.length > 0 ? `${arrow} : ${texts.join('<br>')}` : arrow));
+  return [...labels].map(([arrow, edgeLabels]) =>
+    edgeLabels.length > 0 ? `${arrow} : ${edgeLabels.join('<br>')}` : arrow,
+  );
 }
 
 /** Returns the events that a state handles without leaving it, as `event [guard] / action, action`. */

@@ -57,8 +57,8 @@ export function regionColumns(machine: AnyStateMachine, region?: Region): readon
  * the drawing shows all states.
  */
 export function mainPathOf(machine: AnyStateMachine, region: Region): readonly string[] | undefined {
-  const path = regionStates(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
-  return path.length > 0 ? path.map(dottedPath) : undefined;
+  const mainPathNodes = regionStates(machine, region).filter((node) => metaOf(node).layout?.isOnMainPath === true);
+  return mainPathNodes.length > 0 ? mainPathNodes.map(dottedPath) : undefined;
 }
 
 /** Whether the drawing of a region shows the substates of a state without a box around them. */

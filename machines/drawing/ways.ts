@@ -65,5 +65,7 @@ export function describeTransition(
 /** Returns all transitions of a machine, outer states first. */
 export const describeTransitions = (machine: AnyStateMachine): NamedTransition[] =>
   nodesOf(machine.root).flatMap((node) =>
-    transitionsOf(node).flatMap((tried) => tried.map((transition) => describeTransition(transition, tried))),
+    transitionsOf(node).flatMap((candidates) =>
+      candidates.map((transition) => describeTransition(transition, candidates)),
+    ),
   );

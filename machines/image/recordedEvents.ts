@@ -40,11 +40,11 @@ export const pullingEvent = (image: string): EventMessage => ({
 export function pulledEvent(
   image: string,
   foundAbsentAt: number,
-  pulled: PortTypes['pullImage']['output'],
+  pullResult: PortTypes['pullImage']['output'],
 ): EventMessage {
-  const pullDuration = goDuration(pulled.finishedAt - pulled.startedAt);
-  const totalDuration = goDuration(pulled.finishedAt - foundAbsentAt);
-  const message = `Successfully pulled image "${image}" in ${pullDuration} (${totalDuration} including waiting). Image size: ${pulled.sizeBytes} bytes.`;
+  const pullDuration = goDuration(pullResult.finishedAt - pullResult.startedAt);
+  const totalDuration = goDuration(pullResult.finishedAt - foundAbsentAt);
+  const message = `Successfully pulled image "${image}" in ${pullDuration} (${totalDuration} including waiting). Image size: ${pullResult.sizeBytes} bytes.`;
   return { reason: 'Pulled', message };
 }
 

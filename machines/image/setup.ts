@@ -20,7 +20,7 @@ import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { FAILURE_DISPLAY_MS, type WaitingReason } from '../shared/waitingReason.ts';
 import { imagePresentEvent, inspectionErrorEvents, inspectionFailedEvents } from './recordedEvents.ts';
-import { backOffReason, inspectReason, neverPullReason, pullReason } from './waitingReason.ts';
+import { backOffReason, inspectionFailedReason, neverPullReason, pullFailedReason } from './waitingReason.ts';
 
 export interface ImageInput {
   readonly pod: Pod;
@@ -134,7 +134,7 @@ export const imageSetup = setup({
     }),
     recordCheckFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return afterFailure(context, failure, inspectReason(context.image, failure));
+      return afterFailure(context, failure, inspectionFailedReason(context.image, failure));
     }),
     recordCheckFailureEvents: enqueueActions(
       ({ context: { image, involvedObject, blockedObjects }, event, enqueue }) => {
@@ -147,7 +147,7 @@ export const imageSetup = setup({
     ),
     recordPullFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
-      return afterFailure(context, failure, pullReason(failure));
+      return afterFailure(context, failure, pullFailedReason(failure));
     }),
     showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
     deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_DISPLAY_MS) })),

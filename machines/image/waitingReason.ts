@@ -6,16 +6,16 @@ import type { WaitingReason } from '../shared/waitingReason.ts';
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ failedStep: 'image', reason, message });
 
 /** Returns the reason of a failed image check. The message of an invalid name needs no prefix. */
-export const inspectReason = (image: string, { reason, message }: Failure): WaitingReason =>
+export const inspectionFailedReason = (image: string, { reason, message }: Failure): WaitingReason =>
   reason === 'InvalidImageName'
     ? imageReason(reason, message)
     : imageReason('ImageInspectError', `Failed to inspect image "${image}": ${message}`);
 
-export const pullReason = ({ reason, message }: Failure): WaitingReason => imageReason(reason, message);
+export const pullFailedReason = ({ reason, message }: Failure): WaitingReason => imageReason(reason, message);
 
 /** Returns the waiting reason between two attempts to pull. It includes the error of the last attempt. */
-export const backOffReason = (image: string, last: WaitingReason | undefined): WaitingReason =>
-  imageReason('ImagePullBackOff', `Back-off pulling image "${image}": ${last?.reason}: ${last?.message}`);
+export const backOffReason = (image: string, lastReason: WaitingReason | undefined): WaitingReason =>
+  imageReason('ImagePullBackOff', `Back-off pulling image "${image}": ${lastReason?.reason}: ${lastReason?.message}`);
 
 export const neverPullReason = (image: string): WaitingReason =>
   imageReason('ErrImageNeverPull', `Container image "${image}" is not present with pull policy of Never`);

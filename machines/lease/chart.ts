@@ -7,7 +7,7 @@ import type { RegistrationReport } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { NODE_RARELY_LEAVES } from '../shared/unreached.ts';
+import { NODE_RARELY_DELETED } from '../shared/unreached.ts';
 import { after, retryWaitState } from '../shared/waits.ts';
 
 // A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
@@ -97,7 +97,7 @@ export const leaseMachine = setup({
             target: 'renewing',
             reenter: true,
             actions: ['reportRecovery', 'recordAnswer'],
-            meta: { unreached: NODE_RARELY_LEAVES },
+            meta: { unreached: NODE_RARELY_DELETED },
           },
           { target: 'awaitingNode', actions: ['reportRecovery', 'recordAnswer'] },
         ],
@@ -119,7 +119,7 @@ export const leaseMachine = setup({
       meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
       invoke: after(({ untilRenewalMs }: LeaseContext) => untilRenewalMs),
       on: {
-        'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_LEAVES } },
+        'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_DELETED } },
         'node.registered': 'renewing',
       },
     },

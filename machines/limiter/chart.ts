@@ -35,13 +35,15 @@ function withQueued(queue: readonly SlotRequest[], request: SlotRequest): readon
   return insertIndex < 0 ? [...queue, request] : [...queue.slice(0, insertIndex), request, ...queue.slice(insertIndex)];
 }
 
-const withoutMatching = <C extends SlotRequest>(requests: readonly C[], drop: (request: SlotRequest) => boolean): C[] =>
-  requests.filter((request) => !drop(request));
+const withoutMatching = <C extends SlotRequest>(
+  requests: readonly C[],
+  matches: (request: SlotRequest) => boolean,
+): C[] => requests.filter((request) => !matches(request));
 
-const slotsInTime = ({ heldSlots }: LimiterContext): readonly HeldSlot[] =>
+const nonSlowSlots = ({ heldSlots }: LimiterContext): readonly HeldSlot[] =>
   heldSlots.filter(({ isSlow }) => isSlow === undefined);
 
-const hasFreeSlots = (context: LimiterContext): boolean => slotsInTime(context).length < context.capacity;
+const hasFreeSlots = (context: LimiterContext): boolean => nonSlowSlots(context).length < context.capacity;
 
 const hasSameSubject = ({ subject }: SlotRequest, other: SlotRequest): boolean =>
   subject !== undefined && subject === other.subject;
@@ -87,7 +89,7 @@ const meta: StateMeta = {
   },
   facts({ id, snapshot: { context } }: ActorInfo<LimiterContext>) {
     const { capacity, heldSlots } = context;
-    const slowCount = heldSlots.length - slotsInTime(context).length;
+    const slowCount = heldSlots.length - nonSlowSlots(context).length;
     const keysOf = (requests: readonly SlotRequest[]) => requests.map(({ key }) => key);
     return {
       kind: 'limiter',

@@ -10,7 +10,7 @@ import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { RARE } from '../shared/unreached.ts';
+import { RARELY_TAKEN } from '../shared/unreached.ts';
 import { after, retryState } from '../shared/waits.ts';
 
 /** The node's data about one pod name. The node sends all fields whenever any of them changes. */
@@ -117,7 +117,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         { guard: 'isHeld', target: 'held' },
         { guard: 'isWrong', target: 'removing' },
         { guard: 'isSeen', target: 'current' },
-        { guard: not('isWanted'), target: 'removed', meta: { unreached: RARE } },
+        { guard: not('isWanted'), target: 'removed', meta: { unreached: RARELY_TAKEN } },
         { guard: 'hasNode', target: 'creating' },
         { target: 'awaitingNode' },
       ],
@@ -155,8 +155,8 @@ export const mirrorMachine = mirrorSetup.createMachine({
       // Changes are only recorded. Creating the mirror pod again would be refused, and it cannot be removed before the
       // watch has reported its UID.
       on: {
-        'timer.elapsed': { target: 'deciding', meta: { unreached: RARE } },
-        'mirror.changed': { actions: 'record', meta: { unreached: RARE } },
+        'timer.elapsed': { target: 'deciding', meta: { unreached: RARELY_TAKEN } },
+        'mirror.changed': { actions: 'record', meta: { unreached: RARELY_TAKEN } },
       },
     },
     current: { description: 'The API server shows the static pod as it is.', tags: 'steady' },
@@ -170,7 +170,7 @@ export const mirrorMachine = mirrorSetup.createMachine({
         src: 'removeMirror',
         input: ({ context: { namespace, name, removingUid } }) => ({ namespace, name, uid: removingUid }),
         onDone: { target: 'deciding', actions: ['recordDone', 'recordRemoved'] },
-        onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { unreached: RARE } },
+        onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { unreached: RARELY_TAKEN } },
       },
       on: { 'mirror.changed': { actions: 'record' } },
     },

@@ -9,7 +9,7 @@ import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import type { FeedName } from '../shared/events.ts';
-import { NO_ACTOR_FAILS, RARE } from '../shared/unreached.ts';
+import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
@@ -19,7 +19,7 @@ import { initialPleg } from './pleg.ts';
 import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
-import { haveSourcesAnswered } from './wanted.ts';
+import { haveAllSourcesResponded } from './wanted.ts';
 
 /** Time limit in milliseconds for listing the runtime if the node has to stop before the first list. */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;
@@ -43,7 +43,7 @@ const chartSetup = nodeSetup
   .extend({
     guards: {
       isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
-      haveSourcesAnswered: ({ context }) => haveSourcesAnswered(context),
+      haveSourcesAnswered: ({ context }) => haveAllSourcesResponded(context),
       /**
        * Whether the node depends on the stopped feed. The agent cannot work without the runtime's facts or the ticker,
        * which triggers the rebuild of broken pods.
@@ -267,7 +267,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
           },
         },
       },
-      { actions: 'recordFact', meta: { unreached: RARE } },
+      { actions: 'recordFact', meta: { unreached: RARELY_TAKEN } },
     ],
     'status.changed': { actions: 'routeStatus' },
     'logs.asked': { actions: 'answerLogs' },

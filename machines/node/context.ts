@@ -231,7 +231,7 @@ export const withoutForeignObjects = ({ owner, takenOverUids }: NodeContext, pod
 /** Returns the node properties that admission checks, with defaults. */
 export const admissionNode = ({
   nodeName: name,
-  admissionNode: known,
+  admissionNode: knownProperties,
 }: Pick<NodeInput, 'nodeName' | 'admissionNode'>): AdmissionNode => ({
   name,
   labels: nodeLabels({ hostname: name, arch: 'amd64' }),
@@ -239,7 +239,7 @@ export const admissionNode = ({
   sysctls: safeSysctls(''),
   appArmor: false,
   strictGroups: false,
-  ...known,
+  ...knownProperties,
 });
 
 /** Updates the observed pods after a list. Drops pods that have no object left. */
@@ -247,9 +247,9 @@ export function withObserved(
   context: NodeContext,
   pods: readonly ObservedPod[],
 ): Readonly<Record<string, ObservedPod>> {
-  const own = pods.map((shown) => withoutForeignObjects(context, shown));
-  const presentPods = own.filter(hasObjects).map((pod) => [pod.uid, pod] as const);
-  const absentPods = own.filter((pod) => !hasObjects(pod));
+  const ownPods = pods.map((shown) => withoutForeignObjects(context, shown));
+  const presentPods = ownPods.filter(hasObjects).map((pod) => [pod.uid, pod] as const);
+  const absentPods = ownPods.filter((pod) => !hasObjects(pod));
   return absentPods.reduce(
     (left, { uid }) => withoutEntry(left, uid),
     withEntries(context.observed ?? {}, presentPods),
@@ -257,13 +257,13 @@ export function withObserved(
 }
 
 /** Drops the observations of a terminated pod, except for objects of another agent. */
-export function withoutObserved({ observed: all }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
-  if (all === undefined) return {};
-  const { [uid]: _, ...observed } = all;
-  const old = lookUp(all, uid);
+export function withoutObserved({ observed: observedPods }: NodeContext, uid = ''): Pick<NodeContext, 'observed'> {
+  if (observedPods === undefined) return {};
+  const { [uid]: _, ...observed } = observedPods;
+  const previousPod = lookUp(observedPods, uid);
   return {
-    observed: old?.foreignSandboxes
-      ? { ...observed, [uid]: { ...emptyObservedPod(old), foreignSandboxes: old.foreignSandboxes } }
+    observed: previousPod?.foreignSandboxes
+      ? { ...observed, [uid]: { ...emptyObservedPod(previousPod), foreignSandboxes: previousPod.foreignSandboxes } }
       : observed,
   };
 }
@@ -299,8 +299,11 @@ function nextForeignPods(
 }
 
 /** Merges the pods with leftover files, one per UID. */
-export function mergeLeftovers(left: readonly LeftoverPod[], found: readonly LeftoverPod[]): readonly LeftoverPod[] {
-  return [...new Map([...left, ...found].map((each) => [each.uid, each])).values()];
+export function mergeLeftovers(
+  knownLeftovers: readonly LeftoverPod[],
+  newLeftovers: readonly LeftoverPod[],
+): readonly LeftoverPod[] {
+  return [...new Map([...knownLeftovers, ...newLeftovers].map((each) => [each.uid, each])).values()];
 }
 
 /** Returns the changes of the context that result from a fact about the node itself. */
@@ -330,7 +333,7 @@ export function factChanges(context: NodeContext, event: NodeEvent): Partial<Nod
 }
 
 /** Returns the UID of the pod whose actor an event is about, or undefined for other events. */
-export function uidOf(event: object): string | undefined {
+export function eventPodUid(event: object): string | undefined {
   const id = 'actorId' in event ? String(event.actorId) : '';
   return id.startsWith('pod/') ? id.slice('pod/'.length) : undefined;
 }

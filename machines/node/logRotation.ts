@@ -6,7 +6,7 @@ import { parent } from '../shared/actorRefs.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { NO_FAILURE } from '../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
 import { after } from '../shared/waits.ts';
 
@@ -72,7 +72,7 @@ export const logRotationMachine = setup({
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
         // Logs that could not be rotated are retried at the next check.
-        onError: { target: 'waiting', actions: 'recordFailure', meta: { unreached: NO_FAILURE } },
+        onError: { target: 'waiting', actions: 'recordFailure', meta: { unreached: SERVICE_NEVER_FAILS } },
       },
     },
   },

@@ -8,7 +8,7 @@ import type { ObservedMirror } from '../../kubernetes/mirror.ts';
 import type { NamedMirror } from '../mirror/mirrorRecords.ts';
 import type { NodeContext } from './context.ts';
 import { type NodeActionArgs, nodeSetup, sinkId } from './setup.ts';
-import { haveSourcesSpoken } from './wanted.ts';
+import { haveAllSourcesListed } from './wanted.ts';
 
 type NamespacedName = { readonly namespace: string; readonly name: string };
 
@@ -23,7 +23,7 @@ function currentMirrors(context: NodeContext): Map<string, NamedMirror> {
   const staticPods = new Map(desiredStaticPods(context).map((pod) => [podKey(pod.metadata), pod]));
   const mirrorPods = new Map(context.mirrors.observedMirrors.map((mirror) => [podKey(mirror), mirror]));
   const terminatingKeys = terminatingPodKeys(context);
-  const isKnown = haveSourcesSpoken(context);
+  const areSourcesListed = haveAllSourcesListed(context);
   const nodeUid = currentNodeUid(context);
   const names: NamespacedName[] = [
     ...Array.from(staticPods.values(), ({ metadata }) => metadata),
@@ -33,7 +33,7 @@ function currentMirrors(context: NodeContext): Map<string, NamedMirror> {
     names.map(({ namespace, name }) => {
       const key = podKey({ namespace, name });
       const pod = staticPods.get(key) ?? null;
-      const isUpdateDeferred = terminatingKeys.has(key) || (pod === null && !isKnown);
+      const isUpdateDeferred = terminatingKeys.has(key) || (pod === null && !areSourcesListed);
       return [
         key,
         {
@@ -78,29 +78,29 @@ const terminatingPodKeys = ({ pods }: NodeContext): ReadonlySet<string> =>
   );
 
 const isSameMirror = (
-  { observedMirror, ...one }: NamedMirror,
-  { observedMirror: otherSeen, ...other }: NamedMirror,
+  { observedMirror, ...first }: NamedMirror,
+  { observedMirror: otherObservedMirror, ...second }: NamedMirror,
 ): boolean =>
-  one.pod === other.pod &&
-  one.isUpdateDeferred === other.isUpdateDeferred &&
-  one.nodeUid === other.nodeUid &&
-  isJsonEqual(observedMirror, otherSeen);
+  first.pod === second.pod &&
+  first.isUpdateDeferred === second.isUpdateDeferred &&
+  first.nodeUid === second.nodeUid &&
+  isJsonEqual(observedMirror, otherObservedMirror);
 
 const actions = {
   manageMirrors: nodeSetup.assign(({ context: { mirrors } }) => ({ mirrors: { ...mirrors, isManaged: true } })),
   updateMirrors: enqueueActions(({ context, enqueue }: NodeActionArgs) => {
     const { sentFacts, isManaged } = context.mirrors;
     if (context.cluster === undefined || !isManaged) return;
-    const now = currentMirrors(context);
-    for (const [key, mirror] of now) {
+    const mirrorsByKey = currentMirrors(context);
+    for (const [key, mirror] of mirrorsByKey) {
       const { namespace, name, ...facts } = mirror;
       const previousMirror = lookUp(sentFacts, key);
       if (previousMirror === undefined)
         enqueue.spawnChild('mirror', { id: mirrorId(key), input: { namespace, name, facts } });
       else if (!isSameMirror(previousMirror, mirror)) enqueue.sendTo(mirrorId(key), { type: 'mirror.changed', facts });
     }
-    for (const key of Object.keys(sentFacts)) if (!now.has(key)) enqueue.stopChild(mirrorId(key));
-    enqueue.assign({ mirrors: { ...context.mirrors, sentFacts: Object.fromEntries(now) } });
+    for (const key of Object.keys(sentFacts)) if (!mirrorsByKey.has(key)) enqueue.stopChild(mirrorId(key));
+    enqueue.assign({ mirrors: { ...context.mirrors, sentFacts: Object.fromEntries(mirrorsByKey) } });
   }),
   /**
    * Records the mirror pods. The sinks then report the status of each static pod whose mirror pod has just appeared.

@@ -5,7 +5,7 @@ import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observe
 import type { PodInput } from '../pod/context.ts';
 import { emptyObservedPod, type NodeContext, observedPodOf } from './context.ts';
 import { terminationOf, terminationOfUnlisted } from './endings.ts';
-import { desiredPod, haveSourcesSpoken, isDesired, isUnreadable, persistedAllocation, podInput } from './wanted.ts';
+import { desiredPod, haveAllSourcesListed, isDesired, isUnreadable, persistedAllocation, podInput } from './wanted.ts';
 
 /**
  * Returns the pods in the runtime that have no actor and belong to this agent. The owner is inferred from the owner
@@ -40,7 +40,7 @@ export function strandedPods(context: NodeContext): PodInput[] {
   const remainingPods = markedPods(context).filter((observed) => !isBroken(observed));
   const remainingInputs = remainingPods.map((observed) => {
     const desired = desiredPod(context, observed.uid);
-    const isOrphan = haveSourcesSpoken(context) && !context.endsAll;
+    const isOrphan = haveAllSourcesListed(context) && !context.endsAll;
     const { pod, termination } = desired
       ? { pod: desired, termination: terminationOf(desired, 'NodeShutdown', at) }
       : terminationOfUnlisted(observed, { isOrphan, at });
@@ -90,8 +90,10 @@ export function foreignPods(context: NodeContext): ForeignPod[] {
   const { observed = {}, foreign: podDirectories = [], owner, pods } = context;
   const directoryByUid = new Map(podDirectories.map((pod) => [pod.uid, pod]));
   const foreignByUid = new Map(podDirectories.map((pod) => [pod.uid, pod]));
-  for (const { uid, namespace, name, sandboxes, foreignSandboxes: others = [] } of Object.values(observed)) {
-    const foreignSandboxes = [...others, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
+  for (const { uid, namespace, name, sandboxes, foreignSandboxes: separatedSandboxes = [] } of Object.values(
+    observed,
+  )) {
+    const foreignSandboxes = [...separatedSandboxes, ...sandboxes.filter((sandbox) => sandbox.owner !== owner)];
     if (foreignSandboxes.length === 0) continue;
     const [creator] = foreignSandboxes.flatMap((sandbox) => sandbox.owner ?? []);
     const why =

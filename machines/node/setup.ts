@@ -23,11 +23,11 @@ import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
 import { lastAllocation, type PodRef } from '../shared/views.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
+  eventPodUid,
   factChanges,
   mergeLeftovers,
   type NodeContext,
   type NodeInput,
-  uidOf,
   withObserved,
   withoutForeignObjects,
   withoutObserved,
@@ -38,7 +38,7 @@ import { garbageMachine } from './garbage.ts';
 import { invalidPodEvents } from './invalidPods.ts';
 import { logRotationMachine } from './logRotation.ts';
 import { nextReadiness } from './readiness.ts';
-import { brokenPod, haveSourcesSpoken, sourceChanges } from './wanted.ts';
+import { brokenPod, haveAllSourcesListed, sourceChanges } from './wanted.ts';
 
 export const podId = (uid: string) => `pod/${uid}` as const;
 export const sinkId = (name: string) => `statusSink/${name}` as const;
@@ -91,7 +91,7 @@ export const nodeSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    haveSourcesSpoken: ({ context }) => haveSourcesSpoken(context),
+    haveSourcesSpoken: ({ context }) => haveAllSourcesListed(context),
     /** Whether the pod's actor reports that the pod has been removed completely. */
     isGone: ({ event }) =>
       'output' in event &&
@@ -99,7 +99,7 @@ export const nodeSetup = setup({
       event.output !== null &&
       'isGone' in event.output &&
       event.output.isGone === true,
-    isOfPod: ({ event }) => uidOf(event) !== undefined,
+    isOfPod: ({ event }) => eventPodUid(event) !== undefined,
   },
   actions: {
     /**
@@ -151,14 +151,14 @@ export const nodeSetup = setup({
      * rebuilt at the next tick.
      */
     forgetPod: enqueueActions(({ context, event, enqueue }) => {
-      const uid = uidOf(event);
+      const uid = eventPodUid(event);
       if (uid === undefined) return;
       enqueue.stopChild(podId(uid));
       enqueue.assign({ pods: withoutEntry(context.pods, uid) });
     }),
     /** Saves the last allocation of a failed actor. Its replacement continues from it (C25). */
     saveAllocation: assign(({ context, event, self }) => {
-      const uid = uidOf(event) ?? '';
+      const uid = eventPodUid(event) ?? '';
       const pod = childrenOf<PodRef>(self.getSnapshot(), 'pod/').find(({ id }) => id === podId(uid));
       const savedAllocation = pod && lastAllocation(pod);
       return savedAllocation ? { allocations: { ...context.allocations, [uid]: savedAllocation } } : {};
@@ -168,7 +168,7 @@ export const nodeSetup = setup({
      * could be detected.
      */
     recordLeftover: assign(({ context, event }) => {
-      const leftover = brokenPod(context, uidOf(event));
+      const leftover = brokenPod(context, eventPodUid(event));
       return leftover ? { left: mergeLeftovers(context.left, [{ ...leftover, isMarked: true }]) } : {};
     }),
     /**
@@ -176,12 +176,12 @@ export const nodeSetup = setup({
      * reported again as a change.
      */
     forgetSeen: assign(({ context, event }) => ({
-      ...withoutObserved(context, uidOf(event)),
-      ...withoutRestored(context, uidOf(event)),
+      ...withoutObserved(context, eventPodUid(event)),
+      ...withoutRestored(context, eventPodUid(event)),
     })),
     /** Releases the slots of a pod's failed actor, which did not release them itself. */
     leaveLimiters: enqueueActions(({ event, enqueue }) => {
-      const uid = uidOf(event);
+      const uid = eventPodUid(event);
       if (uid === undefined) return;
       enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
       enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });

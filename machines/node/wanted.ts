@@ -9,7 +9,7 @@ import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { PodInput } from '../pod/context.ts';
 import type { NodeEvent, PodEvent, SourceProblem } from '../shared/events.ts';
-import { mayHaveLogs, type NodeContext, networkOf, observedPodOf, uidOf } from './context.ts';
+import { eventPodUid, mayHaveLogs, type NodeContext, networkOf, observedPodOf } from './context.ts';
 import { deletionOf, externalTermination, terminationOf } from './endings.ts';
 
 /** Annotation with the name of the pod's source. */
@@ -24,14 +24,14 @@ type PodEntry = NodeContext['pods'][string];
 export function sourceChanges(context: NodeContext, event: NodeEvent): Partial<NodeContext> {
   const { desired, problems, warnings, unreadSources } = context;
   if (event.type === 'config.podsListed') {
-    const { source, at, problems: wrong = [], warnings: odd = [], isPartial = false } = event;
+    const { source, at, problems: listedProblems = [], warnings: listedWarnings = [], isPartial = false } = event;
     const pods = Object.fromEntries(event.pods.map((pod) => [pod.metadata.uid, pod]));
     return {
       lastFactAt: at,
       desired: { ...desired, [source]: pods },
       unreadSources: [...unreadSources.filter((each) => each !== source), ...(isPartial ? [source] : [])],
-      problems: { ...problems, [source]: wrong },
-      warnings: { ...warnings, [source]: odd },
+      problems: { ...problems, [source]: listedProblems },
+      warnings: { ...warnings, [source]: listedWarnings },
     };
   }
   if (event.type === 'config.podChanged') return withChangedPod(context, event);
@@ -66,9 +66,9 @@ function withChangedPod(
 const replaceProblems = (
   { file, pod }: Pick<SourceProblem, 'file' | 'pod'>,
   previousProblems: readonly SourceProblem[] = [],
-  now: readonly SourceProblem[] = [],
+  currentProblems: readonly SourceProblem[] = [],
 ) =>
-  [...previousProblems.filter((problem) => problem.file !== file || problem.pod !== pod), ...now].sort(
+  [...previousProblems.filter((problem) => problem.file !== file || problem.pod !== pod), ...currentProblems].sort(
     (first, second) => (first.file === second.file ? 0 : first.file < second.file ? -1 : 1),
   );
 
@@ -79,7 +79,7 @@ const changedUid = (event: Extract<NodeEvent, { type: 'config.podChanged' }>): s
 export function affectedUids(event: NodeEvent): readonly string[] | undefined {
   if (event.type === 'config.podChanged') return [changedUid(event)];
   if (event.type === 'runtime.podsObserved') return event.pods.map(({ uid }) => uid);
-  const uid = uidOf(event);
+  const uid = eventPodUid(event);
   return uid === undefined ? undefined : [uid];
 }
 
@@ -102,11 +102,11 @@ export const isUnreadable = ({ problems }: Pick<NodeContext, 'problems'>, uid: s
 const desiredUids = ({ desired }: NodeContext): string[] => [...new Set(Object.values(desired).flatMap(Object.keys))];
 
 /** Whether every source has listed at least some of its pods or has reported that it cannot be read. */
-export const haveSourcesAnswered = ({ sources, desired, unreadSources }: NodeContext): boolean =>
+export const haveAllSourcesResponded = ({ sources, desired, unreadSources }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) || unreadSources.includes(source));
 
 /** Whether every source has listed all of its pods. */
-export const haveSourcesSpoken = ({ sources, desired, unreadSources }: NodeContext): boolean =>
+export const haveAllSourcesListed = ({ sources, desired, unreadSources }: NodeContext): boolean =>
   sources.every((source) => Object.hasOwn(desired, source) && !unreadSources.includes(source));
 
 /**
@@ -178,8 +178,10 @@ export const newPodInputs = (context: NodeContext, uids?: readonly string[]): Po
     const input = podInput(context, pod, observedPodOf(context, pod));
     const { restored: restoredStatus, spawnedAt } = input;
     const probed = lookUp(context.probed, pod.metadata.uid);
-    const end = restoredStatus ? terminationOf(pod, 'Completed', spawnedAt) : externalTermination(pod, spawnedAt);
-    const termination = deletionOf(pod, spawnedAt) ?? end;
+    const implicitTermination = restoredStatus
+      ? terminationOf(pod, 'Completed', spawnedAt)
+      : externalTermination(pod, spawnedAt);
+    const termination = deletionOf(pod, spawnedAt) ?? implicitTermination;
     return {
       ...input,
       arrivalOrder: context.arrivalCount + index + 1,
@@ -223,8 +225,8 @@ export function updateEvents(previousPod: Pod, pod: Pod, at: number): PodEvent[]
   if (changes.spec) events.push({ type: 'pod.update', pod });
   else if (changes.metadata) events.push({ type: 'pod.metadataChanged', metadata });
   if (changes.conditions) events.push({ type: 'pod.conditionsChanged', conditions: pod.status?.conditions });
-  const end = previousPod.status?.phase === pod.status?.phase ? undefined : externalTermination(pod, at);
-  const termination = changes.deletion ? (deletionOf(pod, at) ?? end) : end;
+  const phaseTermination = previousPod.status?.phase === pod.status?.phase ? undefined : externalTermination(pod, at);
+  const termination = changes.deletion ? (deletionOf(pod, at) ?? phaseTermination) : phaseTermination;
   if (termination) events.push({ type: 'pod.terminate', termination });
   return events;
 }

@@ -8,7 +8,7 @@ import type { PodEvent } from '../shared/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { NO_FAILURE } from '../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 export interface ActiveDeadline {
@@ -75,7 +75,7 @@ export const activeDeadlineMachine = setup({
         onError: {
           target: 'exceeded',
           actions: { type: 'tell', params: ({ context }) => context.deadline },
-          meta: { unreached: NO_FAILURE },
+          meta: { unreached: SERVICE_NEVER_FAILS },
         },
       },
     },

@@ -5,7 +5,7 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { memoize } from '../../base/memoize.ts';
-import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import type { ContainerLifecycle } from '../shared/events.ts';
@@ -105,7 +105,7 @@ class ContainerCensus implements Census {
     }
     const activeDelta = Number(!isWithoutProcess(next)) - Number(!isWithoutProcess(previous));
     this.activeCount += activeDelta;
-    const role = containerNamed(this.spec, name)?.role;
+    const role = findContainerByName(this.spec, name)?.role;
     if (role === undefined) return;
     this.missingActorCount += Number(previous !== undefined) - Number(next !== undefined);
     if (role === 'regular') {
@@ -131,8 +131,8 @@ function updatableCensus({
   containers,
   allocated: { spec },
 }: Pick<PodContext, 'containers' | 'allocated'>): ContainerCensus {
-  const cached = censuses.get(containers);
-  if (cached?.spec === spec) return cached;
+  const cachedCensus = censuses.get(containers);
+  if (cachedCensus?.spec === spec) return cachedCensus;
   const census = new ContainerCensus(spec, containers);
   censuses.set(containers, census);
   return census;

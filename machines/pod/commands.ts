@@ -6,7 +6,7 @@
 
 import { lookUp } from '../../base/lookUp.ts';
 import { memoize } from '../../base/memoize.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ContainerInput } from '../container/context.ts';
@@ -63,7 +63,7 @@ interface Enqueue {
 export function sendCommands(enqueue: object, context: PodContext, commands: readonly Command[]): void {
   const actions = asEnqueue(enqueue);
   if (context.queued !== undefined) actions.assign({ queued: withCommands(context.queued, commands) });
-  else if (commandCount(commands) <= BATCH_SIZE) send(actions, context, commands);
+  else if (commandCount(commands) <= BATCH_SIZE) sendNow(actions, context, commands);
   else sendBatch(actions, { ...context, queued: withCommands([], commands) });
 }
 
@@ -72,7 +72,7 @@ export function sendBatch(enqueue: object, context: PodContext): void {
   const actions = asEnqueue(enqueue);
   const { batch, remaining } = firstBatch(context.queued ?? []);
   actions.stopChild('pace');
-  send(actions, context, batch);
+  sendNow(actions, context, batch);
   actions.assign({ queued: remaining.length > 0 ? remaining : undefined });
   if (remaining.length > 0) actions.spawnChild('pace', { id: 'pace' });
 }
@@ -83,7 +83,7 @@ export function sendBatch(enqueue: object, context: PodContext): void {
  */
 const asEnqueue = (enqueue: object) => enqueue as Enqueue;
 
-function send(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
+function sendNow(enqueue: Enqueue, context: PodContext, commands: readonly Command[]): void {
   for (const command of commands) {
     if (command.to === 'volumes') sendToVolumes(enqueue, command);
     else sendToContainers(enqueue, context, command);
@@ -141,7 +141,7 @@ function containerInput(context: PodContext, name: string, { pod, restarts }: Sp
     volumes: mountedVolumes(context),
     name,
     observed: observedContainers,
-    role: containerNamed(pod.spec, name)?.role ?? 'regular',
+    role: findContainerByName(pod.spec, name)?.role ?? 'regular',
     size: observedContainers.length > 0 ? persistedSizes(context)(name) : undefined,
     probed: context.probed?.find(({ id }) => id === observedContainers[0]?.id),
     restarts: restarts && lookUp(restarts, name),

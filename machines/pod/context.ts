@@ -215,7 +215,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
     ...(input.allocation?.sizes ? {} : { appliedPod: allocated }),
     ...input,
     restarts: reportedRestarts(allocated, input),
-    startedAt: reportedStart(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.spawnedAt,
+    startedAt: reportedStartTime(pod) ?? input.observed.sandboxes.at(-1)?.createdAt ?? input.spawnedAt,
     volumes: {},
     containers: {},
     containerIds: {},
@@ -235,7 +235,7 @@ export function initialPodContext({ pod, ...input }: PodInput): PodContext {
  * has none. An active deadline counts from this time, even if the runtime has lost containers since
  * (`pastActiveDeadline` in `pkg/kubelet/active_deadline.go`).
  */
-function reportedStart({ status }: Pod): number | undefined {
+function reportedStartTime({ status }: Pod): number | undefined {
   return status?.startTime === undefined ? undefined : Date.parse(status.startTime);
 }
 
@@ -264,8 +264,12 @@ function reportedRestarts(
   const lostNames = new Set(containersWithLostRuns(pod, observed));
   const reportedStatuses = [status.initContainerStatuses, status.containerStatuses].flatMap((list) => list ?? []);
   // A container without an ID never ran, even though it has a terminated state if its pod has terminated.
-  const ran = reportedStatuses.filter(({ name, containerID }) => containerID !== undefined && lostNames.has(name));
-  return ran.length === 0 ? undefined : Object.fromEntries(ran.map((each) => [each.name, each.restartCount + 1]));
+  const statusesWithRuns = reportedStatuses.filter(
+    ({ name, containerID }) => containerID !== undefined && lostNames.has(name),
+  );
+  return statusesWithRuns.length === 0
+    ? undefined
+    : Object.fromEntries(statusesWithRuns.map((each) => [each.name, each.restartCount + 1]));
 }
 
 /** Merges two records of restart counts. For each container, the higher count wins. */

@@ -39,11 +39,11 @@ function launchWaits({ context, children }: PodInfo['snapshot']): Readonly<Recor
   const blockerName = blockingContainer(context);
   const blocker = containers.find((ref) => ref.getSnapshot().context.name === blockerName)?.getSnapshot();
   if (blocker === undefined) return {};
-  const blockerText = `${KIND_NAMES[blocker.context.role]} ${blocker.context.name}`;
-  const wait = blocker.hasTag('runningPostStart')
-    ? `${blockerText}'s postStart hook`
-    : `${blockerText}, which starts before it`;
+  const blockerTitle = `${KIND_NAMES[blocker.context.role]} ${blocker.context.name}`;
+  const waitDescription = blocker.hasTag('runningPostStart')
+    ? `${blockerTitle}'s postStart hook`
+    : `${blockerTitle}, which starts before it`;
   const otherContainers = containers.filter((ref) => ref.getSnapshot().context.name !== blockerName);
   const launchableContainers = otherContainers.filter((ref) => ref.getSnapshot().hasTag('readyToCreate'));
-  return Object.fromEntries(launchableContainers.map(({ id }) => [id, wait]));
+  return Object.fromEntries(launchableContainers.map(({ id }) => [id, waitDescription]));
 }

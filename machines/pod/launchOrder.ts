@@ -4,7 +4,7 @@
  * later, e.g. after a restart, belong to the next round.
  */
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOrder } from './census.ts';
 import type { PodContext } from './context.ts';
 
@@ -45,14 +45,14 @@ function hasNewRound(context: PodContext): boolean {
 
 /** Whether a container is in the spec and is launched in spec order. Ephemeral containers are not. */
 const isLaunchedInOrder = (context: PodContext, name: string): boolean =>
-  containerNamed(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
+  findContainerByName(context.allocated.spec, name) !== undefined && !isEphemeral(context, name);
 
 /** Returns the containers that a round starting now would launch, in spec order. */
 export function newRound(context: PodContext): string[] {
   const census = censusOf(context);
   const names = STARTING_LIFECYCLES.flatMap((lifecycle) => [...census.namesIn(lifecycle)]);
-  const due = names.filter((name) => hasTurn(context, name) && !isEphemeral(context, name));
-  return sortInSpecOrder(context.allocated.spec, due);
+  const launchableNames = names.filter((name) => hasTurn(context, name) && !isEphemeral(context, name));
+  return sortInSpecOrder(context.allocated.spec, launchableNames);
 }
 
 /** Whether all containers of the current round have been launched or have failed, and other containers wait. */
@@ -65,8 +65,8 @@ export const isRoundOver = (context: PodContext): boolean =>
  */
 export function nextLaunch(context: PodContext): string | undefined {
   const isReady = (name: string) => lookUp(context.containers, name) === 'readyToCreate';
-  const ephemeral = containerNames(context.allocated.spec, 'ephemeral').find(isReady);
-  if (ephemeral !== undefined) return ephemeral;
+  const readyEphemeral = containerNames(context.allocated.spec, 'ephemeral').find(isReady);
+  if (readyEphemeral !== undefined) return readyEphemeral;
   const nextName = nextInRound(context);
   return nextName !== undefined && isReady(nextName) && launchingContainer(context) === undefined
     ? nextName

@@ -6,7 +6,7 @@
 import { lookUp } from '../../base/lookUp.ts';
 import { isJsonEqual } from '../../base/sameValue.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type Allocation, allocationOf } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
@@ -43,7 +43,7 @@ export function persistedSizes({ allocation, allocated }: PodContext): (name: st
   return (name) => {
     const persistedSize = lookUp(sizes, name);
     if (persistedSize !== undefined || spec === undefined) return persistedSize;
-    const placedContainer = containerNamed(spec, name);
+    const placedContainer = findContainerByName(spec, name);
     return placedContainer === undefined || placedContainer.role === 'ephemeral'
       ? undefined
       : containerSize(spec, placedContainer.container);

@@ -82,7 +82,9 @@ export const isLastSandbox = ({ allocated, observed, containerIds }: PodContext)
 function hasContainersToStart(pod: Pod, observed: ObservedPod): boolean {
   return pod.spec.containers.some((container) => {
     const [newest] = runsOf(observed, container.name);
-    return newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, podEnding: false });
+    return (
+      newest === undefined || shouldRestart({ pod, container, role: 'regular', run: newest, isPodTerminating: false })
+    );
   });
 }
 
@@ -93,30 +95,32 @@ const readySandboxIds = ({ sandboxes }: ObservedPod): string[] =>
  * Returns the new ID of a sandbox that the runtime no longer has under its known ID, or undefined if its ID has not
  * changed.
  */
-const changedSandboxId = (known: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
-  sandboxes.some(({ id }) => id === known.id) ? undefined : sandboxes.find((shown) => hasChangedId(known, shown))?.id;
+const changedSandboxId = (knownSandbox: AttemptIdentity, { sandboxes }: ObservedPod): string | undefined =>
+  sandboxes.some(({ id }) => id === knownSandbox.id)
+    ? undefined
+    : sandboxes.find((shown) => hasChangedId(knownSandbox, shown))?.id;
 
 /** Updates the IDs of the pod's sandboxes if the runtime reports them under new IDs. */
 export function withObservedSandboxIds(
   { sandbox, stale: staleSandboxes, stopped: stoppedSandboxes, observed, termination }: PodContext,
-  shown: ObservedPod,
+  newlyObserved: ObservedPod,
 ): Partial<Pick<PodContext, 'sandbox' | 'stale' | 'stopped'>> {
   const ids = new Map(
     [...observed.sandboxes, ...(sandbox ? [sandbox] : [])].flatMap((known) => {
-      const id = changedSandboxId(known, shown);
+      const id = changedSandboxId(known, newlyObserved);
       return id === undefined ? [] : [[known.id, id]];
     }),
   );
   if (ids.size === 0) return {};
-  const now = (id: string): string => ids.get(id) ?? id;
+  const currentId = (id: string): string => ids.get(id) ?? id;
   // A ready sandbox cannot have been stopped under its former ID. A sandbox that is to be removed has to be recorded
   // under its new ID.
-  const stoppedIds = new Set(shown.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
+  const stoppedIds = new Set(newlyObserved.sandboxes.flatMap(({ id, state }) => (state === 'ready' ? [] : [id])));
   return {
-    ...(sandbox ? { sandbox: { ...sandbox, id: now(sandbox.id) } } : {}),
-    stale: staleSandboxes.map(now),
+    ...(sandbox ? { sandbox: { ...sandbox, id: currentId(sandbox.id) } } : {}),
+    stale: staleSandboxes.map(currentId),
     ...(stoppedSandboxes && remainsAfterTermination(termination)
-      ? { stopped: stoppedSandboxes.map((id) => (stoppedIds.has(now(id)) ? now(id) : id)) }
+      ? { stopped: stoppedSandboxes.map((id) => (stoppedIds.has(currentId(id)) ? currentId(id) : id)) }
       : {}),
   };
 }

@@ -243,9 +243,9 @@ export const podSetup = setup({
         lifecycles.set(name, observedRuns[0] && mayRun(observedRuns[0]) ? 'live' : 'pending');
         if (size) sizes.push([name, size]);
       }
-      enqueue.assign(({ context: now }) => ({
-        containers: withLifecycles(now, lifecycles),
-        sizes: { ...now.sizes, ...Object.fromEntries(sizes) },
+      enqueue.assign(({ context: currentContext }) => ({
+        containers: withLifecycles(currentContext, lifecycles),
+        sizes: { ...currentContext.sizes, ...Object.fromEntries(sizes) },
       }));
       const namesToReset = containersToReset(context).filter((name) => lifecycles.has(name));
       sendCommands(enqueue, context, [
@@ -279,8 +279,8 @@ export const podSetup = setup({
       enqueue.assign({ observed: event.pod, restarts: restartsWithLostRuns(context, event.pod), ...idChanges });
       const commands: Command[] = [];
       if (idChanges.sandbox && idChanges.sandbox.id !== context.sandbox?.id) {
-        const sandboxReady: ContainerEvent = { type: 'sandbox.ready', sandbox: idChanges.sandbox };
-        commands.push({ names: Object.keys(context.containers), event: sandboxReady });
+        const sandboxReadyEvent: ContainerEvent = { type: 'sandbox.ready', sandbox: idChanges.sandbox };
+        commands.push({ names: Object.keys(context.containers), event: sandboxReadyEvent });
       }
       const presentContainers = event.pod.containers.map((container) => ({
         name: container.name,

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed, containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import { censusOf, containerNames, initContainerNames, withLifecycles } from './census.ts';
 import { type PodContext, runsOf } from './context.ts';
@@ -13,7 +13,7 @@ export const initNames = ({ allocated }: PodContext): readonly string[] => initC
 const regularNames = ({ allocated }: PodContext): readonly string[] => containerNames(allocated.spec, 'regular');
 const ephemeralNames = ({ allocated }: PodContext): readonly string[] => containerNames(allocated.spec, 'ephemeral');
 const roleOf = ({ allocated }: PodContext, name: string): ContainerRole | undefined =>
-  containerNamed(allocated.spec, name)?.role;
+  findContainerByName(allocated.spec, name)?.role;
 
 /** Returns the names of all containers except those with certain roles, in spec order. */
 const namesExcept = ({ allocated }: PodContext, ...roles: readonly ContainerRole[]): string[] =>

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { censusOf, containerNames, isWithoutProcess } from './census.ts';
 import type { PodContext } from './context.ts';
 import { deadlineOf } from './termination.ts';
@@ -13,7 +13,7 @@ import { deadlineOf } from './termination.ts';
 export const hasNoProcess = (context: PodContext): boolean => censusOf(context).activeCount === 0;
 
 const isSidecar = ({ allocated }: PodContext, name: string): boolean =>
-  containerNamed(allocated.spec, name)?.role === 'sidecar';
+  findContainerByName(allocated.spec, name)?.role === 'sidecar';
 
 /**
  * Returns the sidecar whose turn to stop has come and that has not been released yet, or undefined if there is none.

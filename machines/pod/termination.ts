@@ -28,8 +28,12 @@ export function mergeTermination(current: Termination | undefined, later: Termin
   if (current.reason === 'Completed') return current.exceedsDeadline ? { ...later, exceedsDeadline: true } : later;
   const { staysUntilUnlisted = false, ...cause } = current;
   const isSooner = later.graceSeconds < current.graceSeconds && deadlineOf(later) < deadlineOf(current);
-  const earlierEnd = isSooner ? { at: later.at, graceSeconds: later.graceSeconds } : {};
-  return { ...cause, ...earlierEnd, ...(staysUntilUnlisted && later.staysUntilUnlisted ? { staysUntilUnlisted } : {}) };
+  const shortenedGracePeriod = isSooner ? { at: later.at, graceSeconds: later.graceSeconds } : {};
+  return {
+    ...cause,
+    ...shortenedGracePeriod,
+    ...(staysUntilUnlisted && later.staysUntilUnlisted ? { staysUntilUnlisted } : {}),
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import { failureOf } from '../shared/failure.ts';
 import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { NO_FAILURE } from '../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
   afterAttempt,
@@ -103,7 +103,7 @@ const spreading = probeSetup.createStateConfig({
       target: 'waiting',
       actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
     },
-    onError: { target: 'waiting', meta: { unreached: NO_FAILURE } },
+    onError: { target: 'waiting', meta: { unreached: SERVICE_NEVER_FAILS } },
   },
 });
 
@@ -134,7 +134,7 @@ const probingState = (resultTransitions: readonly (typeof passTransition | typeo
           ],
         },
       ],
-      onError: { target: 'waiting', actions: 'recordFault', meta: { unreached: NO_FAILURE } },
+      onError: { target: 'waiting', actions: 'recordFault', meta: { unreached: SERVICE_NEVER_FAILS } },
     },
   });
 

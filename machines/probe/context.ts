@@ -1,7 +1,7 @@
 /** Defines the context of a probe's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { Probe } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
@@ -42,7 +42,7 @@ const PROBE_FIELDS = { startup: 'startupProbe', liveness: 'livenessProbe', readi
 
 /** Returns the probe in the pod's spec. Undefined if the container has none of this kind. */
 export function probeOf(pod: Pod, name: string, kind: ProbeKind): Probe | undefined {
-  return containerNamed(pod.spec, name)?.container[PROBE_FIELDS[kind]];
+  return findContainerByName(pod.spec, name)?.container[PROBE_FIELDS[kind]];
 }
 
 const specOfProbe = ({ pod, name, kind }: ProbeInput): Probe => probeOf(pod, name, kind) ?? {};

@@ -43,9 +43,9 @@ export const actorView = (ref: AnyActorRef, getStateSince: GetStateSince): Actor
 function createView(ref: AnyActorRef, actor: MachineActor): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
-  const { waitsFor, until: ends, afterMs } = innermostWait(snapshot) ?? {};
+  const { waitsFor, until: deadlineName, afterMs } = innermostWait(snapshot) ?? {};
   const { moments, named } = rootMeta(actor);
-  const deadline = ends && (moments?.(actor)[ends] ?? snapshot.context[ends]);
+  const deadline = deadlineName && (moments?.(actor)[deadlineName] ?? snapshot.context[deadlineName]);
   const until = deadline ?? (afterMs && since + afterMs);
   return {
     path: actorPath(ref).join('/'),
@@ -144,11 +144,11 @@ function createNode(ref: AnyActorRef, actor: MachineActor, { machines, nonMachin
 function feedAndCallNodes(
   ref: AnyActorRef,
   getStateSince: GetStateSince,
-  feeds: ReportedDetails['feedViews'],
+  feedViewsByName: ReportedDetails['feedViews'],
 ): ActorNode[] {
   const snapshot = ref.getSnapshot();
   const machine = typeof ref.src === 'string' ? ref.src : ref.id;
-  const feedViews = lookUp(feeds, machine);
+  const feedViews = lookUp(feedViewsByName, machine);
   const base = { id: ref.id, machine, facts: [], children: [] };
   if (feedViews) return feedViews.map((feed) => ({ ...base, kind: 'feed', ...feed }));
   if (snapshot.status !== 'active') return [];

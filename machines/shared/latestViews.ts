@@ -2,13 +2,15 @@ import type { AnyActorRef } from 'xstate';
 
 /** Memoizes the latest view of each actor, together with the values that the view was built from. */
 export function createViewCache<View>() {
-  const cache = new WeakMap<AnyActorRef, { readonly from: readonly unknown[]; readonly view: View }>();
-  return (ref: AnyActorRef, from: readonly unknown[], build: () => View): View => {
+  const cache = new WeakMap<AnyActorRef, { readonly dependencies: readonly unknown[]; readonly view: View }>();
+  return (ref: AnyActorRef, dependencies: readonly unknown[], build: () => View): View => {
     const cached = cache.get(ref);
-    const isUnchanged = cached?.from.length === from.length && cached.from.every((each, index) => each === from[index]);
+    const isUnchanged =
+      cached?.dependencies.length === dependencies.length &&
+      cached.dependencies.every((each, index) => each === dependencies[index]);
     if (isUnchanged) return cached.view;
     const view = build();
-    cache.set(ref, { from, view });
+    cache.set(ref, { dependencies, view });
     return view;
   };
 }

@@ -27,7 +27,7 @@ import type {
   ObservedSandbox,
 } from '../../kubernetes/lifecycle/observed.ts';
 import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
-import type { CgroupSetUp } from '../../kubernetes/resources/cgroup.ts';
+import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import type { ProbeKind } from '../../kubernetes/status/view.ts';
 import type { CertificatePorts } from '../certificate/ports.ts';
@@ -84,7 +84,7 @@ export interface PortTypes extends CertificatePorts {
    * Creates the parent cgroups of pods with their limits, including limits that were omitted while the cgroups
    * contained pods of other agents. Idempotent.
    */
-  setUpCgroups: { input: null; output: CgroupSetUp };
+  setUpCgroups: { input: null; output: CgroupSetup };
   /** Creates the pod's cgroup with its limits, before anything runs in it (C25). Idempotent. */
   prepareCgroup: { input: { pod: Pod }; output: null };
   /**

@@ -83,19 +83,19 @@ function createContainerView(
   ref: ContainerRef,
   { isPodTerminating, endsUndeleted, restartsAll, volumes }: ContainerPodState,
 ): ContainerView {
-  const own = ref.getSnapshot();
-  const volumeReason = volumeWaitingReason(volumes, specOf(own.context));
+  const snapshot = ref.getSnapshot();
+  const volumeReason = volumeWaitingReason(volumes, specOf(snapshot.context));
   const dependencies = [
-    own,
+    snapshot,
     isPodTerminating,
     endsUndeleted,
     restartsAll,
     volumeReason?.reason,
     volumeReason?.message,
-    ...probeRefs(own).map(probeState),
+    ...probeRefs(snapshot).map(probeState),
   ];
   return containerViews(ref, dependencies, () =>
-    containerView(own, { isPodTerminating, endsUndeleted, restartsAll, volumeReason }),
+    containerView(snapshot, { isPodTerminating, endsUndeleted, restartsAll, volumeReason }),
   );
 }
 

@@ -10,7 +10,7 @@ import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { RARE } from '../shared/unreached.ts';
+import { RARELY_TAKEN } from '../shared/unreached.ts';
 
 /**
  * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so a slow response delays all pods. With
@@ -262,7 +262,7 @@ export const statusSinkMachine = setup({
       meta: { waitsFor: 'further changes of pods whose status can wait' },
       always: [
         { guard: 'isSending', target: 'sending' },
-        { guard: not('isGathering'), target: 'idle', meta: { unreached: RARE } },
+        { guard: not('isGathering'), target: 'idle', meta: { unreached: RARELY_TAKEN } },
       ],
     },
     sending: {

@@ -3,15 +3,15 @@ import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImageState } from '../image/imageProgress.ts';
 import { CHANGE_RETRY_MS } from '../shared/failure.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { RARE } from '../shared/unreached.ts';
+import { RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
   deadlines,
   facts,
   imageInput,
   MOUNT_TIMEOUT_MS,
-  renewAt,
-  retryWait,
+  retryTimerInput,
+  tokenRenewalTime,
   UNMOUNT_TIMEOUT_MS,
   type VolumeContext,
   volumeSetup,
@@ -91,7 +91,7 @@ export const volumeMachine = volumeSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to mount it', until: 'retryAt', layout: { column: 1 } },
       entry: 'reportDelay',
-      invoke: after(retryWait),
+      invoke: after(retryTimerInput),
       on: {
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
@@ -144,7 +144,7 @@ export const volumeMachine = volumeSetup.createMachine({
           description: 'The volume has a token, which is renewed long before it expires, even if the clock is set.',
           tags: 'steady',
           meta: { waitsFor: 'the next renewal of its token', until: 'dueAt' },
-          invoke: after((context: VolumeContext) => ({ due: renewAt(context) ?? 0 })),
+          invoke: after((context: VolumeContext) => ({ due: tokenRenewalTime(context) ?? 0 })),
           on: {
             'timer.elapsed': 'refreshing',
             'volume.objectsChanged': 'refreshing',
@@ -172,7 +172,7 @@ export const volumeMachine = volumeSetup.createMachine({
               },
               { target: 'steady', actions: { type: 'recordMount', params: ({ event }) => event.output } },
             ],
-            onError: failureTransitions('awaitingRefresh', { unreached: RARE }),
+            onError: failureTransitions('awaitingRefresh', { unreached: RARELY_TAKEN }),
           },
           on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
         },
@@ -199,7 +199,7 @@ export const volumeMachine = volumeSetup.createMachine({
               meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGE_RETRY_MS },
               on: {
                 'timer.elapsed': '#volume.mounted.refreshing',
-                'volume.update': { actions: 'update', meta: { unreached: RARE } },
+                'volume.update': { actions: 'update', meta: { unreached: RARELY_TAKEN } },
               },
             },
           },
@@ -209,7 +209,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'The files could not be updated. The old ones remain, and another attempt follows after a delay.',
           tags: 'retrying',
           meta: { waitsFor: 'another attempt to update its files', until: 'retryAt' },
-          invoke: after(retryWait),
+          invoke: after(retryTimerInput),
           on: {
             'timer.elapsed': 'refreshing',
             'volume.update': { actions: 'update' },

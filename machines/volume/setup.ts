@@ -82,7 +82,7 @@ function backOffFields(context: VolumeContext, failure: Failure) {
  * Returns the time at which the volume's token has to be renewed, in milliseconds since the epoch, or undefined without
  * a token.
  */
-export const renewAt = ({ mountedVolume }: VolumeContext): number | undefined =>
+export const tokenRenewalTime = ({ mountedVolume }: VolumeContext): number | undefined =>
   mountedVolume?.kind === 'path' ? mountedVolume.renewAt : undefined;
 
 /** Returns the expiry of the volume's tokens, for the actor tree. */
@@ -91,7 +91,9 @@ export function facts({ snapshot: { context } }: ActorInfo<VolumeContext>): Repo
   return { facts: tokensExpireAt === undefined ? [] : [`token good until ${rfc3339(tokensExpireAt)}`] };
 }
 
-export const deadlines = ({ snapshot: { context } }: ActorInfo<VolumeContext>) => ({ dueAt: renewAt(context) });
+export const deadlines = ({ snapshot: { context } }: ActorInfo<VolumeContext>) => ({
+  dueAt: tokenRenewalTime(context),
+});
 
 function mountFailedEvents({ name }: VolumeContext, event: { type: string }): EventMessage[] {
   const failure = failureOf(event);
@@ -99,7 +101,7 @@ function mountFailedEvents({ name }: VolumeContext, event: { type: string }): Ev
 }
 
 /** Returns the input of a timer until the next attempt. It runs at most for the delay that the last failure caused. */
-export const retryWait = ({ retryAt, failure }: VolumeContext) => ({
+export const retryTimerInput = ({ retryAt, failure }: VolumeContext) => ({
   until: retryAt,
   within: Math.max(0, retryAt - (failure?.at ?? 0)),
 });
@@ -145,7 +147,7 @@ export const volumeSetup = setup({
       const volume = volumeOf(context);
       return volume !== undefined && dependsOnPod(volume);
     },
-    hasToken: ({ context }) => renewAt(context) !== undefined,
+    hasToken: ({ context }) => tokenRenewalTime(context) !== undefined,
     showsObjects: ({ context }) => exposesClusterObjects(context),
     /** Whether to retry early, because a missing ConfigMap or Secret may exist by now. */
     canShortenWait: ({ context }) => exposesClusterObjects(context) && retryAtAfterChange(context) < context.retryAt,

@@ -47,7 +47,7 @@ export interface JoinOptions {
    * Directory in which the API objects of pods are stored across restarts of the agent. Undefined if they are not
    * stored.
    */
-  readonly keptDirectory?: string;
+  readonly cacheDirectory?: string;
 }
 
 /**
@@ -57,12 +57,12 @@ export interface JoinOptions {
 export async function joinCluster(
   config: ClusterConfig,
   host: HostIdentity,
-  { onProblem = () => {}, keptDirectory: cacheDirectory, observer }: JoinOptions = {},
+  { onProblem = () => {}, cacheDirectory, observer }: JoinOptions = {},
 ): Promise<JoinedCluster> {
   const { rateLimit, eventRate } = config;
   const servingListeners = createListeners();
   const { connect, reconnect, abortController } = createConnections();
-  const clusterConnection = await readAccess(config, {
+  const clusterConnection = await readClusterConnection(config, {
     clock: systemClock,
     onProblem,
     onRenewed: reconnect,
@@ -179,7 +179,10 @@ interface ClusterConnection {
   readonly bootstrapEndpoint: KubeEndpoint | undefined;
 }
 
-async function readAccess(config: ClusterConfig, dependencies: CredentialDependencies): Promise<ClusterConnection> {
+async function readClusterConnection(
+  config: ClusterConfig,
+  dependencies: CredentialDependencies,
+): Promise<ClusterConnection> {
   const { kubeconfig: path, bootstrapKubeconfig, certificates: certificateConfig } = config;
   const currentCertificate = currentCertificatePath(certificateConfig);
   const credentialPaths = bootstrapKubeconfig && {
@@ -187,19 +190,19 @@ async function readAccess(config: ClusterConfig, dependencies: CredentialDepende
     bootstrapKubeconfig,
     certificate: currentCertificate,
   };
-  const writtenKubeconfig = credentialPaths
+  const usedBootstrapKubeconfig = credentialPaths
     ? await writeBootstrappedKubeconfig(credentialPaths, dependencies)
     : undefined;
   const kubeconfig = await readKubeconfig(path);
   const certificates = managedCertificates(config, kubeconfig);
-  const managesClient = certificates.some(({ name }) => name === 'client');
+  const managesClientCertificate = certificates.some(({ name }) => name === 'client');
   const credentials = await createNodeCredentials(
     kubeconfig,
-    { managesClient, current: currentCertificate },
+    { managesClient: managesClientCertificate, current: currentCertificate },
     dependencies,
   );
-  const bootstrapEndpoint = managesClient
-    ? await readBootstrapEndpoint(writtenKubeconfig, bootstrapKubeconfig, dependencies)
+  const bootstrapEndpoint = managesClientCertificate
+    ? await readBootstrapEndpoint(usedBootstrapKubeconfig, bootstrapKubeconfig, dependencies)
     : undefined;
   return { kubeconfig, endpoint: kubeEndpoint(kubeconfig, credentials), certificates, bootstrapEndpoint };
 }

@@ -9,7 +9,7 @@ const VALUE_PATTERN = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const PREFIX_PATTERN = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
 
 /** Labels under kubernetes.io that a node may set on itself, in addition to those with the prefixes below. */
-const OWN_LABELS: ReadonlySet<string> = new Set([
+const SELF_ASSIGNABLE_LABELS: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
   'beta.kubernetes.io/os',
@@ -21,7 +21,7 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
   'topology.kubernetes.io/region',
   'topology.kubernetes.io/zone',
 ]);
-const OWN_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const SELF_ASSIGNABLE_PREFIXES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 
 const isSubdomain = (domain: string, parent: string) => domain === parent || domain.endsWith(`.${parent}`);
 
@@ -37,10 +37,14 @@ function isValidLabel(key: string, value: string): boolean {
 }
 
 /** Whether a node may set a label on itself. Most labels under kubernetes.io and k8s.io are reserved. */
-function isAllowedOnNodes(key: string): boolean {
+function canNodeSetLabel(key: string): boolean {
   const keyPrefix = key.includes('/') ? key.slice(0, key.lastIndexOf('/')) : '';
   const isReservedPrefix = isSubdomain(keyPrefix, 'kubernetes.io') || isSubdomain(keyPrefix, 'k8s.io');
-  return !isReservedPrefix || OWN_LABELS.has(key) || OWN_PREFIXES.some((own) => isSubdomain(keyPrefix, own));
+  return (
+    !isReservedPrefix ||
+    SELF_ASSIGNABLE_LABELS.has(key) ||
+    SELF_ASSIGNABLE_PREFIXES.some((own) => isSubdomain(keyPrefix, own))
+  );
 }
 
 const parsePairs = (text: string): [key: string, value: string][] =>
@@ -52,13 +56,13 @@ const parsePairs = (text: string): [key: string, value: string][] =>
       return [key.trim(), value.join('=').trim()];
     });
 
-const commaListSchema = (is: (text: string) => boolean, expected: string) =>
-  z.custom<string>((value) => typeof value === 'string' && is(value), { error: `expected ${expected}` });
+const commaListSchema = (isValid: (text: string) => boolean, expected: string) =>
+  z.custom<string>((value) => typeof value === 'string' && isValid(value), { error: `expected ${expected}` });
 
 /** Parses labels such as `zone=a,disk=ssd`. */
 export const labelsFlag = z.pipe(
   commaListSchema(
-    (text) => parsePairs(text).every(([key, value]) => isValidLabel(key, value) && isAllowedOnNodes(key)),
+    (text) => parsePairs(text).every(([key, value]) => isValidLabel(key, value) && canNodeSetLabel(key)),
     'labels such as "zone=a,disk=ssd"; under kubernetes.io only labels that a node may set on itself',
   ),
   z.transform((text: string) => Object.fromEntries(parsePairs(text))),

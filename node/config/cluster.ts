@@ -18,7 +18,11 @@ export interface ClusterConfig {
    * Directory of the node's certificates, whether the node rotates its client certificate, and whether it requests a
    * serving certificate.
    */
-  readonly certificates: { readonly directory: string; readonly rotates: boolean; readonly serves: boolean };
+  readonly certificates: {
+    readonly directory: string;
+    readonly rotatesClientCertificate: boolean;
+    readonly requestsServingCertificate: boolean;
+  };
   /** Whether the node creates its Node object. */
   readonly registersNode: boolean;
   /** Whether the attach/detach controller attaches volumes to the node. */
@@ -90,8 +94,8 @@ function compileCertificates(values: SettingValues, rootDirectory: string) {
     ...(bootstrapKubeconfig ? { bootstrapKubeconfig: resolve(bootstrapKubeconfig) } : {}),
     certificates: Object.freeze({
       directory: resolve(values['--cert-dir'] || join(rootDirectory, 'pki')),
-      rotates: values.rotateCertificates,
-      serves: values.serverTLSBootstrap,
+      rotatesClientCertificate: values.rotateCertificates,
+      requestsServingCertificate: values.serverTLSBootstrap,
     }),
   };
 }

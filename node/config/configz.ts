@@ -16,7 +16,7 @@ type ConfigFields = Readonly<Record<string, unknown>>;
  * masked.
  */
 export function createKubeletConfiguration(config: NodeConfig): ConfigFields {
-  const { flags, file } = config.given;
+  const { flags, file } = config.userInput;
   const fields = configuredFields(allSettings(), { flags, fields: file });
   return withoutSecretFields(mergeFields(fields, effectiveFields(config)));
 }
@@ -57,7 +57,14 @@ const isZeroValue = (value: unknown): boolean => value === '' || value === 0 || 
 
 /** Returns the fields whose effective values depend on the host, the command, the cluster or other fields. */
 function effectiveFields(config: NodeConfig): ConfigFields {
-  const { serving, cluster, given: givenInput, staticPodPath, imageServiceEndpoint, containerRuntimeEndpoint } = config;
+  const {
+    serving,
+    cluster,
+    userInput: givenInput,
+    staticPodPath,
+    imageServiceEndpoint,
+    containerRuntimeEndpoint,
+  } = config;
   return withoutUndefined({
     podLogsDir: config.podLogsDirectory,
     resolvConf: config.resolvConf,
@@ -72,7 +79,7 @@ function effectiveFields(config: NodeConfig): ConfigFields {
 }
 
 const servingFields = ({
-  pair: certificatePair,
+  certificatePair,
   clientCaFile,
   authorization,
 }: NonNullable<NodeConfig['serving']>): ConfigFields => ({

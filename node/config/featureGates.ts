@@ -3,10 +3,10 @@ import { lookUp } from '../../base/lookUp.ts';
 import type { KubeletFields } from './settings/allSettings.ts';
 
 /** Beta gates that are disabled by default. */
-const BETA_GATES: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
+const DISABLED_BETA_GATES: readonly string[] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 const ALL_BETA = 'AllBeta';
 /** Beta gates that are enabled by default. */
-const BETA_ON: readonly string[] = ['ContainerCheckpoint'];
+const ENABLED_BETA_GATES: readonly string[] = ['ContainerCheckpoint'];
 /** Alpha gates, which are disabled by default. */
 const ALPHA_GATES: readonly string[] = ['PodLogsQuerySplitStreams'];
 const ALL_ALPHA = 'AllAlpha';
@@ -32,13 +32,13 @@ export const isTrustBundleGateMissing = (config: GatedConfig): boolean =>
   hasTrustBundles(config) && !isGateEnabled(config, 'ClusterTrustBundle');
 
 /** Returns the gates that are set but have no effect on this node. */
-export const gatesIgnored = ({ featureGates = {} }: GatedConfig): string[] =>
+export const listIgnoredGates = ({ featureGates = {} }: GatedConfig): string[] =>
   Object.keys(featureGates).filter(
-    (name) => ![...BETA_GATES, ...BETA_ON, ALL_BETA, ...ALPHA_GATES, ALL_ALPHA].includes(name),
+    (name) => ![...DISABLED_BETA_GATES, ...ENABLED_BETA_GATES, ALL_BETA, ...ALPHA_GATES, ALL_ALPHA].includes(name),
   );
 
-const isGateEnabled = ({ featureGates = {} }: GatedConfig, name: string, all = ALL_BETA): boolean =>
-  lookUp(featureGates, name) ?? lookUp(featureGates, all) ?? false;
+const isGateEnabled = ({ featureGates = {} }: GatedConfig, name: string, groupGate = ALL_BETA): boolean =>
+  lookUp(featureGates, name) ?? lookUp(featureGates, groupGate) ?? false;
 
 export interface FeatureGate {
   readonly name: string;
@@ -48,8 +48,8 @@ export interface FeatureGate {
 
 /** Returns the state of every gate that has an effect on the node. */
 export const listKnownGates = (config: GatedConfig): readonly FeatureGate[] => [
-  ...BETA_GATES.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: isGateEnabled(config, name) })),
-  ...BETA_ON.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: supportsCheckpoints(config) })),
+  ...DISABLED_BETA_GATES.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: isGateEnabled(config, name) })),
+  ...ENABLED_BETA_GATES.map((name): FeatureGate => ({ name, stage: 'BETA', isEnabled: supportsCheckpoints(config) })),
   ...ALPHA_GATES.map(
     (name): FeatureGate => ({ name, stage: 'ALPHA', isEnabled: isGateEnabled(config, name, ALL_ALPHA) }),
   ),

@@ -8,17 +8,17 @@ import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 
 /** Creates the schema of a value that `is` accepts. The error message starts with "expected". */
-function customSchema<T>(expected: string, is: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
-  return z.custom<T>(is, { error: `expected ${expected}` });
+function customSchema<T>(expected: string, isValid: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {
+  return z.custom<T>(isValid, { error: `expected ${expected}` });
 }
 
 export const stringSchema = customSchema<string>('a string', (value) => typeof value === 'string');
 
 /** Schema of a path. An empty path is rejected, because it is usually an unset shell variable. */
-export const path = customSchema<string>('a path', (value) => typeof value === 'string' && value !== '');
+export const pathSchema = customSchema<string>('a path', (value) => typeof value === 'string' && value !== '');
 
 /** Schema of a directory for the agent's files, which must not be `/`. */
-export const directory = customSchema<string>(
+export const directorySchema = customSchema<string>(
   'a directory other than /',
   (value) => typeof value === 'string' && value !== '' && !/^\/[/.]*$/.test(value),
 );
@@ -50,21 +50,21 @@ export function enumSchema<const T extends string>(...allowedValues: readonly T[
 }
 
 /** Maximum duration in milliseconds. Go's durations are 63-bit numbers of nanoseconds (almost 300 years). */
-const LONGEST_DURATION = Number(2n ** 63n / 1_000_000n);
+const MAX_DURATION_MS = Number(2n ** 63n / 1_000_000n);
 
 /** Schema of an address to listen on. An empty string means the default. */
-export const listenAddress = customSchema<string>(
+export const listenAddressSchema = customSchema<string>(
   'an IP address',
   (value) => typeof value === 'string' && (value === '' || isIP(value) !== 0),
 );
 
 /** Creates the schema of a quantity that `is` accepts, which is parsed into nanos. */
-export function quantitySchema(expected: string, is: (nanos: bigint) => boolean = () => true) {
+export function quantitySchema(expected: string, isValid: (nanos: bigint) => boolean = () => true) {
   const parseNanos = (value: unknown) =>
     typeof value === 'string' || typeof value === 'number' ? parseQuantity(String(value)) : undefined;
   const isAcceptedQuantity = (value: unknown) => {
     const nanos = parseNanos(value);
-    return nanos !== undefined && is(nanos);
+    return nanos !== undefined && isValid(nanos);
   };
   return z.pipe(
     customSchema<string | number>(expected, isAcceptedQuantity),
@@ -73,12 +73,15 @@ export function quantitySchema(expected: string, is: (nanos: bigint) => boolean 
 }
 
 /** Creates the schema of a string that `is` accepts. */
-export function matchingStringSchema(expected: string, is: (text: string) => boolean): z.ZodMiniCustom<string, string> {
-  return customSchema(expected, (value) => typeof value === 'string' && is(value));
+export function matchingStringSchema(
+  expected: string,
+  isValid: (text: string) => boolean,
+): z.ZodMiniCustom<string, string> {
+  return customSchema(expected, (value) => typeof value === 'string' && isValid(value));
 }
 
 /** Creates the schema of a Go duration, which is parsed into milliseconds. The bounds are in milliseconds. */
-export function durationSchema(min = 0, max = LONGEST_DURATION, range = '') {
+export function durationSchema(min = 0, max = MAX_DURATION_MS, range = '') {
   const isDurationInRange = (value: unknown): boolean => {
     const durationMs = typeof value === 'string' ? parseDuration(value) : undefined;
     return durationMs !== undefined && durationMs >= min && durationMs <= max;
@@ -127,7 +130,7 @@ export function listSchema<T extends z.ZodMiniType>(item: T): z.ZodMiniArray<T> 
   return z.array(item, { error: 'expected a list' });
 }
 
-export function map<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMiniString, T> {
+export function mapSchema<T extends z.ZodMiniType>(value: T): z.ZodMiniRecord<z.ZodMiniString, T> {
   return z.record(z.string(), value, { error: 'expected a map of names to values' });
 }
 
@@ -137,26 +140,26 @@ const mapsWithKnownKeys = new WeakSet<z.core.$ZodType>();
 export const isMapInGo = (schema: z.core.$ZodType): boolean => mapsWithKnownKeys.has(schema);
 
 /** Maximum number of unknown names that an error lists individually. Any others are only counted. */
-const MOST_KEYS = 10;
+const MAX_LISTED_KEYS = 10;
 
 /**
  * Creates the schema of a map with the given fields. The error has one line per unknown field, which suggests the most
  * similar known name. `what` is the noun for a key in error messages. Any noun other than "field" marks the section as
  * a map in Go.
  */
-export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, what = 'field') {
+export function sectionSchema<T extends z.core.$ZodLooseShape>(fields: T, keyNoun = 'field') {
   const knownNames = Object.keys(fields);
   const schema = z.strictObject(fields, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return 'expected a map of fields';
       const lines = issue.keys
-        .slice(0, MOST_KEYS)
-        .map((key) => `${key}: unknown ${what}${formatSuggestion(key, knownNames)}`);
+        .slice(0, MAX_LISTED_KEYS)
+        .map((key) => `${key}: unknown ${keyNoun}${formatSuggestion(key, knownNames)}`);
       const remainingCount = issue.keys.length - lines.length;
-      return [...lines, ...(remainingCount > 0 ? [`and ${remainingCount} more unknown ${what}s`] : [])].join('\n');
+      return [...lines, ...(remainingCount > 0 ? [`and ${remainingCount} more unknown ${keyNoun}s`] : [])].join('\n');
     },
   });
-  if (what !== 'field') mapsWithKnownKeys.add(schema);
+  if (keyNoun !== 'field') mapsWithKnownKeys.add(schema);
   return schema;
 }
 

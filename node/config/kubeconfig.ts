@@ -8,7 +8,7 @@ import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { execSchema } from './execFields.ts';
-import { booleanSchema, listSchema, map, matchingStringSchema, stringSchema } from './fields.ts';
+import { booleanSchema, listSchema, mapSchema, matchingStringSchema, stringSchema } from './fields.ts';
 import { withoutNulls } from './goNulls.ts';
 import { proxyUrl } from './proxyField.ts';
 
@@ -18,12 +18,12 @@ const serverSchema = matchingStringSchema('an address such as "https://192.0.2.1
   // The address is displayed to users, so it must not contain a password.
   return url.username === '' && url.password === '';
 });
-const pem = z.pipe(
+const pemSchema = z.pipe(
   matchingStringSchema('a PEM block in base64', (data) => data === '' || decodeBase64(data).includes('-----BEGIN ')),
   z.transform(decodeBase64),
 );
-const createUnsupported = (instead: string) =>
-  z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${instead}` }));
+const unsupportedSchema = (alternative: string) =>
+  z.optional(z.custom<never>(() => false, { error: `not supported by a node; use ${alternative}` }));
 
 /** Schema of a value that can be sent in a header. */
 const headerValueSchema = matchingStringSchema('text without control characters', (value) =>
@@ -35,34 +35,34 @@ const clusterFields = z.looseObject(
   {
     server: serverSchema,
     'certificate-authority': z.optional(stringSchema),
-    'certificate-authority-data': z.optional(pem),
+    'certificate-authority-data': z.optional(pemSchema),
     'tls-server-name': z.optional(stringSchema),
     'insecure-skip-tls-verify': z.optional(booleanSchema),
     'proxy-url': z.optional(proxyUrl),
   },
   fields,
 );
-const cluster = clusterFields.check(
-  z.refine((each) => !(each['insecure-skip-tls-verify'] && has(each, 'certificate-authority')), {
+const clusterSchema = clusterFields.check(
+  z.refine((each) => !(each['insecure-skip-tls-verify'] && hasPem(each, 'certificate-authority')), {
     error: 'insecure-skip-tls-verify: must not be set together with certificate-authority, which would be ignored',
   }),
 );
 const userFields = z.looseObject(
   {
     'client-certificate': z.optional(stringSchema),
-    'client-certificate-data': z.optional(pem),
+    'client-certificate-data': z.optional(pemSchema),
     'client-key': z.optional(stringSchema),
-    'client-key-data': z.optional(pem),
+    'client-key-data': z.optional(pemSchema),
     token: z.optional(stringSchema),
     tokenFile: z.optional(stringSchema),
     exec: z.nullish(execSchema),
-    'auth-provider': createUnsupported('an exec program'),
+    'auth-provider': unsupportedSchema('an exec program'),
     username: z.optional(stringSchema),
     password: z.optional(stringSchema),
     as: z.optional(headerValueSchema),
     'as-uid': z.optional(headerValueSchema),
     'as-groups': z.nullish(listSchema(headerValueSchema)),
-    'as-user-extra': z.nullish(map(listSchema(headerValueSchema))),
+    'as-user-extra': z.nullish(mapSchema(listSchema(headerValueSchema))),
   },
   fields,
 );
@@ -71,17 +71,17 @@ const hasCompleteImpersonation = (each: z.output<typeof userFields>): boolean =>
   Boolean(each.as) ||
   !(each['as-uid'] || each['as-groups']?.length || Object.keys(each['as-user-extra'] ?? {}).length > 0);
 
-const user = userFields.check(
+const userSchema = userFields.check(
   z.refine((each) => !(each.username && (each.token || each.tokenFile)), {
     error: 'username: must not be set together with a token',
   }),
   z.refine(hasCompleteImpersonation, {
     error: 'as: expected a user name, because as-uid, as-groups or as-user-extra is set',
   }),
-  z.refine((each) => has(each, 'client-key') || !has(each, 'client-certificate'), {
+  z.refine((each) => hasPem(each, 'client-key') || !hasPem(each, 'client-certificate'), {
     error: 'client-key: required with client-certificate',
   }),
-  z.refine((each) => has(each, 'client-certificate') || !has(each, 'client-key'), {
+  z.refine((each) => hasPem(each, 'client-certificate') || !hasPem(each, 'client-key'), {
     error: 'client-certificate: required with client-key',
   }),
 );
@@ -105,12 +105,12 @@ const kubeconfig = z.looseObject(
 
 /** The current context of a kubeconfig, with absolute paths. */
 export interface Kubeconfig {
-  readonly cluster: z.output<typeof cluster>;
-  readonly user: z.output<typeof user>;
+  readonly cluster: z.output<typeof clusterSchema>;
+  readonly user: z.output<typeof userSchema>;
   /** Names of the context and of its user. The user's name is empty if the context has none. */
   readonly names: { readonly context: string; readonly user: string };
   /** Prefixes of error messages about the fields of the cluster and of the user. */
-  readonly places: { readonly cluster: string; readonly user: string };
+  readonly errorPrefixes: { readonly cluster: string; readonly user: string };
 }
 
 type CreateError = (problem: string) => ConfigError;
@@ -142,14 +142,14 @@ export function parseKubeconfig(path: string, content: string, flag = '--kubecon
   const name = file['current-context'];
   const { context } = findByName(file.contexts, name, `current-context: there is no context "${name}"`, createError);
   const at = (kind: 'cluster' | 'user') => `contexts: "${name}": there is no ${kind} "${context[kind]}"`;
-  const namedCluster = findByName(file.clusters, context.cluster, at('cluster'), createError);
-  const namedUser = context.user ? findByName(file.users, context.user, at('user'), createError) : undefined;
+  const clusterEntry = findByName(file.clusters, context.cluster, at('cluster'), createError);
+  const userEntry = context.user ? findByName(file.users, context.user, at('user'), createError) : undefined;
   const [clusterAt, userAt] = [`clusters: "${context.cluster}": `, `users: "${context.user ?? ''}": `];
   return {
-    cluster: withPaths(parseSection(cluster, namedCluster.cluster, clusterAt, createError), path),
-    user: withProgram(withPaths(parseSection(user, namedUser?.user ?? {}, userAt, createError), path), path),
+    cluster: withPaths(parseSection(clusterSchema, clusterEntry.cluster, clusterAt, createError), path),
+    user: withProgram(withPaths(parseSection(userSchema, userEntry?.user ?? {}, userAt, createError), path), path),
     names: { context: name, user: context.user ?? '' },
-    places: { cluster: createError(clusterAt).message, user: createError(userAt).message },
+    errorPrefixes: { cluster: createError(clusterAt).message, user: createError(userAt).message },
   };
 }
 
@@ -190,7 +190,7 @@ function withPaths<T extends Partial<Record<(typeof PATH_FIELDS)[number], unknow
 }
 
 /** Resolves the path of a program against the directory of the kubeconfig. A bare name is looked up in PATH. */
-function withProgram(section: z.output<typeof user>, path: string): z.output<typeof user> {
+function withProgram(section: z.output<typeof userSchema>, path: string): z.output<typeof userSchema> {
   const { exec: program } = section;
   if (!program?.command.includes('/')) return section;
   return { ...section, exec: { ...program, command: resolve(dirname(path), program.command) } };
@@ -199,7 +199,7 @@ function withProgram(section: z.output<typeof user>, path: string): z.output<typ
 type PemName = 'certificate-authority' | 'client-certificate' | 'client-key';
 
 /** Whether a section has a PEM file or inline PEM data. */
-function has<Name extends PemName>(
+function hasPem<Name extends PemName>(
   section: { readonly [Each in Name | `${Name}-data`]?: string | undefined },
   name: Name,
 ): boolean {

@@ -14,9 +14,9 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
 }
 
-function ignoredWarning(file: ConfigFile | undefined): string[] {
-  if (file === undefined || file.ignored.length === 0) return [];
-  return [`${file.path}: accepted, but ignored in this version: ${file.ignored.join(', ')}`];
+function ignoredFieldsWarning(file: ConfigFile | undefined): string[] {
+  if (file === undefined || file.ignoredFields.length === 0) return [];
+  return [`${file.path}: accepted, but ignored in this version: ${file.ignoredFields.join(', ')}`];
 }
 
 /**
@@ -38,10 +38,10 @@ export async function loadConfig(
   });
   if (config.credentialProviders) await readCredentialProviders(config.credentialProviders);
   const hostFacts = options.checkHost ? await readHostLimits() : undefined;
-  const ofHost = [
+  const hostWarningLines = [
     ...(hostFacts ? hostWarnings(hostFacts, config) : []),
     ...(options.checkHost ? nodeIpWarnings(config, networkInterfaceMap) : []),
   ];
-  const warnings = [...ignoredWarning(file), ...ofHost];
+  const warnings = [...ignoredFieldsWarning(file), ...hostWarningLines];
   return { config, ...(file ? { file } : {}), warnings };
 }

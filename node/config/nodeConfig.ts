@@ -11,7 +11,7 @@ import { type NodeAdmission, nodeAdmission } from './nodeAdmission.ts';
 import { sortByFamily } from './nodeIp.ts';
 import { type NodeResources, nodeResources } from './nodeResources.ts';
 import type { ConfigFile } from './readFile.ts';
-import { compileServed, type ServedEndpoints } from './serving.ts';
+import { compileServedEndpoints, type ServedEndpoints } from './serving.ts';
 import type { Flags } from './settings/allSettings.ts';
 import { type SettingValues, settingValues } from './settings/settingValues.ts';
 
@@ -88,7 +88,7 @@ export interface NodeConfig extends HousekeepingConfig, ServedEndpoints {
   /** The feature gates that have an effect on the node. */
   readonly featureGates: readonly FeatureGate[];
   /** The flags and the file that the configuration was compiled from, which may contain secrets. */
-  readonly given: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
+  readonly userInput: { readonly flags: Flags; readonly file: Readonly<Record<string, unknown>> };
 }
 
 /** Defaults that depend on the host or the command. */
@@ -134,7 +134,7 @@ function compileCredentialProviders(values: SettingValues): Pick<NodeConfig, 'cr
   return config || binDir ? { credentialProviders: Object.freeze({ config, binDir }) } : {};
 }
 
-function pathsAndSources(values: SettingValues, defaults: ConfigDefaults) {
+function compilePathsAndSources(values: SettingValues, defaults: ConfigDefaults) {
   const rootDirectory = resolve(values['--root-dir']);
   const cluster = compileCluster(values, rootDirectory);
   const podLogsDirectory = resolve(values.podLogsDir);
@@ -160,8 +160,12 @@ function compileNodeIps({ '--node-ip': configured }: SettingValues, { addresses 
 }
 
 /** Compiles the flags, the configuration file and the defaults into a frozen configuration. */
-export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults: ConfigDefaults }): NodeConfig {
-  const { flags, file, defaults } = given;
+export function compileConfig(configSources: {
+  flags: Flags;
+  file?: ConfigFile;
+  defaults: ConfigDefaults;
+}): NodeConfig {
+  const { flags, file, defaults } = configSources;
   const { rootDirectory, podLogsDirectory } = defaults;
   const values = settingValues({
     flags,
@@ -171,21 +175,24 @@ export function compileConfig(given: { flags: Flags; file?: ConfigFile; defaults
       ...(podLogsDirectory === undefined ? {} : { podLogsDir: podLogsDirectory }),
     },
   });
-  return compileValues(values, { ...given.defaults, given: Object.freeze({ flags, file: file?.writtenFields ?? {} }) });
+  return compileValues(values, {
+    ...configSources.defaults,
+    userInput: Object.freeze({ flags, file: file?.writtenFields ?? {} }),
+  });
 }
 
 /** Compiles the effective values of the settings. */
 export function compileValues(
   values: SettingValues,
-  { given: givenInput, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'given'>,
+  { userInput: givenInput, ...defaults }: ConfigDefaults & Pick<NodeConfig, 'userInput'>,
 ): NodeConfig {
-  const configPaths = pathsAndSources(values, defaults);
+  const configPaths = compilePathsAndSources(values, defaults);
   return Object.freeze({
     nodeName: (values['--hostname-override'] || defaults.hostname).trim().toLowerCase(),
     ...compileNodeIps(values, defaults),
     ...(values.podCIDR ? { podCidr: values.podCIDR } : {}),
     ...configPaths,
-    ...compileServed(values, configPaths.rootDirectory),
+    ...compileServedEndpoints(values, configPaths.rootDirectory),
     ...compileRuntime(values),
     resources: nodeResources(values),
     fileCheckFrequencyMs: values.fileCheckFrequency,
@@ -205,7 +212,7 @@ export function compileValues(
     featureGates: Object.freeze(listKnownGates(values)),
     failCgroupV1: values.failCgroupV1,
     failSwapOn: values.failSwapOn,
-    given: givenInput,
+    userInput: givenInput,
     logging: Object.freeze({ format: values.logging.format, verbosity: values.logging.verbosity }),
   });
 }

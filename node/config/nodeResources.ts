@@ -31,8 +31,8 @@ export function nodeResources(values: SettingValues): NodeResources {
   const { 'memory.available': evictionHardMemory, 'nodefs.available': evictionHardDisk } = compileThresholds(values);
   return Object.freeze({
     reservedResources: Object.freeze({
-      kubeReserved: parseAmounts(values.kubeReserved),
-      systemReserved: parseAmounts(values.systemReserved),
+      kubeReserved: toResourceList(values.kubeReserved),
+      systemReserved: toResourceList(values.systemReserved),
       ...(evictionHardMemory === undefined ? {} : { evictionHardMemory }),
       ...(evictionHardDisk === undefined ? {} : { evictionHardDisk }),
     }),
@@ -55,8 +55,8 @@ export function nodeResources(values: SettingValues): NodeResources {
 const compileThresholds = ({ evictionHard, mergeDefaultEvictionSettings }: SettingValues) =>
   mergeDefaultEvictionSettings ? { ...DEFAULT_EVICTION_HARD, ...evictionHard } : evictionHard;
 
-function parseAmounts(named: Readonly<Record<string, string | undefined>> = {}): ResourceList {
+function toResourceList(amountsByName: Readonly<Record<string, string | undefined>> = {}): ResourceList {
   return Object.fromEntries(
-    Object.entries(named).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+    Object.entries(amountsByName).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );
 }

@@ -5,7 +5,7 @@ import { lookUp } from '../../base/lookUp.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
-import { gatesIgnored } from './featureGates.ts';
+import { listIgnoredGates } from './featureGates.ts';
 import { withoutNulls } from './goNulls.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
 import { allSettings } from './settings/allSettings.ts';
@@ -16,7 +16,7 @@ import { asFields } from './settings/settingValues.ts';
 export interface ConfigFile {
   readonly path: string;
   readonly config: KubeletConfiguration;
-  readonly ignored: readonly string[];
+  readonly ignoredFields: readonly string[];
   /** The fields as written in the file, without null values. */
   readonly writtenFields?: Readonly<Record<string, unknown>>;
 }
@@ -34,7 +34,8 @@ function resolvePaths(directory: string, fields: object, settings: Settings): ob
 }
 
 /** Whether a field has no effect in this version. */
-const isIgnoredField = (name: string, settings: Settings): boolean => lookUp(settings, name)?.ignored !== undefined;
+const isIgnoredField = (name: string, settings: Settings): boolean =>
+  lookUp(settings, name)?.ignoredReason !== undefined;
 
 const limits = { tokens: 100_000, values: 10_000, characters: MAX_FILE_BYTES };
 
@@ -61,9 +62,9 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     config: resolvePaths(dirname(resolve(path)), parseResult.data, settings) as KubeletConfiguration,
     // Safe cast: the schema accepts only a map of fields.
     writtenFields: input as Readonly<Record<string, unknown>>,
-    ignored: [
+    ignoredFields: [
       ...Object.keys(parseResult.data).filter((name) => isIgnoredField(name, settings)),
-      ...gatesIgnored(parseResult.data).map((gate) => `featureGates.${gate}`),
+      ...listIgnoredGates(parseResult.data).map((gate) => `featureGates.${gate}`),
     ],
   };
 }

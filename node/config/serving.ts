@@ -18,7 +18,7 @@ export interface ServingConfig {
   readonly readOnlyPort?: number;
   readonly tls: TlsSettings;
   /** The configured serving certificate. Undefined if it is issued by the cluster or self-signed. */
-  readonly pair?: CertificatePair;
+  readonly certificatePair?: CertificatePair;
   /** Whether the cluster issues the serving certificate. */
   readonly isIssuedByCluster: boolean;
   /** Directory of the node's own certificates. */
@@ -46,7 +46,7 @@ export interface ServedEndpoints {
 /**
  * Compiles the settings of the API and of the health endpoint. Throws a `ConfigError` if they contradict each other.
  */
-export function compileServed(values: SettingValues, rootDirectory: string): ServedEndpoints {
+export function compileServedEndpoints(values: SettingValues, rootDirectory: string): ServedEndpoints {
   const { healthzPort: port, healthzBindAddress: host } = values;
   return {
     ...(values.enableServer ? { serving: compileServing(values, rootDirectory) } : {}),
@@ -64,7 +64,7 @@ function compileServing(values: SettingValues, rootDirectory: string): ServingCo
     port,
     ...(readOnlyPort > 0 ? { readOnlyPort } : {}),
     tls: compileTls(values),
-    ...compilePair(values),
+    ...compileCertificatePair(values),
     isIssuedByCluster: isClusterNode(values) && values.serverTLSBootstrap,
     certificateDirectory: resolve(values['--cert-dir'] || join(rootDirectory, 'pki')),
     ...(clientCAFile ? { clientCaFile: resolve(clientCAFile) } : {}),
@@ -105,7 +105,7 @@ function compileTls(values: SettingValues): TlsSettings {
   return Object.freeze({ minVersion, cipherSuites, curves });
 }
 
-function compilePair(values: SettingValues): { readonly pair?: CertificatePair } {
+function compileCertificatePair(values: SettingValues): { readonly pair?: CertificatePair } {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   if (!certFile && !keyFile) return {};
   if (!certFile || !keyFile) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile: each needs the other');

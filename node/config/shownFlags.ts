@@ -8,7 +8,7 @@ import { defaultValue, isStandalone } from './settings/settingValues.ts';
 const MASKED_VALUE = '<masked>';
 
 /** Masks the secrets in a command line. */
-export function ownCommand(words: readonly string[]): string[] {
+export function maskedCommandLine(words: readonly string[]): string[] {
   const secrets = secretNames();
   return words.map((word, at) => {
     const [name = '', value] = word.split('=', 2);
@@ -17,7 +17,10 @@ export function ownCommand(words: readonly string[]): string[] {
   });
 }
 
-type DisplayedConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'>;
+type DisplayedConfig = Pick<
+  NodeConfig,
+  'userInput' | 'rootDirectory' | 'podLogsDirectory' | 'containerRuntimeEndpoint'
+>;
 
 /**
  * Returns the value or default of every flag, keyed by its name without dashes. As on a kubelet, the configuration file
@@ -25,9 +28,9 @@ type DisplayedConfig = Pick<NodeConfig, 'given' | 'rootDirectory' | 'podLogsDire
  * package.
  */
 export function displayedFlags(config: DisplayedConfig): ReadonlyMap<string, string> {
-  const givenFlags = new Map<string, unknown>(Object.entries(config.given.flags));
+  const givenFlags = new Map<string, unknown>(Object.entries(config.userInput.flags));
   const computedByFlag = computedDefaults(config);
-  const isStandaloneNode = isStandalone(config.given.flags);
+  const isStandaloneNode = isStandalone(config.userInput.flags);
   return new Map(
     flagSettings().map(({ name, setting }) => {
       const value = givenFlags.get(name);

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export type HttpHeader = readonly [name: string, value: string];
 
 /** Schema of the URL of a manifest. */
-export const manifestUrl = z.custom<string>(
+export const manifestUrlSchema = z.custom<string>(
   (value) => typeof value === 'string' && (value === '' || isHttpUrl(value)),
   {
     error: 'expected a URL such as "https://example.com/pods.yaml"',
@@ -31,7 +31,7 @@ export const headersFlag = z.pipe(
 );
 
 /** Schema of the headers in a configuration file, by name. */
-export const headersField = z.custom<Readonly<Record<string, readonly string[]>>>(
+export const headersFieldSchema = z.custom<Readonly<Record<string, readonly string[]>>>(
   (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(isHeaderField),
   { error: 'expected a map of header names to lists of values' },

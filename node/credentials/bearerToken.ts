@@ -9,15 +9,15 @@ const REREAD_MS = 60_000;
 const TOKEN_PATTERN = /^[\x21-\x7e]+$/;
 
 /** Returns the trimmed token. Throws an error that starts with `place` and does not contain the token. */
-export function parseToken(text: string, place: string): string {
+export function parseToken(text: string, errorPrefix: string): string {
   const token = text.trim();
-  if (token === '') throw new Error(`${place}: expected a token, got nothing`);
-  if (!TOKEN_PATTERN.test(token)) throw new Error(`${place}: expected a token, got invalid characters`);
+  if (token === '') throw new Error(`${errorPrefix}: expected a token, got nothing`);
+  if (!TOKEN_PATTERN.test(token)) throw new Error(`${errorPrefix}: expected a token, got invalid characters`);
   return token;
 }
 
 interface TokenFile {
-  readonly file: Pick<CredentialFile, 'read' | 'place'>;
+  readonly file: Pick<CredentialFile, 'read' | 'errorPrefix'>;
   readonly lastGoodToken: LastGood<Secret>;
   /** Returns the monotonic time in milliseconds. */
   readonly monotonic: () => number;
@@ -30,7 +30,7 @@ interface TokenFile {
 export function tokenFileSource({ file, lastGoodToken, monotonic }: TokenFile) {
   let lastReadAt: number | undefined;
   const readToken = async () => {
-    const token = parseToken(await file.read(), file.place);
+    const token = parseToken(await file.read(), file.errorPrefix);
     lastReadAt = monotonic();
     return new Secret(token);
   };

@@ -10,15 +10,15 @@ const READ_TIMEOUT_MS = 3_000;
 interface CredentialFileOptions {
   readonly path: string;
   /** Prefix of error messages, which contains the path. */
-  readonly place: string;
+  readonly errorPrefix: string;
   readonly files?: FileSystem | undefined;
-  readonly limitMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** A file with credentials. It is read with a size limit and a timeout, and never concurrently. */
 export class CredentialFile {
   readonly #path: string;
-  readonly place: string;
+  readonly errorPrefix: string;
   readonly #files: FileSystem;
   readonly #limitMs: number;
   #pendingRead: Promise<string> | undefined;
@@ -28,11 +28,11 @@ export class CredentialFile {
    */
   #isReadRunning = false;
 
-  constructor({ path, place: errorPrefix, files = hostFiles, limitMs = READ_TIMEOUT_MS }: CredentialFileOptions) {
+  constructor({ path, errorPrefix, files = hostFiles, timeoutMs = READ_TIMEOUT_MS }: CredentialFileOptions) {
     this.#path = path;
-    this.place = errorPrefix;
+    this.errorPrefix = errorPrefix;
     this.#files = files;
-    this.#limitMs = limitMs;
+    this.#limitMs = timeoutMs;
   }
 
   /** Reads the contents. Concurrent callers share one read. Rejects with an error that starts with `place`. */
@@ -44,7 +44,7 @@ export class CredentialFile {
   }
 
   async #readFile(): Promise<string> {
-    const timeoutError = new Error(`${this.place}: not read within ${this.#limitMs / 1000}s`);
+    const timeoutError = new Error(`${this.errorPrefix}: not read within ${this.#limitMs / 1000}s`);
     if (this.#isReadRunning) throw timeoutError;
     const limit = startTimeLimit(this.#limitMs);
     const contents = readContents(this.#files, this.#path, limit.signal);
@@ -58,7 +58,7 @@ export class CredentialFile {
     } catch (error) {
       throw limit.signal.aborted
         ? timeoutError
-        : new Error(`${this.place}: ${withoutPath(messageOf(error))}`, { cause: error });
+        : new Error(`${this.errorPrefix}: ${withoutPath(messageOf(error))}`, { cause: error });
     } finally {
       limit.clear();
     }

@@ -37,7 +37,7 @@ const CONFIG_FLAG = '--image-credential-provider-config';
 const BIN_FLAG = '--image-credential-provider-bin-dir';
 
 const isProgramName = (name: string) => name !== '' && name !== '.' && name !== '..' && !/[/ \0]/.test(name);
-const isImagePattern = (place: string) => place !== '' && URL.canParse(`https://${place.replaceAll('*', 'x')}`);
+const isImagePattern = (pattern: string) => pattern !== '' && URL.canParse(`https://${pattern.replaceAll('*', 'x')}`);
 const isAnnotationKey = (key: string) =>
   /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9](?:[-_.a-z0-9]{0,61}[a-z0-9])?$/.test(key.toLowerCase());
 
@@ -140,7 +140,7 @@ async function readProviders(
   const parseResult = schema.safeParse(input);
   const errorLines = parseResult.success
     ? parseResult.data.providers.flatMap((each, index) => findMistakes(each).map((why) => `providers[${index}].${why}`))
-    : describeIssues(parseResult.error.issues, withoutValues(input), source);
+    : describeIssues(parseResult.error.issues, maskSecretValues(input), source);
   if (errorLines.length > 0) throw new ConfigError(errorLines.map((mistake) => `${file}: ${mistake}`).join('\n'));
   return { providers: parseResult.success ? parseResult.data.providers.map(compileProvider) : [], text: content.text };
 }
@@ -187,7 +187,7 @@ function compileProvider(provider: ProviderFields): CredentialProvider {
 }
 
 /** Masks the environment and arguments of plugins, so that error messages contain no secrets. */
-function withoutValues(input: unknown): unknown {
+function maskSecretValues(input: unknown): unknown {
   return JSON.parse(
     JSON.stringify(input ?? null, (key, value) => {
       if (key === 'value' || key === 'args' || key === 'env') return '…';

@@ -26,7 +26,7 @@ interface ExecCredentialsOptions {
 export class ExecCredentials {
   readonly #options: ExecCredentialsOptions;
   readonly #lastGood: LastGood<ExecCredential>;
-  #inFlight: Promise<ExecCredential> | undefined;
+  #pendingRun: Promise<ExecCredential> | undefined;
   #wasRejected = false;
   #startedAt = Number.NEGATIVE_INFINITY;
 
@@ -39,10 +39,10 @@ export class ExecCredentials {
   current(): Promise<ExecCredential> {
     const { value } = this.#lastGood;
     if (value !== undefined && (this.#isUnexpired(value) || this.#hasRunRecently())) return Promise.resolve(value);
-    this.#inFlight ??= this.#runPlugin().finally(() => {
-      this.#inFlight = undefined;
+    this.#pendingRun ??= this.#runPlugin().finally(() => {
+      this.#pendingRun = undefined;
     });
-    return this.#inFlight;
+    return this.#pendingRun;
   }
 
   markRejected(): void {

@@ -27,7 +27,7 @@ export interface CredentialDependencies {
   readonly observer?: CredentialObserver | undefined;
 }
 
-type CredentialContext = Pick<Kubeconfig, 'cluster' | 'user' | 'places'>;
+type CredentialContext = Pick<Kubeconfig, 'cluster' | 'user' | 'errorPrefixes'>;
 type ReadPem = () => Promise<Pem | undefined>;
 
 /** Provides the credentials of a kubeconfig. Files that it names are read again for each new connection. */
@@ -47,7 +47,7 @@ export class KubeconfigCredentials implements CredentialSource {
   /** The problems of the current TLS context that have already been reported. */
   #reportedProblems = new Set<string>();
 
-  constructor({ cluster, user, places: errorPrefixes }: CredentialContext, dependencies: CredentialDependencies) {
+  constructor({ cluster, user, errorPrefixes }: CredentialContext, dependencies: CredentialDependencies) {
     const { clock, onProblem } = dependencies;
     this.#clock = clock;
     this.#onProblem = onProblem;
@@ -56,25 +56,29 @@ export class KubeconfigCredentials implements CredentialSource {
     this.#lastGoodContext = new LastGood(onProblem);
     const files = new PemFiles(dependencies.files);
     const pem = (place: string, name: string, data: string | undefined, path: string | undefined) =>
-      data ? createPemReader(data, `${place}${name}-data`) : path ? files.pemIn(path, `${place}${name}`) : undefined;
-    const execPlugin = createExecPlugin({ cluster, user, places: errorPrefixes }, dependencies);
+      data
+        ? createPemReader(data, `${place}${name}-data`)
+        : path
+          ? files.createReader(path, `${place}${name}`)
+          : undefined;
+    const execPlugin = createExecPlugin({ cluster, user, errorPrefixes }, dependencies);
     this.#hasPlugin = execPlugin !== undefined;
-    const pluginPem = (part: 'cert' | 'key') => async () => {
+    const createPluginPemReader = (part: 'cert' | 'key') => async () => {
       const pemText = (await execPlugin?.current())?.certificatePair?.[part];
-      return pemText === undefined ? undefined : { text: pemText, place: `${errorPrefixes.user}exec` };
+      return pemText === undefined ? undefined : { text: pemText, errorPrefix: `${errorPrefixes.user}exec` };
     };
     this.#pemReaders = {
       ca: pem(errorPrefixes.cluster, 'certificate-authority', caData, ca),
       cert: execPlugin
-        ? pluginPem('cert')
+        ? createPluginPemReader('cert')
         : pem(errorPrefixes.user, 'client-certificate', user['client-certificate-data'], user['client-certificate']),
       key: execPlugin
-        ? pluginPem('key')
+        ? createPluginPemReader('key')
         : pem(errorPrefixes.user, 'client-key', user['client-key-data'], user['client-key']),
     };
     this.#bearerSource = execPlugin
       ? {
-          token: async () => pluginToken((await execPlugin.current()).token, errorPrefixes.user),
+          token: async () => parsePluginToken((await execPlugin.current()).token, errorPrefixes.user),
           handleUnauthorized: () => execPlugin.markRejected(),
         }
       : tokenSource(user, errorPrefixes.user, dependencies);
@@ -137,7 +141,7 @@ export class KubeconfigCredentials implements CredentialSource {
     if (pem === undefined) return undefined;
     if (previousPem === undefined) this.#caPem = pem.text;
     else if (reportReload !== undefined) {
-      const caReload = createReload(pem, previousPem);
+      const caReload = toCaReload(pem, previousPem);
       if (caReload.result === 'success') this.#caPem = pem.text;
       reportReload(caReload);
     }
@@ -155,23 +159,23 @@ export class KubeconfigCredentials implements CredentialSource {
   }
 }
 
-function createReload({ text: pemText, place: errorPrefix }: Pem, before: string): CaReload {
-  if (pemText === before) return { result: 'success', reason: 'unchanged' };
+function toCaReload({ text: pemText, errorPrefix }: Pem, previousPem: string): CaReload {
+  if (pemText === previousPem) return { result: 'success', reason: 'unchanged' };
   if (pemText === '') return { result: 'failure', reason: 'empty' };
   try {
-    tlsContext({ ca: { text: pemText, place: errorPrefix } });
+    tlsContext({ ca: { text: pemText, errorPrefix } });
     return { result: 'success', reason: 'updated' };
   } catch {
     return { result: 'failure', reason: 'ca_parse_error' };
   }
 }
 
-const pluginToken = (token: string | undefined, place: string): string | undefined =>
-  token === undefined ? undefined : parseToken(token, `${place}exec: token`);
+const parsePluginToken = (token: string | undefined, errorPrefix: string): string | undefined =>
+  token === undefined ? undefined : parseToken(token, `${errorPrefix}exec: token`);
 
 /** Creates the exec plugin. As in client-go, it is used only if the user has no other credentials. */
 function createExecPlugin(
-  { cluster, user, places: errorPrefixes }: CredentialContext,
+  { cluster, user, errorPrefixes }: CredentialContext,
   { clock, onProblem, onRenewed = () => {}, signal, observer }: CredentialDependencies,
 ) {
   const { exec, token, tokenFile, username } = user;
@@ -187,15 +191,15 @@ class PemFiles {
   readonly #fileSystem: FileSystem | undefined;
   readonly #files = new Map<string, CredentialFile>();
 
-  constructor(disk: FileSystem | undefined) {
-    this.#fileSystem = disk;
+  constructor(fileSystem: FileSystem | undefined) {
+    this.#fileSystem = fileSystem;
   }
 
-  pemIn(path: string, field: string): ReadPem {
+  createReader(path: string, field: string): ReadPem {
     const errorPrefix = formatErrorPrefix(field, path);
-    const file = this.#files.get(path) ?? new CredentialFile({ path, place: errorPrefix, files: this.#fileSystem });
+    const file = this.#files.get(path) ?? new CredentialFile({ path, errorPrefix, files: this.#fileSystem });
     this.#files.set(path, file);
-    return async () => ({ text: await file.read(), place: errorPrefix });
+    return async () => ({ text: await file.read(), errorPrefix });
   }
 }
 
@@ -204,7 +208,7 @@ const formatErrorPrefix = (field: string, path: string): string => `${field}: ${
 
 const createPemReader =
   (pemText: string, errorPrefix: string): ReadPem =>
-  async () => ({ text: pemText, place: errorPrefix });
+  async () => ({ text: pemText, errorPrefix });
 
 /** Returns the token source of a user. As in client-go, a token file takes precedence over an inline token. */
 function tokenSource(
@@ -215,7 +219,7 @@ function tokenSource(
   if (tokenFile) {
     const file = new CredentialFile({
       path: tokenFile,
-      place: formatErrorPrefix(`${place}tokenFile`, tokenFile),
+      errorPrefix: formatErrorPrefix(`${place}tokenFile`, tokenFile),
       files,
     });
     return tokenFileSource({ file, lastGoodToken: new LastGood(onProblem), monotonic: () => clock.monotonic() });

@@ -8,7 +8,7 @@ interface CredentialSources {
   readonly initialSource: CredentialSource;
   readonly hasInitialCertificate: boolean;
   /** Returns whether the managed certificate exists. */
-  readonly managedExists: () => Promise<boolean>;
+  readonly managedCertificateExists: () => Promise<boolean>;
 }
 
 /**
@@ -16,19 +16,19 @@ interface CredentialSources {
  */
 export class ManagedCredentials implements CredentialSource {
   readonly #sources: CredentialSources;
-  #managedExists = false;
+  #hasManagedCertificate = false;
 
   constructor(sources: CredentialSources) {
     this.#sources = sources;
   }
 
   async context(): Promise<SecureContext> {
-    const { managedSource, initialSource, hasInitialCertificate, managedExists } = this.#sources;
-    this.#managedExists ||= await managedExists();
-    if (!this.#managedExists && hasInitialCertificate) return initialSource.context();
+    const { managedSource, initialSource, hasInitialCertificate, managedCertificateExists } = this.#sources;
+    this.#hasManagedCertificate ||= await managedCertificateExists();
+    if (!this.#hasManagedCertificate && hasInitialCertificate) return initialSource.context();
     // Without any credentials, the request would be anonymous.
-    if (!this.#managedExists && (await initialSource.token()) === undefined) throw new Error(NO_CERTIFICATE);
-    return this.#managedExists ? managedSource.context() : initialSource.context();
+    if (!this.#hasManagedCertificate && (await initialSource.token()) === undefined) throw new Error(NO_CERTIFICATE);
+    return this.#hasManagedCertificate ? managedSource.context() : initialSource.context();
   }
 
   token(): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export class ManagedCredentials implements CredentialSource {
 
   handleUnauthorized(): void {
     this.#sources.initialSource.handleUnauthorized();
-    if (this.#managedExists) this.#sources.managedSource.handleUnauthorized();
+    if (this.#hasManagedCertificate) this.#sources.managedSource.handleUnauthorized();
   }
 }
 

@@ -19,12 +19,14 @@ export function managedCertificates(
   { certificates, bootstrapKubeconfig }: Pick<ClusterConfig, 'certificates' | 'bootstrapKubeconfig'>,
   { user }: Pick<Kubeconfig, 'user'>,
 ): NonNullable<ClusterParts['certificates']>['certificates'] {
-  const { rotates, serves } = certificates;
+  const { rotatesClientCertificate, requestsServingCertificate } = certificates;
   const isBootstrapped =
     bootstrapKubeconfig !== undefined && user['client-certificate'] === currentCertificatePath(certificates);
   return [
-    ...(rotates || isBootstrapped ? [{ name: 'client', rotates } as const] : []),
-    ...(serves ? [{ name: 'serving', rotates: true } as const] : []),
+    ...(rotatesClientCertificate || isBootstrapped
+      ? [{ name: 'client', rotates: rotatesClientCertificate } as const]
+      : []),
+    ...(requestsServingCertificate ? [{ name: 'serving', rotates: true } as const] : []),
   ];
 }
 
@@ -50,7 +52,7 @@ export async function createNodeCredentials(
     initialSource,
     managedSource: new KubeconfigCredentials({ ...kubeconfig, user: files }, dependencies),
     hasInitialCertificate: (await initialSource.certificateExpiry()) !== undefined,
-    managedExists: () => pathExists(current),
+    managedCertificateExists: () => pathExists(current),
   });
 }
 

@@ -21,7 +21,7 @@ interface PluginCall {
   readonly cluster: Kubeconfig['cluster'];
   /** Prefix of error messages. */
   readonly errorPrefix: string;
-  readonly limitMs?: number;
+  readonly timeoutMs?: number;
   /** Kills the plugin when it is aborted. */
   readonly signal?: AbortSignal | undefined;
   readonly observer?: Pick<ExecPluginObserver, 'called'> | undefined;
@@ -48,7 +48,7 @@ export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
     exec,
     cluster,
     errorPrefix,
-    limitMs = RUN_TIMEOUT_MS,
+    timeoutMs = RUN_TIMEOUT_MS,
     signal = new AbortController().signal,
     observer,
   } = call;
@@ -57,25 +57,25 @@ export async function runExecPlugin(call: PluginCall): Promise<ExecCredential> {
     ...Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     KUBERNETES_EXEC_INFO: JSON.stringify(execInfo(exec, cluster)),
   };
-  const limits = { signal, timeoutMs: limitMs, maxOutputBytes: MAX_OUTPUT_BYTES, killsChildren: true };
+  const limits = { signal, timeoutMs, maxOutputBytes: MAX_OUTPUT_BYTES, killsChildren: true };
   const options = { ...limits, environment };
   const output = await runProgram(exec.command, exec.args ?? [], options).catch((error) => {
-    if (!signal.aborted) observer?.called(failedCall(error));
+    if (!signal.aborted) observer?.called(toFailedCall(error));
     throw new Error(`${errorPrefix}: ${describeFailure(error, exec)}`, { cause: error });
   });
   observer?.called({ status: 'no_error', code: 0 });
   return parseCredential(output, exec.apiVersion, errorPrefix);
 }
 
-const NOT_RUN = 1;
+const NOT_RUN_EXIT_CODE = 1;
 /** The exit code that Go reports for a process that a signal killed (`ProcessState.ExitCode`). */
 const KILLED_EXIT_CODE = -1;
 
-function failedCall(error: unknown): ExecPluginCall {
-  if (!(error instanceof ProgramFailure)) return { status: 'client_internal_error', code: NOT_RUN };
+function toFailedCall(error: unknown): ExecPluginCall {
+  if (!(error instanceof ProgramFailure)) return { status: 'client_internal_error', code: NOT_RUN_EXIT_CODE };
   const { exitCode, hasTimedOut, exceededOutputLimit, cause } = error;
   const couldNotStart = cause !== undefined && !hasTimedOut && !exceededOutputLimit;
-  if (couldNotStart) return { status: 'plugin_not_found_error', code: NOT_RUN };
+  if (couldNotStart) return { status: 'plugin_not_found_error', code: NOT_RUN_EXIT_CODE };
   return { status: 'plugin_execution_error', code: exitCode ?? KILLED_EXIT_CODE };
 }
 
@@ -120,17 +120,19 @@ function describeFailure(error: unknown, { command, installHint }: ExecFields): 
   return `${name} returned no credentials: ${exitCode === undefined ? 'it was killed' : `exit code ${exitCode}`}`;
 }
 
-function parseCredential(output: string, apiVersion: string, place: string): ExecCredential {
+function parseCredential(output: string, apiVersion: string, errorPrefix: string): ExecCredential {
   const parseResult = z.safeParse(execCredentialSchema, parseJson(output));
-  if (!parseResult.success) throw new Error(`${place}: expected an ExecCredential in JSON, got something else`);
+  if (!parseResult.success) throw new Error(`${errorPrefix}: expected an ExecCredential in JSON, got something else`);
   const { apiVersion: version, status } = parseResult.data;
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   if (version !== apiVersion)
-    throw new Error(`${place}: expected an ExecCredential of ${apiVersion}, got one of another version`);
-  if (!token && !cert && !key) throw new Error(`${place}: expected a token or a certificate with its key, got neither`);
-  if (!cert !== !key) throw new Error(`${place}: expected a certificate with its key, got one without the other`);
+    throw new Error(`${errorPrefix}: expected an ExecCredential of ${apiVersion}, got one of another version`);
+  if (!token && !cert && !key)
+    throw new Error(`${errorPrefix}: expected a token or a certificate with its key, got neither`);
+  if (!cert !== !key) throw new Error(`${errorPrefix}: expected a certificate with its key, got one without the other`);
   const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : undefined;
-  if (Number.isNaN(expiresAt)) throw new Error(`${place}: expirationTimestamp: expected a time, got something else`);
+  if (Number.isNaN(expiresAt))
+    throw new Error(`${errorPrefix}: expirationTimestamp: expected a time, got something else`);
   return { token: token || undefined, certificatePair: cert && key ? { cert, key } : undefined, expiresAt };
 }
 

@@ -6,7 +6,7 @@ import { describeContents, type PemBlock, parsePemBlocks } from '../../kubeclien
 /** PEM data with its origin for error messages, e.g. "client-key: /run/node.key". */
 export interface Pem {
   readonly text: string;
-  readonly place: string;
+  readonly errorPrefix: string;
 }
 
 export interface PemInputs {
@@ -49,12 +49,14 @@ export function tlsContext({ ca, cert, key }: PemInputs): TlsContext {
       problems,
     };
   } catch (cause) {
-    throw new Error(`${(cert ?? ca)?.place ?? 'TLS'}: cannot be used for TLS: ${opensslReason(cause)}`, { cause });
+    throw new Error(`${(cert ?? ca)?.errorPrefix ?? 'TLS'}: cannot be used for TLS: ${opensslReason(cause)}`, {
+      cause,
+    });
   }
 }
 
 /** Parses certificate authorities. As in client-go, unreadable ones are ignored if at least one is readable. */
-function parseAuthorities({ text: pemText, place: errorPrefix }: Pem): {
+function parseAuthorities({ text: pemText, errorPrefix }: Pem): {
   readonly certificates: readonly string[];
   readonly problems: readonly string[];
 } {
@@ -86,24 +88,26 @@ function parseIdentity(cert: Pem, key: Pem): ClientIdentity {
   const leafCertificate = certificateChain[0] && parseCertificate(certificateChain[0]);
   if (leafCertificate === undefined)
     throw new Error(
-      `${cert.place}: expected a certificate in PEM, got ${describeUnreadable(certificateChain) ?? describeContents(cert.text)}`,
+      `${cert.errorPrefix}: expected a certificate in PEM, got ${describeUnreadable(certificateChain) ?? describeContents(cert.text)}`,
     );
   const privateKeyBlock = parsePemBlocks(key.text).find(({ label }) => label.endsWith('PRIVATE KEY'));
   if (privateKeyBlock !== undefined && isEncryptedKey(privateKeyBlock))
-    throw new Error(`${key.place}: expected a private key without a passphrase, got an encrypted one`);
+    throw new Error(`${key.errorPrefix}: expected a private key without a passphrase, got an encrypted one`);
   const privateKey = privateKeyBlock && parsePrivateKey(privateKeyBlock);
   if (privateKeyBlock === undefined || privateKey === undefined) {
     const got = privateKeyBlock === undefined ? describeContents(key.text) : 'one that cannot be read';
-    throw new Error(`${key.place}: expected a private key in PEM, got ${got}`);
+    throw new Error(`${key.errorPrefix}: expected a private key in PEM, got ${got}`);
   }
   if (!leafCertificate.checkPrivateKey(privateKey))
-    throw new Error(`${key.place}: expected the key of the client-certificate, got the key of a different certificate`);
+    throw new Error(
+      `${key.errorPrefix}: expected the key of the client-certificate, got the key of a different certificate`,
+    );
   return { cert: certificateChain.map(({ pem }) => pem).join(''), key: privateKeyBlock.pem, leafCertificate };
 }
 
 /** Returns why a certificate is currently not valid. The API server would report only that the request is anonymous. */
 function validityProblems(
-  { place: errorPrefix }: Pem,
+  { errorPrefix }: Pem,
   { validFromDate, validToDate }: X509Certificate,
   now: number,
 ): string[] {

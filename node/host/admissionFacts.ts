@@ -24,7 +24,7 @@ export async function readAdmissionFacts({
 }
 
 /** Reads the node's capacity of ephemeral storage and huge pages in bytes, by resource name. */
-export async function diskAndHugePageCapacity(rootDirectory: string): Promise<Record<string, number>> {
+export async function readDiskAndHugePageCapacity(rootDirectory: string): Promise<Record<string, number>> {
   const diskStats = await statfs(rootDirectory).catch(() => undefined);
   const hugePageDirectories = await readdir(HUGEPAGES_PATH).catch(() => []);
   return {
@@ -43,12 +43,12 @@ async function readHugePages(folder: string): Promise<[resource: string, bytes: 
 const hugePageResource = (size: number): string => `hugepages-${formatPageSize(size).replace(/B$/, 'i')}`;
 
 /** Lists the paths of the CPUs' thermal throttle counters, which containers must not read because they reveal the load of other pods. */
-export async function thermalThrottlePaths(): Promise<string[]> {
+export async function listThermalThrottlePaths(): Promise<string[]> {
   const names = await readdir(CPUS_PATH).catch(() => []);
   const throttlePaths = names
     .filter((name) => /^cpu\d+$/.test(name))
     .map((name) => `${CPUS_PATH}/${name}/thermal_throttle`);
-  const existing = await Promise.all(
+  const existenceFlags = await Promise.all(
     throttlePaths.map((path) =>
       access(path).then(
         () => [path],
@@ -56,5 +56,5 @@ export async function thermalThrottlePaths(): Promise<string[]> {
       ),
     ),
   );
-  return existing.flat();
+  return existenceFlags.flat();
 }

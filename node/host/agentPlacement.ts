@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { isAgentIn, moveAgentTo } from '../../host/cgroup/agentCgroup.ts';
+import { isAgentInCgroup, moveAgentToCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { applyOomScoreAdj } from '../../host/oomScoreAdj.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
@@ -17,9 +17,9 @@ interface AgentPlacementDependencies {
 }
 
 /** Check interval in milliseconds of a kubelet that has a cgroup of its own (`containerManagerImpl.Start`). */
-const WITH_CGROUP_MS = 60_000;
+const CHECK_WITH_CGROUP_MS = 60_000;
 /** Check interval in milliseconds of a kubelet without a cgroup of its own. */
-const WITHOUT_CGROUP_MS = 300_000;
+const CHECK_WITHOUT_CGROUP_MS = 300_000;
 
 /** Moves the agent's process to its cgroup and sets its OOM score. Restores both after external changes. */
 export class AgentPlacement {
@@ -31,7 +31,7 @@ export class AgentPlacement {
   constructor(dependencies: AgentPlacementDependencies) {
     this.#dependencies = {
       moveToCgroup: moveAgent,
-      isInCgroup: isAgentIn,
+      isInCgroup: isAgentInCgroup,
       applyScore: applyOomScoreAdj,
       ...dependencies,
     };
@@ -57,7 +57,7 @@ export class AgentPlacement {
   /** Repeats `apply` until the returned function is called. */
   repeat(): () => void {
     const { clock, resources } = this.#dependencies;
-    const intervalMs = resources.kubeletCgroups ? WITH_CGROUP_MS : WITHOUT_CGROUP_MS;
+    const intervalMs = resources.kubeletCgroups ? CHECK_WITH_CGROUP_MS : CHECK_WITHOUT_CGROUP_MS;
     let wasStopped = false;
     const scheduleCheck = () => {
       this.#timer = clock.setTimeout(() => {
@@ -75,4 +75,4 @@ export class AgentPlacement {
 }
 
 const moveAgent = async (name: string): Promise<string | undefined> =>
-  moveAgentTo(name, { hierarchies: await readHierarchies() });
+  moveAgentToCgroup(name, { hierarchies: await readHierarchies() });

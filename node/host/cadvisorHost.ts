@@ -10,7 +10,7 @@ import { parseProcessors } from '../../host/usage/processors.ts';
 import type { CadvisorHost } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
 import { ownVersion } from '../start/version.ts';
-import { hostIdentity } from './hostIdentity.ts';
+import { readHostIdentity } from './hostIdentity.ts';
 
 interface CadvisorHostDependencies {
   readonly cri: Pick<Cri, 'status'>;
@@ -59,7 +59,7 @@ export function createCadvisorHostReader({
 
 async function readHardware() {
   const [identity, cpuinfo, mountinfo] = await Promise.all([
-    hostIdentity(),
+    readHostIdentity(),
     readProc('cpuinfo'),
     readProc('self/mountinfo'),
   ]);

@@ -29,7 +29,7 @@ export async function readCgroupFacts(config: NodeResources, hierarchies: readon
   return {
     perQos: config.cgroupsPerQos,
     version,
-    countsSwap: memory !== undefined && (await pathExists(await swapAccountingFile(memory))),
+    countsSwap: memory !== undefined && (await pathExists(await findSwapAccountingFile(memory))),
     ...(config.limitedSwap ? { swapBytes: swapCapacity(await readFile('/proc/meminfo', 'utf8')) } : {}),
     killsWhole: version === 'v2' && config.singleProcessOomKill !== true,
     cfsQuota: config.cpuCfsQuota,
@@ -53,7 +53,7 @@ export const swapCapacity = (meminfo: string): number => parseMeminfoBytes(memin
  * Returns the path of a file that exists only if the kernel accounts for swap. On cgroup v2, this is a file of the
  * agent's own cgroup, because the root cgroup does not have it.
  */
-async function swapAccountingFile({ root, version }: Hierarchy): Promise<string> {
+async function findSwapAccountingFile({ root, version }: Hierarchy): Promise<string> {
   if (version === 'v1') return join(root, 'memory.memsw.limit_in_bytes');
   const [, own = ''] = /^0::(.*)$/m.exec(await readFile('/proc/self/cgroup', 'utf8')) ?? [];
   return join(root, own, 'memory.swap.max');
@@ -79,7 +79,7 @@ export const machineCapacity = (
  * Returns the kernel's limit on processes, which is the node's capacity for processes of pods. Returns undefined if it
  * cannot be read.
  */
-export async function maxProcesses(): Promise<number | undefined> {
+export async function readMaxProcesses(): Promise<number | undefined> {
   const readLimit = async (name: string) => Number(await readFile(`/proc/sys/kernel/${name}`, 'utf8'));
   const limits = await Promise.all([readLimit('pid_max'), readLimit('threads-max')]).catch(() => []);
   return limits.length > 0 ? Math.min(...limits) : undefined;

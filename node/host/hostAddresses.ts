@@ -29,11 +29,11 @@ export function hostAddresses(interfaces: InterfaceMap, routes: string): string[
     .flatMap((name) => lookUp(interfaces, name) ?? [])
     .filter(isUsableAddress)
     .map(({ address }) => address);
-  const firstOfFamilies = [
+  const firstByFamily = [
     usableAddresses.find((address) => ipFamily(address) === 4),
     usableAddresses.find((address) => ipFamily(address) === 6),
   ];
-  const addresses = firstOfFamilies.filter((address) => address !== undefined);
+  const addresses = firstByFamily.filter((address) => address !== undefined);
   return addresses.length > 0 ? addresses : LOOPBACK_ADDRESSES;
 }
 
@@ -106,12 +106,12 @@ export function nodeIpWarnings(
  * `pkg/kubelet/kubelet_node_status.go`). `own` contains the addresses of the host. Returns undefined if a kubelet would
  * accept the address.
  */
-export function nodeIpProblem(address: string, own: readonly string[]): string | undefined {
+export function nodeIpProblem(address: string, ownAddresses: readonly string[]): string | undefined {
   if (isLoopbackIp(address)) return "nodeIP can't be loopback address";
   if (isMulticastIp(address)) return "nodeIP can't be a multicast address";
   if (isLinkLocalIp(address)) return "nodeIP can't be a link-local unicast address";
   if (isUnspecifiedIp(address)) return "nodeIP can't be an all zeros address";
-  const isHostAddress = own.some((each) => isSameIp(each, address));
+  const isHostAddress = ownAddresses.some((each) => isSameIp(each, address));
   return isHostAddress
     ? undefined
     : `node IP: "${canonicalIpOrText(address)}" not found in the host's network interfaces`;

@@ -14,7 +14,7 @@ import { type MachineInfo, readMachine } from '../../host/usage/machine.ts';
 import { allocatableResources } from '../../kubernetes/resources/allocatable.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { diskAndHugePageCapacity, readAdmissionFacts, thermalThrottlePaths } from './admissionFacts.ts';
+import { listThermalThrottlePaths, readAdmissionFacts, readDiskAndHugePageCapacity } from './admissionFacts.ts';
 import { canPodsSwap, machineCapacity, readCgroupFacts } from './cgroups.ts';
 import { nodeAddresses } from './hostAddresses.ts';
 import { trackNodeNameAddress } from './nodeNameAddress.ts';
@@ -30,7 +30,7 @@ const CRASH_BASE_MS = 10_000;
 const startSlots = ({ cpuCount }: MachineInfo): number => 2 * cpuCount;
 
 /** Reads the facts about the host and combines them with the settings. */
-export async function hostConfig(
+export async function readHostConfig(
   config: NodeConfig,
   host: {
     readonly cri: Cri;
@@ -42,7 +42,7 @@ export async function hostConfig(
 ) {
   const [facts, extra, admissionNode, machine] = await Promise.all([
     readRuntimeFacts(config, host),
-    diskAndHugePageCapacity(config.rootDirectory),
+    readDiskAndHugePageCapacity(config.rootDirectory),
     readAdmissionFacts(config),
     readMachine(host.root).catch(machineWithoutSysfs),
   ]);
@@ -90,7 +90,7 @@ async function readRuntimeFacts(
     canLowerOomScore().catch(() => false),
     detectCgroupDriver(cri, config.cgroupDriver),
     readCgroupFacts(config.resources, hierarchies),
-    thermalThrottlePaths(),
+    listThermalThrottlePaths(),
     // Only a node in a cluster uses the address that its name resolves to.
     ...(config.cluster && config.followsHostAddresses ? [trackNodeNameAddress(config)] : []),
   ]);

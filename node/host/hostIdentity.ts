@@ -12,7 +12,7 @@ export const kubeletVersion = (): string => `v${KUBERNETES_VERSION}.0+statelet.$
 const readTrimmed = async (file: string): Promise<string> => (await readFile(file, 'utf8').catch(() => '')).trim();
 
 /** Reads the identity of the host for the Node's `status.nodeInfo`. Fields that cannot be read are empty. */
-export async function hostIdentity(): Promise<HostIdentity> {
+export async function readHostIdentity(): Promise<HostIdentity> {
   const [machineID, productUuid, bootID, osRelease, memory] = await Promise.all(
     ['/etc/machine-id', '/sys/class/dmi/id/product_uuid', '/proc/sys/kernel/random/boot_id', '/etc/os-release']
       .concat('/proc/meminfo')

@@ -50,7 +50,7 @@ export async function createNodeStats(dependencies: NodeStatsDependencies): Prom
     cri,
     readUsage: createUsageReader({ hierarchies, now: () => clock.now() }),
     findCgroups: cgroupLocation && (() => findPodCgroups({ location: cgroupLocation, hierarchies })),
-    findAgent: readAgentCgroup,
+    findAgentCgroup: readAgentCgroup,
     procfs: hostCgroupfs,
   });
   const layout = createLayout({ rootDir: config.rootDirectory, podLogsDir: config.podLogsDirectory });
@@ -76,7 +76,7 @@ export async function createNodeStats(dependencies: NodeStatsDependencies): Prom
     volumes,
     hostFacts: createHostFacts(hierarchies),
     rootDirectory: config.rootDirectory,
-    waitMs: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
+    wait: (ms, signal) => waitOnce(clock.now() + ms, clock, signal),
   });
   return { collector, provider, logUsages: new LogUsages({ ...commonOptions, layout }) };
 }

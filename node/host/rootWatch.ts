@@ -7,11 +7,11 @@ import { isMissing } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { LostRoot } from '../../show/explain/explainNode.ts';
 
-const CHECK_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 
 export interface RootWatch {
   /** Returns why the directory is unusable, or undefined while it is usable. */
-  readonly findLost: () => LostRoot | undefined;
+  readonly findLostRoot: () => LostRoot | undefined;
   readonly stop: () => void;
 }
 
@@ -58,9 +58,9 @@ export function watchRoot({
     if (lostRoot === undefined) logger.info(`${directory} is usable again`);
     else publish({ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: lostRoot.message });
   };
-  const stopTimer = startInterval(clock, CHECK_MS, checkRoot);
+  const stopTimer = startInterval(clock, CHECK_INTERVAL_MS, checkRoot);
   return {
-    findLost: () => lostRoot && { ...lostRoot, retryAt: lastCheckAt + CHECK_MS },
+    findLostRoot: () => lostRoot && { ...lostRoot, retryAt: lastCheckAt + CHECK_INTERVAL_MS },
     stop: () => {
       wasStopped = true;
       stopTimer();

@@ -39,7 +39,7 @@ const WARNING_SOURCES = new Set([
  * Maximum number of different failures that are recorded as logged. When it is reached, the record is cleared, and the
  * failures are logged again if they recur.
  */
-const MAX_REMEMBERED = 100;
+const MAX_REMEMBERED_FAILURES = 100;
 
 export interface ErrorLog {
   /**
@@ -65,7 +65,7 @@ export function createErrorLog(logger: Logger): ErrorLog {
     const key = `${source}: ${message}`;
     if (level === 'debug' || !loggedMessages.has(key))
       logger[level]({ source, ...errorFields(error) }, `${source} failed: ${message}`);
-    if (loggedMessages.size >= MAX_REMEMBERED) loggedMessages.clear();
+    if (loggedMessages.size >= MAX_REMEMBERED_FAILURES) loggedMessages.clear();
     if (level !== 'debug') loggedMessages.add(key);
     if (source === 'nodeAgent') reject(agentFailure(message, error));
   };

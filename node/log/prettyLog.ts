@@ -14,7 +14,7 @@ function parsePrintable(line: string): unknown {
 }
 
 /** Joins the lines of a message, and labels messages of a simulated node. */
-const oneLine = ({ simulated }: Record<string, unknown>, message: unknown): string =>
+const toSingleLine = ({ simulated }: Record<string, unknown>, message: unknown): string =>
   `${simulated === true ? '[simulated] ' : ''}${String(message)
     .replace(/\s*\n\s*/g, ' ')
     .trim()}`;
@@ -25,7 +25,7 @@ export function prettyLog(destination: DestinationStream): DestinationStream {
     colorize: false,
     hideObject: true,
     ignore: 'pid,hostname',
-    messageFormat: (log, messageKey) => oneLine(log, lookUp(log, messageKey)),
+    messageFormat: (log, messageKey) => toSingleLine(log, lookUp(log, messageKey)),
     translateTime: 'SYS:HH:MM:ss',
   });
   return { write: (line) => destination.write(prettify(parsePrintable(line))) };

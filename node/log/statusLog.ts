@@ -16,34 +16,34 @@ import type { AgentPort } from '../../socket/agent.ts';
  */
 export function logStatuses(agent: AgentPort, logger: Logger): () => void {
   const loggedStatuses = new Map<string, string>();
-  const failures = new Map<string, Map<string, Failure>>();
+  const failuresByPod = new Map<string, Map<string, Failure>>();
   /** The actors of each pod as of its last change. An unchanged actor is still the same object. */
   const previousActors = new Map<string, ReadonlySet<ActorNode>>();
-  const events = new Map<string, string[]>();
+  const warningsByPod = new Map<string, string[]>();
   const unsubscribeEvents = agent.subscribeEvents(({ event, removed }) => {
-    if (!removed) logEvent(logger, events, event);
+    if (!removed) logEvent(logger, warningsByPod, event);
   });
   const unsubscribeStatuses = agent.subscribe((change) => {
     const { uid, pod, removed } = change;
     const { namespace, name } = pod.metadata;
     if (change.hasFailures) {
-      const loggedFailures = failures.get(uid) ?? new Map<string, Failure>();
-      failures.set(uid, loggedFailures);
+      const loggedFailures = failuresByPod.get(uid) ?? new Map<string, Failure>();
+      failuresByPod.set(uid, loggedFailures);
       const [actors, before] = [listActors(change), previousActors.get(uid)];
       previousActors.set(uid, new Set(actors));
       for (const actor of actors) {
         if (before?.has(actor)) continue;
-        if (!isFailureReported(events.get(uid), actor))
+        if (!isFailureReported(warningsByPod.get(uid), actor))
           logFailure({ agent, logger }, loggedFailures, actor, pod.metadata);
       }
     } else {
-      failures.delete(uid);
+      failuresByPod.delete(uid);
       previousActors.delete(uid);
     }
     const isReady = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
     const now = removed
       ? 'gone'
-      : `${pod.status?.phase ?? 'Unknown'}${isReady ? ', ready' : ''}${reasonSuffix(pod, events.get(uid))}`;
+      : `${pod.status?.phase ?? 'Unknown'}${isReady ? ', ready' : ''}${reasonSuffix(pod, warningsByPod.get(uid))}`;
     const previousStatus = loggedStatuses.get(uid);
     if (previousStatus === now) return;
     logger.info(
@@ -52,8 +52,8 @@ export function logStatuses(agent: AgentPort, logger: Logger): () => void {
     );
     if (!removed) return void loggedStatuses.set(uid, now);
     loggedStatuses.delete(uid);
-    events.delete(uid);
-    failures.delete(uid);
+    warningsByPod.delete(uid);
+    failuresByPod.delete(uid);
     previousActors.delete(uid);
   });
   return () => {

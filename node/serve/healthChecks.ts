@@ -18,25 +18,25 @@ interface HealthCheckDependencies {
  */
 export const healthChecks = (dependencies: HealthCheckDependencies): readonly HealthCheck[] => [
   PING_CHECK,
-  LOG,
-  syncLoop(dependencies),
-  DEVICE_PLUGINS,
+  LOG_CHECK,
+  createSyncLoopCheck(dependencies),
+  DEVICE_PLUGINS_CHECK,
 ];
 
 /** Always passes, because log lines are written synchronously. */
-const LOG: HealthCheck = { name: 'log', runCheck: () => {} };
+const LOG_CHECK: HealthCheck = { name: 'log', runCheck: () => {} };
 
 /** Always passes, because the node has no device plugins. */
-const DEVICE_PLUGINS: HealthCheck = { name: 'device-plugin', runCheck: () => {} };
+const DEVICE_PLUGINS_CHECK: HealthCheck = { name: 'device-plugin', runCheck: () => {} };
 
 const MIN_IDLE_LIMIT_MS = 300_000;
 
 /**
  * Fails once a kubelet's sync loop would have been blocked for too long, because the runtime is unreachable or cannot
  * be listed. Passes before the runtime has been reached for the first time, and while only the runtime's network is not
- * ready (`SyncLoopHealthCheck`, `syncLoop` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
+ * ready (`SyncLoopHealthCheck`, `createSyncLoopCheck` in `pkg/kubelet/kubelet.go`, `runtimeErrors` in `pkg/kubelet/runtime.go`).
  */
-function syncLoop({ agent, config, clock }: HealthCheckDependencies): HealthCheck {
+function createSyncLoopCheck({ agent, config, clock }: HealthCheckDependencies): HealthCheck {
   const limitMs = Math.max(MIN_IDLE_LIMIT_MS, 2 * config.syncFrequencyMs);
   return {
     name: 'syncloop',

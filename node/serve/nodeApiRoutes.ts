@@ -23,7 +23,7 @@ import { summaryRoute } from '../../kubelet-api/stats/summary.ts';
 import { streamingRoutes } from '../../kubelet-api/streaming/routes.ts';
 import { createKubeletConfiguration } from '../config/configz.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { displayedFlags, ownCommand } from '../config/shownFlags.ts';
+import { displayedFlags, maskedCommandLine } from '../config/shownFlags.ts';
 import { createCadvisorHostReader } from '../host/cadvisorHost.ts';
 import type { NodeStats } from '../host/nodeStats.ts';
 import { ownVersion } from '../start/version.ts';
@@ -66,7 +66,7 @@ export async function nodeApiRoutes(
       pods: { findPod },
       cri,
       now: () => clock.now(),
-      pause: pauseOn(clock),
+      pause: createPause(clock),
       canSplitStreams: config.serving?.splitsLogs ?? false,
       sessions,
       logRoots: [config.podLogsDirectory],
@@ -74,7 +74,7 @@ export async function nodeApiRoutes(
     systemLogsRoute({
       root: SYSTEM_LOGS,
       journalctl: 'journalctl',
-      takesQueries: config.serving?.hasLogQuery ?? false,
+      areQueriesEnabled: config.serving?.hasLogQuery ?? false,
     }),
     ...usageRoutes(dependencies, status.startedAt),
     ...streamingRoutes({ pods: agent.knownPods, cri, clock, sessions }),
@@ -86,7 +86,7 @@ function debuggingRoutes({ config, agent, cri, clock, setVerbosity, files = host
   const directory = join(config.rootDirectory, 'checkpoints');
   const limitMs = config.runtimeRequestTimeoutMs;
   return [
-    profilesRoute({ clock, command: () => ownCommand(process.argv) }),
+    profilesRoute({ clock, command: () => maskedCommandLine(process.argv) }),
     ...(setVerbosity ? [flagsRoute(setVerbosity)] : []),
     ...(config.serving?.supportsCheckpoints
       ? [checkpointRoute({ pods: agent.knownPods, cri, now, directory, files, limitMs })]
@@ -113,6 +113,6 @@ const usageRoutes = ({ agent, cri, clock, stats }: RouteDependencies, startedAt:
 const SYSTEM_LOGS = '/var/log';
 
 /** Returns a function that waits for a number of milliseconds, or until the client disconnects. */
-const pauseOn = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
+const createPause = (clock: Clock) => async (ms: number, signal: AbortSignal) => {
   if (!signal.aborted) await waitOnce(clock.now() + ms, clock, signal);
 };

@@ -2,7 +2,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { runtimeMessage } from '../../cri/client/failure.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
-import { containerNamed } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { StreamEndpoint, StreamRequest } from '../../socket/agent.ts';
@@ -30,10 +30,12 @@ export async function openStreamEndpoint(
   const pod = agent.knownPods().find(({ metadata }) => metadata.uid === uid);
   if (pod === undefined) throw new NodeFailure('NotFound', 'pod does not exist');
   const options = { signal, timeoutMs: TIMEOUT_MS };
-  const running = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(throwRuntimeMessage);
-  const containerId = (await running) ?? throwNotRunning(pod, request);
+  const containerIdPromise = findRunningContainer(cri, { podUid: uid, name: container }, options).catch(
+    throwRuntimeMessage,
+  );
+  const containerId = (await containerIdPromise) ?? throwNotRunning(pod, request);
   // An attach request cannot change whether the running process has a terminal.
-  const tty = command ? request.tty : (containerNamed(pod.spec, container)?.container.tty ?? false);
+  const tty = command ? request.tty : (findContainerByName(pod.spec, container)?.container.tty ?? false);
   const { stdin, stdout } = request;
   const streams = { stdin, stdout, stderr: request.stderr && !tty, tty };
   const response = command

@@ -8,25 +8,25 @@ import { dirname, join } from 'node:path';
 import { quarantineFile } from '../../host/files/setAside.ts';
 
 /** Permission bits of the group and of others. */
-const NOT_OWNER = 0o077;
+const GROUP_AND_OTHERS_MODE = 0o077;
 const TOKEN_PATTERN = /^[\w-]{32}$/;
 
 export const pageLinkPath = (rootDirectory: string): string => join(rootDirectory, 'statelet', 'page-link');
 
 /**
  * Writes the link to a file that only its owner can read, and replaces the previous file atomically. If the path is a
- * directory, renames the directory and calls `onSetAside` with the new name.
+ * directory, renames the directory and calls `onRenamed` with the new name.
  */
 export async function writePageLink(
   path: string,
   url: string,
-  onSetAside: (directory: string, renamedTo: string) => void = () => {},
+  onRenamed: (directory: string, renamedTo: string) => void = () => {},
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o750 });
   const temporaryPath = `${path}.new`;
   for (const file of [path, temporaryPath]) {
     const stats = await lstat(file).catch(() => undefined);
-    if (stats?.isDirectory()) onSetAside(file, file + (await quarantineFile({ rename }, file)));
+    if (stats?.isDirectory()) onRenamed(file, file + (await quarantineFile({ rename }, file)));
   }
   await rm(temporaryPath, { force: true });
   // Exclusive creation does not follow symbolic links and does not write to another user's file.
@@ -50,7 +50,8 @@ export async function readPageToken(path: string): Promise<string | undefined> {
     const fileHandle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = await fileHandle.stat();
-      const isOwnerOnlyFile = stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & NOT_OWNER) === 0;
+      const isOwnerOnlyFile =
+        stats.isFile() && stats.uid === process.getuid?.() && (stats.mode & GROUP_AND_OTHERS_MODE) === 0;
       if (!isOwnerOnlyFile) return undefined;
       const token = URL.parse((await fileHandle.readFile('utf8')).trim())?.searchParams.get('token') ?? '';
       return TOKEN_PATTERN.test(token) ? token : undefined;

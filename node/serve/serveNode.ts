@@ -23,7 +23,7 @@ interface ServeOptions {
  * node is stopped, because the caller may stop the runtime next.
  */
 export async function serveNode(
-  { agent, stop, inspected: createInspected }: Pick<StartedNode, 'agent' | 'stop' | 'inspected'>,
+  { agent, stop, createInspected }: Pick<StartedNode, 'agent' | 'stop' | 'createInspected'>,
   { config, logger, onPage, clock = systemClock }: ServeOptions,
 ): Promise<Pick<AgentSocket, 'close'>> {
   const agentSocket = await serveSocket({ path: socketPath(config.rootDirectory), agent, version: ownVersion() }).catch(

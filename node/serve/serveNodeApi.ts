@@ -101,7 +101,7 @@ export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<N
   return {
     port: () => use?.port ?? 0,
     view: () => use?.view(),
-    usage: async (signal) => provider?.usage(signal),
+    usage: async (signal) => provider?.usageWithRates(signal),
     close,
   };
 }
@@ -173,7 +173,7 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
   const { config, serving, cluster, clock, logger, files = hostFiles } = dependencies;
   const { host, port, clientCaFile, isIssuedByCluster, certificateDirectory: directory } = serving;
   const names = [config.nodeName, ...(cluster ? [] : ['localhost', '127.0.0.1', '::1'])];
-  const configuredPair = isIssuedByCluster ? issuedPair(directory) : serving.pair;
+  const configuredPair = isIssuedByCluster ? issuedPair(directory) : serving.certificatePair;
   const onProblem = (problem: string) => logger.warn(`the certificate of the node's API is damaged: ${problem}`);
   const certificatePair =
     configuredPair ?? (await ensureSelfSignedPair({ directory, names, files, now: clock.now(), onProblem }));
@@ -190,7 +190,7 @@ async function listenOnce(dependencies: ListenerDependencies): Promise<Listener>
     files,
     clock,
     access: apiAccess,
-    switches: serving.enabledFeatures,
+    enabledFeatures: serving.enabledFeatures,
     tls: serving.tls,
     ...(clientCaFile === undefined ? {} : { clientCaFile }),
     onError: errorLogger(dependencies),

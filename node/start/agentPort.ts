@@ -34,7 +34,7 @@ interface AgentPortDependencies {
 /** Creates the interface through which the socket, the tables and the explanations reach the agent. */
 export function createAgentPort(dependencies: AgentPortDependencies): AgentPort {
   const { agent, recorder, root, nodeObject, recording, apiView, usage } = dependencies;
-  const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.findLost());
+  const explainNode = () => withLostRoot(withServing(agent.explainNode(), apiView?.()), root.findLostRoot());
   return {
     pods: agent.pods,
     trees: agent.trees,
@@ -107,7 +107,7 @@ async function fetchLatestLog(
 }
 
 function nodeSummary({ agent, config, isSimulated, root }: AgentPortDependencies): NodeSummary {
-  const lostRoot = root.findLost();
+  const lostRoot = root.findLostRoot();
   const { state, tags, waitingFor, until, runtime, foreign, problems, warnings, limiters } = agent.overview();
   return {
     name: config.nodeName,

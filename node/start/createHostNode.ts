@@ -1,6 +1,6 @@
 /** Creates the node with the cgroups, credentials, files and cluster of this host. */
 import type { Logger } from 'pino';
-import { nodeDescriber } from '../../actors/cluster/node/describeNode.ts';
+import { createNodeDescriber } from '../../actors/cluster/node/describeNode.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
@@ -14,9 +14,9 @@ import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import type { JoinedCluster, JoinOptions } from '../cluster/joinCluster.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { createCredentialFinder } from '../credentials/createCredentialFinder.ts';
-import { createPodCgroups, maxProcesses } from '../host/cgroups.ts';
-import { hostConfig } from '../host/hostConfig.ts';
-import { hostIdentity } from '../host/hostIdentity.ts';
+import { createPodCgroups, readMaxProcesses } from '../host/cgroups.ts';
+import { readHostConfig } from '../host/hostConfig.ts';
+import { readHostIdentity } from '../host/hostIdentity.ts';
 import { objectsDirectory } from '../host/paths.ts';
 import type { ErrorLog } from '../log/errorLog.ts';
 import type { NodeMetering } from './nodeMetering.ts';
@@ -37,7 +37,7 @@ export interface HostNode {
 
 interface HostNodeDependencies {
   readonly cri: Cri;
-  readonly errors: ErrorLog;
+  readonly errorLog: ErrorLog;
   readonly metering: NodeMetering | undefined;
   readonly observers: NodeObservers;
   /** Publishes an event about the node. */
@@ -49,29 +49,29 @@ interface HostNodeDependencies {
 /** Creates the node agent for this host without starting it. */
 export async function createHostNode(
   options: StartNodeOptions,
-  { cri, errors, metering, observers, publish, apiPort }: HostNodeDependencies,
+  { cri, errorLog, metering, observers, publish, apiPort }: HostNodeDependencies,
 ): Promise<HostNode> {
   const { config, logger, redaction, isSimulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
   const [host, pids, identity] = await Promise.all([
-    hostConfig(config, { cri, hierarchies, isSimulated }),
-    maxProcesses(),
-    hostIdentity(),
+    readHostConfig(config, { cri, hierarchies, isSimulated }),
+    readMaxProcesses(),
+    readHostIdentity(),
   ]);
   const cluster = await joinConfiguredCluster(config, identity, {
     onProblem: (problem) => publish(warning('CredentialsUnusable', problem)),
     observer: metering?.metrics.cluster,
   });
-  const credentialPlugins = new AbortController();
+  const credentialPluginsController = new AbortController();
   const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
     cri,
     redaction,
     restartRuntime,
     ...observers,
-    onError: errors.onError,
+    onError: errorLog.onError,
     onRelisted: metering?.metrics.observers.onRelisted,
-    ...logCallbacks(logger, errors),
+    ...logCallbacks(logger, errorLog),
     keptObjects: objectsDirectory(config.rootDirectory),
     ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),
     ...(isSimulated
@@ -80,7 +80,7 @@ export async function createHostNode(
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {
             logWarning: (message, fields) => logger.warn(fields, message),
-            signal: credentialPlugins.signal,
+            signal: credentialPluginsController.signal,
             observer: metering?.metrics.providerObserver,
           }),
         }),
@@ -88,7 +88,7 @@ export async function createHostNode(
   const agent = await createNode({ ...host, takesOver, endsAll }, nodeParts);
   return {
     agent,
-    nodeObject: nodeDescriber(agent, {
+    nodeObject: createNodeDescriber(agent, {
       name: host.nodeName,
       initialMetadata: host.admissionNode,
       host: identity,
@@ -98,7 +98,7 @@ export async function createHostNode(
     }),
     cluster,
     cgroupLocation: isSimulated ? undefined : { cgroupRoot: host.cgroupRoot, cgroupDriver: host.cgroupDriver },
-    stopCredentialPlugins: () => credentialPlugins.abort(),
+    stopCredentialPlugins: () => credentialPluginsController.abort(),
   };
 }
 
@@ -110,7 +110,7 @@ async function joinConfiguredCluster(
 ): Promise<JoinedCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { joinCluster } = await import('../cluster/joinCluster.ts');
-  return joinCluster(cluster, identity, { ...options, keptDirectory: objectsDirectory(rootDirectory) });
+  return joinCluster(cluster, identity, { ...options, cacheDirectory: objectsDirectory(rootDirectory) });
 }
 
 /** Returns the node's callbacks that only write log lines. */

@@ -4,7 +4,7 @@ import { parseResponse } from '../../kubeclient/answer.ts';
 import { POD, PODS_PATH, toListType } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../cluster/joinCluster.ts';
 import type { ClusterConfig } from '../config/cluster.ts';
-import { hostIdentity } from '../host/hostIdentity.ts';
+import { readHostIdentity } from '../host/hostIdentity.ts';
 
 const listSchema = z.looseObject({
   items: z.array(z.looseObject({ metadata: z.looseObject({ uid: z.string() }) })),
@@ -24,7 +24,7 @@ export async function fetchBoundPodUids(
   nodeName: string,
   { signal, timeoutMs: limitMs = TIMEOUT_MS }: CallLimits,
 ): Promise<ReadonlySet<string>> {
-  const { client, close } = await joinCluster(cluster, await hostIdentity());
+  const { client, close } = await joinCluster(cluster, await readHostIdentity());
   const timeoutController = new AbortController();
   const timeoutError = new Error(`no list of the node's pods within ${limitMs / 1000}s`);
   const timer = systemClock.setTimeout(() => timeoutController.abort(timeoutError), limitMs);

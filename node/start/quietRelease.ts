@@ -9,15 +9,15 @@ const QUIET_PERIOD_MS = 3_000;
  */
 const MAX_WAIT_MS = 30_000;
 /**
- * Minimum interval in milliseconds between two releases, unless memory has grown by `MUCH_BYTES` since the last one.
+ * Minimum interval in milliseconds between two releases, unless memory has grown by `SIGNIFICANT_GROWTH_BYTES` since the last one.
  */
 const MIN_INTERVAL_MS = 60_000;
 /** Growth of memory in bytes that overrides the minimum interval. */
-const MUCH_BYTES = 16 * 2 ** 20;
+const SIGNIFICANT_GROWTH_BYTES = 16 * 2 ** 20;
 /** Interval in milliseconds at which memory is checked for growth without changes, e.g. because a log is being read. */
 const CHECK_INTERVAL_MS = 10_000;
 
-interface HeapUsage {
+interface ManagedHeap {
   /** Lets V8's young generation grow during a burst of work. Idempotent. */
   growYoungSpace(): void;
   /** Returns free memory to the host, and fixes the size of the young generation. */
@@ -26,7 +26,7 @@ interface HeapUsage {
 
 interface MemoryReleaseDependencies {
   readonly clock: Clock;
-  readonly heap?: HeapUsage;
+  readonly heap?: ManagedHeap;
   /** Returns the resident memory of this process, in bytes. */
   readonly memory?: () => number;
 }
@@ -46,10 +46,10 @@ export function releaseWhenQuiet(
   let firstChangeAt: number | undefined;
   let lastReleaseAt = Number.NEGATIVE_INFINITY;
   let bytesAfterRelease = memory();
-  const hasGrownMuch = () => memory() - bytesAfterRelease >= MUCH_BYTES;
+  const hasGrownSignificantly = () => memory() - bytesAfterRelease >= SIGNIFICANT_GROWTH_BYTES;
   const release = () => {
     const waitMs = lastReleaseAt + MIN_INTERVAL_MS - clock.monotonic();
-    if (waitMs > 0 && !hasGrownMuch()) {
+    if (waitMs > 0 && !hasGrownSignificantly()) {
       releaseTimer = clock.setTimeout(release, Math.min(waitMs, CHECK_INTERVAL_MS));
       return;
     }
@@ -67,7 +67,7 @@ export function releaseWhenQuiet(
   };
   const checkGrowth = () => {
     const isReleaseDue = releaseTimer === undefined && clock.monotonic() - lastReleaseAt >= MAX_WAIT_MS;
-    if (isReleaseDue && hasGrownMuch()) scheduleRelease();
+    if (isReleaseDue && hasGrownSignificantly()) scheduleRelease();
     checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
   };
   checkTimer = clock.setTimeout(checkGrowth, CHECK_INTERVAL_MS);
@@ -112,7 +112,7 @@ interface HeapControls {
 export function v8Heap(
   clock: Pick<Clock, 'monotonic'>,
   { setFlag, startCollection }: HeapControls = { setFlag: setFlagsFromString, startCollection: allocateUnused },
-): HeapUsage {
+): ManagedHeap {
   const startedAt = clock.monotonic();
   let growthFactor: number | undefined;
   const growYoungSpaceBy = (next: number) => {

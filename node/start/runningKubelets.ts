@@ -2,7 +2,7 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { defaultIfMissing, isOutOfDescriptors } from '../../host/files/fileErrors.ts';
+import { defaultIfUnreadable, isOutOfDescriptors } from '../../host/files/fileErrors.ts';
 import { isSamePath } from '../../host/files/withoutLinks.ts';
 import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
 import { isListening, socketPath } from '../../socket/socketPath.ts';
@@ -70,20 +70,20 @@ async function isKubeletOnDirectory(
   ]);
   if (theirs !== undefined && ours !== undefined) return theirs === ours;
   if (await hasOtherMountNamespace(processDirectory)) return false;
-  const from = await readlink(join(processDirectory, 'cwd')).catch(defaultIfMissing('/'));
+  const from = await readlink(join(processDirectory, 'cwd')).catch(defaultIfUnreadable('/'));
   return isSamePath(resolve(from, root), rootDirectory);
 }
 
 /** Returns the device and inode of a directory, or undefined if it cannot be read. */
 async function deviceAndInode(directory: string): Promise<string | undefined> {
-  const stats = await stat(directory, { bigint: true }).catch(defaultIfMissing(undefined));
+  const stats = await stat(directory, { bigint: true }).catch(defaultIfUnreadable(undefined));
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
 /** Whether a process is in a different mount namespace, where equal paths may be different directories. */
 async function hasOtherMountNamespace(process: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all(
-    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(defaultIfMissing(undefined))),
+    [process, '/proc/self'].map((each) => readlink(join(each, 'ns/mnt')).catch(defaultIfUnreadable(undefined))),
   );
   return theirs !== undefined && theirs !== ours;
 }

@@ -30,13 +30,13 @@ import type { StartNodeOptions } from './startNodeOptions.ts';
 export interface StartedNode {
   readonly agent: AgentPort;
   /** Creates the view of the node for its page. Undefined if the node has no page. */
-  readonly inspected?: () => Promise<InspectedNode>;
+  readonly createInspected?: () => Promise<InspectedNode>;
   /** Stops the agent and leaves all pods running. */
   stop(): Promise<void>;
   /** Terminates all pods gracefully, and resolves when they are gone. */
   drain(): Promise<void>;
   /** Returns the health checks of the agent, each of which throws if it fails. Undefined if the node has none. */
-  readonly checks?: () => Promise<readonly HealthCheck[]>;
+  readonly createChecks?: () => Promise<readonly HealthCheck[]>;
   /** Rejects when the agent itself has failed. The agent then no longer does anything, but must still be stopped. */
   readonly agentFailure: Promise<never>;
 }
@@ -69,7 +69,7 @@ export const startNode: StartNode = async (options) => {
   const apiPort = () => api?.port() ?? 0;
   const node = await createHostNode(options, {
     cri,
-    errors: errorLog,
+    errorLog,
     metering: nodeMetering,
     observers: combinedObservers,
     publish: startupBuffer.publish,
@@ -110,11 +110,11 @@ export const startNode: StartNode = async (options) => {
 
   return {
     agent,
-    inspected: async () => {
+    createInspected: async () => {
       const { createInspectedNode } = await import('../serve/inspectedNode.ts');
       return createInspectedNode({ agent, audience, flightRecorder, config, redaction, logger });
     },
-    checks: async () => {
+    createChecks: async () => {
       const { healthChecks } = await import('../serve/healthChecks.ts');
       return healthChecks({ agent: node.agent, config, clock: systemClock });
     },

@@ -9,7 +9,7 @@ import { ConfigError } from '../config/configError.ts';
 /**
  * Longest timeout of the watchdog in milliseconds that is rejected, because such a watchdog would kill a healthy agent.
  */
-const MIN_WATCHDOG_MS = 1_000;
+const WATCHDOG_LOWER_BOUND_MS = 1_000;
 
 /** Timeout of one notification in milliseconds. systemd may read it late. */
 const NOTIFY_TIMEOUT_MS = 10_000;
@@ -48,7 +48,7 @@ function parseWatchdogMs(micros: string): number {
   const ms = Number(micros) / 1_000;
   if (!/^\d+$/.test(micros) || ms === 0)
     throw new ConfigError(`WATCHDOG_USEC: expected a positive number of microseconds, got "${micros}"`);
-  if (ms <= MIN_WATCHDOG_MS)
+  if (ms <= WATCHDOG_LOWER_BOUND_MS)
     throw new ConfigError(`WATCHDOG_USEC: ${ms / 1_000}s is too short, WatchdogSec has to be more than 1s`);
   return ms;
 }

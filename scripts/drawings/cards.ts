@@ -12,14 +12,14 @@ export interface Card {
   /** Outer boxes come before the boxes inside them. */
   readonly boxes: readonly Box[];
   /** The arrows within the card. */
-  readonly inner: readonly RoutedArrow[];
+  readonly innerRoutes: readonly RoutedArrow[];
 }
 
 const ROW = 24;
 const GAP = 10;
 const PAD = 8;
 /** Space after a name for the time that an actor has spent in the state. */
-const STAY_WIDTH = 44;
+const TIME_IN_STATE_WIDTH = 44;
 /** Space before a name for the symbol that marks the active state. */
 const MARK_WIDTH = 17;
 const NAME_FONT_SIZE = 12;
@@ -38,7 +38,7 @@ const isLargeState = (item: Item): boolean => {
 export function minCardWidth(item: Item): number {
   if (item.children.length > 0) return Math.max(minContentWidth(item), 132);
   const name = sansWidth(item.label, NAME_FONT_SIZE);
-  if (!isLargeState(item)) return Math.max(name + 20 + MARK_WIDTH + STAY_WIDTH, 80);
+  if (!isLargeState(item)) return Math.max(name + 20 + MARK_WIDTH + TIME_IN_STATE_WIDTH, 80);
   const waitTextWidth = sansWidth(`waits for ${metaOf(item).waitsFor}`, 11) + 28;
   return Math.min(Math.max(waitTextWidth / 2 + 24, name + 100, LARGE_CARD.least), LARGE_CARD.most);
 }
@@ -49,7 +49,7 @@ export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): 
   const width = Math.max(minCardWidth(item), minWidth);
   if (item.children.length === 0) {
     const height = isLargeState(item) ? LARGE_CARD.height : 32;
-    return { id, width, height, boxes: [{ item, x: 0, y: 0, width, height }], inner: [] };
+    return { id, width, height, boxes: [{ item, x: 0, y: 0, width, height }], innerRoutes: [] };
   }
   const isInside = (box: string) => rows.some((each) => each.item.id === box);
   const rows = layOutRows(item, { x: 0, y: 0, width });
@@ -59,18 +59,18 @@ export function createCard(item: Item, arrows: readonly Arrow[], minWidth = 0): 
   const { left, right } = routeBeside({ ...laneArea(rows, id), edges: [0, 0] }, innerArrows);
   const innerWidth = Math.max(width - left - right, minCardWidth(item));
   const [card, ...below] = layOutRows(item, { x: 0, y: 0, width: innerWidth });
-  if (card === undefined) return { id, width, height: 0, boxes: [], inner: [] };
+  if (card === undefined) return { id, width, height: 0, boxes: [], innerRoutes: [] };
   const boxes = [{ ...card, width: innerWidth + left + right }, ...below.map((box) => ({ ...box, x: box.x + left }))];
   const edges = [left + PAD - 2, left + innerWidth - PAD + 2] as const;
   const { routes } = routeBeside({ ...laneArea(boxes, id), edges }, innerArrows);
-  return { id, width: innerWidth + left + right, height: card.height, boxes, inner: routes };
+  return { id, width: innerWidth + left + right, height: card.height, boxes, innerRoutes: routes };
 }
 
 const laneArea = (boxes: readonly Box[], around: string) => ({ boxes, around, gap: GAP });
 
 /** Returns the minimum width for the contents of a box. */
 function minContentWidth(item: Item): number {
-  const ownWidth = sansWidth(item.label, NAME_FONT_SIZE) + 20 + MARK_WIDTH + STAY_WIDTH;
+  const ownWidth = sansWidth(item.label, NAME_FONT_SIZE) + 20 + MARK_WIDTH + TIME_IN_STATE_WIDTH;
   return Math.max(ownWidth, ...item.children.map((each) => minContentWidth(each) + 2 * PAD));
 }
 

@@ -135,7 +135,7 @@ function toDrawnState(
 const roundToHalf = (value: number): number => Math.round(value * 2) / 2;
 
 const innerRoutes = (card: Card, [left, top]: readonly [number, number]): RoutedArrow[] =>
-  card.inner.map(({ arrow, points }) => ({
+  card.innerRoutes.map(({ arrow, points }) => ({
     arrow,
     points: points.map(([x, y]) => [left + x, top + y] as const),
   }));

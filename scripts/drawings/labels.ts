@@ -27,11 +27,11 @@ export function findLabelRectangle(
   return candidates.find((place) => isWithin(place, bounds) && !occupied.some((other) => doOverlap(place, other)));
 }
 
-const isWithin = (place: Rectangle, bounds: Rectangle): boolean =>
-  place.x >= bounds.x &&
-  place.y >= bounds.y &&
-  place.x + place.width <= bounds.x + bounds.width &&
-  place.y + place.height <= bounds.y + bounds.height;
+const isWithin = (rectangle: Rectangle, bounds: Rectangle): boolean =>
+  rectangle.x >= bounds.x &&
+  rectangle.y >= bounds.y &&
+  rectangle.x + rectangle.width <= bounds.x + bounds.width &&
+  rectangle.y + rectangle.height <= bounds.y + bounds.height;
 
 /** The size of a label that contains a count of up to four characters. */
 const COUNT_SIZE = { width: 36, height: 15 };

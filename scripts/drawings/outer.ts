@@ -81,8 +81,8 @@ interface End {
 }
 
 /** Whether the card is a single state, which arrows may touch on all sides. */
-const isPlain = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
-const portId = ({ card, box, side }: End): string => (isPlain(card) ? card.id : `${box}|${side}`);
+const isSingleState = ({ id, boxes }: Card): boolean => boxes.length === 1 && boxes[0]?.item.id === id;
+const portId = ({ card, box, side }: End): string => (isSingleState(card) ? card.id : `${box}|${side}`);
 const legStart = ({ arrow, from }: Leg, isBack: boolean): End => ({
   card: from,
   box: arrow.from,
@@ -113,7 +113,7 @@ function runElk(
   });
   const children = cards.map((card): ElkNode => {
     const { id, width, height } = card;
-    const ports = createPorts(portEnds.filter((end) => end.card === card && !isPlain(card)));
+    const ports = createPorts(portEnds.filter((end) => end.card === card && !isSingleState(card)));
     const fixedPorts = ports.length > 0 ? { ports, layoutOptions: { 'elk.portConstraints': 'FIXED_POS' } } : {};
     return { id, width, height, ...seeds.get(id), ...fixedPorts };
   });

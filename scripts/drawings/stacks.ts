@@ -31,26 +31,26 @@ function layOutColumn(id: string, items: readonly Item[], arrows: readonly Arrow
   const ownArrows = arrows.filter(isBetween);
   const unroutedArea = { boxes: stackCards(cards, 0, gap).boxes, gap };
   const { left, right } = routeBeside({ ...unroutedArea, edges: [0, maxWidth] }, ownArrows);
-  const { boxes, inner: arrowRoutes, height } = stackCards(cards, left, gap);
+  const { boxes, innerRoutes: arrowRoutes, height } = stackCards(cards, left, gap);
   const { routes } = routeBeside({ boxes, gap, edges: [left, left + maxWidth] }, ownArrows);
-  return { id, width: left + maxWidth + right, height, boxes, inner: [...arrowRoutes, ...routes] };
+  return { id, width: left + maxWidth + right, height, boxes, innerRoutes: [...arrowRoutes, ...routes] };
 }
 
 /** Positions the cards of a column at the given x coordinate. */
-function stackCards(cards: readonly Card[], left: number, gap: number): Pick<Card, 'boxes' | 'inner' | 'height'> {
+function stackCards(cards: readonly Card[], left: number, gap: number): Pick<Card, 'boxes' | 'innerRoutes' | 'height'> {
   const boxes: Card['boxes'][number][] = [];
-  const arrowRoutes: Card['inner'][number][] = [];
+  const arrowRoutes: Card['innerRoutes'][number][] = [];
   let top = 0;
   for (const card of cards) {
     const offsetY = top;
     boxes.push(...card.boxes.map((box) => ({ ...box, x: box.x + left, y: box.y + offsetY })));
     arrowRoutes.push(
-      ...card.inner.map(({ arrow, points }) => ({
+      ...card.innerRoutes.map(({ arrow, points }) => ({
         arrow,
         points: points.map(([x, y]) => [x + left, y + offsetY] as const),
       })),
     );
     top += card.height + gap;
   }
-  return { boxes, inner: arrowRoutes, height: top - gap };
+  return { boxes, innerRoutes: arrowRoutes, height: top - gap };
 }

@@ -1,7 +1,7 @@
 /** Lists all metrics that the kubelet binary declares, with the paths that would expose them. */
 import { cadvisorMetrics } from './cadvisor.ts';
 import { type DeclaredMetric, readDeclarations } from './declarations.ts';
-import { packagesFrom } from './goSource.ts';
+import { readPackagesFrom } from './goSource.ts';
 
 /** Paths other than `/metrics`, by the files whose metrics they expose. */
 const METRICS_PATHS: readonly (readonly [file: string, ...paths: readonly string[]])[] = [
@@ -25,7 +25,7 @@ const COLUMN_HEADER =
  * that could not be read.
  */
 export function declaredList(source: string): { readonly text: string; readonly unread: readonly string[] } {
-  const { metrics, unreadMessages } = readDeclarations(packagesFrom(source, 'cmd/kubelet'));
+  const { metrics, unreadMessages } = readDeclarations(readPackagesFrom(source, 'cmd/kubelet'));
   const unsortedLines = [...metrics, ...cadvisorMetrics(source)].flatMap(metricLines);
   // If two files declare a metric, both declarations are the same.
   const linesByMetric = new Map(unsortedLines.toReversed().map((line) => [line.split('\t', 2).join(' '), line]));

@@ -72,7 +72,7 @@ interface GoPackage {
 export type GoPackages = ReadonlyMap<string, GoPackage>;
 
 /** Reads the package of a directory and all packages of Kubernetes that it imports, as built for Linux on amd64. */
-export function packagesFrom(root: string, directory: string): GoPackages {
+export function readPackagesFrom(root: string, directory: string): GoPackages {
   const packages = new Map<string, GoPackage>();
   const queue = [directory];
   for (const next of queue) {

@@ -48,7 +48,7 @@ export const findTreatment = (path: string): string | undefined =>
   findOwnTreatment(path) ?? findOwnTreatment(equivalentPath(path));
 
 const equivalentPath = (path: string): string =>
-  EQUIVALENT_PATHS.reduce((like, [from, to]) => like.replace(from, to), path);
+  EQUIVALENT_PATHS.reduce((result, [from, to]) => result.replace(from, to), path);
 
 /**
  * Returns the path itself if it has an entry, or else the path of an ancestor whose entry covers all fields below it.
@@ -57,7 +57,7 @@ function findOwnTreatment(path: string): string | undefined {
   if (treatmentByPath.has(path)) return path;
   const segments = path.split('.');
   const ancestorPaths = segments.map((_, index) => segments.slice(0, index + 1).join('.')).reverse();
-  return ancestorPaths.find((parent) => treatmentByPath.get(parent)?.isWhole === true);
+  return ancestorPaths.find((parent) => treatmentByPath.get(parent)?.coversDescendants === true);
 }
 
 const INTRODUCTION = `# The fields of a pod

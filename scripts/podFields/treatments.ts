@@ -11,7 +11,7 @@ export interface FieldTreatment {
   /** Effect of the field, or the reason that users see for a pod that does not run. */
   readonly text: string;
   /** Whether the treatment applies to all fields below the path, because it is the same for each of them. */
-  readonly isWhole?: true;
+  readonly coversDescendants?: true;
 }
 
 const SCHEDULER = 'scheduler';
@@ -22,13 +22,21 @@ const TAINT_EVICTION = 'taint eviction controller';
 export const CLUSTER_COMPONENTS: ReadonlySet<string> = new Set([SCHEDULER, API_SERVER, TAINT_EVICTION]);
 
 const takesEffect = (by: string, text: string): FieldTreatment => ({ treatment: 'takes effect', by, text });
-const takesFullEffect = (by: string, text: string): FieldTreatment => ({ ...takesEffect(by, text), isWhole: true });
-const isRejected = (by: string, text: string): FieldTreatment => ({ treatment: 'rejected', by, text, isWhole: true });
+const takesFullEffect = (by: string, text: string): FieldTreatment => ({
+  ...takesEffect(by, text),
+  coversDescendants: true,
+});
+const isRejected = (by: string, text: string): FieldTreatment => ({
+  treatment: 'rejected',
+  by,
+  text,
+  coversDescendants: true,
+});
 const holdsPodBack = (by: string, text: string): FieldTreatment => ({
   treatment: 'holds the pod back',
   by,
   text,
-  isWhole: true,
+  coversDescendants: true,
 });
 
 const DEFAULTS_MODE = 'mode of files without their own';
@@ -517,7 +525,7 @@ const pod: [string, FieldTreatment][] = [
   ['resources.claims[]', isRejected('kubernetes/api/validation/podResources.ts', 'claims belong to containers')],
 ];
 
-/** Treatments by path. A path stands for itself and, if `isWhole`, for everything below it. */
+/** Treatments by path. A path stands for itself and, if `coversDescendants`, for everything below it. */
 export const treatmentByPath: ReadonlyMap<string, FieldTreatment> = new Map([
   ...volumeFields,
   ...containers,

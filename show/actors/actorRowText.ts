@@ -9,7 +9,7 @@ import type { ActorNode } from './actorNode.ts';
 import type { ActorRow, RowPod } from './treeRows.ts';
 
 /** The cells of a row besides its name. */
-export interface RowText {
+export interface RowCells {
   /** E.g. `CrashLoopBackOff`, `pull queue 1/2`, a state path or `1/2`. Empty if the actor is healthy. */
   readonly detail: string;
   /**
@@ -20,7 +20,7 @@ export interface RowText {
 }
 
 /** Returns the text of a row. `now` is in milliseconds since the epoch. */
-export function rowText(row: ActorRow, now: number): RowText {
+export function rowCells(row: ActorRow, now: number): RowCells {
   const { actor, subject, pod } = row;
   const rowTimeText = rowTime(subject, now);
   if (pod === undefined || actor.machine !== 'pod')

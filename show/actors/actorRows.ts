@@ -4,7 +4,7 @@ import { type QueueLookup, queuePositions } from '../explain/explainText.ts';
 import { podRow } from '../tables/table.ts';
 import type { ActorNode, LimiterView } from './actorNode.ts';
 import { type ContainerWithActor, containerNames, type PodActors, type PodWithTree, podActors } from './podActors.ts';
-import { type ActorRow, countTree, type RowPod, type RowsView, type TreeCount, treeRows } from './treeRows.ts';
+import { type ActorRow, countTree, type RowPod, type RowSelection, type TreeCount, treeRows } from './treeRows.ts';
 
 /** All actors of a node at one point in time. */
 export interface NodeActors {
@@ -26,7 +26,7 @@ export function actorRef({ path }: Pick<ActorNode, 'path'>, pod?: Pick<RowPod, '
   return ['pod', pod.namespace, pod.name, ...path.split('/').slice(2)].join('/');
 }
 
-export const actorRows = ({ pods, limiters, ...nodeActors }: NodeActors, view: RowsView): ActorRow[] =>
+export const actorRows = ({ pods, limiters, ...nodeActors }: NodeActors, view: RowSelection): ActorRow[] =>
   treeRows({ ...nodeActors, pods: pods.map((each) => toRowPod(each, limiters)) }, view);
 
 /** Returns the number of pods and the number of rows of the fully expanded tree. */

@@ -45,7 +45,7 @@ export const ROW_ORDERS = ['worst', 'name', 'age', 'changed'] as const;
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
 /** Selection and order of the rows. */
-export interface RowsView {
+export interface RowSelection {
   /** Whether the actor at this path is expanded. */
   readonly isOpen: (path: string) => boolean;
   readonly matches?: ActorFilter | undefined;
@@ -109,7 +109,7 @@ export function countTree({ node, pods }: ActorTrees): TreeCount {
 /** A pod with its sort keys. */
 interface SortablePod {
   readonly pod: RowPod;
-  readonly worst: Category;
+  readonly worstCategory: Category;
   readonly name: string;
 }
 
@@ -117,7 +117,7 @@ interface SortablePod {
 const lastChangedAt = (actor: ActorNode): number => Math.max(actor.since, ...visibleChildren(actor).map(lastChangedAt));
 
 const COMPARATORS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) => number>> = {
-  worst: (a, b) => compareSeverity(a.worst, b.worst),
+  worst: (a, b) => compareSeverity(a.worstCategory, b.worstCategory),
   name: () => 0,
   age: (a, b) => b.pod.createdAt - a.pod.createdAt,
   changed: (a, b) => lastChangedAt(b.pod.tree) - lastChangedAt(a.pod.tree),
@@ -126,11 +126,11 @@ const COMPARATORS: Readonly<Record<RowOrder, (a: SortablePod, b: SortablePod) =>
 function sortPods(
   pods: readonly RowPod[],
   node: string,
-  { order = 'worst', isReversed, retainedOrder = [] }: RowsView,
+  { order = 'worst', isReversed, retainedOrder = [] }: RowSelection,
 ): SortablePod[] {
   const sortablePods = pods.map((pod) => ({
     pod,
-    worst: categoryOf(worstOf(pod.tree)),
+    worstCategory: categoryOf(worstOf(pod.tree)),
     name: displayName({ ...pod, name: withoutNodeSuffix(pod.name, node) }),
   }));
   const compare = COMPARATORS[order];
@@ -142,7 +142,7 @@ function sortPods(
 }
 
 /** Returns the visible rows in order. The ancestors of a match are visible and expanded. */
-export function treeRows({ at: now, node, pods }: ActorTrees, view: RowsView): ActorRow[] {
+export function treeRows({ at: now, node, pods }: ActorTrees, view: RowSelection): ActorRow[] {
   const rows = rowsOf(node, { depth: 0, name: node.name, now, view });
   for (const { pod, name } of sortPods(pods, node.name, view)) {
     rows.push(...rowsOf(pod.tree, { depth: 0, name, now, view, pod }));
@@ -154,7 +154,7 @@ interface RowContext {
   readonly depth: number;
   readonly name: string;
   readonly now: number;
-  readonly view: RowsView;
+  readonly view: RowSelection;
   readonly pod?: RowPod;
 }
 

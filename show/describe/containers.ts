@@ -76,14 +76,14 @@ const sectionOrNone = (title: string, lines: readonly string[]): string[] =>
 
 function portLines(ports: readonly ContainerPort[]): string[] {
   const protocolOf = ({ protocol = 'TCP' }: ContainerPort) => protocol;
-  const line = (name: string, numbers: readonly string[]) =>
+  const portLine = (name: string, numbers: readonly string[]) =>
     `${name}${numbers.length > 1 ? 's' : ''}:\t${numbers.join(', ') || '<none>'}`;
   return [
-    line(
+    portLine(
       'Port',
       ports.map((port) => `${port.containerPort}/${protocolOf(port)}`),
     ),
-    line(
+    portLine(
       'Host Port',
       ports.map((port) => `${port.hostPort ?? 0}/${protocolOf(port)}`),
     ),
@@ -147,10 +147,10 @@ function probeText(probe: Probe): string {
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10 } = probe;
   const { successThreshold = 1, failureThreshold = 3 } = probe;
   const timings = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;
-  return `${checkText(probe)} ${timings} #success=${successThreshold} #failure=${failureThreshold}`;
+  return `${probeHandlerText(probe)} ${timings} #success=${successThreshold} #failure=${failureThreshold}`;
 }
 
-function checkText({ exec, httpGet, tcpSocket, grpc }: Probe): string {
+function probeHandlerText({ exec, httpGet, tcpSocket, grpc }: Probe): string {
   if (exec) return `exec [${(exec.command ?? []).join(' ')}]`;
   if (httpGet) {
     const { scheme = 'HTTP', host = '', port, path = '/' } = httpGet;

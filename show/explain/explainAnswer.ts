@@ -148,12 +148,12 @@ function podEnd(input: RuleInput): Answer {
   const isReclaimed = tags.includes('reclaimed');
   const isFinal = tags.includes('ended') || isTerminalPhase(actors.pod.status?.phase);
   if (!isFinal || (termination && !isReclaimed)) return undefined;
-  const end = endText(actors);
+  const end = terminationText(actors);
   return isReclaimed ? end : (remainingWait(`${end}; `, actors, now) ?? end);
 }
 
 /** Describes how a pod has terminated. */
-function endText(actors: PodActors): string {
+function terminationText(actors: PodActors): string {
   const { phase, reason, message = '' } = actors.pod.status ?? {};
   const cause = actors.tree.termination;
   if (cause && (cause.phase !== undefined || !isTerminalPhase(phase))) {

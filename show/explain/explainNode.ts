@@ -121,7 +121,7 @@ function nodeAnswer({ tree, runtime, pods, ended }: NodeView, now: number): stri
     return `node ${name} is running, but its pods are waiting for the network: ${runtime.networkNotReady}`;
   }
   const queueLengths = children.flatMap(({ kind, name: limiter, lists }) => {
-    const { length } = lists?.[QUEUED_LIST] ?? [];
+    const { length } = lists?.[QUEUED_LIST_KEY] ?? [];
     return kind === 'limiter' && length > 0 ? [`${length} in the ${limiter} queue`] : [];
   });
   const endedPodsNote = ended > 0 ? [`; ${ended} more ${ended === 1 ? 'has' : 'have'} ended or been rejected`] : [];
@@ -130,7 +130,7 @@ function nodeAnswer({ tree, runtime, pods, ended }: NodeView, now: number): stri
   return [`node ${name} is running ${podCountText(podCount - ended)}`, ...notes].join('');
 }
 
-const QUEUED_LIST = 'queued';
+const QUEUED_LIST_KEY = 'queued';
 
 /** Consequences of a failed actor for the node's membership in its cluster, by kind of actor. */
 const CLUSTER_CONSEQUENCES: Readonly<Record<string, string>> = {

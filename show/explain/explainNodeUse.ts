@@ -4,7 +4,7 @@ import { formatShare, nodeUse, nonTerminatedPods } from '../../kubernetes/node/n
 import type { NodeExplanation } from './explainNode.ts';
 
 /** Adds the node's addresses and its requested resources to an explanation. */
-export function withUse(explanation: NodeExplanation, node: NodeObject, pods: readonly Pod[]): NodeExplanation {
+export function withResourceUse(explanation: NodeExplanation, node: NodeObject, pods: readonly Pod[]): NodeExplanation {
   const { addresses, allocatable } = node.status;
   const [running, maxPods] = [nonTerminatedPods(pods).length, allocatable.pods ?? '0'];
   return {

@@ -129,9 +129,9 @@ const STUCK_AFTER_MS = 5_000;
 /** Formats a time and its distance from now, e.g. ` 12:03:10 (in 14s)`. */
 export function timeWithDistance(at: number, now: number): string {
   const remainingMs = at - now;
-  const distanceText =
+  const relativeTimeText =
     remainingMs > 0 ? `in ${humanDuration(remainingMs)}` : -remainingMs < STUCK_AFTER_MS ? 'now' : 'stuck since then';
-  return ` ${clockTime(at, now)} (${distanceText})`;
+  return ` ${clockTime(at, now)} (${relativeTimeText})`;
 }
 
 /** Prefixes and suffixes that containerd and runc add to a message. */

@@ -71,7 +71,7 @@ export function formatNodeExplanation(explanation: NodeExplanation, width = DEFA
       ...headedSection('warnings about manifests:', explanation.manifestWarnings, columns),
       ...headedSection('addresses:', explanation.addresses, columns),
       ...headedSection('allocated resources:', explanation.use, columns),
-      ...foreignLines(explanation.foreign, columns),
+      ...foreignPodLines(explanation.foreign, columns),
     ],
     addresses: [],
     root: explanation.node,
@@ -88,14 +88,14 @@ export function formatPartExplanation(explanation: PartExplanation, width = DEFA
   return layOut({ ...explanation, title, extraLines: [], addresses: [], root: actor, columns });
 }
 
-function foreignLines(foreign: readonly ForeignPod[], columns: number): string[] {
+function foreignPodLines(foreign: readonly ForeignPod[], columns: number): string[] {
   if (foreign.length === 0) return [];
   const heading = `${foreign.length === 1 ? 'a pod' : `${foreign.length} pods`} that this agent did not create, left alone:`;
-  const podLines = foreign.flatMap((pod) => wrapText(foreignText(pod), '    ', columns));
+  const podLines = foreign.flatMap((pod) => wrapText(foreignPodText(pod), '    ', columns));
   return ['', ...wrapText(heading, '  ', columns), ...podLines];
 }
 
-function foreignText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
+function foreignPodText({ namespace, name, uid, why, directory, sandboxes }: ForeignPod): string {
   const sandboxText = sandboxes.length === 1 ? '1 sandbox' : `${sandboxes.length} sandboxes`;
   const leftovers = [...(directory ? [directory] : []), ...(sandboxes.length > 0 ? [sandboxText] : [])];
   const pod = namespace === UNKNOWN_NAMESPACE ? uid : `${namespace}/${name} (${uid})`;
@@ -128,10 +128,10 @@ function layOut({ title, at, answer, addresses, extraLines, root, columns }: Lay
 /** Formats the title with the time right-aligned. */
 function titleLines(title: string, at: number, columns: number): string[] {
   const titleRows = wrapText(title, '', columns);
-  const clock = `${clockTime(at, at)} UTC`;
+  const clockText = `${clockTime(at, at)} UTC`;
   const lastLine = titleRows.pop() ?? '';
-  if (lastLine.length + 2 + clock.length > columns) return [...titleRows, lastLine, clock.padStart(columns)];
-  return [...titleRows, lastLine + clock.padStart(columns - lastLine.length)];
+  if (lastLine.length + 2 + clockText.length > columns) return [...titleRows, lastLine, clockText.padStart(columns)];
+  return [...titleRows, lastLine + clockText.padStart(columns - lastLine.length)];
 }
 
 /** Removes calls in flight from the tree, because the wait of the calling actor already describes them. */

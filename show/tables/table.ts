@@ -37,8 +37,8 @@ export function podTable(pods: readonly Pod[], { wide, now }: { wide: boolean; n
 export function podRow(pod: Pod, now: number): PodRow {
   const { spec, metadata } = pod;
   const status = pod.status ?? {};
-  const initSummary = readInit(pod, status);
-  const mainSummary = readMain(status, initSummary);
+  const initSummary = summarizeInitContainers(pod, status);
+  const mainSummary = summarizeMainContainers(status, initSummary);
   return {
     name: metadata.name,
     ready: `${initSummary.readyCount + mainSummary.readyCount}/${spec.containers.length + (spec.initContainers ?? []).filter(isSidecar).length}`,
@@ -48,7 +48,7 @@ export function podRow(pod: Pod, now: number): PodRow {
     ip: status.podIPs?.[0]?.ip ?? '<none>',
     node: spec.nodeName || '<none>',
     nominatedNode: status.nominatedNodeName || '<none>',
-    readinessGates: gatesCell(pod, status),
+    readinessGates: readinessGatesCell(pod, status),
   };
 }
 
@@ -69,7 +69,7 @@ interface InitSummary {
 }
 
 /** Reads the init containers up to the first one that has not completed. */
-function readInit({ spec }: Pod, status: PodStatus): InitSummary {
+function summarizeInitContainers({ spec }: Pod, status: PodStatus): InitSummary {
   const statuses = status.initContainerStatuses ?? [];
   const sidecarNames = (spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
   const isStarted = ({ name, started }: ContainerStatus) => sidecarNames.includes(name) && started === true;
@@ -106,7 +106,7 @@ interface MainSummary {
 }
 
 /** Reads the regular containers. The reason of the first container takes precedence. */
-function readMain(status: PodStatus, initSummary: InitSummary): MainSummary {
+function summarizeMainContainers(status: PodStatus, initSummary: InitSummary): MainSummary {
   const isInitialized = hasCondition(status, 'Initialized');
   if (initSummary.isInitializing && !isInitialized)
     return { readyCount: 0, reason: initSummary.reason, restartableContainers: initSummary.startedContainers };
@@ -148,7 +148,7 @@ function timeSince(at: string | undefined, now: number): string {
   return at === undefined ? '<unknown>' : humanDuration(now - Date.parse(at));
 }
 
-function gatesCell({ spec }: Pod, status: PodStatus): string {
+function readinessGatesCell({ spec }: Pod, status: PodStatus): string {
   const gates = spec.readinessGates ?? [];
   if (gates.length === 0) return '<none>';
   return `${gates.filter(({ conditionType }) => hasCondition(status, conditionType)).length}/${gates.length}`;

@@ -85,8 +85,8 @@ const usageCells = ({ cpuNanoCores, memoryBytes }: Usage): string[] => [
 ];
 
 function percentage(used: number, available = '0'): string {
-  const amount = Number(parseQuantity(available) ?? 0n) / 1e9;
-  return amount === 0 ? '<unknown>' : `${Math.trunc((used / amount) * 100)}%`;
+  const availableAmount = Number(parseQuantity(available) ?? 0n) / 1e9;
+  return availableAmount === 0 ? '<unknown>' : `${Math.trunc((used / availableAmount) * 100)}%`;
 }
 
 interface UsageRow {
@@ -99,15 +99,15 @@ const compareUsage =
   (field: SortField | undefined) =>
   (a: UsageRow, b: UsageRow): number =>
     usageAmount(b, field) - usageAmount(a, field) ||
-    compareText(a.namespace, b.namespace) ||
-    compareText(a.name, b.name);
+    compareStrings(a.namespace, b.namespace) ||
+    compareStrings(a.name, b.name);
 
 function usageAmount({ usage }: UsageRow, field: SortField | undefined): number {
   if (field === undefined) return 0;
   return field === 'cpu' ? usage.cpuNanoCores : usage.memoryBytes;
 }
 
-function compareText(a = '', b = ''): number {
+function compareStrings(a = '', b = ''): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

@@ -21,7 +21,7 @@ export interface CollectorOptions {
   /** Lists the existing cgroups. Undefined if pods have no cgroups on this host. */
   readonly findCgroups?: (() => ExistingCgroups) | undefined;
   /** Returns the path of the agent's own cgroup. Undefined if the agent shares its cgroup with other processes. */
-  readonly findAgent?: (() => string | undefined) | undefined;
+  readonly findAgentCgroup?: (() => string | undefined) | undefined;
   readonly procfs: Pick<Cgroupfs, 'read'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /**
@@ -78,14 +78,14 @@ export class Collector {
   }
 
   /** Runs samples sequentially, because concurrent ones would compute their rates from each other's counters. */
-  #runSequentially<T>(act: () => Promise<T>): Promise<T> {
-    const sample = this.#previousSample.then(act);
+  #runSequentially<T>(task: () => Promise<T>): Promise<T> {
+    const sample = this.#previousSample.then(task);
     this.#previousSample = sample.catch(() => {});
     return sample;
   }
 
   async #takeSample(kind: SampleKind): Promise<NodeSample> {
-    const { clock, findCgroups, findAgent, signal } = this.#options;
+    const { clock, findCgroups, findAgentCgroup, signal } = this.#options;
     signal.throwIfAborted();
     const startedAt = clock.now();
     const { pods: runningPods, failure } = await this.#listPods();
@@ -95,10 +95,10 @@ export class Collector {
     const hasRates = this.#rates.startSample(clock.monotonic());
     const [allPods, ...qosCgroups] = cgroupPaths.sharedPaths.map((path) => this.#sampleCgroup(path, kind));
     const root = this.#sampleCgroup('', kind);
-    const agentPath = findAgent?.();
+    const agentPath = findAgentCgroup?.();
     const podSamples: PodSample[] = [];
-    for (const [at, pod] of pods.entries()) {
-      if (at % PODS_PER_TURN === 0) await yieldToEventLoop();
+    for (const [index, pod] of pods.entries()) {
+      if (index % PODS_PER_TURN === 0) await yieldToEventLoop();
       podSamples.push(this.#samplePod(pod, kind, cgroupPaths));
     }
     return {
@@ -129,19 +129,22 @@ export class Collector {
 
   #samplePod(pod: RunningPod, kind: SampleKind, { pods }: CgroupPaths): PodSample {
     const { path, containers: containerPaths } = pods.get(pod.uid) ?? {};
-    const sandbox = kind === 'everything' ? containerPaths?.get(pod.sandboxId) : undefined;
-    const sandboxCgroup = sandbox === undefined ? undefined : this.#sampleCgroup(sandbox, kind);
+    const sandboxPath = kind === 'everything' ? containerPaths?.get(pod.sandboxId) : undefined;
+    const sandboxCgroup = sandboxPath === undefined ? undefined : this.#sampleCgroup(sandboxPath, kind);
     const pid = sandboxCgroup?.usage.pids?.processes?.[0];
-    const container = (each: RunningContainer): ContainerSample => {
-      const own = containerPaths?.get(each.id);
-      return { ...each, cgroup: own === undefined ? undefined : this.#sampleCgroup(own, kind, each.createdAt) };
+    const sampleContainer = (each: RunningContainer): ContainerSample => {
+      const containerPath = containerPaths?.get(each.id);
+      return {
+        ...each,
+        cgroup: containerPath === undefined ? undefined : this.#sampleCgroup(containerPath, kind, each.createdAt),
+      };
     };
     return {
       ...pod,
       cgroup: path === undefined ? undefined : this.#sampleCgroup(path, kind, pod.createdAt),
       sandboxCgroup,
       network: pid === undefined ? undefined : this.#sampleNetwork(pid),
-      containers: pod.containers.map(container),
+      containers: pod.containers.map(sampleContainer),
     };
   }
 
@@ -210,8 +213,8 @@ function indexCgroups({ shared: sharedPaths, pods }: ExistingCgroups): CgroupPat
   const cgroups = pods.map(({ uid, path, containers }) => {
     // Skip the cgroups of CRI-O's conmon processes, which have the same IDs as the containers' cgroups and are located
     // next to them.
-    const own = containers.filter(({ path: inner }) => !inner.includes('conmon'));
-    return [uid, { path, containers: new Map(own.map((each) => [each.id, each.path])) }] as const;
+    const containerCgroups = containers.filter(({ path: inner }) => !inner.includes('conmon'));
+    return [uid, { path, containers: new Map(containerCgroups.map((each) => [each.id, each.path])) }] as const;
   });
   return { sharedPaths, pods: new Map(cgroups) };
 }

@@ -29,7 +29,7 @@ export interface StatsProviderOptions {
   readonly volumes: Pick<VolumeUsage, 'volumesOf' | 'refresh'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Waits for `ms` milliseconds or until the signal aborts. */
-  readonly waitMs: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Aborts all work in progress. */
   readonly signal: AbortSignal;
 }
@@ -55,10 +55,10 @@ export class StatsProvider {
   /** Milliseconds since the epoch. */
   readonly #startedAt: number;
 
-  constructor(parts: StatsProviderOptions) {
-    this.#options = parts;
-    this.#startedAt = parts.clock.now();
-    this.#summaryCache = new CachedValue({ computeValue: () => this.#createSummary(), clock: parts.clock });
+  constructor(options: StatsProviderOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+    this.#summaryCache = new CachedValue({ computeValue: () => this.#createSummary(), clock: options.clock });
   }
 
   /** Returns a full summary that is at most `maxAgeMs` old. */
@@ -76,7 +76,7 @@ export class StatsProvider {
   }
 
   /** Summarizes CPU and memory including CPU rates, which may require waiting for a second sample. */
-  async usage(signal: AbortSignal): Promise<Summary> {
+  async usageWithRates(signal: AbortSignal): Promise<Summary> {
     return this.#summarizeCpuAndMemory(await this.#sampleWithRates('cpuAndMemory', signal, CPU_AND_MEMORY_MAX_AGE_MS));
   }
 
@@ -128,10 +128,10 @@ export class StatsProvider {
    * difference between two samples.
    */
   async #sampleWithRates(kind: SampleKind, signal: AbortSignal, maxAgeMs?: number): Promise<NodeSample> {
-    const { collector, waitMs } = this.#options;
+    const { collector, wait } = this.#options;
     const sample = await collector.sample(kind, signal, maxAgeMs);
     if (sample.hasRates) return sample;
-    await waitMs(SAMPLE_PAUSE_MS, signal);
+    await wait(SAMPLE_PAUSE_MS, signal);
     return collector.sample(kind, signal, SAMPLE_PAUSE_MS);
   }
 
@@ -174,13 +174,13 @@ export class StatsProvider {
     const layerMountPoints = new Set(
       [...layerUsages.values(), ...(imageLayer ? [imageLayer] : [])].map(({ mountpoint }) => mountpoint),
     );
-    const layerFs = await this.#fileSystemUsages([...layerMountPoints].filter((place) => place !== ''));
+    const layerFs = await this.#fileSystemUsages([...layerMountPoints].filter((mountPoint) => mountPoint !== ''));
     return { rootFs, layers: layerUsages, layerFs, imageFs: imageLayer && imageFsStats(imageLayer, layerFs) };
   }
 
-  async #fileSystemUsages(places: readonly string[]): Promise<MeasurementContext['layerFs']> {
-    const usages = places.map(
-      async (place) => [place, await readFileSystemUsage(place, this.#options.signal)] as const,
+  async #fileSystemUsages(mountPoints: readonly string[]): Promise<MeasurementContext['layerFs']> {
+    const usages = mountPoints.map(
+      async (mountPoint) => [mountPoint, await readFileSystemUsage(mountPoint, this.#options.signal)] as const,
     );
     return new Map(await Promise.all(usages));
   }
@@ -222,8 +222,8 @@ const NO_FILES: PodFiles = { containers: new Map(), volumes: [] };
 const runningPods = ({ pods }: NodeSample): readonly PodSample[] =>
   pods.filter(({ containers }) => containers.length > 0);
 
-function nodeFs(at: number, fs: FileSystemUsage | undefined): FsStats | undefined {
-  return fs && fsStats(at, fs, { bytes: fs.usedBytes, inodes: fs.inodes - fs.inodesFree });
+function nodeFs(readAt: number, fs: FileSystemUsage | undefined): FsStats | undefined {
+  return fs && fsStats(readAt, fs, { bytes: fs.usedBytes, inodes: fs.inodes - fs.inodesFree });
 }
 
 /** Combines the runtime's image usage with the kernel's statistics of the file system. */

@@ -33,8 +33,8 @@ const WAIT_MS = 1_000;
 export class LogUsages {
   readonly #cache: CachedValue<readonly LogUsage[]>;
 
-  constructor(parts: LogUsagesOptions) {
-    this.#cache = new CachedValue({ computeValue: () => measureLogs(parts), clock: parts.clock });
+  constructor(options: LogUsagesOptions) {
+    this.#cache = new CachedValue({ computeValue: () => measureLogs(options), clock: options.clock });
   }
 
   /** Returns the current results, or the previous ones if the disk does not respond in time. */
@@ -54,12 +54,12 @@ export class LogUsages {
 async function measureLogs({
   pods,
   layout,
-  measure: count = directoryUsage,
+  measure: measureDirectory = directoryUsage,
 }: LogUsagesOptions): Promise<readonly LogUsage[]> {
   const logUsages: LogUsage[] = [];
   for (const pod of podsFromStatus(pods())) {
     for (const { name: container } of pod.containers) {
-      const size = await count(layout.containerLogDir(pod, container));
+      const size = await measureDirectory(layout.containerLogDir(pod, container));
       const { uid, namespace, name } = pod;
       if (size !== undefined) logUsages.push({ uid, namespace, pod: name, container, bytes: size.bytes });
     }

@@ -47,16 +47,16 @@ interface DiskUsage {
   readonly inodes: number;
 }
 
-export async function measurePodFiles(pod: PodSample, ground: MeasurementContext): Promise<PodFiles> {
-  const { layout, now, rootFs, volumes } = ground;
+export async function measurePodFiles(pod: PodSample, context: MeasurementContext): Promise<PodFiles> {
+  const { layout, now, rootFs, volumes } = context;
   const files = await Promise.all(
     pod.containers.map(async ({ id, name }) => {
       const logUsage = await directoryUsage(layout.containerLogDir(pod, name));
-      const own = {
-        rootfs: rootfsStats(ground.layers.get(id), ground),
+      const containerFiles = {
+        rootfs: rootfsStats(context.layers.get(id), context),
         logs: logUsage && fsStats(now, rootFs, logUsage),
       };
-      return [id, own] as const;
+      return [id, containerFiles] as const;
     }),
   );
   const containers = new Map(files);
@@ -66,7 +66,7 @@ export async function measurePodFiles(pod: PodSample, ground: MeasurementContext
     fileUsage(layout.hostsFile(pod.uid)),
   ]);
   const containerUsages = [...containers.values()].flatMap(({ rootfs, logs }) => [rootfs, logs]);
-  const podFileStats = podFileUsages.map((taken) => taken && fsStats(now, rootFs, taken));
+  const podFileStats = podFileUsages.map((usage) => usage && fsStats(now, rootFs, usage));
   return {
     containers,
     volumes: measuredVolumes.allVolumes,
@@ -85,18 +85,18 @@ function rootfsStats(layer: LayerUsage | undefined, { layerFs }: MeasurementCont
 }
 
 /** Combines the capacity of a file system with the usage of one of its consumers, e.g. a volume. */
-export const fsStats = (at: number, fs: FileSystemUsage | undefined, taken?: DiskUsage): FsStats => ({
-  time: statsTime(at),
+export const fsStats = (readAt: number, fs: FileSystemUsage | undefined, usage?: DiskUsage): FsStats => ({
+  time: statsTime(readAt),
   availableBytes: fs?.availableBytes,
   capacityBytes: fs?.capacityBytes,
-  usedBytes: taken?.bytes,
+  usedBytes: usage?.bytes,
   inodesFree: fs?.inodesFree,
   inodes: fs?.inodes,
-  inodesUsed: taken?.inodes,
+  inodesUsed: usage?.inodes,
 });
 
-function sumUsage(start: FsStats, parts: readonly (FsStats | undefined)[]): FsStats {
-  const definedStats = parts.filter((each) => each !== undefined);
+function sumUsage(start: FsStats, addends: readonly (FsStats | undefined)[]): FsStats {
+  const definedStats = addends.filter((each) => each !== undefined);
   const sum = (values: readonly (number | undefined)[]) => {
     const definedValues = values.filter((each) => each !== undefined);
     return definedValues.length > 0 ? definedValues.reduce((all, each) => all + each, 0) : undefined;

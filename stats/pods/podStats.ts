@@ -45,25 +45,25 @@ export function podStats(pod: PodSample, files?: PodFiles): PodStats {
 function containerStats(container: ContainerSample, files: PodFiles | undefined): ContainerStats {
   const { cgroup, runtime, name, id, createdAt } = container;
   const { cpu, memory, io, swap } = combineStats(cgroup, runtime);
-  const own = files?.containers.get(id);
+  const containerFiles = files?.containers.get(id);
   return {
     name,
     startTime: statsTime(createdAt),
     cpu,
     memory,
-    ...(files && { io, rootfs: own?.rootfs, logs: own?.logs }),
+    ...(files && { io, rootfs: containerFiles?.rootfs, logs: containerFiles?.logs }),
     swap,
   };
 }
 
 /** Combines the statistics of a cgroup and of the runtime. The cgroup's values take precedence. */
 function combineStats(cgroup: CgroupSample | undefined, runtime: RuntimeUsage | undefined) {
-  const own = cgroup && cgroupStats(cgroup);
+  const statsOfCgroup = cgroup && cgroupStats(cgroup);
   return {
-    cpu: own?.cpu ?? runtime?.cpu,
-    memory: own?.memory ?? runtime?.memory,
-    io: own?.io ?? runtime?.io,
-    swap: own?.swap ?? runtime?.swap,
+    cpu: statsOfCgroup?.cpu ?? runtime?.cpu,
+    memory: statsOfCgroup?.memory ?? runtime?.memory,
+    io: statsOfCgroup?.io ?? runtime?.io,
+    swap: statsOfCgroup?.swap ?? runtime?.swap,
   };
 }
 
@@ -79,8 +79,8 @@ function statsOfPod({ cgroup, runtime }: PodSample, containers: readonly Contain
 }
 
 /** Sums up all numeric fields. The timestamp is that of the last item. */
-function sumStats<T extends CpuStats | MemoryStats | SwapStats>(all: readonly (T | undefined)[]): T | undefined {
-  const definedStats = all.filter((each) => each !== undefined);
+function sumStats<T extends CpuStats | MemoryStats | SwapStats>(statsList: readonly (T | undefined)[]): T | undefined {
+  const definedStats = statsList.filter((each) => each !== undefined);
   const lastStats = definedStats.at(-1);
   if (lastStats === undefined) return undefined;
   const sumByField = new Map<string, number>();

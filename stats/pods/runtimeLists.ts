@@ -48,14 +48,24 @@ export async function runningPods(
   return items.flatMap(({ id, metadata, createdAt }) => {
     if (metadata === undefined) return [];
     const { uid, name, namespace, attempt } = metadata;
-    const own = (bySandbox.get(id) ?? []).map((container) => ({
+    const runningContainers = (bySandbox.get(id) ?? []).map((container) => ({
       id: container.id,
       name: labeledContainerName(container),
       image: container.image?.userSpecifiedImage || container.image?.image || '',
       attempt: container.metadata?.attempt ?? 0,
       createdAt: toMilliseconds(container.createdAt),
     }));
-    return [{ uid, name, namespace, attempt, sandboxId: id, createdAt: toMilliseconds(createdAt), containers: own }];
+    return [
+      {
+        uid,
+        name,
+        namespace,
+        attempt,
+        sandboxId: id,
+        createdAt: toMilliseconds(createdAt),
+        containers: runningContainers,
+      },
+    ];
   });
 }
 

@@ -78,7 +78,7 @@ export class VolumeUsage {
     const measurement = this.#measurements.get(uid);
     if (measurement === undefined) return NO_VOLUMES;
     const volumes = [...measurement.volumes.values()];
-    const toStats = (some: readonly VolumeMeasurement[]) => some.map(({ stats }) => stats);
+    const toStats = (volumeMeasurements: readonly VolumeMeasurement[]) => volumeMeasurements.map(({ stats }) => stats);
     return { allVolumes: toStats(volumes), localVolumes: toStats(volumes.filter(({ isLocal }) => isLocal)) };
   }
 
@@ -125,12 +125,14 @@ export class VolumeUsage {
   }
 
   async #measurePods(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
-    const { measure: count, clock, periodMs, jitter, onMeasured } = this.#options;
+    const { measure: measureTrees, clock, periodMs, jitter, onMeasured } = this.#options;
     const volumeTrees = pods.flatMap((pod) => this.#listTrees(pod));
     const treePaths = volumeTrees.map(({ path }) => path);
-    const usageResults = treePaths.length > 0 ? await count(treePaths, signal) : [];
+    const usageResults = treePaths.length > 0 ? await measureTrees(treePaths, signal) : [];
     for (const { ms } of usageResults) onMeasured?.(ms);
-    const stats = await Promise.all(volumeTrees.map((tree, at) => this.#readStats(tree, usageResults[at], signal)));
+    const stats = await Promise.all(
+      volumeTrees.map((tree, index) => this.#readStats(tree, usageResults[index], signal)),
+    );
     signal.throwIfAborted();
     const byPod = Map.groupBy(
       stats.filter((each) => each !== undefined),
@@ -161,10 +163,10 @@ export class VolumeUsage {
     });
   }
 
-  async #readStats({ uid, volume, path }: VolumeTree, counted: UsageResult | undefined, signal: AbortSignal) {
-    if (counted === undefined || 'failure' in counted) return undefined;
+  async #readStats({ uid, volume, path }: VolumeTree, usageResult: UsageResult | undefined, signal: AbortSignal) {
+    if (usageResult === undefined || 'failure' in usageResult) return undefined;
     const at = this.#options.clock.now();
-    const stats = { ...fsStats(at, await readFileSystemUsage(path, signal), counted), name: volume.name };
+    const stats = { ...fsStats(at, await readFileSystemUsage(path, signal), usageResult), name: volume.name };
     return { uid, stats, isLocal: usesNodeDisk(volume) };
   }
 }

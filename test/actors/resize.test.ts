@@ -268,13 +268,13 @@ describe('C25: in-place resize', () => {
 
   test('a limit of memory below what is used waits, and says so', async () => {
     const node = await running(sized('500m', '64Mi'));
-    node.runtime.useMemory(node.containerId('web'), 48 * Mi);
+    node.runtime.setMemoryUsage(node.containerId('web'), 48 * Mi);
     node.apply(sized('500m', '32Mi'));
     await node.advance('1s');
     expect(conditionOf(node, 'PodResizeInProgress')).toBe(
       `True Error cannot decrease memory limits: attempting to set container "main" memory limit (${32 * Mi}) below current usage (${48 * Mi})`,
     );
-    node.runtime.useMemory(node.containerId('web'), 8 * Mi);
+    node.runtime.setMemoryUsage(node.containerId('web'), 8 * Mi);
     await node.advance('20s');
     expect(conditionOf(node, 'PodResizeInProgress')).toBeUndefined();
     expect(node.runtime.resourcesOf(node.containerId('web'))?.memoryLimitInBytes).toBe(BigInt(32 * Mi));

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parsedJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parsedJson.ts';
 
 test.each([
   ['{"a":[1]}', { a: [1] }],
@@ -7,5 +7,5 @@ test.each([
   ['', undefined],
   ['{"a":', undefined],
 ])('parses %j', (text, value) => {
-  expect(parsedJson(text)).toEqual(value);
+  expect(parseJson(text)).toEqual(value);
 });

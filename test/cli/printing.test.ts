@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { createMarked } from '../../host/pods/podMark.ts';
+import { createMarkedDirectory } from '../../host/pods/podMark.ts';
 import { root } from '../support/root.ts';
 
 jest.setTimeout(60_000);
@@ -124,7 +124,7 @@ describe('`down` ends all of it', () => {
     const layout = createLayout({ rootDir: rootDirectory, podLogsDir: join(state, 'logs') });
     const maker = { root: rootDirectory, node: 'node', runtime: SIMULATED };
     for (const name of ['one', 'two'])
-      await createMarked(layout.podDir(name), { layout, maker, pod: { namespace: 'default', name } }, 0o750);
+      await createMarkedDirectory(layout.podDir(name), { layout, maker, pod: { namespace: 'default', name } }, 0o750);
   });
   afterEach(() => rmSync(state, { recursive: true }));
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { decide } from '../../kubernetes/admission/decide.ts';
+import { decideAdmission } from '../../kubernetes/admission/decide.ts';
 import { withDefaults } from '../../kubernetes/api/defaults.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { type PodSpec, podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
@@ -127,7 +127,7 @@ describe('C46: a pod with a field that is rejected', () => {
 
   test.each(examplesOf('rejected'))('is invalid or not admitted: $path', ({ spec }) => {
     const pod = podWith('web', spec);
-    const decision = decide({ pod, requests: requestsOf(pod), wasAdmitted: false }, room);
+    const decision = decideAdmission({ pod, requests: requestsOf(pod), wasAdmitted: false }, room);
     expect(validatePod(pod).length > 0 || decision.kind === 'refused').toBe(true);
   });
 });

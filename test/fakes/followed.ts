@@ -3,7 +3,7 @@ import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { yieldToEventLoop } from '../../base/nextTurn.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
-import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorState } from '../../kubeclient/reflector.ts';
 import { type Reply, ToldTransport, ToldWatch } from './toldTransport.ts';
 
 const PATH = '/api/v1/pods';
@@ -49,7 +49,7 @@ export async function followPrepared(prepare: ReflectorOptions['prepare'], ...re
   const sets: string[][] = [];
   /** The UIDs of each set. */
   const uids: string[][] = [];
-  const steps: ReflectorStep[] = [];
+  const steps: ReflectorState[] = [];
   const problems: string[] = [];
   const running = new Reflector({
     client,

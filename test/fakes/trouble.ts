@@ -115,7 +115,7 @@ export class Troublemaker {
       case 'hang':
         return this.#add({ call: trouble.call, hang: true });
       case 'events':
-        return runtime.events.deliver(trouble.delivery);
+        return runtime.events.setDeliveryMode(trouble.delivery);
       case 'down':
         return runtime.down();
       case 'up':
@@ -132,7 +132,7 @@ export class Troublemaker {
   /** From now on all is well; what was wrong may have left traces. */
   async end(): Promise<void> {
     for (const { release } of this.#faults) release();
-    this.#node.runtime.events.deliver('normal');
+    this.#node.runtime.events.setDeliveryMode('normal');
     this.#node.runtime.restart();
     await this.#node.advance('0ms');
   }

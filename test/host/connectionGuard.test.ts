@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { clientKey, guardConnections, limitConnections } from '../../host/connectionGuard.ts';
+import { clientKey, connectionLimit, guardConnections } from '../../host/connectionGuard.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from './support/resettingClients.ts';
@@ -142,10 +142,10 @@ test('connections use at most half of the descriptors of the process', () => {
   const limitsAre = (soft: string) =>
     writeFileSync(file, `Max open files            ${soft}                 4096       files\n`);
   limitsAre('1024');
-  expect(limitConnections(10_000, file)).toBe(512);
+  expect(connectionLimit(10_000, file)).toBe(512);
   limitsAre('1048576');
-  expect(limitConnections(10_000, file)).toBe(10_000);
+  expect(connectionLimit(10_000, file)).toBe(10_000);
   limitsAre('unlimited');
-  expect(limitConnections(10_000, file)).toBe(10_000);
-  expect(limitConnections(10_000, `${file}.missing`)).toBe(10_000);
+  expect(connectionLimit(10_000, file)).toBe(10_000);
+  expect(connectionLimit(10_000, `${file}.missing`)).toBe(10_000);
 });

@@ -4,7 +4,7 @@ import {
   createErrorFromStatus,
   isConflict,
   isForbidden,
-  isInvalid,
+  isInvalidObjectError,
   isNotFound,
   KubeError,
 } from '../../kubeclient/kubeError.ts';
@@ -58,7 +58,7 @@ test('shows only the first line of a page, without control characters', () => {
 
 test('classifies errors by their code, but only those from a server', () => {
   const codes = [403, 404, 409, 422, 500].map((code) => new KubeError(code, 'no'));
-  const kinds = [isForbidden, isNotFound, isConflict, isInvalid];
+  const kinds = [isForbidden, isNotFound, isConflict, isInvalidObjectError];
   for (const [index, is] of kinds.entries()) expect(codes.map(is)).toEqual(codes.map((_, other) => other === index));
   expect(kinds.some((is) => is({ code: 404 }) || is(new Error('404')))).toBe(false);
 });

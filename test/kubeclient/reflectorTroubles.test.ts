@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD, toListType } from '../../kubeclient/paths.ts';
-import { type KubeObject, Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';
 import { bookmark, FIRST_END, follow, object, untilRead, watchOf } from '../fakes/followed.ts';
 import {
   answered,
@@ -81,7 +81,7 @@ describe('an expired resourceVersion', () => {
 });
 
 describe('the back-off after a failure', () => {
-  const waits = (steps: readonly ReflectorStep[], start: number) =>
+  const waits = (steps: readonly ReflectorState[], start: number) =>
     steps.flatMap((step) => (step.state === 'failing' ? [step.until - start] : []));
 
   test('doubles up to the maximum and starts again after two minutes', async () => {

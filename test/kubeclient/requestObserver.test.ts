@@ -14,10 +14,10 @@ function stand(replies: readonly Reply[], rateLimit?: RateLimitOptions) {
   const clock = new SimulatedClock();
   const reports: unknown[][] = [];
   const observer = {
-    throttled: (...said: unknown[]) => void reports.push(['throttled', ...said]),
-    attempted: ({ method, ...said }: { readonly method: string }) => void reports.push(['attempted', method, said]),
-    received: (...said: unknown[]) => void reports.push(['received', ...said]),
-    completed: (...said: unknown[]) => void reports.push(['completed', ...said]),
+    onRateLimited: (...said: unknown[]) => void reports.push(['throttled', ...said]),
+    onAttempt: ({ method, ...said }: { readonly method: string }) => void reports.push(['attempted', method, said]),
+    onResponse: (...said: unknown[]) => void reports.push(['received', ...said]),
+    onCompleted: (...said: unknown[]) => void reports.push(['completed', ...said]),
   };
   const transport = new ToldTransport(...replies);
   const kube = new KubeClient({

@@ -4,7 +4,7 @@ import { BackOff } from '../../kubeclient/backOff.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
-import { Reflector, type ReflectorStep } from '../../kubeclient/reflector.ts';
+import { Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';
 import { watchOf } from '../fakes/followed.ts';
 import { SettableClock } from '../fakes/settableClock.ts';
 import { ToldTransport, ToldWatch } from '../fakes/toldTransport.ts';
@@ -15,7 +15,7 @@ test('a watch without events while the clock is set back does not count as ended
   const clock = new SettableClock();
   const [first, quiet] = [watchOf(8), new ToldWatch()];
   const transport = new ToldTransport(first.opened, quiet.opened, new ToldWatch().opened);
-  const steps: ReflectorStep[] = [];
+  const steps: ReflectorState[] = [];
   void new Reflector({
     client: new KubeClient({ transport, clock, userAgent: 'statelet/test' }),
     path: '/api/v1/pods',
@@ -47,7 +47,7 @@ test('the back-off starts again after two minutes, whatever the clock is set to'
 test('setting the clock does not add tokens to the rate limit', () => {
   const clock = new SettableClock();
   const limit = new RateLimit({ qps: 1, burst: 1 }, clock);
-  expect([limit.take(), limit.take()]).toEqual([0, 1_000]);
+  expect([limit.takeToken(), limit.takeToken()]).toEqual([0, 1_000]);
   clock.set(HOUR);
-  expect(limit.take()).toBe(2_000);
+  expect(limit.takeToken()).toBe(2_000);
 });

@@ -50,7 +50,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C31',
     breaks: 'a mirror goes before every source has spoken',
     file: 'machines/node/mirrors.ts',
-    find: '(pod === null && !isKnown)',
+    find: '(pod === null && !areSourcesListed)',
     put: 'false',
   },
   {
@@ -176,8 +176,8 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C36',
     breaks: 'a normal event waits for pods for ever',
     file: 'actors/events/waitingEvents.ts',
-    find: 'yields && this.yieldsFor(now) > 0',
-    put: 'yields',
+    find: 'mustYield && this.remainingYieldMs(now) > 0',
+    put: 'mustYield',
   },
   {
     rule: 'C37',

@@ -13,7 +13,7 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C15',
     breaks: 'readiness gates are not asked',
     file: 'kubernetes/status/conditions.ts',
-    find: "containersReady.status === 'True' ? gatesVerdict(view, externalConditions) : containersReady",
+    find: "containersReady.status === 'True' ? readinessGatesVerdict(view, externalConditions) : containersReady",
     put: 'containersReady',
   },
   {

@@ -90,7 +90,7 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C5',
     breaks: 'a container of a pod that ends is started',
     file: 'kubernetes/lifecycle/restart.ts',
-    find: 'if (podEnding) return false;',
+    find: 'if (isPodTerminating) return false;',
     put: '',
   },
   {

@@ -97,8 +97,8 @@ export const servedMutations: readonly Mutation[] = [
     rule: 'C44',
     breaks: 'pods that have ended are listed',
     file: 'kubelet-api/podResources/server.ts',
-    find: 'nonTerminatedPods(parts.pods()).map(includeSidecars)',
-    put: 'parts.pods().map(includeSidecars)',
+    find: 'nonTerminatedPods(parts.pods()).map(podResourcesWithSidecars)',
+    put: 'parts.pods().map(podResourcesWithSidecars)',
   },
   {
     rule: 'C45',

@@ -102,8 +102,8 @@ export const faultsOfObjects: readonly SeededFault[] = [
     name: 'token-each-time',
     breaks: 'another token is asked for whenever a volume is looked at',
     file: 'actors/objects/tokens/serviceAccountTokens.ts',
-    find: 'if (token.dueIn(now) > EARLY_MS) return false;',
-    put: 'if (token.dueIn(now) > EARLY_MS * 3_600) return false;',
+    find: 'if (token.msUntilRenewal(now) > EARLY_TIMER_TOLERANCE_MS) return false;',
+    put: 'if (token.msUntilRenewal(now) > EARLY_TIMER_TOLERANCE_MS * 3_600) return false;',
     story: told('a pod shows everything that a cluster has for it, and all of it changes'),
   },
 ];

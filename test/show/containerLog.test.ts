@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultContainer, expectContainer, isRunning, selectRun } from '../../show/containerLog.ts';
+import { defaultContainer, isRunning, requireContainer, selectRun } from '../../show/containerLog.ts';
 import { backOff, exited, podView, run, running, seenPod, waiting } from '../kubernetes/views.ts';
 
 type Parts = Parameters<typeof podView>[0];
@@ -22,9 +22,9 @@ describe('the container whose log is shown', () => {
 
   test('is rejected if the pod does not have it, even if its name is that of an object property', () => {
     const pod = podOf({ init: { setup: exited(0) }, main: { app: running() } });
-    expectContainer(pod, 'setup');
+    requireContainer(pod, 'setup');
     for (const name of ['none', 'constructor'])
-      expect(() => expectContainer(pod, name)).toThrow(
+      expect(() => requireContainer(pod, name)).toThrow(
         `container ${name} is not valid for pod web out of: app, setup (init)`,
       );
   });

@@ -149,7 +149,7 @@ withRoot(
       const { objects, mount: mountIt, at } = over(layout, configMap);
       await mountIt();
       const bind = async (target: string) => {
-        await mounter.inVolumes([{ kind: 'bind', hostPath: at, subPath: 'a', target, own: true }], signal);
+        await mounter.runTasks([{ kind: 'bind', hostPath: at, subPath: 'a', target, own: true }], signal);
         return () => readFile(target, 'utf8');
       };
       await mkdir(join(folder, 'parts'));

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const read = (own?: true) =>
-  runInVolumes([{ kind: 'read', hostPath: folder, path: 'a', largest: 9, ...(own ? { own } : {}) }], signal);
+  runInVolumes([{ kind: 'read', hostPath: folder, path: 'a', maxBytes: 9, ...(own ? { own } : {}) }], signal);
 
 test("accesses the node's own volumes in this process and others in a separate process", async () => {
   expect(await read()).toEqual([{ text: 'text' }]);
@@ -29,7 +29,7 @@ test("accesses the node's own volumes in this process and others in a separate p
 });
 
 test('a failing task reports its error, and the other tasks run', async () => {
-  const task = { kind: 'read', hostPath: folder, own: true, largest: 9 } as const;
+  const task = { kind: 'read', hostPath: folder, own: true, maxBytes: 9 } as const;
   expect(
     await runInVolumes(
       [

@@ -74,7 +74,7 @@ withHanging('neither do parts of volumes, or files in them, that do not answer',
   const bind = begun((abort) =>
     runInVolumes([{ kind: 'bind', hostPath, subPath: 'a', target: target('hung') }], abort),
   );
-  const read = begun((abort) => runInVolumes([{ kind: 'read', hostPath, path: 'a', largest: 9 }], abort));
+  const read = begun((abort) => runInVolumes([{ kind: 'read', hostPath, path: 'a', maxBytes: 9 }], abort));
 
   await mkdir(path.join(folder, 'other', 'a'), { recursive: true });
   const other = { hostPath: path.join(folder, 'other'), subPath: 'a', target: target('other') };
@@ -103,7 +103,7 @@ withHanging('one that no signal ends is waited for by the next at this place, an
   // Whatever it is to do there: a program that were started now would fail.
   const { execPath } = process;
   process.execPath = path.join(folder, 'none');
-  const task = { kind: 'read', hostPath: hanging.directory, path: 'a', largest: 9 } as const;
+  const task = { kind: 'read', hostPath: hanging.directory, path: 'a', maxBytes: 9 } as const;
   const third = begun((abort) => runInVolumes([task], abort));
   await mount(folder, signal);
   await third.giveUp();

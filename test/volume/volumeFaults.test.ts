@@ -50,7 +50,7 @@ function agentOn(disk: TroubledDisk, files: FileSystem, gate: Gate) {
       }
       const [hostPath = '', memoryPath = '', infoPath = ''] = paths;
       const bind = { kind: 'bind', hostPath, own: true, subPath: 'sub', target: subPath } as const;
-      const [{ failure } = {}] = await common.mounter.inVolumes([bind], signal);
+      const [{ failure } = {}] = await common.mounter.runTasks([bind], signal);
       if (failure !== undefined) throw new Error(failure);
       return { hostPath, memoryPath, infoPath };
     },

@@ -12,9 +12,9 @@ export const hostMounter: Mounter = {
   mount,
   unmount,
   mountAt: findMountAt,
-  inVolumes: runInVolumes,
+  runTasks: runInVolumes,
   setOwnership,
-  kindOf: readFileType,
+  fileTypeOf: readFileType,
   create,
 };
 

@@ -15,11 +15,11 @@ export interface Mounter {
   /** Returns the topmost mount at exactly this path, or undefined if there is none. */
   mountAt(directory: string, signal: AbortSignal): Promise<MountPoint | undefined>;
   /** Runs tasks sequentially and returns their results in the same order. */
-  inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]>;
+  runTasks(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]>;
   /** Changes the group and the mode of a directory tree. */
   setOwnership(root: string, ownership: Ownership): Promise<void>;
   /** Returns the file type bits (S_IFMT) of a hostPath volume's target, or undefined if it does not exist. */
-  kindOf(target: string, signal: AbortSignal): Promise<number | undefined>;
+  fileTypeOf(target: string, signal: AbortSignal): Promise<number | undefined>;
   /** Creates a hostPath volume's target: a directory with mode 0755 and its parents, or an empty file. */
   create(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void>;
 }

@@ -53,10 +53,10 @@ async function ensureType(
   assertSafePath(target);
   if (type === '') return;
   const { kind, description, create } = TYPE_RULES[type];
-  const actualKind = await asMountFailure(mounter.kindOf(target, signal), target, signal);
-  if (actualKind === undefined && create !== undefined) {
+  const actualFileType = await asMountFailure(mounter.fileTypeOf(target, signal), target, signal);
+  if (actualFileType === undefined && create !== undefined) {
     await asMountFailure(mounter.create(create, target, signal), target, signal);
-  } else if (actualKind !== kind) {
+  } else if (actualFileType !== kind) {
     throw new NodeFailure('FailedMount', `hostPath type check failed: ${target} is not a ${description}`);
   }
 }

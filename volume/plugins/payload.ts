@@ -32,7 +32,9 @@ const DEFAULT_TOKEN_SECONDS = 3600;
 
 /** Returns the files of a volume. Fails with `FailedMount`, whose message contains the problems of all sources. */
 export async function collectPayload(request: VolumeMount): Promise<Payload> {
-  const results = await Promise.all(projectionsOf(request.volume).map((projection) => trySource(request, projection)));
+  const results = await Promise.all(
+    projectionsOf(request.volume).map((projection) => tryReadSource(request, projection)),
+  );
   request.signal.throwIfAborted();
   const problems = [...new Set(results.flatMap((result) => ('problem' in result ? [result.problem] : [])))];
   const [problem, ...otherProblems] = problems;
@@ -57,7 +59,7 @@ function summarizeTokens(payloads: readonly Payload[]): Omit<Payload, 'files'> {
   };
 }
 
-async function trySource(request: VolumeMount, source: Projection): Promise<SourceResult> {
+async function tryReadSource(request: VolumeMount, source: Projection): Promise<SourceResult> {
   try {
     return await readSource(request, source);
   } catch (error) {

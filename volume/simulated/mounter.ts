@@ -53,7 +53,7 @@ export class SimulatedMounter implements Mounter {
     return this.#runRead('mountAt', directory, { operation: () => findMountAt(this.#disk, directory), signal });
   }
 
-  async inVolumes(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]> {
+  async runTasks(tasks: readonly VolumeTask[], signal: AbortSignal): Promise<readonly VolumeTaskResult[]> {
     const results: VolumeTaskResult[] = [];
     for (const task of tasks) results.push(await this.#runTask(task, signal));
     return results;
@@ -65,13 +65,13 @@ export class SimulatedMounter implements Mounter {
     return this.#runWrite('setOwnership', root, { operation, partialOperation, signal: ownership.signal });
   }
 
-  kindOf(target: string, signal: AbortSignal): Promise<number | undefined> {
+  fileTypeOf(target: string, signal: AbortSignal): Promise<number | undefined> {
     return this.#runRead('stat', target, { operation: () => readFileType(this.#disk, target), signal });
   }
 
   create(kind: 'directory' | 'file', target: string, signal: AbortSignal): Promise<void> {
     const operation = () => {
-      if (kind === 'directory') this.#disk.makeDirectories(target, 0o755);
+      if (kind === 'directory') this.#disk.createDirectories(target, 0o755);
       else this.#disk.openFile(target, { mode: 0o644 });
     };
     return this.#runWrite(kind === 'directory' ? 'mkdir' : 'touch', target, { operation, signal });

@@ -16,11 +16,11 @@ const MODE_BITS = 0o7777;
 /**
  * Reads a file in a volume. Returns undefined if it does not exist. Throws if it is too large or not a regular file.
  */
-export function readFileInVolume(disk: MemoryDisk, { hostPath, path, largest }: ReadTask): string | undefined {
-  const file = undefinedIf(isMissing, () => getResolved(disk, resolveSubPath(disk, hostPath, path).path));
+export function readFileInVolume(disk: MemoryDisk, { hostPath, path, maxBytes }: ReadTask): string | undefined {
+  const file = undefinedIf(isMissing, () => getResolvedInode(disk, resolveSubPath(disk, hostPath, path).path));
   if (file === undefined) return undefined;
   if (file.kind !== 'file') throw new Error(`${path} is not a file`);
-  if (file.data.length > largest) throw new Error(`${path} is larger than ${largest} bytes`);
+  if (file.data.length > maxBytes) throw new Error(`${path} is larger than ${maxBytes} bytes`);
   return file.data.toString('utf8');
 }
 
@@ -29,7 +29,7 @@ export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, targe
   const { path: source, missingDirectories } = resolveSubPath(disk, hostPath, subPath);
   const { mode } = disk.inodeAt(hostPath, 'open');
   for (const directory of missingDirectories) disk.makeDirectory(directory, mode & MODE_BITS);
-  const sourceInode = getResolved(disk, source);
+  const sourceInode = getResolvedInode(disk, source);
   if (disk.find(target, 'stat') === sourceInode) return;
   clearTarget(disk, target);
   createMountPoint(disk, target, sourceInode);
@@ -37,7 +37,7 @@ export function bindSubPathInVolume(disk: MemoryDisk, { hostPath, subPath, targe
 }
 
 /** Returns the inode at a path without unresolved links. Throws if a dangling link is there. */
-function getResolved(disk: MemoryDisk, path: string): Inode {
+function getResolvedInode(disk: MemoryDisk, path: string): Inode {
   const inode = disk.inodeAt(path, 'open', { follow: false });
   if (inode.kind === 'link') throw new Error(`${basename(path)} is a dangling symlink`);
   return inode;
@@ -82,7 +82,7 @@ function clearTarget(disk: MemoryDisk, target: string): void {
 
 /** Creates the mount point. A directory is mounted on a directory and anything else on a file. */
 function createMountPoint(disk: MemoryDisk, target: string, { kind }: Inode): void {
-  disk.makeDirectories(kind === 'directory' ? target : dirname(target), PRIVATE_MODE);
+  disk.createDirectories(kind === 'directory' ? target : dirname(target), PRIVATE_MODE);
   if (kind !== 'directory') disk.openFile(target, { mode: PRIVATE_MODE });
 }
 

@@ -39,7 +39,7 @@ interface FollowOptions {
  * requested separately, so that the answer need not wait.
  */
 export function followDetail(page: Page, { setTimeout, areDetailsVisible }: FollowOptions): () => void {
-  const followWith = (send: (question: DetailRequest) => Promise<void>) =>
+  const followWith = (send: (request: DetailRequest) => Promise<void>) =>
     requestOnChange<DetailRequest>({
       setTimeout,
       currentRequest: () => currentRequest(page, areDetailsVisible()),
@@ -48,8 +48,8 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
       send,
     });
   const unsubscribes = [
-    followWith((question) => loadDetail(page, question)),
-    followWith((question) => loadHistory(page, question)),
+    followWith((request) => loadDetail(page, request)),
+    followWith((request) => loadHistory(page, request)),
   ];
   return () => {
     for (const unsubscribe of unsubscribes) unsubscribe();
@@ -60,14 +60,14 @@ export function followDetail(page: Page, { setTimeout, areDetailsVisible }: Foll
  * Returns the request to send. Undefined while the user drags the rail or the connection is lost, or if the actor does
  * not exist.
  */
-function currentRequest(page: Page, isSeen: boolean): DetailRequest | undefined {
+function currentRequest(page: Page, areDetailsVisible: boolean): DetailRequest | undefined {
   const path = page.selectedPath.value;
   const world = page.world.value;
   const retryCount = page.detailRetries.value;
   const isPaused = page.isDragging.value || page.connection.value.kind === 'lost';
   if (path === undefined || isPaused || !world.actors.has(path)) return undefined;
   const at = page.past.value || page.frozen.value ? world.at : undefined;
-  const refreshCount = isSeen && at === undefined ? Math.floor(page.browserTime.value / REFRESH_MS) : 0;
+  const refreshCount = areDetailsVisible && at === undefined ? Math.floor(page.browserTime.value / REFRESH_MS) : 0;
   return { path, at, dependencies: [retryCount, refreshCount, ...actorsOfPod(world, podUidOf(path))] };
 }
 

@@ -14,7 +14,7 @@ export interface KeyAction {
   readonly group: (typeof KEY_GROUPS)[number];
   /** Description for the overlay, in the imperative, e.g. `Move down`. */
   readonly description: string;
-  readonly run: (stroke: KeyPress) => void;
+  readonly run: (keyPress: KeyPress) => void;
   /** Whether the shortcut is active, e.g. because its panel has the focus. If undefined, it is always active. */
   readonly isActive?: () => boolean;
 }
@@ -49,10 +49,10 @@ export function registerKeys({ keys }: KeyRegistry, actions: readonly KeyAction[
 }
 
 /** Runs the shortcut for a key press. Returns false if there is none, in which case the browser handles the key. */
-export function handleKey({ keys }: KeyRegistry, stroke: KeyPress): boolean {
-  if (stroke.hasModifier || (stroke.isTyping && stroke.key !== 'Escape')) return false;
-  const action = keys.peek().findLast((each) => each.keys.includes(stroke.key) && (each.isActive?.() ?? true));
-  action?.run(stroke);
+export function handleKey({ keys }: KeyRegistry, keyPress: KeyPress): boolean {
+  if (keyPress.hasModifier || (keyPress.isTyping && keyPress.key !== 'Escape')) return false;
+  const action = keys.peek().findLast((each) => each.keys.includes(keyPress.key) && (each.isActive?.() ?? true));
+  action?.run(keyPress);
   return action !== undefined;
 }
 

@@ -115,7 +115,7 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
   const eventTransitions = detail.next.filter(({ at }) => at === undefined);
   const isContainer = actor?.machine === 'container' && actor.tags.includes('retrying');
   const isBackOff = isContainer && (tried.length > 0 || actor.lastRun !== undefined);
-  const nextLineList = timedTransitions.map((way) => timedLine(way, isBackOff, tried));
+  const sectionLines = timedTransitions.map((timedTransition) => timedLine(timedTransition, isBackOff, tried));
   const writtenTexts = new Set<string>();
   for (const { on, to, way: transition } of eventTransitions) {
     const condition = conditionText(on);
@@ -124,7 +124,7 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
     if (writtenTexts.has(conditionSentence) || writtenTexts.size === MAX_EVENT_TRANSITIONS) continue;
     const when = writtenTexts.size > 0 ? '' : timedTransitions.length > 0 ? 'Sooner' : 'Goes on';
     writtenTexts.add(conditionSentence);
-    nextLineList.push({
+    sectionLines.push({
       when,
       ...(isBackOff && timedTransitions.length > 0
         ? { text: conditionSentence, emphasis: '' }
@@ -132,7 +132,7 @@ export function nextLines(detail: NextDetail, actor: NextActor | undefined): Nex
       transition,
     });
   }
-  return isBackOff ? [...nextLineList, ...nextBackOff(runsLatestFirst({ tried }, actor))] : nextLineList;
+  return isBackOff ? [...sectionLines, ...nextBackOff(runsLatestFirst({ tried }, actor))] : sectionLines;
 }
 
 type NextDetail = Pick<LoadedDetail, 'next' | 'tried'>;

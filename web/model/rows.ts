@@ -6,7 +6,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { type ActorFilter, parseFilter } from '../../show/actors/actorFilter.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { rowText } from '../../show/actors/actorRowText.ts';
+import { rowCells } from '../../show/actors/actorRowText.ts';
 import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/actors/treeRows.ts';
 import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
 import type { Page } from './page.ts';
@@ -43,12 +43,12 @@ function updateInPlace(previousRows: readonly TreeRow[], currentRows: readonly A
   const rowsByPath = new Map(currentRows.map((row) => [row.path, row]));
   const hasTooManyDeleted = previousRows.filter(({ isDeleted }) => isDeleted).length > MAX_DELETED_ROWS;
   const existingRows = previousRows.flatMap(({ row, isDeleted }) => {
-    const now = rowsByPath.get(row.path);
+    const currentRow = rowsByPath.get(row.path);
     // Drop rows of actors that no longer exist if there are many, because the pointer or the focus may stay in the list
     // for long.
-    return now === undefined && isDeleted && hasTooManyDeleted
+    return currentRow === undefined && isDeleted && hasTooManyDeleted
       ? []
-      : [{ row: now ?? row, isDeleted: now === undefined }];
+      : [{ row: currentRow ?? row, isDeleted: currentRow === undefined }];
   });
   const previousPaths = new Set(previousRows.map(({ row }) => row.path));
   const newRows = currentRows.filter((row) => row.depth === 0 && !previousPaths.has(row.path));
@@ -96,11 +96,11 @@ interface RowInputs {
  * row, and not because of changes on the node.
  */
 function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInputs) {
-  let previousResult: { readonly rows: readonly TreeRow[]; readonly done: readonly unknown[] } | undefined;
+  let previousResult: { readonly rows: readonly TreeRow[]; readonly inputs: readonly unknown[] } | undefined;
   return computed(() => {
     const tree = trees.value;
     const dependencies = [open.value, page.location.value.query, page.past.value];
-    const isUnchanged = previousResult?.done.every((each, index) => each === dependencies[index]) ?? false;
+    const isUnchanged = previousResult?.inputs.every((each, index) => each === dependencies[index]) ?? false;
     const previousRows = isInUse.value ? (previousResult?.rows ?? []) : [];
     const retainedOrder = previousRows.filter(({ row }) => row.depth === 0).map(({ row }) => row.path);
     const isOpen = (path: string) => open.value.has(path);
@@ -109,7 +109,7 @@ function createRowsSignal(page: Page, { open, isInUse, matches, trees }: RowInpu
     const currentRows = tree ? treeRows({ ...tree, at }, { isOpen, matches: matches.value, retainedOrder }) : [];
     const rows =
       isInUse.value && isUnchanged ? updateInPlace(previousRows, currentRows) : currentRows.map(toPresentRow);
-    previousResult = { rows, done: dependencies };
+    previousResult = { rows, inputs: dependencies };
     return rows;
   });
 }
@@ -123,7 +123,7 @@ export function rowTexts({ row }: TreeRow, world: World, now: number): RowTexts 
   const pod = depth === 0 ? podOf(world, path) : undefined;
   const subject = pod ? worstOf(actor) : row.subject;
   const category = categoryOf(subject);
-  const { detail, time } = rowText(pod && !isHealthy(category) ? { ...row, subject, isExpanded: false } : row, now);
+  const { detail, time } = rowCells(pod && !isHealthy(category) ? { ...row, subject, isExpanded: false } : row, now);
   return {
     time,
     category,
@@ -163,8 +163,12 @@ export function toggleRow({ open }: Tree, path: string, isOpen = !open.peek().ha
 /** Expands all ancestors of an actor. */
 export function expandAncestors({ open }: Tree, world: World, path: string): void {
   const nextOpenPaths = new Set(open.peek());
-  for (let above = world.actors.get(path)?.parent; above; above = world.actors.get(above)?.parent)
-    nextOpenPaths.add(above);
+  for (
+    let ancestorPath = world.actors.get(path)?.parent;
+    ancestorPath;
+    ancestorPath = world.actors.get(ancestorPath)?.parent
+  )
+    nextOpenPaths.add(ancestorPath);
   open.value = nextOpenPaths;
 }
 
@@ -202,7 +206,7 @@ export function siblingPositions(rows: readonly TreeRow[]): readonly { readonly 
     const parentPath = row.depth === 0 ? ROOT : (ancestorPaths[row.depth - 1] ?? ROOT);
     const at = (sizesByParent.get(`${row.depth} ${parentPath}`) ?? 0) + 1;
     sizesByParent.set(`${row.depth} ${parentPath}`, at);
-    return { at, family: `${row.depth} ${parentPath}` };
+    return { at, parentKey: `${row.depth} ${parentPath}` };
   });
-  return positions.map(({ at, family }) => ({ at, of: sizesByParent.get(family) ?? at }));
+  return positions.map(({ at, parentKey }) => ({ at, of: sizesByParent.get(parentKey) ?? at }));
 }

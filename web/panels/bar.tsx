@@ -54,13 +54,19 @@ interface CellProps extends Panel {
 
 /** Clicking the cell again removes the filter. */
 function Cell({ page, reading, filter, class: name = '', title, children }: CellProps) {
-  const isOn = page.location.value.query === filter;
+  const isFilterActive = page.location.value.query === filter;
   const onClick = () => {
-    filterBy(page, isOn ? '' : filter);
+    filterBy(page, isFilterActive ? '' : filter);
     reading.narrowTab.value = 'actors';
   };
   return (
-    <button type="button" class={name} aria-pressed={isOn} title={isOn ? 'Show all actors' : title} onClick={onClick}>
+    <button
+      type="button"
+      class={name}
+      aria-pressed={isFilterActive}
+      title={isFilterActive ? 'Show all actors' : title}
+      onClick={onClick}
+    >
       {children}
     </button>
   );
@@ -148,8 +154,8 @@ interface GateProps extends Panel {
 function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
   // JSON has no infinity, so an unlimited capacity is null.
   const capacity = Number.isFinite(gate.capacity) ? gate.capacity : Number.POSITIVE_INFINITY;
-  const isFew = capacity <= MAX_DRAWN_SLOTS;
-  const slots = Array.from({ length: isFew ? capacity : 0 }, (_, at) => at < held);
+  const canDrawSlots = capacity <= MAX_DRAWN_SLOTS;
+  const slots = Array.from({ length: canDrawSlots ? capacity : 0 }, (_, at) => at < held);
   const title = `${name === 'start' ? 'Start' : 'Pull'} gate`;
   return (
     <Cell
@@ -168,7 +174,7 @@ function Gate({ name, gate: { held, waiting, ...gate }, ...panel }: GateProps) {
           {slots.map((isHeld, at) => (
             <i key={at} class={isHeld ? '' : 'q'} />
           ))}
-          {!isFew && (Number.isFinite(capacity) ? `${held}/${capacity}` : held)}
+          {!canDrawSlots && (Number.isFinite(capacity) ? `${held}/${capacity}` : held)}
         </span>
         <span>
           {waiting > 0 ? (
@@ -205,14 +211,14 @@ function Loop(panel: Panel) {
 }
 
 function Tools({ reading }: Panel) {
-  const turned = isDark.value ? 'Light' : 'Dark';
+  const otherTheme = isDark.value ? 'Light' : 'Dark';
   return (
     <div class="tools">
       <button
         type="button"
         class="tool"
-        aria-label={`${turned} colours`}
-        title={`${turned} colours (t)`}
+        aria-label={`${otherTheme} colours`}
+        title={`${otherTheme} colours (t)`}
         onClick={toggleTheme}
       >
         <Glyph of={isDark.value ? 'sun' : 'moon'} />

@@ -15,23 +15,23 @@ import './catalogue.css';
 interface CatalogueProps {
   readonly drawings: readonly Drawing[];
   /** Key of the chosen drawing, from the URL. */
-  readonly chosen: Signal<string>;
+  readonly selectedKey: Signal<string>;
 }
 
-export function Catalogue({ drawings, chosen }: CatalogueProps) {
+export function Catalogue({ drawings, selectedKey }: CatalogueProps) {
   const catalogue = useMemo(() => buildCatalogue(drawings), [drawings]);
-  const drawing = findDrawing(catalogue, chosen.value);
+  const drawing = findDrawing(catalogue, selectedKey.value);
   const chart = useMemo(createChart, []);
   const key = drawing && drawingKey(drawing.machine, drawing.region);
   useEffect(() => resetChart(chart), [chart, key]);
   if (drawing === undefined) return <p class="said">This page was built without drawings.</p>;
-  const described = drawing.states.find(({ state }) => state === chart.describedState.value);
+  const describedState = drawing.states.find(({ state }) => state === chart.describedState.value);
   const close = () => {
     chart.describedState.value = undefined;
   };
   return (
     <main class="catalogue" onKeyDown={({ key: pressed }) => pressed === 'Escape' && close()}>
-      <Machines catalogue={catalogue} chosen={key} />
+      <Machines catalogue={catalogue} selectedKey={key} />
       <section class="chart" aria-label="Chart">
         <div class="ph">
           <h2>{chartTitle(drawing)}</h2>
@@ -42,7 +42,7 @@ export function Catalogue({ drawings, chosen }: CatalogueProps) {
         <div class="canvas">
           <ChartCanvas chart={chart} drawing={drawing} label={chartTitle(drawing)} />
           <p class="foot">A state says what it means: click it, or walk with Tab, the arrow keys and Enter.</p>
-          {described && <ChartAbout drawing={drawing} state={described} active={undefined} onClose={close} />}
+          {describedState && <ChartAbout drawing={drawing} state={describedState} active={undefined} onClose={close} />}
         </div>
       </section>
     </main>
@@ -51,10 +51,10 @@ export function Catalogue({ drawings, chosen }: CatalogueProps) {
 
 interface MachinesProps {
   readonly catalogue: readonly CatalogueEntry[];
-  readonly chosen: string | undefined;
+  readonly selectedKey: string | undefined;
 }
 
-const Machines = ({ catalogue, chosen }: MachinesProps) => (
+const Machines = ({ catalogue, selectedKey }: MachinesProps) => (
   <nav class="machines" aria-label="Machines">
     <h1>
       <b>statelet</b> <span class="dim">charts</span>
@@ -66,7 +66,7 @@ const Machines = ({ catalogue, chosen }: MachinesProps) => (
         <ul>
           {drawings.map(({ key, title }) => (
             <li key={key}>
-              <a href={`#${key}`} aria-current={key === chosen ? 'page' : undefined}>
+              <a href={`#${key}`} aria-current={key === selectedKey ? 'page' : undefined}>
                 {title}
               </a>
             </li>

@@ -31,8 +31,9 @@ export function Chart(panel: StoryPanel) {
       (lastActor?.path === path ? lastActor : undefined)
     );
   }).value;
-  const charted = actor !== undefined && MACHINES_WITH_CHART.includes(actor.machine) ? actor : undefined;
-  const visibleDrawing = charted && shownDrawing(drawings.loaded.value, charted, page.location.value.view);
+  const actorWithChart = actor !== undefined && MACHINES_WITH_CHART.includes(actor.machine) ? actor : undefined;
+  const visibleDrawing =
+    actorWithChart && shownDrawing(drawings.loaded.value, actorWithChart, page.location.value.view);
   const { drawing, error, machine, region } = visibleDrawing ?? {};
   useEffect(() => {
     if (machine !== undefined && error === undefined) drawings.load(machine, region);
@@ -49,11 +50,11 @@ export function Chart(panel: StoryPanel) {
           <ChartTools page={page} chart={chart} drawing={drawing} hasRegions={visibleDrawing?.hasRegions === true} />
         )}
       </div>
-      {drawing && charted && <ChartPicture {...panel} chart={chart} drawing={drawing} actor={charted} />}
+      {drawing && actorWithChart && <ChartPicture {...panel} chart={chart} drawing={drawing} actor={actorWithChart} />}
       {machine !== undefined && error !== undefined && (
         <Trouble text={error} onRetry={() => drawings.load(machine, region)} />
       )}
-      {actor && !charted && <NoChart page={page} actor={actor} />}
+      {actor && !actorWithChart && <NoChart page={page} actor={actor} />}
     </section>
   );
 }
@@ -78,12 +79,12 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
   };
   const chartActor = toChartActor(page, actor);
   const active = activeStates(chartActor.state);
-  const described = drawing.states.find(({ state }) => state === chart.describedState.value);
+  const describedState = drawing.states.find(({ state }) => state === chart.describedState.value);
   const box = active.map((state) => boxOf(drawing, state)).find(Boolean);
   const isWaitInBox = box !== undefined && box.height > 40;
-  const isGone = !page.world.value.actors.has(actor.path);
+  const isDeleted = !page.world.value.actors.has(actor.path);
   return (
-    <div class={`canvas${isGone ? ' gone' : ''}`}>
+    <div class={`canvas${isDeleted ? ' gone' : ''}`}>
       <ChartCanvas
         chart={chart}
         drawing={drawing}
@@ -92,11 +93,11 @@ function ChartPicture({ page, storyState, view, chart, drawing, actor }: ChartPi
         label={`Chart of ${actor.kind} ${actor.name}: ${chartTitle(drawing)}`}
       />
       <Footer waits={isWaitInBox ? undefined : chartActor.waitingFor} exits={exitLines(drawing, active)} />
-      {described && (
+      {describedState && (
         <ChartAbout
           drawing={drawing}
-          state={described}
-          active={active.find((state) => described.holds?.some((held) => held.state === state))}
+          state={describedState}
+          active={active.find((state) => describedState.holds?.some((held) => held.state === state))}
           onClose={() => {
             chart.describedState.value = undefined;
           }}

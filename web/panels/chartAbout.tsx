@@ -28,11 +28,11 @@ export function ChartAbout({ drawing, state, active, onClose }: AboutProps) {
         foldedStates.map((each) => (
           <section key={each.state} class={each.state === active ? 'held active' : 'held'}>
             <Title state={each} />
-            <Meaning state={each} drawing={drawing} />
+            <StateDescription state={each} drawing={drawing} />
           </section>
         ))
       ) : (
-        <Meaning state={state} drawing={drawing} />
+        <StateDescription state={state} drawing={drawing} />
       )}
     </section>
   );
@@ -49,7 +49,7 @@ function Title({ state: { label, tag } }: { readonly state: FoldedState }) {
   );
 }
 
-function Meaning({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
+function StateDescription({ state, drawing }: { readonly state: FoldedState; readonly drawing: Drawing }) {
   const { waitsFor, description, rules = [] } = state;
   const transitions = transitionsFrom(drawing, state.state);
   return (

@@ -36,9 +36,9 @@ export const ArrowHeads = () => (
 
 /** The line of an arrow. If the transition was just taken, a pulse runs along it once. */
 export function ArrowLine({ view, isPointed, onPoint }: ArrowProps) {
-  const { drawnWay, style, lastAt } = view;
-  const d = arrowPath(drawnWay);
-  const id = drawnWay.ways[0];
+  const { drawnTransition, style, lastAt } = view;
+  const d = arrowPath(drawnTransition);
+  const id = drawnTransition.ways[0];
   return (
     <g
       class={`way ${style}${isPointed ? ' pointed' : ''}`}
@@ -54,9 +54,9 @@ export function ArrowLine({ view, isPointed, onPoint }: ArrowProps) {
 
 /** The number of times that the transition was taken. */
 export function ArrowCount({ view }: { readonly view: ArrowView }) {
-  const { drawnWay, count, style } = view;
-  if (count === 0 || drawnWay.countAt === undefined) return null;
-  const [x, y] = drawnWay.countAt;
+  const { drawnTransition, count, style } = view;
+  if (count === 0 || drawnTransition.countAt === undefined) return null;
+  const [x, y] = drawnTransition.countAt;
   const text = countText(count);
   const width = 12 + 6 * text.length;
   return (
@@ -74,15 +74,19 @@ const LETTER = 6.35;
 
 /** The label of an arrow. If the drawing has no room for it, it covers other elements. */
 export function ArrowLabel({ view, isPointed }: { readonly view: ArrowView; readonly isPointed: boolean }) {
-  const { drawnWay, style } = view;
-  const lines = labelLines(drawnWay.label, view.timeLeft, isPointed && drawnWay.labelAt === undefined ? 16 : undefined);
+  const { drawnTransition, style } = view;
+  const lines = labelLines(
+    drawnTransition.label,
+    view.timeLeft,
+    isPointed && drawnTransition.labelAt === undefined ? 16 : undefined,
+  );
   const width = Math.max(...lines.map((line) => line.length)) * LETTER;
-  const [middleX, middleY] = longestSegmentMiddle(drawnWay);
-  const isOver = drawnWay.labelAt === undefined;
-  const [x, y] = drawnWay.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
+  const [middleX, middleY] = longestSegmentMiddle(drawnTransition);
+  const coversElements = drawnTransition.labelAt === undefined;
+  const [x, y] = drawnTransition.labelAt ?? [middleX + 12, middleY - (lines.length * LINE) / 2];
   return (
-    <g class={`lb ${style}${isOver ? ' over' : ''}`}>
-      {isOver && <rect x={x - 6} y={y - 4} width={width + 12} height={lines.length * LINE + 7} rx={4} />}
+    <g class={`lb ${style}${coversElements ? ' over' : ''}`}>
+      {coversElements && <rect x={x - 6} y={y - 4} width={width + 12} height={lines.length * LINE + 7} rx={4} />}
       {lines.map((line, index) => (
         <text key={line} x={x} y={y + 11 + LINE * index} class={index === 0 ? 'first' : ''}>
           {line}

@@ -63,28 +63,31 @@ interface PartsProps {
 /** The elements in painting order: compound states, arrows, simple states, labels. */
 function ChartElements({ chart, view, chartActor, start, onPoint: tell }: PartsProps) {
   const { hoveredElement } = chart;
-  const isPointed = ({ drawnWay }: ArrowView) =>
-    hoveredElement.value.arrow === drawnWay.ways[0] ||
-    (hoveredElement.value.state !== undefined && [drawnWay.from, drawnWay.to].includes(hoveredElement.value.state));
+  const isPointed = ({ drawnTransition }: ArrowView) =>
+    hoveredElement.value.arrow === drawnTransition.ways[0] ||
+    (hoveredElement.value.state !== undefined &&
+      [drawnTransition.from, drawnTransition.to].includes(hoveredElement.value.state));
   const onPoint = (arrow: string | undefined) => {
     tell?.(arrow);
     hoveredElement.value = arrow === undefined ? {} : { arrow };
   };
   const isLabelled = (way: ArrowView) =>
-    isPointed(way) || way.style === 'next' || (way.style === 'last' && way.drawnWay.labelAt !== undefined);
-  const keyed = view.arrows.map((way) => ({ way, key: way.drawnWay.ways[0] }));
+    isPointed(way) || way.style === 'next' || (way.style === 'last' && way.drawnTransition.labelAt !== undefined);
+  const keyedArrows = view.arrows.map((way) => ({ way, key: way.drawnTransition.ways[0] }));
   const boxes = { chart, view, chartActor, start };
   return (
     <>
       <Boxes {...boxes} isOuter={true} />
-      {keyed.map(({ way, key }) => (
+      {keyedArrows.map(({ way, key }) => (
         <ArrowLine key={key} view={way} isPointed={isPointed(way)} onPoint={onPoint} />
       ))}
       <Boxes {...boxes} isOuter={false} />
-      {keyed.map(({ way, key }) => (
+      {keyedArrows.map(({ way, key }) => (
         <ArrowCount key={key} view={way} />
       ))}
-      {keyed.map(({ way, key }) => isLabelled(way) && <ArrowLabel key={key} view={way} isPointed={isPointed(way)} />)}
+      {keyedArrows.map(
+        ({ way, key }) => isLabelled(way) && <ArrowLabel key={key} view={way} isPointed={isPointed(way)} />,
+      )}
     </>
   );
 }
@@ -187,7 +190,7 @@ function dragHandlers(chart: Chart, drawing: Drawing, camera: Camera) {
   };
 }
 
-interface WalkContext {
+interface KeyNavigationContext {
   readonly chart: Chart;
   readonly drawing: Drawing;
   readonly camera: Camera;
@@ -196,7 +199,7 @@ interface WalkContext {
 /** Arrow keys follow transitions. Enter and Space open the description of a state. */
 function moveFocus(
   event: KeyboardEvent & { readonly currentTarget: SVGSVGElement },
-  { chart, drawing, camera }: WalkContext,
+  { chart, drawing, camera }: KeyNavigationContext,
 ): void {
   const from = drawing.states.find(({ state }) => state === chart.focusedState.peek());
   if (from === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

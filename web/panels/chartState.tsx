@@ -62,13 +62,13 @@ function PlainText({ view }: { readonly view: StateView }) {
   const { drawnState } = view;
   const { x, y, width, kind, waitsFor } = drawnState;
   const line = stateLine(drawnState.label, view.duration, width - 19);
-  const base = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawnState.height / 2 + 4;
+  const baselineY = kind === 'compound' ? y + 18 : isLarge(view) ? y + 21 : y + drawnState.height / 2 + 4;
   const lines = isLarge(view) && waitsFor !== undefined ? waitLines(waitsFor, width) : [];
   return (
     <>
-      <NameAndDuration line={line} x={x + 10} end={x + width - 9} base={base} />
+      <NameAndDuration line={line} x={x + 10} end={x + width - 9} base={baselineY} />
       {lines.map((each, index) => (
-        <text key={each} class="wf" x={x + 10} y={base + 17 + 14 * index}>
+        <text key={each} class="wf" x={x + 10} y={baselineY + 17 + 14 * index}>
           {each}
         </text>
       ))}
@@ -109,16 +109,16 @@ function ActiveText({ view }: { readonly view: StateView }) {
   if (activeState === undefined) return null;
   const { x, y, width, height } = drawnState;
   const large = isLarge(view);
-  const base = large ? y + 22 : y + height / 2 + 4;
+  const baselineY = large ? y + 22 : y + height / 2 + 4;
   const size = large ? 14 : 11;
   const line = stateLine(activeState.label, view.duration, width - 26 - size, large);
   const lines = large && activeState.waitingFor !== undefined ? waitLines(activeState.waitingFor, width) : [];
   return (
     <>
-      <CategoryIcon category={activeState.category} x={x + 10} y={base - size + 2} size={size} />
-      <NameAndDuration line={line} x={x + 16 + size} end={x + width - 10} base={base} isBig={large} />
+      <CategoryIcon category={activeState.category} x={x + 10} y={baselineY - size + 2} size={size} />
+      <NameAndDuration line={line} x={x + 16 + size} end={x + width - 10} base={baselineY} isBig={large} />
       {lines.map((each, index) => (
-        <text key={each} class="wf" x={x + 10} y={base + 16 + 13 * index}>
+        <text key={each} class="wf" x={x + 10} y={baselineY + 16 + 13 * index}>
           {each}
         </text>
       ))}

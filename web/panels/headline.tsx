@@ -35,7 +35,7 @@ export function Headline(panel: Panel) {
         </h1>
       </div>
       {subject.isDeleted ? (
-        <LastMoment page={page} at={subject.at} />
+        <LastSeenNote page={page} at={subject.at} />
       ) : (
         <Ring subject={subject} countdown={countdown} />
       )}
@@ -162,7 +162,7 @@ function Ring({ subject, countdown }: { readonly subject: Subject; readonly coun
   );
 }
 
-const LastMoment = ({ page, at }: { readonly page: Page; readonly at: number }) => (
+const LastSeenNote = ({ page, at }: { readonly page: Page; readonly at: number }) => (
   <button type="button" class="btn" onClick={() => goToTime(page, at)}>
     Its last moment, {formatTime(at, page.nodeTime.value)}
   </button>
@@ -196,14 +196,14 @@ function NoSelection({ page }: { readonly page: Page }) {
     <section class="head" aria-label="Answer">
       <div class="what">
         <div class="crumb">{isNamed ? escapeTexts(steps).join(' / ') : node.name}</div>
-        <h1 class="answer">{isNamed ? <NotThere page={page} /> : <b>No pods.</b>}</h1>
+        <h1 class="answer">{isNamed ? <UnknownLocation page={page} /> : <b>No pods.</b>}</h1>
         {!isNamed && <Sources sources={node.sources} />}
       </div>
     </section>
   );
 }
 
-const NotThere = ({ page }: { readonly page: Page }) => (
+const UnknownLocation = ({ page }: { readonly page: Page }) => (
   <>
     <b>There is no such actor</b>{' '}
     {page.past.value ? `at ${formatTime(page.past.value.at, page.nodeTime.value)}` : 'now'}

@@ -5,7 +5,7 @@ import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface LabelProps extends Pick<StoryPanel, 'page'> {
-  readonly placed: PositionedLane;
+  readonly positionedLane: PositionedLane;
   readonly width: number;
   /** Position at which the bars start. A longer label is truncated. */
   readonly left: number;
@@ -13,8 +13,8 @@ interface LabelProps extends Pick<StoryPanel, 'page'> {
 }
 
 /** The label of a lane. Clicking the label of an actor selects it. */
-export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
-  const { lane, y, top, height, isSelected } = placed;
+export function LaneLabel({ page, positionedLane, width, left, onSelect }: LabelProps) {
+  const { lane, y, top, height, isSelected } = positionedLane;
   const [path] = lane.actors;
   const actor = path === undefined ? undefined : page.world.value.actors.get(path);
   const lastTag = lane.bars.at(-1)?.tag;
@@ -54,6 +54,6 @@ export function LaneLabel({ page, placed, width, left, onSelect }: LabelProps) {
 const CHARACTER_WIDTH = 6.6;
 
 export function truncate(label: string, maxWidth: number): string {
-  const most = Math.max(1, Math.floor(maxWidth / CHARACTER_WIDTH));
-  return label.length > most ? `${label.slice(0, most - 1)}…` : label;
+  const maxLetters = Math.max(1, Math.floor(maxWidth / CHARACTER_WIDTH));
+  return label.length > maxLetters ? `${label.slice(0, maxLetters - 1)}…` : label;
 }

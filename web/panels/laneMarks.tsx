@@ -16,16 +16,16 @@ import { formatDuration } from '../model/story/storyWords.ts';
 import type { StoryPanel } from './storyPanel.ts';
 
 interface MarksProps extends StoryPanel {
-  readonly placed: readonly PositionedLane[];
+  readonly positionedLanes: readonly PositionedLane[];
   readonly scale: Scale;
 }
 
 export function LaneMarks(props: MarksProps) {
-  const { placed } = props;
+  const { positionedLanes } = props;
   return (
     <>
       <Links {...props} />
-      {placed.map((each) => (
+      {positionedLanes.map((each) => (
         <g key={each.lane.id}>
           {each.lane.kind !== 'probe' && <Bars {...props} placedLane={each} />}
           <DeadlineBar {...props} placedLane={each} />
@@ -57,11 +57,11 @@ function highlightHandlers({ storyState }: StoryPanel, marks: readonly Mark[]) {
 const tagClass = (tag: string | undefined): string => `t-${tag ?? 'none'}`;
 
 function Bars({ placedLane: { lane, y, barHeight }, scale }: LaneProps) {
-  const placed = positionBars(lane.bars, scale);
+  const positionedBars = positionBars(lane.bars, scale);
   return (
     <>
-      {placed.map((bar, index) => {
-        const isLast = index === placed.length - 1 && bar.to >= (lane.bars.at(-1)?.to ?? 0);
+      {positionedBars.map((bar, index) => {
+        const isLast = index === positionedBars.length - 1 && bar.to >= (lane.bars.at(-1)?.to ?? 0);
         const until = isLast && lane.until !== undefined && lane.until > bar.to ? lane.until : undefined;
         return <Bar key={`${bar.from} ${bar.state}`} bar={bar} y={y} barHeight={barHeight} until={until} />;
       })}
@@ -180,11 +180,13 @@ function FailedRuns({ placedLane: { lane, y, barHeight }, scale, ...panel }: Lan
 }
 
 /** Thin lines that connect the source of an input with the lane of its recipient. */
-function Links({ placed, scale, view }: MarksProps) {
-  const subject = placed.find(({ isSelected, lane }) => isSelected && lane.kind === 'actor' && lane.label !== 'pod');
-  const runtime = placed.find(({ lane }) => lane.kind === 'runtime');
-  const source = placed.find(({ lane }) => lane.kind === 'source');
-  const pod = placed.find(({ lane }) => lane.label === 'pod');
+function Links({ positionedLanes, scale, view }: MarksProps) {
+  const subject = positionedLanes.find(
+    ({ isSelected, lane }) => isSelected && lane.kind === 'actor' && lane.label !== 'pod',
+  );
+  const runtime = positionedLanes.find(({ lane }) => lane.kind === 'runtime');
+  const source = positionedLanes.find(({ lane }) => lane.kind === 'source');
+  const pod = positionedLanes.find(({ lane }) => lane.label === 'pod');
   return (
     <>
       {subject && runtime && runtime.y > subject.y && (

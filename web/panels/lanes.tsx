@@ -21,12 +21,12 @@ export function Lanes(panel: StoryPanel) {
           <Scale page={page} />
         </span>
       </div>
-      <Drawn {...panel} />
+      <LanesDiagram {...panel} />
     </section>
   );
 }
 
-function Drawn(panel: StoryPanel) {
+function LanesDiagram(panel: StoryPanel) {
   const { page, storyState } = panel;
   const { value: trouble } = storyState.error;
   if (trouble !== undefined) return <NoStory {...panel} cause={trouble} />;

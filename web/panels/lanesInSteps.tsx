@@ -28,7 +28,7 @@ export function LanesInSteps(panel: StoryPanel) {
   );
 }
 
-interface Placed extends StoryPanel {
+interface DiagramLayout extends StoryPanel {
   readonly sequence: Sequence;
   readonly xOf: (column: number) => number;
   readonly yOf: (party: string) => number;
@@ -51,7 +51,7 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
   const yById = new Map(participants.map(({ id }, index) => [id, y(index)]));
   const all = Math.max(width, LEFT + columns.length * pitch + RIGHT_MARGIN);
   const bottom = Math.max(height - FOOT_HEIGHT, y(participants.length - 1) + 14);
-  const placed: Placed = {
+  const layout: DiagramLayout = {
     ...panel,
     sequence,
     bottom,
@@ -67,37 +67,37 @@ function Diagram({ width, height, sequence, ...panel }: Sized) {
         role="img"
         aria-label={`Sequence of ${columns.length} arrows, as listed beside`}
       >
-        <Parties {...placed} width={all} />
-        <States {...placed} />
+        <Participants {...layout} width={all} />
+        <States {...layout} />
         {columns.map((column, index) => (
           <Arrow
             key={column.row?.key ?? `ask ${columns[index - 1]?.row?.key} ${index}`}
-            {...placed}
+            {...layout}
             column={column}
             index={index}
           />
         ))}
-        <Offsets {...placed} />
-        <Gaps {...placed} />
-        <CurrentState {...placed} />
+        <Offsets {...layout} />
+        <Gaps {...layout} />
+        <CurrentState {...layout} />
       </svg>
     </div>
   );
 }
 
-function Parties({ sequence, yOf, width, page }: Placed & { readonly width: number }) {
+function Participants({ sequence, yOf, width, page }: DiagramLayout & { readonly width: number }) {
   return (
     <>
       {sequence.participants.map(({ id, label, actor }, index) => {
         const isSubject = index === sequence.subjectIndex;
-        const shown = actor === undefined ? undefined : page.world.value.actors.get(actor);
+        const participantActor = actor === undefined ? undefined : page.world.value.actors.get(actor);
         const y = yOf(id);
         return (
           <g key={id}>
             {isSubject && <rect class="lane-back" x="0" y={y - 16} width={width} height="32" />}
             {isSubject && <rect class="lane-edge" x="0" y={y - 16} width="2" height="32" />}
             <line class="g" x1="140" x2={width - 18} y1={y} y2={y} />
-            {shown && <CategoryIcon category={categoryOf(shown)} x={20} y={y - 6} />}
+            {participantActor && <CategoryIcon category={categoryOf(participantActor)} x={20} y={y - 6} />}
             <svg x="40" y={y - 10} width={LABEL_WIDTH} height="20">
               <text
                 class={isSubject ? 'name is-selected' : actor === undefined ? 'name is-third' : 'name'}
@@ -114,7 +114,7 @@ function Parties({ sequence, yOf, width, page }: Placed & { readonly width: numb
   );
 }
 
-function States({ sequence, xOf, yOf }: Placed) {
+function States({ sequence, xOf, yOf }: DiagramLayout) {
   const { participants, subjectIndex, bars } = sequence;
   const y = yOf(participants[subjectIndex]?.id ?? '');
   return (
@@ -141,7 +141,7 @@ function States({ sequence, xOf, yOf }: Placed) {
 /** Half the height of the subject's bars. Arrows end at the edges of the bars. */
 const HALF_BAR_HEIGHT = 9;
 
-interface ArrowProps extends Placed {
+interface ArrowProps extends DiagramLayout {
   readonly column: Column;
   readonly index: number;
 }
@@ -150,13 +150,13 @@ function Arrow({ column, index, sequence, xOf, yOf, storyState }: ArrowProps) {
   const x = xOf(index);
   const subject = sequence.participants[sequence.subjectIndex]?.id;
   const [start, end] = [yOf(column.from), yOf(column.to)];
-  const down = end >= start ? 1 : -1;
-  const y1 = column.from === subject ? start + down * HALF_BAR_HEIGHT : start;
-  const y2 = column.to === subject ? end - down * HALF_BAR_HEIGHT : end;
+  const direction = end >= start ? 1 : -1;
+  const y1 = column.from === subject ? start + direction * HALF_BAR_HEIGHT : start;
+  const y2 = column.to === subject ? end - direction * HALF_BAR_HEIGHT : end;
   const { row } = column;
-  const isAsk = column.kind === 'ask';
+  const isCall = column.kind === 'ask';
   const isPointed = row !== undefined && storyState.highlight.value?.row === row.key;
-  const name = `arrow ${isAsk ? 'ask' : column.isFailure ? 'bad' : 'plain'}${isPointed ? ' is-pointed' : ''}`;
+  const name = `arrow ${isCall ? 'ask' : column.isFailure ? 'bad' : 'plain'}${isPointed ? ' is-pointed' : ''}`;
   return (
     <g
       class={name}
@@ -167,8 +167,8 @@ function Arrow({ column, index, sequence, xOf, yOf, storyState }: ArrowProps) {
         storyState.highlight.value = undefined;
       }}
     >
-      <line x1={x} x2={x} y1={y1} y2={y2 - down * 6} />
-      <path d={`M${x - 4} ${y2 - down * 7}h8L${x} ${y2}z`} />
+      <line x1={x} x2={x} y1={y1} y2={y2 - direction * 6} />
+      <path d={`M${x - 4} ${y2 - direction * 7}h8L${x} ${y2}z`} />
       <circle class="end" cx={x} cy={y1} r="2.2" />
       {column.rowNumber !== undefined && <NumberBadge x={x} y={middleOf(y1, y2, column)} number={column.rowNumber} />}
       {row && <title>{`${row.source} ${row.text} ${row.note ?? ''}`.trim()}</title>}
@@ -189,12 +189,12 @@ const NumberBadge = ({ x, y, number }: { readonly x: number; readonly y: number;
 );
 
 /** The time of each arrow since the first one, if there is room for it. */
-function Offsets({ sequence, xOf }: Placed) {
-  let free = 0;
+function Offsets({ sequence, xOf }: DiagramLayout) {
+  let nextFreeX = 0;
   const labels = sequence.columns.flatMap(({ label }, index) => {
     const x = xOf(index);
-    if (label === undefined || x - (label.length * CHARACTER_WIDTH) / 2 < free) return [];
-    free = x + (label.length * CHARACTER_WIDTH) / 2 + 4;
+    if (label === undefined || x - (label.length * CHARACTER_WIDTH) / 2 < nextFreeX) return [];
+    nextFreeX = x + (label.length * CHARACTER_WIDTH) / 2 + 4;
     return [{ x, label }];
   });
   return (
@@ -211,16 +211,16 @@ function Offsets({ sequence, xOf }: Placed) {
 /** Approximate width of a character in a label. */
 const CHARACTER_WIDTH = 5.6;
 
-function Gaps({ sequence, xOf, bottom }: Placed) {
-  let free = 0;
+function Gaps({ sequence, xOf, bottom }: DiagramLayout) {
+  let nextFreeX = 0;
   return (
     <>
       {sequence.gaps.map(({ from, to, text }) => {
         const [x, end] = [xOf(from) + 4, xOf(to) - 4];
         const middle = (x + end) / 2;
-        const half = (text.length * CHARACTER_WIDTH) / 2;
-        const isFree = middle - half > free;
-        if (isFree) free = middle + half + 4;
+        const halfWidth = (text.length * CHARACTER_WIDTH) / 2;
+        const isFree = middle - halfWidth > nextFreeX;
+        if (isFree) nextFreeX = middle + halfWidth + 4;
         return (
           <g key={from}>
             <path class="gap" d={`M${x} ${bottom + 5}V${bottom + 1}H${end}V${bottom + 5}`} />
@@ -238,10 +238,10 @@ function Gaps({ sequence, xOf, bottom }: Placed) {
 }
 
 /** Marks the current time, at which the last state is still active. */
-function CurrentState({ sequence, xOf, bottom, page }: Placed) {
+function CurrentState({ sequence, xOf, bottom, page }: DiagramLayout) {
   const last = sequence.gaps.at(-1);
-  const goesOn = last?.to === sequence.columns.length;
-  if (!goesOn || page.past.value) return null;
+  const isStillActive = last?.to === sequence.columns.length;
+  if (!isStillActive || page.past.value) return null;
   const x = xOf(sequence.columns.length);
   return (
     <g class="now">

@@ -61,13 +61,13 @@ function Timeline({ width, height, ...panel }: Sized) {
             <LaneLabel
               key={each.lane.id}
               {...panel}
-              placed={each}
+              positionedLane={each}
               width={width}
               left={scale.left}
               onSelect={(path) => select(page, path)}
             />
           ))}
-          <LaneMarks {...panel} placed={placed} scale={scale} />
+          <LaneMarks {...panel} positionedLanes={placed} scale={scale} />
           <LaterDimming from={toX(scale, now)} edge={edge} width={width} height={bottom} />
         </svg>
       </div>
@@ -77,10 +77,10 @@ function Timeline({ width, height, ...panel }: Sized) {
   );
 }
 
-interface AfterProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
+interface DimmingProps extends Record<'from' | 'edge' | 'width' | 'height', number> {}
 
 /** Dims the part of the lanes after the displayed time. */
-const LaterDimming = ({ from, edge, width, height }: AfterProps) =>
+const LaterDimming = ({ from, edge, width, height }: DimmingProps) =>
   from < edge ? <rect class="after" x={from} y="0" width={Math.max(0, width - from)} height={height} /> : null;
 
 /**
@@ -88,13 +88,13 @@ const LaterDimming = ({ from, edge, width, height }: AfterProps) =>
  * wheel zooms it.
  */
 function pointerHandlers({ page, storyState }: StoryPanel, scale: Scale) {
-  const placeOf = ({ clientX, currentTarget }: MouseEvent) =>
+  const pointerX = ({ clientX, currentTarget }: MouseEvent) =>
     clientX - (currentTarget instanceof Element ? currentTarget.getBoundingClientRect().left : 0);
-  const momentAt = (event: MouseEvent) => timeAt(scale, placeOf(event));
+  const pointerTime = (event: MouseEvent) => timeAt(scale, pointerX(event));
   return {
     onClick: (event: MouseEvent) => {
-      if (placeOf(event) < scale.left || event.defaultPrevented) return;
-      const at = momentAt(event);
+      if (pointerX(event) < scale.left || event.defaultPrevented) return;
+      const at = pointerTime(event);
       if (page.mode !== 'live' || at < page.live.peek().at) goToTime(page, Math.round(at));
     },
     onWheel: (event: WheelEvent) => {
@@ -105,7 +105,7 @@ function pointerHandlers({ page, storyState }: StoryPanel, scale: Scale) {
           storyState.rangeChoice.peek(),
           window,
           event.deltaY > 0 ? 1.25 : 0.8,
-          momentAt(event),
+          pointerTime(event),
         );
       else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         const perPixel = (scale.to - scale.from) / (scale.right - scale.left);

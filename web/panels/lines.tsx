@@ -28,7 +28,7 @@ export function Lines(panel: StoryPanel) {
       <Title {...panel} visibleBurst={visibleBurst} />
       <UnsaidNote {...panel} />
       {storyState.error.value !== undefined && <NoStory {...panel} cause={storyState.error.value} />}
-      {visibleBurst ? <List {...panel} visibleBurst={visibleBurst} /> : <Nothing {...panel} />}
+      {visibleBurst ? <List {...panel} visibleBurst={visibleBurst} /> : <EmptyList {...panel} />}
     </section>
   );
 }
@@ -45,8 +45,8 @@ function Title({ storyState, view, visibleBurst }: StoryPanel & { readonly visib
       <h2>{visibleBurst?.burst.title ?? 'Story'}</h2>
       {visibleBurst && <span class="dim">from {formatFineClock(visibleBurst.burst.from)}</span>}
       <span class="r">
-        <BurstButton label="Earlier" glyph="earlier" to={visibleBurst?.previousBurst} onTurn={goToBurst} />
-        <BurstButton label="Later" glyph="later" to={visibleBurst?.nextBurst} onTurn={goToBurst} />
+        <BurstButton label="Earlier" glyph="earlier" to={visibleBurst?.previousBurst} onSelectBurst={goToBurst} />
+        <BurstButton label="Later" glyph="later" to={visibleBurst?.nextBurst} onSelectBurst={goToBurst} />
       </span>
     </div>
   );
@@ -56,15 +56,22 @@ interface BurstButtonProps {
   readonly label: string;
   readonly glyph: 'earlier' | 'later';
   readonly to: VisibleBurst['previousBurst'] | undefined;
-  readonly onTurn: (to: VisibleBurst['previousBurst'] | undefined) => void;
+  readonly onSelectBurst: (to: VisibleBurst['previousBurst'] | undefined) => void;
 }
 
-function BurstButton({ label, glyph, to, onTurn }: BurstButtonProps) {
+function BurstButton({ label, glyph, to, onSelectBurst }: BurstButtonProps) {
   const title = to
     ? `${label}: ${to.title} from ${formatFineClock(to.from)}`
     : `Nothing ${label.toLowerCase()} is at hand`;
   return (
-    <button type="button" class="mini" aria-label={label} title={title} disabled={!to} onClick={() => onTurn(to)}>
+    <button
+      type="button"
+      class="mini"
+      aria-label={label}
+      title={title}
+      disabled={!to}
+      onClick={() => onSelectBurst(to)}
+    >
       <Glyph of={glyph} />
     </button>
   );
@@ -83,7 +90,7 @@ function UnsaidNote({ storyState }: StoryPanel) {
   );
 }
 
-function Nothing({ page, storyState }: StoryPanel) {
+function EmptyList({ page, storyState }: StoryPanel) {
   if (storyState.error.value !== undefined) return null;
   const selected = page.selectedPath.value;
   if (storyState.loaded.value === undefined || selected === undefined) return <p class="no-story dim">…</p>;
@@ -95,12 +102,12 @@ const MAX_ROWS = 300;
 
 function List(panel: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
   const { rows } = panel.visibleBurst;
-  const isTouched = useSignal(false);
+  const isInteracting = useSignal(false);
   const more = useSignal(0);
-  const listRef = useAutoScroll(panel, isTouched);
+  const listRef = useAutoScroll(panel, isInteracting);
   const first = Math.max(0, rows.length - MAX_ROWS - more.value);
-  const setTouched = (isOn: boolean) => () => {
-    isTouched.value = isOn;
+  const setInteracting = (isOn: boolean) => () => {
+    isInteracting.value = isOn;
   };
   const onMore = () => {
     more.value += MAX_ROWS;
@@ -109,8 +116,8 @@ function List(panel: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
     <ol
       ref={listRef}
       class="story"
-      onPointerEnter={setTouched(true)}
-      onPointerLeave={setTouched(false)}
+      onPointerEnter={setInteracting(true)}
+      onPointerLeave={setInteracting(false)}
       onKeyDown={moveFocus}
     >
       {first > 0 && (
@@ -131,14 +138,14 @@ function List(panel: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
 /** Scrolls to the end of the list or, in the past, to the row of the displayed time. */
 function useAutoScroll(
   { page, visibleBurst }: StoryPanel & { readonly visibleBurst: VisibleBurst },
-  isTouched: Signal<boolean>,
+  isInteracting: Signal<boolean>,
 ) {
   const listRef = useRef<HTMLOListElement>(null);
   const isAtEnd = page.past.value === undefined && visibleBurst.nextBurst === undefined;
   useLayoutEffect(() => {
     const { current } = listRef;
     // Do not scroll while the user interacts with the list.
-    if (!current || isTouched.peek() || current.contains(document.activeElement)) return;
+    if (!current || isInteracting.peek() || current.contains(document.activeElement)) return;
     if (isAtEnd) current.scrollTo({ top: current.scrollHeight });
     else current.querySelector('.now')?.scrollIntoView({ block: 'nearest' });
   }, [visibleBurst.rows.length, visibleBurst.currentIndex, visibleBurst.burst.from]);
@@ -147,10 +154,10 @@ function useAutoScroll(
 
 /** The arrow keys move the focus between rows. */
 function moveFocus(event: KeyboardEvent): void {
-  const isDown = event.key === 'ArrowDown';
-  if (!isDown && event.key !== 'ArrowUp') return;
+  const movesDown = event.key === 'ArrowDown';
+  if (!movesDown && event.key !== 'ArrowUp') return;
   const line = event.target instanceof Element ? event.target.closest('li') : null;
-  const next = isDown ? line?.nextElementSibling : line?.previousElementSibling;
+  const next = movesDown ? line?.nextElementSibling : line?.previousElementSibling;
   const button = next?.querySelector('button');
   if (!button) return;
   button.focus();
@@ -166,11 +173,11 @@ interface LineProps extends StoryPanel {
 
 function Line({ row, number, visibleBurst, storyState, page }: LineProps) {
   const isOpen = storyState.expandedRow.value === row.key;
-  const isNow = number - 1 === visibleBurst.currentIndex;
+  const isCurrent = number - 1 === visibleBurst.currentIndex;
   const isLater = number > visibleBurst.laterIndex;
   const names = [
     row.isFailure && 'bad',
-    isNow && `now t-${row.state?.tag ?? 'none'}`,
+    isCurrent && `now t-${row.state?.tag ?? 'none'}`,
     isLater && 'later',
     storyState.highlight.value?.row === row.key && 'is-pointed',
   ];
@@ -178,7 +185,7 @@ function Line({ row, number, visibleBurst, storyState, page }: LineProps) {
     storyState.highlight.value = isOn ? highlightOf(row) : undefined;
   };
   return (
-    <li class={names.filter(Boolean).join(' ')} aria-current={isNow ? 'step' : undefined}>
+    <li class={names.filter(Boolean).join(' ')} aria-current={isCurrent ? 'step' : undefined}>
       <button
         type="button"
         aria-expanded={isOpen}
@@ -198,14 +205,14 @@ function Line({ row, number, visibleBurst, storyState, page }: LineProps) {
         <span class="w" title={row.note}>
           {row.text} {row.note !== undefined && <em>{row.note}</em>}
         </span>
-        <StateOf row={row} />
+        <StateText row={row} />
       </button>
       {isOpen && <LineDetail row={row} onSelect={(path) => select(page, path)} client={page.client} />}
     </li>
   );
 }
 
-function StateOf({ row: { state } }: { readonly row: Row }) {
+function StateText({ row: { state } }: { readonly row: Row }) {
   const category = state?.tag === undefined ? undefined : findCategory([state.tag]);
   return (
     <span class="s">
@@ -218,7 +225,7 @@ function StateOf({ row: { state } }: { readonly row: Row }) {
 /** The time since the last step. */
 function TimeSinceLastStep({ visibleBurst, page }: StoryPanel & { readonly visibleBurst: VisibleBurst }) {
   if (visibleBurst.nextBurst || page.past.value) return null;
-  const quiet = page.now.value - visibleBurst.burst.to;
-  if (quiet < 5_000) return null;
-  return <li class="since dim">nothing more for {humanDuration(quiet)}</li>;
+  const quietMs = page.now.value - visibleBurst.burst.to;
+  if (quietMs < 5_000) return null;
+  return <li class="since dim">nothing more for {humanDuration(quietMs)}</li>;
 }

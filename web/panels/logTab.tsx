@@ -37,11 +37,11 @@ function Lines({ reading, log }: Pick<Panel, 'reading'> & { readonly log: ShownL
   const { search, isFollowed } = reading.logTab;
   const box = useRef<HTMLDivElement>(null);
   const lines = matchingLines(log.lines, search.value);
-  const follows = isFollowed.value;
+  const isFollowing = isFollowed.value;
   // Scroll to the last line after each response while the log is followed.
   useLayoutEffect(() => {
-    if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [log, follows, search.value]);
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [log, isFollowing, search.value]);
   const onScroll = () => {
     const { current } = box;
     if (current) isFollowed.value = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_END_PX;
@@ -62,12 +62,12 @@ function Lines({ reading, log }: Pick<Panel, 'reading'> & { readonly log: ShownL
         <button
           type="button"
           class="btn"
-          aria-pressed={follows}
+          aria-pressed={isFollowing}
           onClick={() => {
-            isFollowed.value = !follows;
+            isFollowed.value = !isFollowing;
           }}
         >
-          {follows ? 'Following' : 'Follow'}
+          {isFollowing ? 'Following' : 'Follow'}
         </button>
       </div>
       <p class="dim">{logSummary(log, lines.length, search.value)}</p>

@@ -23,19 +23,19 @@ export function MiniLane(panel: StoryPanel) {
           {formatMinutes(from)} to {formatMinutes(to)}
         </span>
       </h3>
-      <div ref={box}>{size && size.width > 0 && <Drawn {...panel} width={size.width} lane={lane} />}</div>
+      <div ref={box}>{size && size.width > 0 && <MiniLaneDrawing {...panel} width={size.width} lane={lane} />}</div>
     </div>
   );
 }
 
-interface DrawnProps extends StoryPanel {
+interface MiniLaneProps extends StoryPanel {
   readonly width: number;
   readonly lane: ReturnType<typeof findLane>;
 }
 
 const findLane = ({ view }: StoryPanel) => view.lanes.value.find(({ actors }) => actors.includes(view.subject.value));
 
-function Drawn({ page, storyState, view, lane, width }: DrawnProps) {
+function MiniLaneDrawing({ page, storyState, view, lane, width }: MiniLaneProps) {
   const scale: Scale = { ...storyState.range.value, left: 0, right: width };
   const now = toX(scale, page.now.value);
   const edge = toX(scale, view.latestTime.value);

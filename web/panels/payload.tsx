@@ -19,10 +19,10 @@ export function Payload({ input: { actor, source, at }, client }: PayloadProps) 
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
-    const take = (answer: PayloadState) => isWanted && setAsked(answer);
+    const updatePayload = (answer: PayloadState) => isWanted && setAsked(answer);
     client.entry(actor, source, at).then(
-      (payload) => take({ payload }),
-      (error: unknown) => take({ trouble: error instanceof Error ? error.message : String(error) }),
+      (payload) => updatePayload({ payload }),
+      (error: unknown) => updatePayload({ trouble: error instanceof Error ? error.message : String(error) }),
     );
     return () => {
       isWanted = false;

@@ -25,7 +25,7 @@ export function Rail(panel: StoryPanel) {
   return (
     <section class={isPast ? 'rail is-past' : 'rail'} aria-label="Time">
       <div class="trans">
-        <Buttons {...panel} />
+        <TimeButtons {...panel} />
         <Clock {...panel} isTyping={isTyping} />
       </div>
       <Track {...panel} />
@@ -38,7 +38,7 @@ export function Rail(panel: StoryPanel) {
   );
 }
 
-function Buttons(panel: StoryPanel) {
+function TimeButtons(panel: StoryPanel) {
   const { page, storyState, player } = panel;
   const name = nameOf(page.selectedPath.value ?? '');
   const step = (by: 'event' | 'change', isForward: boolean) => () => {
@@ -49,7 +49,7 @@ function Buttons(panel: StoryPanel) {
     <>
       <Tool label={`Previous change of ${name}`} hint="[" glyph="firstBack" onClick={step('change', false)} />
       <Tool label="One event back" hint="," glyph="earlier" onClick={step('event', false)} />
-      <HoldOrPlay {...panel} />
+      <FreezeOrPlayButton {...panel} />
       <Tool label="One event on" hint="." glyph="later" onClick={step('event', true)} />
       <Tool label={`Next change of ${name}`} hint="]" glyph="lastOn" onClick={step('change', true)} />
       {(page.past.value || player.speed.value) && (
@@ -61,12 +61,12 @@ function Buttons(panel: StoryPanel) {
   );
 }
 
-function HoldOrPlay({ page, player }: StoryPanel) {
+function FreezeOrPlayButton({ page, player }: StoryPanel) {
   const isPlaying = player.speed.value !== undefined;
-  const isStill = page.past.value !== undefined || page.frozen.value !== undefined;
-  const isHeld = page.frozen.value !== undefined && page.past.value === undefined;
-  const label = isPlaying ? 'Stop' : isHeld ? 'Let it go on' : isStill ? 'Play' : 'Hold the picture';
-  const isPlay = isStill && !isPlaying;
+  const isStopped = page.past.value !== undefined || page.frozen.value !== undefined;
+  const isFrozen = page.frozen.value !== undefined && page.past.value === undefined;
+  const label = isPlaying ? 'Stop' : isFrozen ? 'Let it go on' : isStopped ? 'Play' : 'Hold the picture';
+  const isPlay = isStopped && !isPlaying;
   return (
     <Tool label={label} hint="Space" glyph={isPlay ? 'play' : 'pause'} onClick={() => togglePlayback(page, player)} />
   );
@@ -87,8 +87,8 @@ const Tool = ({ label, hint, glyph, onClick }: ToolProps) => (
 
 function LiveButton({ page, player, isPast }: StoryPanel & { readonly isPast: boolean }) {
   const isLost = page.connection.value.kind === 'lost';
-  const isHeld = page.frozen.value !== undefined;
-  if (!isPast && !isHeld)
+  const isFrozen = page.frozen.value !== undefined;
+  if (!isPast && !isFrozen)
     return (
       <button
         type="button"

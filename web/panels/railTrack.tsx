@@ -18,12 +18,16 @@ export function Track(panel: StoryPanel) {
   const railModel = rail && railView(rail, to, storyState.range.value);
   return (
     <div class="track" ref={box}>
-      {railModel && size ? <Scene {...panel} railModel={railModel} width={size.width} /> : <Without page={page} />}
+      {railModel && size ? (
+        <Scene {...panel} railModel={railModel} width={size.width} />
+      ) : (
+        <NoRecordingNote page={page} />
+      )}
     </div>
   );
 }
 
-const Without = ({ page }: Pick<StoryPanel, 'page'>) =>
+const NoRecordingNote = ({ page }: Pick<StoryPanel, 'page'>) =>
   page.recordedRange.value ? null : <p class="none">Nothing is recorded: there is no past to go back to.</p>;
 
 interface SceneProps extends StoryPanel {
@@ -137,7 +141,7 @@ const LIVE_PX = 6;
 
 /** Handles dragging. A drag only affects the part of the rail on which it started. */
 function usePointer({ page, storyState, player, railModel, width }: SceneProps) {
-  const grip = useRef<DragStart | undefined>(undefined);
+  const dragStart = useRef<DragStart | undefined>(undefined);
   const scale = { from: railModel.from, to: railModel.to, left: 0, right: width };
   const goAt = (x: number, isMoving: boolean) =>
     goToRailTime(
@@ -152,25 +156,25 @@ function usePointer({ page, storyState, player, railModel, width }: SceneProps) 
     const range = storyState.range.peek();
     const edges = { left: toX(scale, range.from), right: toX(scale, range.to) };
     const target = dragTargetAt(x, edges, { isShifted: event.shiftKey, isUpper: y < UPPER_HEIGHT });
-    grip.current = { target, at: timeAt(scale, x), range };
+    dragStart.current = { target, at: timeAt(scale, x), range };
     event.currentTarget.setPointerCapture(event.pointerId);
     player.stop();
     if (target === 'head') goAt(x, true);
   };
   const onPointerMove = (event: PointerEvent) => {
-    const { current } = grip;
+    const { current } = dragStart;
     if (!current) return;
     const { x } = positionIn(event);
-    const choice = draggedRange(current, timeAt(scale, x), railModel);
-    if (choice) storyState.rangeChoice.value = choice;
+    const newRange = draggedRange(current, timeAt(scale, x), railModel);
+    if (newRange) storyState.rangeChoice.value = newRange;
     else goAt(x, true);
   };
   const onPointerUp = (event: PointerEvent) => {
-    if (grip.current?.target === 'head') goAt(positionIn(event).x, false);
-    grip.current = undefined;
+    if (dragStart.current?.target === 'head') goAt(positionIn(event).x, false);
+    dragStart.current = undefined;
   };
   const onPointerCancel = () => {
-    grip.current = undefined;
+    dragStart.current = undefined;
     const { at } = page.location.peek();
     if (page.isDragging.peek() && at !== undefined) goToTime(page, at);
     page.isDragging.value = false;

@@ -19,10 +19,10 @@ interface RowProps {
 
 /** Returns the CSS classes. Unhealthy rows are colored, and rows of actors that no longer exist are dimmed. */
 function classesOf({ row: { row, isDeleted }, texts, isSelected, isCursor }: RowProps): string {
-  const isHot = ['broken', 'retrying', 'failed'].includes(texts.category);
+  const isUnhealthy = ['broken', 'retrying', 'failed'].includes(texts.category);
   return [
     `row d${Math.min(row.depth, 4)}`,
-    texts.isHealthy ? 'calm' : isHot ? `hot ${colorClass(texts.category)}` : '',
+    texts.isHealthy ? 'calm' : isUnhealthy ? `hot ${colorClass(texts.category)}` : '',
     isSelected ? 'sel' : '',
     isCursor ? 'cur' : '',
     isDeleted ? 'gone' : '',

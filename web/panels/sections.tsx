@@ -11,7 +11,7 @@ import { attemptTable } from '../model/tried.ts';
 import { Loading } from './loading.tsx';
 import { TextParts } from './objectText.tsx';
 
-interface OfDetail {
+interface DetailProps {
   readonly detail: LoadedDetail;
 }
 
@@ -32,7 +32,7 @@ const Section = ({ title, note, children }: SectionProps) => (
 );
 
 /** The problems of the manifest. */
-export const Problems = ({ detail: { problems } }: OfDetail) =>
+export const Problems = ({ detail: { problems } }: DetailProps) =>
   problems.length === 0 ? null : (
     <Section title="Its manifest">
       {problems.map((problem) => (
@@ -43,7 +43,7 @@ export const Problems = ({ detail: { problems } }: OfDetail) =>
     </Section>
   );
 
-interface OfActor extends OfDetail {
+interface ActorDetailProps extends DetailProps {
   readonly actor: ShownActor | undefined;
 }
 
@@ -65,7 +65,7 @@ export function Facts({ actor }: { readonly actor: ShownActor }) {
 /**
  * The completed runs of a container, the latest first. They are read from the recording and arrive after the answer.
  */
-export function Tried({ detail: { tried }, actor }: OfActor) {
+export function Attempts({ detail: { tried }, actor }: ActorDetailProps) {
   if (tried === undefined) {
     if (actor?.lastRun === undefined) return null;
     return (
@@ -133,7 +133,7 @@ function Run({
 }
 
 /** The possible transitions and their times. */
-export function Next({ detail, actor }: OfActor) {
+export function Next({ detail, actor }: ActorDetailProps) {
   const lines = nextLines(detail, actor);
   if (lines.length === 0) return null;
   return (
@@ -155,7 +155,7 @@ export function Next({ detail, actor }: OfActor) {
 /** Number of log lines that fit beside the other sections. */
 const MAX_LOG_LINES = 4;
 
-export function Log({ detail: { log } }: OfDetail) {
+export function Log({ detail: { log } }: DetailProps) {
   if (!log || log.lines.length === 0) return null;
   return (
     <Section title="Last lines of its log">
@@ -173,7 +173,7 @@ export function Log({ detail: { log } }: OfDetail) {
 const FEW_EVENTS = 4;
 
 /** The Kubernetes events of the pod. */
-export function Events({ detail: { events }, isWhole = false }: OfDetail & { readonly isWhole?: boolean }) {
+export function Events({ detail: { events }, isWhole = false }: DetailProps & { readonly isWhole?: boolean }) {
   if (events === undefined) return isWhole ? <Loading /> : null;
   if (events.length === 0) return isWhole ? <p class="sec dim">No events within the last hour.</p> : null;
   const latest = events.toSorted((a, b) => b.at - a.at);

@@ -4,7 +4,7 @@ import type { Subject } from '../model/headline.ts';
 import { ErrorMessage } from './errorMessage.tsx';
 import { Loading } from './loading.tsx';
 import type { Panel } from './panel.ts';
-import { Events, Facts, Log, Next, Problems, Tried } from './sections.tsx';
+import { Attempts, Events, Facts, Log, Next, Problems } from './sections.tsx';
 
 interface DetailsProps extends Panel {
   readonly subject: Subject;
@@ -47,7 +47,7 @@ function DetailSections({ detail, subject, tab }: DetailSectionsProps) {
     <>
       <Problems detail={detail} />
       <Facts actor={subject.actor} />
-      <Tried detail={detail} actor={subject.actor} />
+      <Attempts detail={detail} actor={subject.actor} />
       <Next detail={detail} actor={subject.isDeleted ? undefined : subject.actor} />
       <Log detail={detail} />
       <Events detail={detail} />

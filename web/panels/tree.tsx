@@ -107,12 +107,12 @@ function scrollIntoView(
   else if (bottom > view.top + view.height) box.scrollTop = bottom - view.height;
 }
 
-interface InSightProps extends Panel {
+interface VisibleRowsProps extends Panel {
   readonly rows: readonly TreeRow[];
   readonly view: ScrollView;
 }
 
-function VisibleRows({ page, tree, reading, rows, view }: InSightProps) {
+function VisibleRows({ page, tree, reading, rows, view }: VisibleRowsProps) {
   const height = rowHeight.value;
   const { from, to } = rowsInView(rows.length, { ...view, row: height });
   const positions = siblingPositions(rows);

@@ -88,10 +88,10 @@ function panelKeys({ reading }: Panel): KeyAction[] {
     ['4', 'why', '.why'],
   ] as const;
   const run: KeyAction['run'] = ({ key }) => {
-    const found = targets.find(([each]) => each === key);
-    if (!found) return;
-    if (found[1] === 'why') reading.isDrawerOpen.value = true;
-    focusOn(reading, found[1], found[2]);
+    const focusTarget = targets.find(([each]) => each === key);
+    if (!focusTarget) return;
+    if (focusTarget[1] === 'why') reading.isDrawerOpen.value = true;
+    focusOn(reading, focusTarget[1], focusTarget[2]);
   };
   return [
     { keys: targets.map(([key]) => key), group: 'Page', description: 'Go to the tree, the chart, the story, Why', run },
@@ -103,20 +103,20 @@ function pageKeys({ page, reading }: Panel): KeyAction[] {
     if (page.selectedPath.peek()?.startsWith('pod/'))
       navigate(page, { isPodPage: !page.location.peek().isPodPage }, 'replace');
   };
-  const back = () => {
+  const goBack = () => {
     if (reading.isDrawerOpen.peek()) reading.isDrawerOpen.value = false;
     else if (page.location.peek().isPodPage) podPage();
     else if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   };
-  const turnWhy = () => {
+  const toggleWhyDrawer = () => {
     reading.isDrawerOpen.value = !reading.isDrawerOpen.peek();
     reading.narrowTab.value = 'why';
   };
-  const copy = () => void navigator.clipboard?.writeText(location.href).catch(() => {});
+  const copyUrl = () => void navigator.clipboard?.writeText(location.href).catch(() => {});
   return [
     { keys: ['p'], group: 'Page', description: 'Open or close the pod page', run: podPage },
-    { keys: ['w'], group: 'Page', description: 'Open or close Why, where it is a drawer', run: turnWhy },
-    { keys: ['y'], group: 'Page', description: 'Copy the link to what is shown', run: copy },
+    { keys: ['w'], group: 'Page', description: 'Open or close Why, where it is a drawer', run: toggleWhyDrawer },
+    { keys: ['y'], group: 'Page', description: 'Copy the link to what is shown', run: copyUrl },
     { keys: ['t'], group: 'Page', description: 'Turn dark to light', run: toggleTheme },
     {
       keys: ['?'],
@@ -126,6 +126,6 @@ function pageKeys({ page, reading }: Panel): KeyAction[] {
         reading.areKeysShown.value = !reading.areKeysShown.peek();
       },
     },
-    { keys: ['Escape'], group: 'Page', description: 'Back', run: back },
+    { keys: ['Escape'], group: 'Page', description: 'Back', run: goBack },
   ];
 }

@@ -21,17 +21,17 @@ function storeTheme(theme: string): void {
   }
 }
 
-const chosen = storedTheme();
+const chosenTheme = storedTheme();
 
 /** Whether the dark theme is active. */
-export const isDark = signal(chosen === null ? system.matches : chosen === 'dark');
+export const isDark = signal(chosenTheme === null ? system.matches : chosenTheme === 'dark');
 
 function applyTheme(theme: string): void {
   document.documentElement.classList.toggle('dark', theme === 'dark');
   document.documentElement.classList.toggle('light', theme === 'light');
 }
 
-if (chosen === 'dark' || chosen === 'light') applyTheme(chosen);
+if (chosenTheme === 'dark' || chosenTheme === 'light') applyTheme(chosenTheme);
 system.addEventListener('change', ({ matches }) => {
   if (storedTheme() === null) isDark.value = matches;
 });

@@ -49,7 +49,7 @@ export async function awaitSigned(
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const completion = new AbortController();
   const signal = AbortSignal.any([stop, completion.signal]);
-  const onTimeout = () => reject(new NodeFailure('CertificateNotIssued', notIssued(request.name, limitMs)));
+  const onTimeout = () => reject(new NodeFailure('CertificateNotIssued', notIssuedMessage(request.name, limitMs)));
   const timer = clock.setTimeout(onTimeout, limitMs);
   stop.addEventListener('abort', () => reject(stop.reason), { once: true, signal: completion.signal });
   const reflector = new Reflector({
@@ -80,7 +80,7 @@ export async function awaitSigned(
 }
 
 const MINUTE_MS = 60_000;
-const notIssued = (name: string, limitMs: number): string =>
+const notIssuedMessage = (name: string, limitMs: number): string =>
   `certificate request ${name} was not approved within ${limitMs / MINUTE_MS} minutes`;
 
 /** Returns undefined while the request is pending. */

@@ -32,8 +32,8 @@ export async function createRequest(
   { client, certificate, signerName, usages }: RequestTemplate,
   options: CallOptions,
 ): Promise<CreatedRequest> {
-  const { newSigningRequest } = await import('./signingRequest.ts');
-  const { request, key } = newSigningRequest(certificate);
+  const { createSigningRequest } = await import('./signingRequest.ts');
+  const { request, key } = createSigningRequest(certificate);
   const spec = { signerName, usages, request: encodeBase64(request) };
   return { csr: await create(client, { generateName: 'csr-' }, spec, options), key };
 }
@@ -56,11 +56,11 @@ export async function createNamedRequest(
   const { client, certificate, signerName, now } = template;
   const privateKey = await requestKey.readOrCreate(onInvalidKey);
   const usages = [...template.usages, ...(privateKey.asymmetricKeyType === 'rsa' ? ['key encipherment'] : [])];
-  const [{ newSigningRequest }, { digestedName, findMismatch }] = await Promise.all([
+  const [{ createSigningRequest }, { digestedName, findMismatch }] = await Promise.all([
     import('./signingRequest.ts'),
     import('./namedRequest.ts'),
   ]);
-  const { request, key } = newSigningRequest(certificate, privateKey);
+  const { request, key } = createSigningRequest(certificate, privateKey);
   const namedRequest = { certificate, signerName, usages, publicKey: createPublicKey(privateKey) };
   const name = digestedName(namedRequest);
   try {

@@ -44,19 +44,19 @@ const csrSchema = z.object({
  * certificate that was already issued must be valid at `now` (`ensureCompatible` in `util/certificate/csr/csr.go` of
  * client-go).
  */
-export function findMismatch(named: NamedRequest, existing: unknown, now: number): string | undefined {
+export function findMismatch(namedRequest: NamedRequest, existing: unknown, now: number): string | undefined {
   const parsedRequest = z.safeParse(csrSchema, existing);
   if (!parsedRequest.success) return 'it cannot be read';
   const { spec, status } = parsedRequest.data;
-  if (spec.signerName !== named.signerName) return 'it is for a different signer';
+  if (spec.signerName !== namedRequest.signerName) return 'it is for a different signer';
   try {
     const { subject, subjectPKInfo } = parseRequest(spec.request);
-    if (formatSubject(subject) !== formatSubject(buildSubject(named.certificate)))
+    if (formatSubject(subject) !== formatSubject(buildSubject(namedRequest.certificate)))
       return 'it is for a different subject';
     const existingKey = createPublicKey({ key: Buffer.from(AsnConvert.serialize(subjectPKInfo)), ...SPKI_EXPORT });
     // Compare the encoded keys, because `KeyObject.equals` on keys of different types leaves an error in OpenSSL's
     // queue, which the next call that reads a key would throw.
-    if (!existingKey.export(SPKI_EXPORT).equals(named.publicKey.export(SPKI_EXPORT)))
+    if (!existingKey.export(SPKI_EXPORT).equals(namedRequest.publicKey.export(SPKI_EXPORT)))
       return 'it is for a different key';
     const expiryTimes = parsePemBlocks(decodeBase64(status?.certificate ?? '')).map(
       ({ pem }) => new X509Certificate(pem).validToDate,

@@ -33,19 +33,22 @@ export interface NewRequest {
   readonly key: string;
 }
 
-const COMMON_NAME = '2.5.4.3';
+const COMMON_NAME_OID = '2.5.4.3';
 const ORGANIZATION_OID = '2.5.4.10';
-const REQUESTED_EXTENSIONS = '1.2.840.113549.1.9.14';
-const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
-const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
+const EXTENSION_REQUEST_OID = '1.2.840.113549.1.9.14';
+const ECDSA_WITH_SHA256_OID = '1.2.840.10045.4.3.2';
+const RSA_WITH_SHA256_OID = '1.2.840.113549.1.1.11';
 
 /** Creates a request, by default for a new key like a kubelet. */
-export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyObject = generateKey()): NewRequest {
+export function createSigningRequest(
+  requested: RequestedCertificate,
+  privateKey: KeyObject = generateKey(),
+): NewRequest {
   const publicKeyDer = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   const requestInfo = new CertificationRequestInfo({
-    subject: buildSubject(wanted),
+    subject: buildSubject(requested),
     subjectPKInfo: AsnConvert.parse(publicKeyDer, SubjectPublicKeyInfo),
-    attributes: buildAttributes(wanted.names),
+    attributes: buildAttributes(requested.names),
   });
   const signature = sign('sha256', Buffer.from(AsnConvert.serialize(requestInfo)), privateKey);
   const request = new CertificationRequest({
@@ -62,14 +65,14 @@ export function newSigningRequest(wanted: RequestedCertificate, privateKey: KeyO
 /** Returns the signature algorithm of a key. RSA requires NULL parameters (RFC 4055). */
 const signatureAlgorithmFor = ({ asymmetricKeyType }: KeyObject): AlgorithmIdentifier =>
   asymmetricKeyType === 'rsa'
-    ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null })
-    : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
+    ? new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256_OID, parameters: null })
+    : new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256_OID });
 
 /** Builds a subject with the attributes in a kubelet's order. */
 export function buildSubject({ commonName, organization }: Omit<RequestedCertificate, 'names'>): Name {
   const createAttribute = (type: string, utf8String: string) =>
     new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value: new AttributeValue({ utf8String }) })]);
-  return new Name([createAttribute(ORGANIZATION_OID, organization), createAttribute(COMMON_NAME, commonName)]);
+  return new Name([createAttribute(ORGANIZATION_OID, organization), createAttribute(COMMON_NAME_OID, commonName)]);
 }
 
 function buildAttributes({ dnsNames, ips }: AlternativeNames): Attributes {
@@ -80,5 +83,5 @@ function buildAttributes({ dnsNames, ips }: AlternativeNames): Attributes {
   if (names.length === 0) return new Attributes();
   const extnValue = new OctetString(AsnConvert.serialize(new SubjectAlternativeName(names)));
   const extensions = new Extensions([new Extension({ extnID: id_ce_subjectAltName, extnValue })]);
-  return new Attributes([new Attribute({ type: REQUESTED_EXTENSIONS, values: [AsnConvert.serialize(extensions)] })]);
+  return new Attributes([new Attribute({ type: EXTENSION_REQUEST_OID, values: [AsnConvert.serialize(extensions)] })]);
 }

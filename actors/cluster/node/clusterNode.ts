@@ -19,7 +19,7 @@ import { registeredNode, registrationPatch } from '../../../kubernetes/node/regi
 import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortServices } from '../../boundary.ts';
 import {
-  ownerNode,
+  nodeOwnerReference,
   readCsiNode,
   readNode,
   type ServerCsiNode,
@@ -27,7 +27,7 @@ import {
   undefinedIfNotFound,
 } from '../nodeObjects.ts';
 import type { MirrorPort } from '../pods/mirrorPods.ts';
-import { heartbeatClient } from './heartbeat.ts';
+import { createHeartbeatClient } from './heartbeat.ts';
 import { NodeLease } from './nodeLease.ts';
 import { NodeStatus } from './nodeStatus.ts';
 import { type OwnNode, ownNodeState } from './ownNode.ts';
@@ -104,11 +104,15 @@ export class ClusterNode {
     const attemptMs = Math.min(statusCheckMs, leaseSeconds * 1_000, MAX_ATTEMPT_MS);
     this.#dependencies = dependencies;
     this.#attemptMs = attemptMs;
-    this.#lease = new NodeLease({ ...dependencies, client: heartbeatClient(leaseClient, attemptMs), leaseSeconds });
+    this.#lease = new NodeLease({
+      ...dependencies,
+      client: createHeartbeatClient(leaseClient, attemptMs),
+      leaseSeconds,
+    });
     this.#status = new NodeStatus({
       // Like a kubelet's heartbeat client, exempt from the rate limit of the node's other requests.
       ...dependencies,
-      client: heartbeatClient(client.unlimited(), attemptMs),
+      client: createHeartbeatClient(client.unlimited(), attemptMs),
       reportIntervalMs: statusReportMs,
       describe: (options) => this.#describe(options),
     });
@@ -196,7 +200,7 @@ export class ClusterNode {
       await undefinedIfNotFound(() => client.delete(path, { preconditions: { uid: existing.metadata.uid } }, options));
     }
     const annotations = { [MIGRATED_PLUGINS_ANNOTATION]: MIGRATED_PLUGINS.join() };
-    const metadata = { name: nodeName, annotations, ownerReferences: [ownerNode(nodeName, uid)] };
+    const metadata = { name: nodeName, annotations, ownerReferences: [nodeOwnerReference(nodeName, uid)] };
     await client.create(CSI_NODES_PATH, { ...CSI_NODE_TYPE, metadata, spec: { drivers: [] } }, options);
   }
 }

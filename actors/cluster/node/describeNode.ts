@@ -20,7 +20,7 @@ interface DescribedNode {
 }
 
 /** Returns a function that builds the Node object, with the given images, from the agent's current state. */
-export function nodeDescriber(
+export function createNodeDescriber(
   agent: Pick<NodeAgent, 'facts' | 'health'>,
   { name, initialMetadata, host, providerId = '', cloud, servedPort, clock }: DescribedNode,
 ): (images?: readonly NodeImage[]) => NodeObject {

@@ -16,7 +16,7 @@ const MAX_FAILURES = 1;
  * consecutive attempt without a response, because detecting a broken connection by its silence takes longer than a
  * lease lasts.
  */
-export function heartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
+export function createHeartbeatClient(client: KubeClient, timeoutMs: number): HeartbeatClient {
   let failures = 0;
   async function attemptRequest(
     options: CallOptions,

@@ -15,7 +15,7 @@ export interface NodeImagesDependencies {
 const MAX_AGE_MS = 30_000;
 /** Timeout of the runtime's response. After a timeout, the previous list is used so that the status is not delayed. */
 const TIMEOUT_MS = 2_000;
-const MAX_NAMES = 5;
+const MAX_NAMES_PER_IMAGE = 5;
 
 export class NodeImages {
   readonly #dependencies: NodeImagesDependencies;
@@ -46,7 +46,7 @@ export class NodeImages {
     const { images } = await cri.listImages({ filter: undefined }, { signal, timeoutMs: TIMEOUT_MS });
     const sortedImages = images
       .map(({ repoDigests, repoTags, size }) => ({
-        names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
+        names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES_PER_IMAGE),
         sizeBytes: Number(size),
       }))
       .sort((one, other) => other.sizeBytes - one.sizeBytes);

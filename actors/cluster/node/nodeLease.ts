@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
 import { LEASE_TYPE, LEASES_PATH, leasePath, NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';
-import { ownerNode, readLease, readNode, type ServerLease, undefinedIfNotFound } from '../nodeObjects.ts';
+import { nodeOwnerReference, readLease, readNode, type ServerLease, undefinedIfNotFound } from '../nodeObjects.ts';
 import type { HeartbeatClient } from './heartbeat.ts';
 
 export interface NodeLeaseDependencies {
@@ -89,7 +89,7 @@ export class NodeLease {
     const node = await undefinedIfNotFound(async () =>
       readNode(await client.get(path, { ...options, type: NODE_TYPE }), `GET ${path}`),
     );
-    return node === undefined ? [] : [ownerNode(nodeName, node.metadata.uid)];
+    return node === undefined ? [] : [nodeOwnerReference(nodeName, node.metadata.uid)];
   }
 
   #createRenewedLease(lease: ServerLease | undefined, owners: readonly object[]) {
@@ -107,11 +107,11 @@ export class NodeLease {
         holderIdentity: nodeName,
         ...spec,
         leaseDurationSeconds: leaseSeconds,
-        renewTime: microTime(clock.now()),
+        renewTime: formatMicroTime(clock.now()),
       },
     };
   }
 }
 
 /** Formats a time as a Kubernetes MicroTime. */
-const microTime = (timeMs: number): string => new Date(timeMs).toISOString().replace('Z', '000Z');
+const formatMicroTime = (timeMs: number): string => new Date(timeMs).toISOString().replace('Z', '000Z');

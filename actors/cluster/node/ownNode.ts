@@ -3,7 +3,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { isJsonEqual } from '../../../base/sameValue.ts';
 import { NODE_TYPE, NODES_PATH } from '../../../kubeclient/paths.ts';
-import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
+import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.ts';
 import { wholeValue } from '../../../kubernetes/api/quantity.ts';
 import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
@@ -52,7 +52,7 @@ export class OwnNode {
     this.onChange();
   }
 
-  updateState({ state }: ReflectorStep): void {
+  updateState({ state }: ReflectorState): void {
     this.#isWatchEstablished = state === 'watching';
   }
 }

@@ -5,7 +5,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { POD, PODS_PATH } from '../../../kubeclient/paths.ts';
-import { Reflector, type ReflectorStep } from '../../../kubeclient/reflector.ts';
+import { Reflector, type ReflectorState } from '../../../kubeclient/reflector.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import type { FactFeed } from '../../boundary.ts';
 import { createChangeDetector } from '../../sources/changes.ts';
@@ -26,7 +26,7 @@ interface ApiPodsDependencies {
 }
 
 /** Resends the latest status, regardless of its version. Sending may be deferred so that two writers do not race. */
-const RESEND_STATUS = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
+const RESEND_STATUS_EVENT = { type: 'status.changed', version: Number.MAX_SAFE_INTEGER, mayWait: true } as const;
 
 /** Watches the pods until the signal aborts. */
 export function apiPods({ client, nodeName, clock, jitter, cache, onError }: ApiPodsDependencies): FactFeed {
@@ -51,9 +51,9 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
           send({ type: 'config.mirrorsChanged', mirrors: currentMirrors });
         observedMirrors = currentMirrors;
         for (const fact of createChanges(set)) send(fact);
-        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...RESEND_STATUS, uid });
+        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...RESEND_STATUS_EVENT, uid });
       },
-      onStep: (step: ReflectorStep) => {
+      onStep: (step: ReflectorState) => {
         cache.updateState(step);
         onState(step);
       },

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { parseResponse } from '../../../kubeclient/answer.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
-import { isConflict, isForbidden, isInvalid, isNotFound } from '../../../kubeclient/kubeError.ts';
+import { isConflict, isForbidden, isInvalidObjectError, isNotFound } from '../../../kubeclient/kubeError.ts';
 import { POD, podPath } from '../../../kubeclient/paths.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { mirroredHash } from '../../../kubernetes/mirror.ts';
@@ -133,7 +133,7 @@ export class ApiStatusSink implements StatusSink {
       const isRestart = isTerminal(pod.status.phase) && !isTerminal(report.status.phase);
       if (!isRestart) return await this.#patch(pod, report, options);
     } catch (error) {
-      if (!isInvalid(error)) throw error;
+      if (!isInvalidObjectError(error)) throw error;
     }
     await this.#deletePod(report, uid, options);
     return undefined;

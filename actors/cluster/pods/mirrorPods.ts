@@ -6,9 +6,9 @@ import { mirrorPod } from '../../../kubernetes/mirror.ts';
 import type { PortServices } from '../../boundary.ts';
 
 export type MirrorPort = 'createMirror' | 'removeMirror';
-type Ports = Pick<PortServices, MirrorPort>;
+type MirrorPorts = Pick<PortServices, MirrorPort>;
 
-export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeName: string): Ports => ({
+export const mirrorPorts = (client: Pick<KubeClient, 'create' | 'delete'>, nodeName: string): MirrorPorts => ({
   createMirror: async ({ pod, nodeUid }, options) => {
     await client.create(podsPath(pod.metadata), mirrorPod(pod, { name: nodeName, uid: nodeUid }), options);
     return null;

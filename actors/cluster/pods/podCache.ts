@@ -1,5 +1,5 @@
 /** Caches the API server's view of the node's pods for status updates. */
-import type { KubeObject, ReflectorStep } from '../../../kubeclient/reflector.ts';
+import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.ts';
 import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { SentStatuses } from './sentStatuses.ts';
@@ -45,7 +45,7 @@ export class PodCache {
   }
 
   /** Tracks whether the watch is connected. */
-  updateState({ state }: ReflectorStep): void {
+  updateState({ state }: ReflectorState): void {
     this.#isWatching = state === 'watching';
   }
 

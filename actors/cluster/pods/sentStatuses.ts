@@ -37,16 +37,16 @@ export class SentStatuses {
   /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
   findEdited(objects: readonly KubeObject[]): readonly string[] {
     const editedUids: string[] = [];
-    let trackedReports = 0;
+    let trackedCount = 0;
     for (const object of objects) {
       const sentStatus = this.#sentStatuses.get(object.metadata.uid);
       if (sentStatus === undefined) continue;
-      trackedReports += 1;
+      trackedCount += 1;
       // Every event of the watch passes all objects, so skip the unchanged ones.
       if (isLaterVersion(object, sentStatus.response) && this.#isNewlyEdited(object, sentStatus))
         editedUids.push(sentStatus.report.uid);
     }
-    if (trackedReports < this.#sentStatuses.size)
+    if (trackedCount < this.#sentStatuses.size)
       retainKeys(this.#sentStatuses, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return editedUids;
   }
@@ -72,9 +72,9 @@ export class SentStatuses {
 
   /** Whether this report was the last one sent for the pod and has not been edited since. */
   isCurrent(report: StatusReport): boolean {
-    const byUid = this.#sentStatuses.get(report.uid);
+    const sentStatus = this.#sentStatuses.get(report.uid);
     // Search all statuses, because a mirror pod's UID differs from the UID of its static pod.
-    const statuses = report.isStatic === false && byUid ? [byUid] : [...this.#sentStatuses.values()];
+    const statuses = report.isStatic === false && sentStatus ? [sentStatus] : [...this.#sentStatuses.values()];
     return statuses.some(
       (each) => each.report.uid === report.uid && !each.wasEdited && isJsonEqual(each.report, report),
     );

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { parsedJson } from '../../../base/parsedJson.ts';
+import { parseJson } from '../../../base/parsedJson.ts';
 import { errorCode, isMissing } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
@@ -107,10 +107,10 @@ export class PersistedObjects {
       const file = path.join(directory, name);
       if (this.#pendingWrites.has(file)) continue;
       // Retain an unreadable file, because it may belong to a running pod.
-      const had = await this.#readRegularFile(file)
+      const userUids = await this.#readRegularFile(file)
         .then(parseUids)
         .catch((error: unknown) => (errorCode(error) === undefined ? [] : [...uids]));
-      if (!had.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
+      if (!userUids.some((uid) => uids.has(uid))) await files.rm(file, { recursive: true, force: true });
     }
   }
 
@@ -223,7 +223,7 @@ function serialize({ object: { data, ...object }, ...stored }: PersistedObject):
 }
 
 function parseFile(text: string): PersistedObject | undefined {
-  const parseResult = z.safeParse(fileSchema, parsedJson(text));
+  const parseResult = z.safeParse(fileSchema, parseJson(text));
   if (!parseResult.success) return undefined;
   const { uids, file, data, ...object } = parseResult.data;
   const bytes = data.map(

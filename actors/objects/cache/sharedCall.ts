@@ -8,9 +8,9 @@ export class SharedCall<T> {
   #waiterCount = 0;
 
   /** The callback is called when the last caller stops waiting, with or without a result. */
-  constructor(call: (signal: AbortSignal) => Promise<T>, onLeft: () => void) {
+  constructor(call: (signal: AbortSignal) => Promise<T>, onAbandoned: () => void) {
     this.#result = call(this.#abortController.signal);
-    this.#onAbandoned = onLeft;
+    this.#onAbandoned = onAbandoned;
   }
 
   async wait(signal: AbortSignal): Promise<T> {

@@ -81,9 +81,9 @@ export class WatchedObject implements TrackedObject {
     const { client, clock, jitter } = this.#dependencies;
     const { name, kind } = this.#reference;
     const ifRunning =
-      <T>(act: (told: T) => void) =>
-      (told: T) => {
-        if (!running.signal.aborted) act(told);
+      <T>(act: (value: T) => void) =>
+      (value: T) => {
+        if (!running.signal.aborted) act(value);
       };
     const reflector = new Reflector<ConfigObject>({
       client,
@@ -118,7 +118,7 @@ export class WatchedObject implements TrackedObject {
 
   /** Returns the kubelet's message with the cause appended. */
   #unknownMessage(): string {
-    const timeoutMessages = cacheSyncTimeout(this.#reference.kind);
-    return this.#watchFailure === '' ? timeoutMessages : `${timeoutMessages} (${this.#watchFailure})`;
+    const timeoutMessage = cacheSyncTimeout(this.#reference.kind);
+    return this.#watchFailure === '' ? timeoutMessage : `${timeoutMessage} (${this.#watchFailure})`;
   }
 }

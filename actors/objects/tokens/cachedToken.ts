@@ -60,12 +60,12 @@ export class CachedToken {
   }
 
   /** Returns the time until the token should be renewed, in milliseconds. */
-  dueIn(at: ClockReading): number {
+  msUntilRenewal(at: ClockReading): number {
     return this.#wasClockSetBack(at) ? 0 : Math.max(0, this.#renewAfterMs - this.#ageMs(at));
   }
 
   /** Returns the remaining lifetime in milliseconds. */
-  expiresIn(at: ClockReading): number {
+  remainingLifetimeMs(at: ClockReading): number {
     return Math.max(0, this.#lifetimeMs - this.#ageMs(at));
   }
 

@@ -47,7 +47,7 @@ type TokenKey = readonly [pod: Pod, request: TokenRequest];
 
 const RETRY_BACK_OFF = { baseMs: 1_000, maxMs: 60_000 };
 /** Tolerance for timers that fire early. */
-const EARLY_MS = 1_000;
+const EARLY_TIMER_TOLERANCE_MS = 1_000;
 /**
  * Time after which an unused token is dropped. Every user requests its token at least once a day, when the token is
  * renewed, so a token that was unused for longer belongs to a terminated pod.
@@ -110,14 +110,14 @@ export class ServiceAccountTokens implements PodTokens {
    * a removed pod is never renewed.
    */
   #isRenewalDue(entry: TokenEntry, token: CachedToken, pod: Pod, now: ClockReading): boolean {
-    if (token.dueIn(now) > EARLY_MS) return false;
+    if (token.msUntilRenewal(now) > EARLY_TIMER_TOLERANCE_MS) return false;
     if (this.#dependencies.isGone(pod.metadata)) {
       // The pod may terminate long after its removal from the API server. The delay prevents its volumes from
       // requesting the token continually.
       entry.nextAttemptAt = Math.max(entry.nextAttemptAt, now.monotonic + RETRY_BACK_OFF.maxMs);
       return false;
     }
-    return now.monotonic >= entry.nextAttemptAt || token.expiresIn(now) === 0;
+    return now.monotonic >= entry.nextAttemptAt || token.remainingLifetimeMs(now) === 0;
   }
 
   #renewShared(entry: TokenEntry, key: TokenKey, signal: AbortSignal): Promise<CachedToken> {
@@ -139,7 +139,7 @@ export class ServiceAccountTokens implements PodTokens {
       if (token === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
       if (!signal.aborted) this.#scheduleRetry(entry, error);
       const isPodGone = this.#dependencies.isGone(pod.metadata);
-      const isTokenExpired = token.expiresIn(readClocks(this.#dependencies.clock)) === 0;
+      const isTokenExpired = token.remainingLifetimeMs(readClocks(this.#dependencies.clock)) === 0;
       if (isTokenExpired && !isPodGone) throw createExpiredError(pod, request, error);
       if (!isPodGone && !signal.aborted) {
         entry.lastFailure = { reason: 'FailedRead', message: messageOf(error), at: this.#dependencies.clock.now() };
@@ -176,9 +176,9 @@ export class ServiceAccountTokens implements PodTokens {
 
   #podToken({ nextAttemptAt, lastFailure }: TokenEntry, token: CachedToken): PodToken {
     const now = readClocks(this.#dependencies.clock);
-    const renewInMs = Math.max(token.dueIn(now), nextAttemptAt - now.monotonic);
+    const renewInMs = Math.max(token.msUntilRenewal(now), nextAttemptAt - now.monotonic);
     // A valid token is renewed when it expires at the latest, even during a back-off.
-    const expiresInMs = token.expiresIn(now);
+    const expiresInMs = token.remainingLifetimeMs(now);
     return {
       token: token.token,
       renewAt: Math.ceil(now.now + (expiresInMs > 0 ? Math.min(renewInMs, expiresInMs) : renewInMs)),

@@ -4,7 +4,7 @@
  */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import {
   objectKey,
@@ -17,7 +17,7 @@ import { containerEnvironment } from '../../../kubernetes/environment/environmen
 import type { PodObjects } from '../../../kubernetes/objects/podObjects.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 
-interface ContainerName {
+interface ContainerReference {
   readonly pod: Pod;
   readonly container: string;
 }
@@ -27,11 +27,11 @@ export interface ContainerObjects {
    * Reads the objects and caches them. Fails with `CreateContainerConfigError` if a required object or key is missing.
    */
   readObjects(
-    asked: ContainerName,
+    container: ContainerReference,
     options: { readonly signal: AbortSignal },
   ): Promise<PortTypes['readObjects']['output']>;
   /** Returns the objects that were last read for a container and removes them from the cache. */
-  takeObjects(asked: ContainerName): ResolvedObjects;
+  takeObjects(container: ContainerReference): ResolvedObjects;
   /** Removes a pod's objects from the cache, because no more of its containers will be created. */
   forget(uid: string): void;
 }
@@ -50,7 +50,7 @@ export function createContainerObjects({
   const cache = new Map<string, Map<string, ResolvedObjects>>();
   return {
     readObjects: async ({ pod, container: name }, { signal }) => {
-      const container = containerNamed(pod.spec, name)?.container;
+      const container = findContainerByName(pod.spec, name)?.container;
       if (container === undefined)
         throw new NodeFailure('CreateContainerConfigError', `the pod has no container ${name}`);
       const { uid, namespace } = pod.metadata;
@@ -62,9 +62,9 @@ export function createContainerObjects({
       };
       // Resolve the references in the kubelet's order in order to report the same missing object first.
       containerEnvironment(container, {
-        source: (from) =>
+        resolveValueSource: (from) =>
           from.configMapKeyRef || from.secretKeyRef ? collectValue(readKeyValue(from, objectsByKey, namespace)) : '',
-        all: (from) => {
+        resolveAllValues: (from) => {
           const all = readAllValues(from, objectsByKey);
           values.push(...Object.values(all ?? {}));
           return all;
@@ -91,7 +91,7 @@ async function readAll(
     pod,
     objects,
     signal,
-  }: Pick<ContainerName, 'pod'> & Pick<ContainerObjectDependencies, 'objects'> & { readonly signal: AbortSignal },
+  }: Pick<ContainerReference, 'pod'> & Pick<ContainerObjectDependencies, 'objects'> & { readonly signal: AbortSignal },
 ): Promise<ResolvedObjects> {
   if (objects === undefined) return new Map();
   const objectReads = references.map(async (each) => {

@@ -64,7 +64,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
   const { files } = layout;
   const findImageUser = createImageUserFinder(cri);
   return {
-    readObjects: (asked, options) => dependencies.variableObjects.readObjects(asked, options),
+    readObjects: (input, options) => dependencies.variableObjects.readObjects(input, options),
     createContainer: async (input, { signal }) => ({
       id: await create({ ...dependencies, findImageUser }, input, signal),
     }),
@@ -82,7 +82,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
       );
       return startResult;
     },
-    stopContainer: (asked, { signal }) => stopContainer(dependencies, asked, signal),
+    stopContainer: (input, { signal }) => stopContainer(dependencies, input, signal),
     removeContainers: async ({ ids }, options) => {
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(ignoreNotFound)));
       return null;
@@ -160,7 +160,7 @@ async function create(
   const createNew = async () => (await cri.createContainer(request, { signal })).containerId;
   const adoptExisting = () => adoptEarlierRun(cri, input, { container, signal });
   return retryWhileReserved(createNew, adoptExisting, { clock, signal }).catch((error) => {
-    throw failedCreate(error);
+    throw toCreateFailure(error);
   });
 }
 
@@ -286,9 +286,9 @@ async function stopContainer(
   // If the clock was set back after the deadline was computed, the grace period must not become longer (C10).
   const timeoutSeconds = Math.max(MIN_GRACE_SECONDS, Math.min(graceSeconds, remainingSeconds));
   const startedAt = clock.monotonic();
-  const stopById = async (id: string, within: number) => {
-    const options = { signal, timeoutMs: within * 1_000 + STOP_TIMEOUT_MARGIN_MS };
-    await cri.stopContainer({ containerId: id, timeout: BigInt(within) }, options).catch(ignoreNotFound);
+  const stopById = async (id: string, stopTimeoutSeconds: number) => {
+    const options = { signal, timeoutMs: stopTimeoutSeconds * 1_000 + STOP_TIMEOUT_MARGIN_MS };
+    await cri.stopContainer({ containerId: id, timeout: BigInt(stopTimeoutSeconds) }, options).catch(ignoreNotFound);
     return readContainer({ cri, files }, { id }, { signal });
   };
   try {
@@ -298,12 +298,12 @@ async function stopContainer(
     if (changedId === undefined) return null;
     return await stopById(changedId, Math.max(MIN_GRACE_SECONDS, secondsLeft(timeoutSeconds, startedAt, clock)));
   } catch (cause) {
-    throw failedStop(cause, secondsLeft(timeoutSeconds, startedAt, clock));
+    throw toStopFailure(cause, secondsLeft(timeoutSeconds, startedAt, clock));
   }
 }
 
 /** Adds the remaining grace period to the failure, because the clock may be set before the retry. */
-function failedStop(cause: unknown, graceSeconds: number): unknown {
+function toStopFailure(cause: unknown, graceSeconds: number): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
   return new NodeFailure(cause.reason, cause.message, { cause, graceSeconds });
 }
@@ -311,7 +311,7 @@ function failedStop(cause: unknown, graceSeconds: number): unknown {
 /** Reasons that mean that the runtime has refused to create a container. */
 const REFUSAL_REASONS: ReadonlySet<FailureReason> = new Set(['RuntimeError', 'NameReserved']);
 
-function failedCreate(cause: unknown): unknown {
+function toCreateFailure(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure)) return cause;
   // The image or sandbox is gone and can be recreated.
   if (cause.reason === 'NotFound') return new NodeFailure('NotFound', runtimeMessage(cause), { cause });

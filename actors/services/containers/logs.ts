@@ -40,9 +40,9 @@ export function logServices({ cri, layout, clock, policy, onError }: LogDependen
         // A hanging directory read cannot be cancelled, only abandoned.
         const countRuns = (limit: AbortSignal) => unlessAborted(findNextRunNumber(layout.files, directory), limit);
         try {
-          const policyLimits =
+          const pendingCount =
             limitMs === undefined ? countRuns(signal) : withTimeout(countRuns, { clock, timeoutMs: limitMs, signal });
-          return [container, await policyLimits];
+          return [container, await pendingCount];
         } catch (error) {
           onError('countRestarts', error);
           return [container, 0];

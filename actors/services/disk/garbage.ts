@@ -42,7 +42,7 @@ export function garbageServices({
       const removalAttempts = [
         ...containers
           .filter(({ pod, isLatest }) => !isLatest || !isEvidence(pod.uid))
-          .map((each) => removeDead({ cri, layout }, each, options)),
+          .map((each) => removeDeadContainer({ cri, layout }, each, options)),
         ...sandboxes.map(remove),
       ];
       const failedRemoval = (await Promise.allSettled(removalAttempts)).find(({ status }) => status === 'rejected');
@@ -65,7 +65,7 @@ const byUid = (pods: readonly ForeignPod[]) => new Map(pods.map((pod) => [pod.ui
 /**
  * Removes a dead container. Its logs are removed first, because nothing would remove them once the container is gone.
  */
-async function removeDead(
+async function removeDeadContainer(
   { cri, layout }: Pick<GarbageDependencies, 'cri' | 'layout'>,
   { pod, container, id, attempt }: ContainerRun,
   options: CallOptions,

@@ -69,7 +69,7 @@ async function bindSubPaths(
     const errorPrefix = `failed to prepare subPath for volumeMount "${volume}" of container "${container.name}"`;
     return new NodeFailure(CONFIG_ERROR, `${errorPrefix}: ${message}`, { cause });
   };
-  const results = await mounter.inVolumes(mountTasks, signal).catch((cause: unknown) => {
+  const results = await mounter.runTasks(mountTasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw subPathFailure(subPathRequests[0]?.volume, messageOf(cause), cause);
   });
@@ -88,13 +88,13 @@ async function readEnvFiles(
   const readTasks = envFileRequests.map(({ volume, path }) => {
     const mountedVolume = lookUp(volumes, volume);
     if (mountedVolume?.kind === 'path') {
-      return { ...mountedVolume, kind: 'read' as const, path, largest: MAX_ENV_FILE_BYTES };
+      return { ...mountedVolume, kind: 'read' as const, path, maxBytes: MAX_ENV_FILE_BYTES };
     }
     throw new NodeFailure(CONFIG_ERROR, `cannot find the volume "${volume}" referenced by FileKeyRef`);
   });
   const envFileFailure = (message: string, cause?: unknown) =>
     new NodeFailure(CONFIG_ERROR, `couldn't parse env file: ${message}`, { cause });
-  const results = await mounter.inVolumes(readTasks, signal).catch((cause: unknown) => {
+  const results = await mounter.runTasks(readTasks, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
     throw envFileFailure(messageOf(cause), cause);
   });

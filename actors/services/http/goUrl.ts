@@ -117,12 +117,12 @@ export class GoUrl {
 
   /** The host without port and brackets. */
   get hostname(): string {
-    return hostAndPort(this.fields.host).hostname;
+    return splitHostPort(this.fields.host).hostname;
   }
 
   /** The port as written, or an empty string. */
   get port(): string {
-    return hostAndPort(this.fields.host).port;
+    return splitHostPort(this.fields.host).port;
   }
 
   /** The request target of HTTP/1.1: path and query. */
@@ -179,20 +179,20 @@ function formatUrl(fields: UrlFields): string {
     const isAuthorityOmitted = omitsHost && host === '' && user === undefined;
     if (hasAuthority && !isAuthorityOmitted) {
       if (host !== '' || path !== '' || user !== undefined) url += '//';
-      if (user !== undefined) url += `${printUser(user)}@`;
+      if (user !== undefined) url += `${formatUserInfo(user)}@`;
       url += escapePart(host, 'host');
     }
-    const shownPath = escapedPath(fields);
-    if (shownPath !== '' && !shownPath.startsWith('/') && host !== '') url += '/';
+    const encodedPath = escapedPath(fields);
+    if (encodedPath !== '' && !encodedPath.startsWith('/') && host !== '') url += '/';
     // A first path segment with a colon would be parsed as a scheme.
-    if (url === '' && cut(shownPath, '/')[0].includes(':')) url += './';
-    url += shownPath;
+    if (url === '' && cut(encodedPath, '/')[0].includes(':')) url += './';
+    url += encodedPath;
   }
   url += formatQuery(fields);
   return fragment === '' ? url : `${url}#${escapedFragment(fields)}`;
 }
 
-const printUser = ({ name, password }: UserInfo): string =>
+const formatUserInfo = ({ name, password }: UserInfo): string =>
   escapePart(name, 'user') + (password === undefined ? '' : `:${escapePart(password, 'user')}`);
 
 const formatQuery = ({ forcesQuery, query }: UrlFields): string => (forcesQuery || query !== '' ? `?${query}` : '');
@@ -256,19 +256,19 @@ function parseHost(host: string): string {
   );
 }
 
-function hostAndPort(hostPort: string): { readonly hostname: string; readonly port: string } {
+function splitHostPort(hostPort: string): { readonly hostname: string; readonly port: string } {
   const [, host = hostPort, port = ''] = /^(.*):([0-9]*)$/s.exec(hostPort) ?? [];
   return { hostname: /^\[.*\]$/s.test(host) ? host.slice(1, -1) : host, port };
 }
 
-function pathFields(written: string): Pick<UrlFields, 'path' | 'rawPath'> {
-  const path = unescapePart(written, 'path');
-  return { path, rawPath: escapePart(path, 'path') === written ? '' : written };
+function pathFields(encodedPath: string): Pick<UrlFields, 'path' | 'rawPath'> {
+  const path = unescapePart(encodedPath, 'path');
+  return { path, rawPath: escapePart(path, 'path') === encodedPath ? '' : encodedPath };
 }
 
-function fragmentFields(written: string): Pick<UrlFields, 'fragment' | 'rawFragment'> {
-  const fragment = unescapePart(written, 'fragment');
-  return { fragment, rawFragment: escapePart(fragment, 'fragment') === written ? '' : written };
+function fragmentFields(encodedFragment: string): Pick<UrlFields, 'fragment' | 'rawFragment'> {
+  const fragment = unescapePart(encodedFragment, 'fragment');
+  return { fragment, rawFragment: escapePart(fragment, 'fragment') === encodedFragment ? '' : encodedFragment };
 }
 
 function escapedPath({ path, rawPath }: UrlFields): string {

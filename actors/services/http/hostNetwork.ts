@@ -47,12 +47,12 @@ async function checkHealth({ host, port, service }: GrpcTarget, options: HealthO
     'grpc.use_local_subchannel_pool': 1,
     'grpc.initial_reconnect_backoff_ms': 100,
   });
-  const abortion = Promise.withResolvers<false>();
-  const abort = () => abortion.resolve(false);
+  const abortPromise = Promise.withResolvers<false>();
+  const abort = () => abortPromise.resolve(false);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    if (!(await Promise.race([isConnected(client, deadline), abortion.promise]))) return 'unconnected';
-    return (await Promise.race([sendCheck(client, service, deadline), abortion.promise])) || 'incomplete';
+    if (!(await Promise.race([isConnected(client, deadline), abortPromise.promise]))) return 'unconnected';
+    return (await Promise.race([sendCheck(client, service, deadline), abortPromise.promise])) || 'incomplete';
   } finally {
     signal.removeEventListener('abort', abort);
     client.close();

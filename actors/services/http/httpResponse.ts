@@ -112,22 +112,22 @@ function parseStatusLine(line: string): number {
   return Number(code);
 }
 
-function* readBody(incoming: IncomingData, { status, headers }: HttpHead, wanted: number): ResponseParser<Buffer> {
+function* readBody(incoming: IncomingData, { status, headers }: HttpHead, maxBytes: number): ResponseParser<Buffer> {
   if (status < 200 || status === 204 || status === 304) return Buffer.alloc(0);
-  if (headers.get('transfer-encoding')?.toLowerCase() === 'chunked') return yield* readChunks(incoming, wanted);
+  if (headers.get('transfer-encoding')?.toLowerCase() === 'chunked') return yield* readChunks(incoming, maxBytes);
   const length = headers.get('content-length');
   if (length !== undefined) {
     if (!/^\d+$/.test(length)) throw new Error(`bad Content-Length ${quotedText(length)}`);
-    return yield* readExactly(incoming, Math.min(Number(length), wanted));
+    return yield* readExactly(incoming, Math.min(Number(length), maxBytes));
   }
   // Without a declared length, the body extends to the end of the connection.
-  while (incoming.bytes.length < wanted && !incoming.hasEnded) yield;
-  return takeBytes(incoming, wanted);
+  while (incoming.bytes.length < maxBytes && !incoming.hasEnded) yield;
+  return takeBytes(incoming, maxBytes);
 }
 
-function* readChunks(incoming: IncomingData, wanted: number): ResponseParser<Buffer> {
+function* readChunks(incoming: IncomingData, maxBytes: number): ResponseParser<Buffer> {
   const chunks: Buffer[] = [];
-  for (let remaining = wanted; remaining > 0; ) {
+  for (let remaining = maxBytes; remaining > 0; ) {
     const [size = ''] = (yield* readLine(incoming)).split(';', 1);
     if (!/^[\da-f]{1,8} *$/i.test(size)) throw new Error('invalid byte in chunk length');
     const length = Number.parseInt(size, 16);

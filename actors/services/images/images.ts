@@ -41,11 +41,11 @@ async function findImage(
 ): Promise<ImageCheck> {
   const at = clock.now();
   const { spec, repository } = resolveImage(pod, image);
-  const [{ image: found }, missing] = await Promise.all([
+  const [{ image: presentImage }, missing] = await Promise.all([
     cri.imageStatus({ image: spec, verbose: false }, { signal }),
     credentials.findMissingSecrets(pod, { signal }),
   ]);
-  const imageRef = found?.id || null;
+  const imageRef = presentImage?.id || null;
   const warnings = missingSecretsEvents(missing);
   const result = { imageRef, at, ...(warnings.length > 0 ? { warnings } : {}) };
   if (imageRef === null || policy === 'Always') return result;
@@ -76,7 +76,7 @@ async function pullImage(
     pullImage(within).catch((cause) => {
       if (within.aborted && !signal.aborted) throw pullTimeout(limitMs ?? 0, cause);
       if (!(cause instanceof NodeFailure) || UNCHANGED_REASONS.has(cause.reason)) throw cause;
-      throw failedPull(image, cause);
+      throw toPullFailure(image, cause);
     });
   const { imageRef } = await (limitMs === undefined
     ? pullOrExplain(signal)
@@ -131,7 +131,7 @@ export async function pullWithCredentials(
  * Converts the runtime's error to a failure with the kubelet's reason. The runtime marks registry outages and invalid
  * signatures with a prefix.
  */
-function failedPull(image: string, cause: NodeFailure): NodeFailure {
+function toPullFailure(image: string, cause: NodeFailure): NodeFailure {
   const runtimeError = runtimeMessageWithCode(cause);
   const messageAfter = (word: string) => runtimeError.slice(word.length);
   if (runtimeError.startsWith(UNAVAILABLE_REASON)) {

@@ -17,7 +17,7 @@ export interface CredentialQuery {
 }
 
 /** Returns the node's credentials for a repository, in the order in which to try them. */
-export type FindCredentials = (asked: CredentialQuery) => Promise<Credential[]>;
+export type FindCredentials = (query: CredentialQuery) => Promise<Credential[]>;
 
 interface ServiceAccount {
   readonly uid: string;

@@ -1,7 +1,7 @@
 /** Finds the RuntimeClass of a pod at the API server or in the files of a directory. */
 import { join } from 'node:path';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { isHostRefusal, isMissing } from '../../../host/files/fileErrors.ts';
+import { isMissing, isResourceShortage } from '../../../host/files/fileErrors.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { type RuntimeClasses, readRuntimeClass, validateRuntimeClass } from '../../../kubernetes/api/runtimeClass.ts';
@@ -54,7 +54,7 @@ export async function readRuntimeClasses(
 ): Promise<RuntimeClasses> {
   const classes = new Map<string, RuntimeClass>();
   const names = await disk.readdir(directory).catch((error: unknown) => {
-    if (isHostRefusal(error)) throw error;
+    if (isResourceShortage(error)) throw error;
     if (!isMissing(error)) onSkipped(directory, messageOf(error));
     return [];
   });
@@ -120,7 +120,7 @@ async function readClassFile(disk: FileSystem, file: string, skip: (why: string)
     if (content !== undefined)
       skip('noFile' in content ? content.noFile : `has more than ${FILE_LIMITS.characters} characters`);
   } catch (error) {
-    if (isHostRefusal(error)) throw error;
+    if (isResourceShortage(error)) throw error;
     skip(messageOf(error));
   }
   return '';

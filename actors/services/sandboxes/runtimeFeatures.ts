@@ -10,14 +10,14 @@ import type { MountedVolumes } from '../../../kubernetes/mountedVolume.ts';
 type FirstVersions = Readonly<Record<string, readonly [major: number, minor: number]>>;
 
 /** First version of each runtime that mounts images. A runtime that is not listed is assumed to mount them. */
-const WITH_IMAGE_VOLUMES: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
+const IMAGE_VOLUME_VERSIONS: FirstVersions = { containerd: [2, 1], 'cri-o': [1, 31] };
 
 /**
  * First version of each runtime that mounts a subPath of an image. An older one ignores the field and mounts the whole
  * image. `test/e2e_node/image_volume.go` requires containerd 2.2. The CRI has had the field since 1.33, and CRI-O's
  * versions match those of the CRI.
  */
-const WITH_IMAGE_SUB_PATHS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
+const IMAGE_SUB_PATH_VERSIONS: FirstVersions = { containerd: [2, 2], 'cri-o': [1, 33] };
 
 /**
  * Fails with `CreateContainerError` if the container mounts an image and the runtime is known not to support this,
@@ -36,19 +36,19 @@ export async function requireImageVolumes(
   for (const { name, subPath = '', subPathExpr = '' } of imageMounts) {
     requireVersion(
       version,
-      WITH_IMAGE_VOLUMES,
+      IMAGE_VOLUME_VERSIONS,
       `ImageVolumeMountFailed: volume "${name}": the runtime has no image volumes`,
     );
     const usesSubPath = subPath !== '' || subPathExpr !== '';
     const missingSubPath = `ImageVolumeMountFailed: volume "${name}": the runtime has no subPath of images`;
-    if (usesSubPath) requireVersion(version, WITH_IMAGE_SUB_PATHS, missingSubPath);
+    if (usesSubPath) requireVersion(version, IMAGE_SUB_PATH_VERSIONS, missingSubPath);
   }
 }
 
 /**
  * First version of each runtime that supports `stopSignal`. The CRI has had the field since 1.33, like image subPaths.
  */
-const WITH_STOP_SIGNALS = WITH_IMAGE_SUB_PATHS;
+const STOP_SIGNAL_VERSIONS = IMAGE_SUB_PATH_VERSIONS;
 
 /** Fails with `CreateContainerError` if the container sets a `stopSignal` that the runtime is known to ignore. */
 export async function requireStopSignal(
@@ -59,7 +59,7 @@ export async function requireStopSignal(
   const { stopSignal } = lifecycle ?? {};
   if (stopSignal === undefined) return;
   const version = await cri.version({ version: '' }, options);
-  requireVersion(version, WITH_STOP_SIGNALS, `stopSignal ${stopSignal}: the runtime cannot set it`);
+  requireVersion(version, STOP_SIGNAL_VERSIONS, `stopSignal ${stopSignal}: the runtime cannot set it`);
 }
 
 function requireVersion(
@@ -84,10 +84,10 @@ export async function supportsRecursiveReadOnly(
   readHandler: () => Promise<string>,
   options: CallOptions,
 ): Promise<boolean> {
-  const wantsRecursiveReadOnly = (container.volumeMounts ?? []).some(
+  const requestsRecursiveReadOnly = (container.volumeMounts ?? []).some(
     ({ recursiveReadOnly: mode = 'Disabled' }) => mode !== 'Disabled',
   );
-  if (!wantsRecursiveReadOnly) return false;
+  if (!requestsRecursiveReadOnly) return false;
   const handler = await readHandler();
   const { runtimeHandlers } = await cri.status({ verbose: false }, options);
   const matchingHandler = runtimeHandlers.find(({ name }) => name === handler);

@@ -107,7 +107,7 @@ async function runSandbox(
   { pod, attempt, signal }: { pod: Pod; attempt: number; signal: AbortSignal },
 ): Promise<string> {
   await requireLogDirectory(layout, pod.metadata).catch((error: unknown) => {
-    throw failedSandbox(error);
+    throw toSandboxFailure(error);
   });
   const runtimeHandler = await resolveRuntimeHandler(pod.spec, findHandler);
   if (pod.spec.hostUsers === false) await requireUserNamespaces(cri, runtimeHandler, { signal });
@@ -126,7 +126,7 @@ async function runSandbox(
     return undefined;
   };
   return retryWhileReserved(run, adoptExisting, { clock, signal }).catch((error) => {
-    throw failedSandbox(error);
+    throw toSandboxFailure(error);
   });
 }
 
@@ -210,7 +210,7 @@ async function withResolver(node: NodeDescription): Promise<NodeDescription> {
   });
 }
 
-function failedSandbox(cause: unknown): unknown {
+function toSandboxFailure(cause: unknown): unknown {
   if (!(cause instanceof NodeFailure) || cause.reason === 'RuntimeUnavailable') return cause;
   return new NodeFailure('FailedCreatePodSandBox', `Failed to create pod sandbox: ${cause.message}`, { cause });
 }

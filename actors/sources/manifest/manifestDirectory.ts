@@ -25,8 +25,8 @@ export async function locateManifests(files: FileSystem, path: string): Promise<
 }
 
 /** Whether a file name may be that of a manifest. Names that start with a dot belong to editors or mounted volumes. */
-export function isManifestName(place: ManifestLocation, name: string): boolean {
-  return place.fileName === undefined ? !name.startsWith('.') : name === place.fileName;
+export function isManifestName(location: ManifestLocation, name: string): boolean {
+  return location.fileName === undefined ? !name.startsWith('.') : name === location.fileName;
 }
 
 /** The candidate files of a manifest directory, sorted. */
@@ -36,12 +36,12 @@ export interface ListedManifests {
   readonly invalidNames: readonly string[];
 }
 
-export async function listManifests(disk: FileSystem, place: ManifestLocation): Promise<ListedManifests> {
-  const names = await disk.readdirBytes(place.directory);
-  const path = (name: string) => join(place.directory, name);
+export async function listManifests(disk: FileSystem, location: ManifestLocation): Promise<ListedManifests> {
+  const names = await disk.readdirBytes(location.directory);
+  const path = (name: string) => join(location.directory, name);
   const files = names.filter(isUtf8).map((name) => name.toString('utf8'));
   const invalidNames = names.filter((name) => !isUtf8(name)).map(printableBytes);
-  const isManifestFile = (name: string) => isManifestName(place, name);
+  const isManifestFile = (name: string) => isManifestName(location, name);
   return {
     files: files.filter(isManifestFile).sort().map(path),
     invalidNames: invalidNames.filter(isManifestFile).sort().map(path),

@@ -3,7 +3,7 @@ import type { ManifestResult, NamedMetadata } from '../../../kubernetes/api/mani
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { staticPod, staticPodName } from '../../../kubernetes/api/staticPod.ts';
+import { staticPodName, toStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../../kubernetes/api/validate.ts';
 import { schedulerWarnings } from '../../../kubernetes/api/validation/scheduling.ts';
 import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/static.ts';
@@ -55,7 +55,7 @@ export function createStaticPod(
   }
   const warnings = [...manifest.warnings, ...schedulerWarnings(manifest.pod.spec)];
   const name = qualifiedName(manifest.pod.metadata);
-  const withoutClass = staticPod(manifest.pod, { nodeName, source, origin, seenAt: firstSeenAt });
+  const withoutClass = toStaticPod(manifest.pod, { nodeName, source, origin, seenAt: firstSeenAt });
   const { uid } = withoutClass.metadata;
   const withClass = withRuntimeClass(withoutClass, classes, admittedPods.get(uid));
   if ('problems' in withClass) {

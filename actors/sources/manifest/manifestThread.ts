@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { yieldToEventLoop } from '../../../base/nextTurn.ts';
-import { errorCode, isDiskFault, isHostRefusal } from '../../../host/files/fileErrors.ts';
+import { errorCode, isDiskFault, isResourceShortage } from '../../../host/files/fileErrors.ts';
 import { scriptPath } from '../../../host/ownScript.ts';
 import { createRejectedText, type ManifestText, type ReadManifest } from './manifestText.ts';
 import type { ManifestBatch, ReadingTask } from './manifestWorker.ts';
@@ -72,7 +72,7 @@ export class ManifestThread {
       }
     } catch (error) {
       this.terminate();
-      if (timeoutController.signal.aborted || isHostRefusal(error) || isDiskFault(error)) throw error;
+      if (timeoutController.signal.aborted || isResourceShortage(error) || isDiskFault(error)) throw error;
       if (!this.#hasStarted && !(error instanceof OutOfMemory))
         throw new Error(`cannot start a thread to read it: ${messageOf(error)}`, { cause: error });
       return createRejectedText(`cannot be read: ${messageOf(error)}`).manifests;

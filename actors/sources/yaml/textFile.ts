@@ -35,8 +35,8 @@ export type TextFile =
 export async function readTextFile(files: FileSystem, file: string, options: ReadOptions = {}): Promise<TextFile> {
   return undefinedIfMissing(async () => {
     // Opening a device may have side effects, and opening a FIFO may block forever.
-    const noFile = describeFileType(await files.stat(file));
-    if (noFile !== undefined) return { noFile };
+    const fileType = describeFileType(await files.stat(file));
+    if (fileType !== undefined) return { noFile: fileType };
     const fileHandle = await files.open(file, NON_BLOCKING);
     try {
       return await readText(fileHandle, options);
@@ -60,8 +60,8 @@ export function isReadFailure(error: unknown): boolean {
 
 async function readText(handle: OpenFile, { signal, maxBytes = MAX_FILE_BYTES }: ReadOptions): Promise<TextFile> {
   const stats = await handle.stat();
-  const noFile = describeFileType(stats);
-  if (noFile !== undefined) return { noFile };
+  const fileType = describeFileType(stats);
+  if (fileType !== undefined) return { noFile: fileType };
   if (stats.size > maxBytes) throw tooLarge(stats.size, maxBytes);
   const bytes = await handle.readFile(signal ? { signal } : {});
   // The file may have grown since its size was read.

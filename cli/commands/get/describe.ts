@@ -22,7 +22,7 @@ export async function describe(
   write: (text: string) => unknown,
 ): Promise<void> {
   const node = parseNodeArgument(args);
-  if (node) return describeOwnNode(node.name, options, write);
+  if (node) return printNodeDescription(node.name, options, write);
   const name = parsePodName(args);
   const agent = await connectAgent(options);
   const pod = await fetchPod(agent, name, options.namespace);
@@ -35,7 +35,7 @@ export async function describe(
   write(describePod(pod, events, systemClock.now(), podExtras));
 }
 
-async function describeOwnNode(
+async function printNodeDescription(
   name: string | undefined,
   options: DescribeOptions,
   write: (text: string) => unknown,

@@ -2,7 +2,7 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import type { PodPart } from '../../../show/explain/explainPart.ts';
 import { connectAgent } from '../../agent.ts';
 import { formatObject } from '../../output/output.ts';
-import { KINDS, parseResource, unknownKind } from './resource.ts';
+import { KINDS, parseResource, unknownKindError } from './resource.ts';
 
 export interface ExplainOptions {
   readonly namespace?: string;
@@ -22,7 +22,7 @@ export function parsePodName(args: readonly string[]): string {
   const [kind = '', name, ...rest] = args.flatMap((word) => word.split('/'));
   if (name === undefined && POD_KINDS.includes(kind)) throw new ConfigError('which pod? expected pod/NAME');
   if (name === undefined) return kind;
-  if (!POD_KINDS.includes(kind)) throw unknownKind(kind, { known: [...KINDS.pods, ...KINDS.nodes] });
+  if (!POD_KINDS.includes(kind)) throw unknownKindError(kind, { known: [...KINDS.pods, ...KINDS.nodes] });
   if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected pod/NAME`);
   return name;
 }

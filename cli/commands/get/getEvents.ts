@@ -113,11 +113,11 @@ async function printChanges(
   watchEvents: AsyncGenerator<unknown>,
   {
     isSelectedEvent,
-    listed,
+    listed: initialEvents,
     print,
   }: { isSelectedEvent: EventFilter; listed: readonly CoreEvent[]; print: (events: CoreEvent[]) => Promise<void> },
 ) {
-  const countsByEventName = new Map(listed.map((event) => [event.metadata.name, event.count]));
+  const countsByEventName = new Map(initialEvents.map((event) => [event.metadata.name, event.count]));
   for await (const line of watchEvents) {
     const { type, object } = readWatchLine(line);
     const event = readEvent(object);

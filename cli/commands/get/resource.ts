@@ -36,7 +36,7 @@ const ADVICE_BY_KIND: ReadonlyMap<string, string> = new Map(
 export type ResourceKind = keyof typeof KINDS;
 
 /** Creates the error for an unknown kind, with advice or a similar name. */
-export function unknownKind(
+export function unknownKindError(
   kindName: string,
   { known, alternatives = '' }: { readonly known: readonly string[]; readonly alternatives?: string },
 ): ConfigError {
@@ -55,7 +55,7 @@ export function parseResource(
   if (kind === undefined) {
     const knownKindNames = allowedKinds.flatMap((each) => [...KINDS[each]]);
     const alternatives = `; there are ${allowedKinds.slice(0, -1).join(', ')} and ${allowedKinds.at(-1)}`;
-    throw unknownKind(word, { known: knownKindNames, alternatives });
+    throw unknownKindError(word, { known: knownKindNames, alternatives });
   }
   if (name === '' || rest.length > 0) throw new ConfigError(`${args.join(' ')}: expected ${word} or ${word}/NAME`);
   return { kind, ...(name === undefined ? {} : { name }) };

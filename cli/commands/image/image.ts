@@ -55,7 +55,7 @@ interface NodeRuntime extends RuntimeEndpoints {
   readonly registryCredentials: Partial<CredentialSources>;
 }
 
-interface UsedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials'> {
+interface ConnectedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials'> {
   readonly cri: Cri;
   readonly imageEndpoint: string;
 }
@@ -85,7 +85,7 @@ async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
   return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials };
 }
 
-async function withRuntime<T>(options: RuntimeOptions, action: (runtime: UsedRuntime) => Promise<T>): Promise<T> {
+async function withRuntime<T>(options: RuntimeOptions, action: (runtime: ConnectedRuntime) => Promise<T>): Promise<T> {
   const { runtime: runtimeEndpoint, images: imageEndpoint, ...node } = await findRuntime(options);
   const cri = connectCri({ runtimeEndpoint, imageEndpoint, requestTimeoutMs: REQUEST_TIMEOUT_MS });
   try {
@@ -199,10 +199,10 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
       const use = await describeImageUser(image, cri);
       if (use !== undefined) throw new NodeFailure('Forbidden', `image "${name}" is in use by ${use}`);
       const removalPlan = namesToRemove(name, image);
-      if (removalPlan.left.length > 0) {
+      if (removalPlan.remainingNames.length > 0) {
         await removeNames(removalPlan, { cri, endpoint, pause, signal });
         write(
-          `untagged ${removalPlan.removed.join(', ')} (${shortId(image.id)} still has ${removalPlan.left.join(', ')})\n`,
+          `untagged ${removalPlan.removedNames.join(', ')} (${shortId(image.id)} still has ${removalPlan.remainingNames.join(', ')})\n`,
         );
         continue;
       }

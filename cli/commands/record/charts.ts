@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
-import { charts as allCharts, type Chart } from '../../../machines/drawing/charts.ts';
+import { createCharts as allCharts, type Chart } from '../../../machines/drawing/charts.ts';
 import { definitionOf } from '../../../machines/drawing/definition.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 

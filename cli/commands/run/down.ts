@@ -35,13 +35,13 @@ export interface DownOptions {
 /** Dependencies of `down`, which tests replace. */
 export interface DownDependencies extends Pick<UpDependencies, 'startNode' | 'startRuntime'> {
   /** Describes the leftovers of the private containerd in a directory. */
-  tracesOf(directory: string): Promise<string[]>;
+  describeRuntimeLeftovers(directory: string): Promise<string[]>;
   /** Returns the endpoint of the private containerd in a directory. */
   endpointOf(directory: string): string;
   /** Returns the node name in the marks of a runtime's pods, if an agent with this root directory created such pods. */
   nodeNameOf(endpoint: string, rootDirectory: string): Promise<string | undefined>;
   /** Removes a private containerd that cannot be started, together with its pods. */
-  endRuntime(directory: string): Promise<void>;
+  removeRuntime(directory: string): Promise<void>;
   /** Returns the sockets of the agents that run on this host. */
   listAgents(): Promise<readonly string[]>;
   readonly write: (text: string) => unknown;
@@ -67,7 +67,7 @@ async function describeLeftovers(
 ): Promise<string[]> {
   const { length } = await listOwnPodDirectories(rootDirectory, foreign);
   const pods = length === 0 ? [] : [`${length} pod ${length === 1 ? 'directory' : 'directories'}`];
-  return [...(await dependencies.tracesOf(containerdDirectory)), ...pods];
+  return [...(await dependencies.describeRuntimeLeftovers(containerdDirectory)), ...pods];
 }
 
 /** Waits until all pods and their directories are gone, or until the drain timeout. */
@@ -87,7 +87,7 @@ async function waitUntilPodsRemoved(agent: AgentPort, rootDirectory: string, clo
   }
 }
 
-interface DownRun {
+interface DownContext {
   readonly layout: StateLayout;
   readonly now: boolean;
   readonly dependencies: DownDependencies;
@@ -98,7 +98,7 @@ interface DownRun {
  * them. Returns the pods of other agents.
  */
 async function terminatePods(
-  { now, dependencies }: DownRun,
+  { now, dependencies }: DownContext,
   { config, isSimulated = false }: { config: NodeConfig; isSimulated?: boolean },
 ): Promise<readonly ForeignPod[]> {
   const { write, clock = systemClock } = dependencies;
@@ -140,18 +140,18 @@ async function readConfig(stateDirectories: StateLayout, nodeName: string | unde
 }
 
 /** Terminates the pods on their runtime, then stops the private containerd. */
-async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
+async function terminateAll(run: DownContext): Promise<readonly ForeignPod[]> {
   const { layout, dependencies } = run;
   const { containerdDirectory } = layout;
-  const podCreators = (await listRemainingPods(layout)).flatMap(({ maker = [] }) => maker);
+  const podCreators = (await listRemainingPods(layout)).flatMap(({ creator = [] }) => creator);
   const privateEndpoint = dependencies.endpointOf(containerdDirectory);
   const externalCreator = podCreators.find(
     ({ runtime }) => runtime !== SIMULATED && !hasSameSocket(hostFiles, runtime, privateEndpoint),
   );
-  const hasPrivateRuntime = (await dependencies.tracesOf(containerdDirectory)).length > 0;
+  const hasPrivateRuntime = (await dependencies.describeRuntimeLeftovers(containerdDirectory)).length > 0;
   if (externalCreator !== undefined) {
     const foreign = await terminateOnExternalRuntime(run, externalCreator);
-    if (hasPrivateRuntime) await dependencies.endRuntime(containerdDirectory);
+    if (hasPrivateRuntime) await dependencies.removeRuntime(containerdDirectory);
     return foreign;
   }
   const [first] = podCreators;
@@ -160,7 +160,10 @@ async function terminateAll(run: DownRun): Promise<readonly ForeignPod[]> {
 }
 
 /** Terminates the pods of an `up` with `--container-runtime-endpoint`, and leaves that runtime running. */
-async function terminateOnExternalRuntime(downRun: DownRun, { node, runtime }: Maker): Promise<readonly ForeignPod[]> {
+async function terminateOnExternalRuntime(
+  downRun: DownContext,
+  { node, runtime }: Maker,
+): Promise<readonly ForeignPod[]> {
   const { layout, dependencies } = downRun;
   await dependencies.nodeNameOf(runtime, layout.rootDirectory).catch((cause: Error) => {
     const message = `pods below ${layout.rootDirectory} run on ${runtime}, which does not respond (${cause.message}): start that runtime, then run "statelet down" again`;
@@ -173,7 +176,7 @@ async function terminateOnExternalRuntime(downRun: DownRun, { node, runtime }: M
 
 /** Terminates the pods gracefully if the private containerd can be started, else kills them. */
 async function terminateOnPrivateRuntime(
-  downRun: DownRun,
+  downRun: DownContext,
   podCreator: Maker | undefined,
 ): Promise<readonly ForeignPod[]> {
   const { layout, dependencies } = downRun;
@@ -189,7 +192,7 @@ async function terminateOnPrivateRuntime(
     });
   } catch (error) {
     write(`the pods are killed without a grace period: ${summaryLine(error)}\n`);
-    await dependencies.endRuntime(containerdDirectory);
+    await dependencies.removeRuntime(containerdDirectory);
     return removeRemainingPods(layout, neverAborted);
   }
   try {

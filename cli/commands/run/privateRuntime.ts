@@ -37,9 +37,9 @@ export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
   const neverAborted = new AbortController().signal;
   const restartContainerd = () => startManagedContainerd({ ...options, signal: neverAborted, isRestart: true });
   const restartReasons: string[] = [];
-  const watchPromise = keepAlive({
+  const watchPromise = superviseContainerd({
     current: () => containerd,
-    takeRestartReason: () => restartReasons.splice(0).at(-1),
+    consumeRestartReason: () => restartReasons.splice(0).at(-1),
     restart: async () => {
       containerd = await restartContainerd();
     },
@@ -69,16 +69,16 @@ export const startPrivateContainerd: UpDependencies['startRuntime'] = async (
  * Restarts containerd if it has died, has not responded for a minute, or a restart was requested, until the signal
  * aborts.
  */
-export async function keepAlive(options: {
+export async function superviseContainerd(options: {
   current: () => Pick<ManagedContainerd, 'isAlive' | 'isResponsive' | 'restoreMasquerade' | 'halt'>;
   /** Returns the reason of a requested restart, and clears it. */
-  takeRestartReason: () => string | undefined;
+  consumeRestartReason: () => string | undefined;
   restart: () => Promise<void>;
   stopSignal: AbortSignal;
   onProgress: (step: string) => void;
   clock: Clock;
 }): Promise<void> {
-  const { current, takeRestartReason, restart, stopSignal, onProgress, clock } = options;
+  const { current, consumeRestartReason, restart, stopSignal, onProgress, clock } = options;
   const alarm = createAlarm(clock, stopSignal);
   let respondedAt = clock.now();
   let nextResponseCheckAt = clock.now() + RESPONSE_CHECK_INTERVAL_MS;
@@ -86,7 +86,7 @@ export async function keepAlive(options: {
     await alarm.waitUntil(clock.now() + ALIVE_CHECK_INTERVAL_MS);
     if (stopSignal.aborted) return;
     const isAlive = await current().isAlive();
-    const restartReason = isAlive ? takeRestartReason() : undefined;
+    const restartReason = isAlive ? consumeRestartReason() : undefined;
     if (isAlive && clock.now() < nextResponseCheckAt && restartReason === undefined) continue;
     if (isAlive && (await current().isResponsive())) respondedAt = clock.now();
     if (isAlive) await current().restoreMasquerade();
@@ -107,22 +107,22 @@ export async function keepAlive(options: {
 }
 
 /** Functions with which `down` finds a private containerd and removes one that cannot be started. */
-export const privateContainerdCleanup: Pick<DownDependencies, 'tracesOf' | 'endpointOf' | 'nodeNameOf' | 'endRuntime'> =
-  {
-    tracesOf: describeContainerdTraces,
-    endpointOf: containerdEndpoint,
-    endRuntime: (directory) =>
-      removeContainerd(directory, (ms) => createAlarm(systemClock).waitUntil(systemClock.now() + ms)),
-    nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
-      const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
-      try {
-        const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
-        const nodeNames = items.map(({ annotations }) =>
-          nodeNameFromOwner(annotations[OWNER_ANNOTATION], rootDirectory),
-        );
-        return nodeNames.find((name) => name !== undefined);
-      } finally {
-        cri.close();
-      }
-    },
-  };
+export const privateContainerdCleanup: Pick<
+  DownDependencies,
+  'describeRuntimeLeftovers' | 'endpointOf' | 'nodeNameOf' | 'removeRuntime'
+> = {
+  describeRuntimeLeftovers: describeContainerdTraces,
+  endpointOf: containerdEndpoint,
+  removeRuntime: (directory) =>
+    removeContainerd(directory, (ms) => createAlarm(systemClock).waitUntil(systemClock.now() + ms)),
+  nodeNameOf: async (runtimeEndpoint, rootDirectory) => {
+    const cri = connectCri({ runtimeEndpoint, requestTimeoutMs: 5_000 });
+    try {
+      const { items } = await cri.listPodSandbox({ filter: undefined }, { signal: new AbortController().signal });
+      const nodeNames = items.map(({ annotations }) => nodeNameFromOwner(annotations[OWNER_ANNOTATION], rootDirectory));
+      return nodeNames.find((name) => name !== undefined);
+    } finally {
+      cri.close();
+    }
+  },
+};

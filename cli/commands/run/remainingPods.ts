@@ -3,7 +3,7 @@
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { listPodDirectories } from '../../../host/pods/podDirectory.ts';
-import { type Maker, readMaker } from '../../../host/pods/podMark.ts';
+import { type Maker, readMarkingAgent } from '../../../host/pods/podMark.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { stateLayout } from '../../../node/host/paths.ts';
 import { hostMounter } from '../../../volume/mount/hostMounter.ts';
@@ -16,7 +16,7 @@ interface RemainingPod {
   readonly uid: string;
   readonly directory: string;
   /** The agent that created the directory. Undefined if it was not an agent with this root directory. */
-  readonly maker: Maker | undefined;
+  readonly creator: Maker | undefined;
 }
 
 const layoutOf = ({ rootDirectory, podLogsDirectory }: StateLayout) =>
@@ -26,7 +26,7 @@ export async function listRemainingPods(stateDirectories: StateLayout): Promise<
   const layout = layoutOf(stateDirectories);
   return (await listPodDirectories(layout)).map((uid) => {
     const directory = layout.podDir(uid);
-    return { uid, directory, maker: readMaker(layout.files, directory, stateDirectories.rootDirectory) };
+    return { uid, directory, creator: readMarkingAgent(layout.files, directory, stateDirectories.rootDirectory) };
   });
 }
 
@@ -41,7 +41,7 @@ export async function removeRemainingPods(
   const layout = layoutOf(stateDirectories);
   const remainingPods = await listRemainingPods(stateDirectories);
   const failures: string[] = [];
-  for (const { uid, maker: ownMark } of remainingPods) {
+  for (const { uid, creator: ownMark } of remainingPods) {
     if (ownMark === undefined) continue;
     await removePodFiles({ uid, layout, mounter: hostMounter, ownMark, plugins: volumePlugins, signal }).catch(
       (error: unknown) => void failures.push(messageOf(error)),
@@ -49,7 +49,7 @@ export async function removeRemainingPods(
   }
   if (failures.length > 0) throw new NodeFailure('LeftBehind', failures.join('\n'));
   const why = "it does not have this agent's mark";
-  return remainingPods.flatMap(({ uid, directory, maker }) =>
-    maker ? [] : [{ uid, namespace: UNKNOWN_NAMESPACE, name: uid, directory, sandboxes: [], why }],
+  return remainingPods.flatMap(({ uid, directory, creator }) =>
+    creator ? [] : [{ uid, namespace: UNKNOWN_NAMESPACE, name: uid, directory, sandboxes: [], why }],
   );
 }

@@ -112,10 +112,10 @@ async function runNode(
     await Promise.race([untilStopRequested(stopSignal), node.agentFailure]);
     logger.info({ signal: stopSignal.reason }, 'stopping the node agent; its pods keep running');
   } finally {
-    const stoppingSent = systemd?.stopping();
+    const stoppingNotification = systemd?.stopping();
     await socket.close();
     await node.stop();
-    await stoppingSent;
+    await stoppingNotification;
   }
 }
 
@@ -126,14 +126,14 @@ async function runNode(
 async function createSystemdConnector() {
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = process.env;
   if (!NOTIFY_SOCKET && !WATCHDOG_USEC) return undefined;
-  const { readNotifyOptions: systemdWants, createSystemdNotifier: tellSystemd } = await import(
+  const { readNotifyOptions: readOptions, createSystemdNotifier: createNotifier } = await import(
     '../../../node/start/systemd.ts'
   );
-  const notifyOptions = systemdWants(process.env, process.pid);
+  const notifyOptions = readOptions(process.env, process.pid);
   return (
     notifyOptions &&
-    (async ({ checks: createChecks }: Pick<StartedNode, 'checks'>, logger: Logger): Promise<SystemdNotifier> => {
-      return tellSystemd(notifyOptions, { clock: systemClock, logger, checks: (await createChecks?.()) ?? [] });
+    (async ({ createChecks }: Pick<StartedNode, 'createChecks'>, logger: Logger): Promise<SystemdNotifier> => {
+      return createNotifier(notifyOptions, { clock: systemClock, logger, checks: (await createChecks?.()) ?? [] });
     })
   );
 }

@@ -49,9 +49,9 @@ export async function runOnce(agent: AgentPort, clock: Clock, signal: AbortSigna
     const isRuntimeDown = clock.now() - runtimeReadyAt >= RUNTIME_TIMEOUT_MS;
     if (isRuntimeDown || signal.aborted || clock.now() >= deadline) {
       const podResults = [...activePods(agent).map(timedOutResult), ...problemsOf(agent)];
-      const isExplained =
+      const hasExplainedFailure =
         podResults.some(({ hasSucceeded }) => !hasSucceeded) && agent.node().runtime.state === 'ready';
-      return isExplained ? podResults : [...podResults, unconfirmedResult(agent)];
+      return hasExplainedFailure ? podResults : [...podResults, unconfirmedResult(agent)];
     }
     await alarm.waitUntil(clock.now() + CHECK_INTERVAL_MS);
   }

@@ -23,7 +23,7 @@ const UNRESPONSIVE_TIMEOUT_MS = 120_000;
 const nodeSchema = z.looseObject({ tags: z.array(z.string()) });
 
 /** Whether the process is a `statelet up`. Other agents leave their pods running when they stop. */
-async function isAgentRunning(pid: number): Promise<boolean> {
+async function isUpProcess(pid: number): Promise<boolean> {
   const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   return args.find((word) => word === 'run' || word === 'up') === 'up';
 }
@@ -58,7 +58,7 @@ export async function stopAgent(
     const message = `an agent answers on ${socketPath(rootDirectory)}, but its process is not visible from here (another PID namespace?): stop it where it runs`;
     throw new NodeFailure('AgentRunning', message);
   }
-  if (!(await isAgentRunning(pid))) {
+  if (!(await isUpProcess(pid))) {
     const message = `process ${pid} runs a node on ${rootDirectory} that was not started by "statelet up": stop it first`;
     throw new NodeFailure('AgentRunning', message);
   }

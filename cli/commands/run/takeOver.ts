@@ -91,7 +91,7 @@ export async function planTakeOver(config: NodeConfig, signal = new AbortControl
   return {
     pods,
     unknownReason,
-    obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => podObstacle(pod, config))],
+    obstacles: [...kubelets, ...runtime.obstacles, ...pods.flatMap((pod) => podObstacles(pod, config))],
   };
 }
 
@@ -135,7 +135,7 @@ function withObservedPod(pod: ForeignPod, observed: ObservedPod | undefined) {
  * Refuses a pod with processes that this runtime does not manage, because they cannot be stopped before their volumes
  * are unmounted.
  */
-function podObstacle(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
+function podObstacles(pod: TakeOverPod, { containerRuntimeEndpoint }: NodeConfig): string[] {
   if (pod.processCount === 0 || pod.sandboxes.length > 0) return [];
   return [
     `${podNameAndUid(pod)}: ${countText(pod.processCount, 'process', 'processes')} in its cgroup, but no sandbox on ${containerRuntimeEndpoint}: another runtime may be running it`,

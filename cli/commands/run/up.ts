@@ -84,10 +84,10 @@ async function runNode(node: {
     agent,
     drain,
     stop,
-    inspected: createInspected,
-    agentFailure: nodeFailed,
+    createInspected,
+    agentFailure: nodeFailure,
   } = await startNode({ config, isSimulated, ...log, restartRuntime });
-  const failurePromise = nodeFailed.catch((error: unknown) => {
+  const failurePromise = nodeFailure.catch((error: unknown) => {
     // The pods of a failed agent keep running, so their runtime must keep running too, until the next `up` adopts both.
     onFailed();
     throw error;
@@ -96,7 +96,7 @@ async function runNode(node: {
   failurePromise.catch(() => {});
   const onPage = (url: string) => view.showPage(url);
   const socket = await serveNode(
-    { agent, stop, ...(createInspected ? { inspected: createInspected } : {}) },
+    { agent, stop, ...(createInspected ? { createInspected } : {}) },
     { config, logger: log.logger, onPage },
   );
   onStarted();
@@ -166,8 +166,12 @@ export async function up(flags: Flags, dependencies: UpDependencies): Promise<vo
     view.print(leftRunningText(flags, { usesPrivateRuntime, simulated: simulationReasonText !== undefined }));
   });
   try {
-    const hadPods = await runPreparedUp(preparedUp, { ...dependencies, view, stopSignal: signals.stopSignal });
-    const runtimeText = hadPods ? ', and so has its containerd' : ' before it was ready';
+    const startedOnPrivateRuntime = await runPreparedUp(preparedUp, {
+      ...dependencies,
+      view,
+      stopSignal: signals.stopSignal,
+    });
+    const runtimeText = startedOnPrivateRuntime ? ', and so has its containerd' : ' before it was ready';
     view.print(`statelet has stopped${preparedUp.usesPrivateRuntime ? runtimeText : ''}`);
   } finally {
     view.close();

@@ -1,7 +1,7 @@
 /** `statelet exec` and `statelet attach`: run or attach to a process in a container, with kubectl's messages. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { defaultContainer } from '../../../show/containerLog.ts';
@@ -99,7 +99,7 @@ async function findTarget(
     throw new NodeFailure('BadRequest', `cannot ${action} a container in a completed pod; current phase is ${phase}`);
   const selectedContainer = options.container === undefined ? defaultContainer(pod) : { name: options.container };
   if (selectedContainer.note !== undefined && !options.quiet) terminal.printMessage(`${selectedContainer.note}\n`);
-  const container = containerNamed(pod.spec, selectedContainer.name)?.container;
+  const container = findContainerByName(pod.spec, selectedContainer.name)?.container;
   if (container) return { agent, pod, container };
   const containerText = `container ${selectedContainer.name}`;
   throw new NodeFailure(

@@ -5,7 +5,13 @@ import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
-import { defaultContainer, expectContainer, isRunning, type LoggedRun, selectRun } from '../../../show/containerLog.ts';
+import {
+  defaultContainer,
+  isRunning,
+  type LoggedRun,
+  requireContainer,
+  selectRun,
+} from '../../../show/containerLog.ts';
 import type { PodPaths } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 import { connectAgent } from '../../agent.ts';
@@ -50,7 +56,7 @@ const podPathsEndpoint = (uid: string): string => `/places/uids/${encodeURICompo
 function selectContainer({ container, paths: { pod }, output }: LogsQuery): string {
   const { name, note } = container === undefined ? defaultContainer(pod) : { name: container };
   if (note !== undefined) output.printNote(`${note}\n`);
-  expectContainer(pod, name);
+  requireContainer(pod, name);
   return name;
 }
 

@@ -10,7 +10,7 @@ import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts
 import type { Input } from '../../terminal/table/keyboard.ts';
 import { type ActorsResponse, readActors } from '../get/readActors.ts';
 import { type ActorsSnapshot, pollActors } from './view/pollActors.ts';
-import { plainTop } from './view/render.ts';
+import { renderPlainTop } from './view/render.ts';
 import { openTopView } from './view/topView.ts';
 
 export interface TopOptions {
@@ -60,7 +60,7 @@ function linePrinter(output: Output, filter: string): ActorsView {
       if (now - printedAt < PRINT_INTERVAL_MS) return;
       printedAt = now;
       const width = output.isTTY ? output.columns || 80 : PLAIN_WIDTH;
-      const plainLines = plainTop({ ...snapshot, filter, now: systemClock.now() }, width);
+      const plainLines = renderPlainTop({ ...snapshot, filter, now: systemClock.now() }, width);
       output.write(`${plainLines.join('\n')}\n`);
     },
     close: () => {},

@@ -14,10 +14,10 @@ const RELAXED_PATH = /^\{\.?([^{}]+)\}$|^\.?([^{}]+)$/;
 /** Parses a specification like kubectl/pkg/cmd/get/customcolumn.go. Throws a `PathSyntaxError` if it is invalid. */
 export function readColumns(spec: string): CustomColumns {
   const columns = spec.split(',').map((part) => {
-    const colon = part.indexOf(':');
-    if (colon < 0)
+    const colonIndex = part.indexOf(':');
+    if (colonIndex < 0)
       throw new PathSyntaxError(`unexpected custom-columns spec: ${part}, expected <header>:<json-path-expr>`);
-    return { header: part.slice(0, colon), find: compilePath(toStrictPath(part.slice(colon + 1))) };
+    return { header: part.slice(0, colonIndex), find: compilePath(toStrictPath(part.slice(colonIndex + 1))) };
   });
   return {
     header: columns.map(({ header }) => header),

@@ -70,8 +70,8 @@ const SCROLL_KEYS: Readonly<Record<string, (room: number) => number>> = {
 };
 
 /** Returns the number of lines that a key scrolls, or undefined for other keys. */
-export const scrollDistance = ({ name }: Key, room: number): number | undefined =>
-  lookUp(SCROLL_KEYS, name)?.(Math.max(1, room));
+export const scrollDistance = ({ name }: Key, visibleLines: number): number | undefined =>
+  lookUp(SCROLL_KEYS, name)?.(Math.max(1, visibleLines));
 
 const maxOffset = ({ visibleLines, totalLines }: Extent): number => Math.max(0, totalLines - visibleLines);
 
@@ -85,7 +85,7 @@ function scroll(controls: Controls, distance: number, extent: Extent): Controls 
   return { ...controls, offset: followsLog ? Number.POSITIVE_INFINITY : offset };
 }
 
-const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
+const nextCyclic = <T>(all: readonly T[], current: T): T => all[(all.indexOf(current) + 1) % all.length] ?? current;
 
 function togglePage(controls: Controls, page: Controls['page']): Controls {
   const nextPage = controls.page === page ? 'table' : page;

@@ -26,7 +26,7 @@ const isSignalKey = (name: string): name is keyof typeof SIGNAL_KEYS => Object.h
 const PRINTABLE = /^\P{Cc}+$/u;
 
 /** Converts a keypress. Letters and punctuation are named by their character. */
-export function keyOf(text: string | undefined, { name, sequence = '', ctrl, meta }: Keypress): Key {
+export function toKey(text: string | undefined, { name, sequence = '', ctrl, meta }: Keypress): Key {
   if (sequence === '\x1c') return { name: 'ctrl-\\' };
   if (ctrl) return { name: `ctrl-${name ?? ''}` };
   if (meta && name !== 'escape') return { name: `meta-${name ?? ''}` };
@@ -73,7 +73,7 @@ const ESCAPE_MS = 50;
 export function openKeyboard(input: Input | undefined, onKey: (key: Key) => void): Keyboard {
   if (!input?.isTTY) return { acquire: () => {}, release: () => {}, close: () => {} };
   const onKeypress = (text: string | undefined, keypress: Keypress) => {
-    const key = keyOf(text, keypress);
+    const key = toKey(text, keypress);
     if (isSignalKey(key.name)) process.kill(0, SIGNAL_KEYS[key.name]);
     else onKey(key);
   };

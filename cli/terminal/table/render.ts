@@ -56,7 +56,7 @@ const COLOURS = { good: 'green', busy: 'yellow', bad: 'red', done: 'dim' } as co
 
 type Format = Parameters<typeof styleText>[0];
 
-function painter({ colour }: Surface): (text: string, format: Format) => string {
+function createPainter({ colour }: Surface): (text: string, format: Format) => string {
   return (text, format) => (colour && text !== '' ? styleText(format, text, { validateStream: false }) : text);
 }
 
@@ -102,7 +102,7 @@ function headLines(scene: Scene, { width }: Surface): string[] {
 
 /** Returns the lines above the table: the node, and a label if the runtime is simulated. */
 function renderHeader(scene: Scene, surface: Surface): string[] {
-  const paint = painter(surface);
+  const paint = createPainter(surface);
   const label = 'SIMULATED runtime: no real containers run';
   return [
     ...headLines(scene, surface).map((line) => paint(truncateLine(line, surface.width), 'bold')),
@@ -145,12 +145,12 @@ const MIN_PATH_WIDTH = 24;
 
 /** Formats a path with a message. If both do not fit, the start of the path is cut, because its end names the file. */
 function pathMessage(path: string, message: string, width: number): string {
-  const [shown, words] = [printableLine(path), printableLine(message)];
-  const pathWidth = Math.max(MIN_PATH_WIDTH, width - 2 - display.displayWidth(words));
-  if (display.displayWidth(shown) <= pathWidth) return `${shown}: ${words}`;
-  const characters = [...shown].slice(-pathWidth);
+  const [printablePath, printableMessage] = [printableLine(path), printableLine(message)];
+  const pathWidth = Math.max(MIN_PATH_WIDTH, width - 2 - display.displayWidth(printableMessage));
+  if (display.displayWidth(printablePath) <= pathWidth) return `${printablePath}: ${printableMessage}`;
+  const characters = [...printablePath].slice(-pathWidth);
   while (display.displayWidth(characters.join('')) > pathWidth - 1) characters.shift();
-  return `…${characters.join('')}: ${words}`;
+  return `…${characters.join('')}: ${printableMessage}`;
 }
 
 /**
@@ -158,7 +158,7 @@ function pathMessage(path: string, message: string, width: number): string {
  * not own.
  */
 function renderFooter({ node, page }: Scene, surface: Surface): string[] {
-  const paint = painter(surface);
+  const paint = createPainter(surface);
   const problems = limitLines(
     node.problems,
     MAX_PROBLEMS,
@@ -179,9 +179,9 @@ function renderFooter({ node, page }: Scene, surface: Surface): string[] {
 /** Splits the link into full lines, because terminals join such lines when the user opens or copies the link. */
 function linkLines(page: string | undefined, width: number): string[] {
   if (page === undefined) return [];
-  const words = printableLine(page);
-  const titledLink = `page: ${words}`;
-  return display.displayWidth(titledLink) <= width ? [titledLink] : wrapLine(words, width);
+  const printableLink = printableLine(page);
+  const titledLink = `page: ${printableLink}`;
+  return display.displayWidth(titledLink) <= width ? [titledLink] : wrapLine(printableLink, width);
 }
 
 /** Returns the number of log lines below the table. */
@@ -213,12 +213,12 @@ function statusLine({ controls }: Scene, extent: Extent, { width }: Surface): st
 }
 
 /** Returns the coloured header and rows of the table. */
-function table(
+function renderTable(
   { pods, now, controls }: Scene,
   surface: Surface,
   visibleLines: number,
 ): { header: string; rows: string[] } {
-  const paint = painter(surface);
+  const paint = createPainter(surface);
   const rows = liveRows(pods, now, controls, visibleLines);
   const [header = '', ...lines] = layOut(
     COLUMNS,
@@ -240,7 +240,7 @@ interface Page {
 }
 
 function tablePage(scene: Scene, surface: Surface): Page {
-  const paint = painter(surface);
+  const paint = createPainter(surface);
   const headerLines = renderHeader(scene, surface);
   const logLineCount = visibleLogLines(surface.height);
   const log =
@@ -250,7 +250,7 @@ function tablePage(scene: Scene, surface: Surface): Page {
   // On a terminal with few rows, all of them are used for pods.
   const footerLines = surface.height >= 8 ? [...renderFooter(scene, surface), ...log] : [];
   const visibleLines = Math.max(0, surface.height - headerLines.length - footerLines.length - 2);
-  const { header, rows } = table(scene, surface, visibleLines);
+  const { header, rows } = renderTable(scene, surface, visibleLines);
   if (scene.pods.length === 0) return { headerLines, body: ['no pods'], footerLines, visibleLines: visibleLines + 1 };
   return { headerLines: [...headerLines, header], body: rows, footerLines, visibleLines };
 }
@@ -258,7 +258,7 @@ function tablePage(scene: Scene, surface: Surface): Page {
 function textPage(title: string, text: readonly string[], surface: Surface): Page {
   const body = text.flatMap((line) => wrapLine(line, surface.width));
   return {
-    headerLines: [painter(surface)(truncateLine(title, surface.width), 'bold')],
+    headerLines: [createPainter(surface)(truncateLine(title, surface.width), 'bold')],
     body,
     footerLines: [],
     visibleLines: Math.max(0, surface.height - 2),
@@ -283,7 +283,7 @@ export function renderFrame(scene: Scene, surface: Surface): Frame {
   const from = clampOffset(scene.controls.offset, extent);
   const visibleRows = body.slice(from, from + visibleLines);
   const blankLines = Array.from({ length: Math.max(0, visibleLines - visibleRows.length) }, () => '');
-  const status = painter(surface)(display.padText(statusLine(scene, extent, surface), surface.width), 'inverse');
+  const status = createPainter(surface)(display.padText(statusLine(scene, extent, surface), surface.width), 'inverse');
   const frameLines = [...headerLines, ...visibleRows, ...blankLines, ...footerLines].slice(
     0,
     Math.max(0, surface.height - 1),
@@ -293,7 +293,7 @@ export function renderFrame(scene: Scene, surface: Surface): Frame {
 
 /** Renders the table that remains after closing: all rows, and no keys. */
 export function renderFinal(scene: Scene, surface: Surface): string[] {
-  const { header, rows } = table(scene, surface, Number.POSITIVE_INFINITY);
+  const { header, rows } = renderTable(scene, surface, Number.POSITIVE_INFINITY);
   const body = scene.pods.length === 0 ? [] : [header, ...rows];
   return [...renderHeader(scene, surface), ...body, ...renderFooter(scene, surface)];
 }

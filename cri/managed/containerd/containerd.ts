@@ -42,7 +42,7 @@ export interface ManagedContainerd {
   readonly endpoint: string;
   readonly pid: number;
   /** Whether containerd was already running. */
-  readonly attached: boolean;
+  readonly wasRunning: boolean;
   readonly podCidr: string;
   /** Name of the cgroup that contains the cgroups of the pods. `stop` removes them. */
   readonly cgroupParent: string;
@@ -148,13 +148,13 @@ async function launchWithImages(
 /** Returns the operations on a running containerd. */
 function controlContainerd(
   layout: Layout,
-  { containerd, attached }: LaunchResult,
+  { containerd, wasRunning }: LaunchResult,
   { connect, pause }: { readonly connect: () => Cri; readonly pause: Pause },
 ): Omit<ManagedContainerd, 'undo' | 'podCidr' | 'restoreMasquerade'> {
   return {
     endpoint: layoutEndpoint(layout),
     pid: containerd.pid,
-    attached,
+    wasRunning,
     cgroupParent: layout.cgroupParent,
     // If the check fails, assume that the process is running, because a second containerd must not be started.
     isAlive: () => mayBeRunning(containerd),

@@ -25,7 +25,7 @@ interface LaunchInput {
 export interface LaunchResult {
   readonly containerd: RunningProcess;
   /** Whether containerd was already running. */
-  readonly attached: boolean;
+  readonly wasRunning: boolean;
 }
 
 const READY_TIMEOUT_MS = 30_000;
@@ -46,7 +46,7 @@ export async function launchContainerd(input: LaunchInput): Promise<LaunchResult
   if (runningContainerd !== undefined) {
     const hasSameConfig = (await readFile(layout.config, 'utf8').catch(() => '')) === config;
     const isReady = await isResponsive(input, runningContainerd);
-    if (hasSameConfig && isReady) return { containerd: runningContainerd, attached: true };
+    if (hasSameConfig && isReady) return { containerd: runningContainerd, wasRunning: true };
     onProgress('restarting containerd; its pods keep running');
     await (isReady
       ? terminateProcess(runningContainerd, STOP_TIMEOUT_MS, pause)
@@ -70,7 +70,7 @@ export async function launchContainerd(input: LaunchInput): Promise<LaunchResult
     await releaseUnusedLeases(input, allocatedLeases).then((failures) => failures.forEach(onProgress), reportError);
   }
   if (namespaces.length > 0) await removeUnusedNamespaces(input, namespaces).catch(reportError);
-  return { containerd, attached: false };
+  return { containerd, wasRunning: false };
 }
 
 async function removeUnusedNamespaces({ cri, signal }: LaunchInput, namespaces: readonly string[]): Promise<void> {

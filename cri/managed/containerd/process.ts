@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
-import { defaultIfMissing } from '../../../host/files/fileErrors.ts';
+import { defaultIfUnreadable } from '../../../host/files/fileErrors.ts';
 import { programEnvironment } from '../../../host/program.ts';
 import {
   findProcess,
@@ -47,7 +47,7 @@ export async function spawnContainerd(layout: Layout): Promise<RunningProcess> {
 
 /** Finds the process that runs with this layout's configuration, even if another agent started it. */
 export async function findContainerd(layout: Layout): Promise<RunningProcess | undefined> {
-  const recordedPid = Number(await readFile(layout.pidFile, 'utf8').catch(defaultIfMissing('')));
+  const recordedPid = Number(await readFile(layout.pidFile, 'utf8').catch(defaultIfUnreadable('')));
   const recordedProcess = recordedPid > 0 ? await matchContainerd(layout, recordedPid) : undefined;
   // The PID file may be missing, because the agent that started containerd can be killed before it writes the file.
   return recordedProcess ?? (await mapProcesses((pid) => matchContainerd(layout, pid))).at(0);

@@ -28,7 +28,7 @@ function buildPauseImage(catatonit: Buffer): BuiltImage {
 }
 
 function buildBusyboxImage(busybox: Buffer, applets: readonly string[]): BuiltImage {
-  const links = applets.filter((name) => name !== 'busybox').toSorted();
+  const linkNames = applets.filter((name) => name !== 'busybox').toSorted();
   return buildImage({
     name: BUSYBOX_IMAGE,
     files: [
@@ -36,7 +36,7 @@ function buildBusyboxImage(busybox: Buffer, applets: readonly string[]): BuiltIm
         directoryEntry,
       ),
       executableEntry('bin/busybox', busybox),
-      ...links.map((name): TarEntry => ({ type: 'symlink', path: `bin/${name}`, target: 'busybox' })),
+      ...linkNames.map((name): TarEntry => ({ type: 'symlink', path: `bin/${name}`, target: 'busybox' })),
       // Scripts commonly use this path in their first line.
       { type: 'symlink', path: 'usr/bin/env', target: '../../bin/busybox' },
       fileEntry(

@@ -20,10 +20,11 @@ export async function reserveSubnet(layout: Layout, requestedSubnet?: string): P
     throw new NodeFailure('RuntimeUnavailable', message);
   }
   const routes = parseRoutes(await readFile('/proc/net/route', 'utf8'));
-  const candidateList = requestedSubnet === undefined ? generateSubnets(layout.directory, routes) : [requestedSubnet];
+  const candidateSubnets =
+    requestedSubnet === undefined ? generateSubnets(layout.directory, routes) : [requestedSubnet];
   for (const subnet of previousSubnet === undefined || requestedSubnet !== undefined
-    ? candidateList
-    : [previousSubnet, ...candidateList]) {
+    ? candidateSubnets
+    : [previousSubnet, ...candidateSubnets]) {
     if (requestedSubnet === undefined && routes.some((route) => blocksOverlap(route, parseSubnet(subnet)))) continue;
     if (await tryReserve(layout, subnet)) return subnet;
   }

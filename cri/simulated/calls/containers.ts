@@ -95,7 +95,7 @@ export class Containers {
     { containerId, timeout }: wire.StopContainerRequest,
     signal: AbortSignal,
   ): Promise<wire.StopContainerResponse> {
-    const record = this.#context.failsAbsentStops
+    const record = this.#context.rejectsAbsentStops
       ? this.#requireContainer(containerId)
       : this.#findOptional(containerId);
     if (record) await this.#terminate(record, Number(timeout) * 1000, signal);

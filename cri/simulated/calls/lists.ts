@@ -27,7 +27,7 @@ export class ListResults {
   }
 
   /** Updates frozen lists to the current state. */
-  renew(): void {
+  refresh(): void {
     if (this.#frozenObjects) this.freeze();
   }
 

@@ -25,13 +25,13 @@ export class Sandboxes {
     context: RuntimeContext,
     records: RuntimeRecords,
     containers: Containers,
-    lists: ListResults,
+    listResults: ListResults,
     network: Network,
   ) {
     this.#context = context;
     this.#records = records;
     this.#containers = containers;
-    this.#listResults = lists;
+    this.#listResults = listResults;
     this.#network = network;
   }
 
@@ -75,7 +75,7 @@ export class Sandboxes {
   async stop({ podSandboxId }: wire.StopPodSandboxRequest, signal: AbortSignal): Promise<wire.StopPodSandboxResponse> {
     await this.#context.simulateWork('stopPodSandbox', signal);
     const errorPrefix = `an error occurred when try to find sandbox "${podSandboxId}"`;
-    const findSandbox = this.#context.failsAbsentStops ? requireById : findById;
+    const findSandbox = this.#context.rejectsAbsentStops ? requireById : findById;
     const record = findSandbox(this.#records.sandboxes, podSandboxId, errorPrefix);
     if (record) await this.#stop(record, signal);
     return {};

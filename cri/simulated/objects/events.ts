@@ -60,9 +60,9 @@ export class EventStreams {
   }
 
   /** Changes the delivery of future events and of deferred ones. */
-  deliver(delivery: EventDeliveryMode): void {
-    this.#deliveryMode = delivery;
-    if (delivery !== 'paused') this.#emitDeferred();
+  setDeliveryMode(deliveryMode: EventDeliveryMode): void {
+    this.#deliveryMode = deliveryMode;
+    if (deliveryMode !== 'paused') this.#emitDeferred();
   }
 
   /** Defers all events while the runtime is stalled. */

@@ -29,7 +29,7 @@ export function changeIds(
   if (previousIds.size === 0) return;
   const invalidIds = new Set(previousIds.values());
   events.dropDeferred(({ id }) => invalidIds.has(id));
-  listResults.renew();
+  listResults.refresh();
   for (const [record, previousId] of previousIds) {
     const eventSubject = 'sandbox' in record ? { sandbox: record.sandbox, container: record } : { sandbox: record };
     onEffect?.({ kind: 'renamed', ...eventSubject, formerId: previousId });

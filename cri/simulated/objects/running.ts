@@ -46,10 +46,10 @@ function reportAndPublishExit(
   context: RuntimeContext,
   record: ContainerRecord,
   leadMs: number,
-  showExit: () => void,
+  recordExit: () => void,
 ): void {
-  if (leadMs > 0) context.clock.setTimeout(showExit, leadMs);
-  else showExit();
+  if (leadMs > 0) context.clock.setTimeout(recordExit, leadMs);
+  else recordExit();
   notifyContainerChange(context, 'ended', record);
 }
 

@@ -39,7 +39,7 @@ export function serveSimulatedStreams(clock: TimerClock): {
     const connection = acceptConnection(stream, { request, socket, head }, clock);
     if (connection === undefined) return;
     connections.add(connection);
-    void connection.ended.then(() => connections.delete(connection));
+    void connection.closePromise.then(() => connections.delete(connection));
   };
   const streams: ServeStream = async (stream) => {
     server ??= startServer(onUpgrade);
@@ -90,7 +90,9 @@ function acceptConnection(
       if (stream.kind === 'portForward') return servePorts(stream, openStreams, opened);
       if (openStreams.length < countStreams(stream) || acceptedConnection === undefined) return;
       const { connection } = acceptedConnection;
-      void serveCommand(stream, openStreams, { clock, disconnected: connection.ended }).then(() => connection.close());
+      void serveCommand(stream, openStreams, { clock, disconnected: connection.closePromise }).then(() =>
+        connection.close(),
+      );
     },
   });
   return acceptedConnection?.connection;

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isOutOfDescriptors } from '../../files/fileErrors.ts';
 
 export interface OpenFiles {
-  readonly open: number;
+  readonly openCount: number;
   /** Number of open sockets. Undefined if there are too many open files to inspect each of them. */
-  readonly sockets?: number;
+  readonly socketCount?: number;
   /** Soft limit on the open files of the first process. -1 means no limit. */
   readonly softLimit?: number;
 }
@@ -32,8 +32,8 @@ export function countOpenFiles(processes: readonly number[], proc = '/proc'): Op
     const files = processes.flatMap((pid) => listPaths(`${proc}/${pid}/fd`));
     const limit = readSoftLimit(`${proc}/${processes[0]}/limits`);
     return {
-      open: files.length,
-      ...(files.length > MAX_FILES ? {} : { sockets: files.filter(isSocket).length }),
+      openCount: files.length,
+      ...(files.length > MAX_FILES ? {} : { socketCount: files.filter(isSocket).length }),
       ...(limit === undefined ? {} : { softLimit: limit }),
     };
   } catch (error) {

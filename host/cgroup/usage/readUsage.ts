@@ -77,7 +77,7 @@ function createLocator(
     }
     const read = (file: string) => cgroupfs.read(`${directoryPath}/${file}`);
     const has = (file: string) => readCached(`has ${file}`, () => cgroupfs.exists(`${directoryPath}/${file}`));
-    return { version, directory: { read, has, setting: (file) => readCached(file, () => read(file)) } };
+    return { version, directory: { read, has, readSetting: (file) => readCached(file, () => read(file)) } };
   };
 }
 

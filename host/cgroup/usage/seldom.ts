@@ -8,7 +8,7 @@ const MAX_AGE_MS = 60_000;
 type CacheEntry = { readonly readAt: number; readonly values: Map<string, unknown> };
 
 /** Returns the cached value or reads it. */
-type CachedRead = <T>(settingName: string, readSetting: () => T) => T;
+type ReadCached = <T>(settingName: string, readSetting: () => T) => T;
 
 export class SettingsCache {
   readonly #now: () => number;
@@ -21,7 +21,7 @@ export class SettingsCache {
   }
 
   /** Returns the cached reads for the cgroup at a path. */
-  forCgroup(path: string): CachedRead {
+  forCgroup(path: string): ReadCached {
     const now = this.#now();
     if (!isFresh(this.#lastPrunedAt, now)) this.#prune(now);
     const existingEntry = this.#entries.get(path);

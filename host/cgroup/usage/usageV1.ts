@@ -12,7 +12,7 @@ export interface CgroupDirectory {
    * Returns the contents of a file that the kernel never changes on its own. The contents are cached for up to a
    * minute.
    */
-  setting(file: string): string | undefined;
+  readSetting(file: string): string | undefined;
 }
 
 /** Nanoseconds per clock tick, the unit of the CPU times on v1. */
@@ -28,7 +28,7 @@ export const readCpuacctV1 = (cpuacct: CgroupDirectory): Pick<CpuUsage, 'usageNs
 };
 
 export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
-  const quotaUs = parseNumber(cpu.setting('cpu.cfs_quota_us'));
+  const quotaUs = parseNumber(cpu.readSetting('cpu.cfs_quota_us'));
   // Without a quota, there are no statistics.
   const cpuStat = quotaUs === undefined ? undefined : cpu.read('cpu.stat');
   return {
@@ -36,8 +36,8 @@ export function readCpuV1(cpu: CgroupDirectory): CpuUsage {
     periods: parseField(cpuStat, 'nr_periods'),
     throttledPeriods: parseField(cpuStat, 'nr_throttled'),
     throttledNs: parseField(cpuStat, 'throttled_time'),
-    periodUs: parseNumber(cpu.setting('cpu.cfs_period_us')),
-    shares: parseNumber(cpu.setting('cpu.shares')),
+    periodUs: parseNumber(cpu.readSetting('cpu.cfs_period_us')),
+    shares: parseNumber(cpu.readSetting('cpu.shares')),
   };
 }
 
@@ -63,9 +63,9 @@ export function readMemoryV1(memory: CgroupDirectory): MemoryUsage | undefined {
     majorPageFaults: parseField(memoryStat, 'pgmajfault'),
     oomEvents: parseField(memory.read('memory.oom_control'), 'oom_kill'),
     limits: {
-      limit: parseLimit(memory.setting('memory.limit_in_bytes')),
-      swap: memory.has(SWAP_LIMIT_FILE) ? parseLimit(memory.setting(SWAP_LIMIT_FILE)) : undefined,
-      reservation: parseLimit(memory.setting('memory.soft_limit_in_bytes')),
+      limit: parseLimit(memory.readSetting('memory.limit_in_bytes')),
+      swap: memory.has(SWAP_LIMIT_FILE) ? parseLimit(memory.readSetting(SWAP_LIMIT_FILE)) : undefined,
+      reservation: parseLimit(memory.readSetting('memory.soft_limit_in_bytes')),
     },
   };
 }
@@ -79,7 +79,7 @@ export const readPids = (directory: CgroupDirectory): PidsUsage => {
   const hasCounters = directory.has('pids.current');
   return {
     threads: hasCounters ? parseNumber(directory.read('pids.current')) : undefined,
-    threadsLimit: hasCounters ? parseLimit(directory.setting('pids.max')) : undefined,
+    threadsLimit: hasCounters ? parseLimit(directory.readSetting('pids.max')) : undefined,
     processes: directory.read('cgroup.procs')?.split('\n').filter(Boolean).map(Number),
   };
 };

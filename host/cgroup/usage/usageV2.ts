@@ -13,7 +13,7 @@ export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
   if (cpuStat === undefined) return undefined;
   // The root cgroup and cgroups without an enabled cpu controller do not have these files.
   const isLimited = directory.has('cpu.max');
-  const [quota, period] = isLimited ? (directory.setting('cpu.max')?.split(' ') ?? []) : [];
+  const [quota, period] = isLimited ? (directory.readSetting('cpu.max')?.split(' ') ?? []) : [];
   return {
     usageNs: multiply(parseField(cpuStat, 'usage_usec'), NS_PER_US),
     userNs: multiply(parseField(cpuStat, 'user_usec'), NS_PER_US),
@@ -25,7 +25,7 @@ export function readCpuV2(directory: CgroupDirectory): CpuUsage | undefined {
     burstNs: multiply(parseField(cpuStat, 'burst_usec'), NS_PER_US),
     quotaUs: parseNumber(quota),
     periodUs: parseNumber(period),
-    shares: isLimited ? weightToShares(parseNumber(directory.setting('cpu.weight'))) : undefined,
+    shares: isLimited ? weightToShares(parseNumber(directory.readSetting('cpu.weight'))) : undefined,
   };
 }
 
@@ -67,9 +67,9 @@ function readMemoryFiles(directory: CgroupDirectory): MemoryUsage {
     swap: hasSwap ? parseNumber(directory.read('memory.swap.current')) : undefined,
     oomEvents: parseField(directory.read('memory.events.local'), 'oom'),
     limits: {
-      limit: parseLimit(directory.setting('memory.max')),
-      swap: hasSwap ? parseLimit(directory.setting('memory.swap.max')) : undefined,
-      reservation: parseLimit(directory.setting('memory.min')),
+      limit: parseLimit(directory.readSetting('memory.max')),
+      swap: hasSwap ? parseLimit(directory.readSetting('memory.swap.max')) : undefined,
+      reservation: parseLimit(directory.readSetting('memory.min')),
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../../cri/generated/runtime.ts';
 import type { Pause } from '../../../host/logs/logChanges.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { selectRun } from '../../../show/containerLog.ts';
 import { sendText } from '../../answers.ts';
@@ -60,7 +60,7 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
   if (typeof id !== 'string') return sendUntypedRefusal(response, id);
   // The response to a request for stderr alone sends its headers together with the first data.
   if (logRequest.query.stream !== 'Stderr') response.flushHeaders?.();
-  const end = logRequest.query.follow ? registerSession(parts, exchange, logRequest) : undefined;
+  const endSession = logRequest.query.follow ? registerSession(parts, exchange, logRequest) : undefined;
   try {
     await writeAll(response, await openLogStream(parts, logRequest.query, id, exchange.signal), exchange.signal);
     response.end();
@@ -68,7 +68,7 @@ async function handleRequest(parts: ContainerLogsParts, exchange: Exchange): Pro
     if (!response.headersSent) sendUntypedRefusal(response, { status: 400, text: errorText(error) });
     else response.end(errorText(error));
   } finally {
-    end?.();
+    endSession?.();
   }
 }
 
@@ -90,7 +90,7 @@ function parseRequest({ pods, now, canSplitStreams }: ContainerLogsParts, url: U
   if (isRefusal(query)) return query;
   const pod = pods.findPod(namespace, name);
   if (pod === undefined) return { status: 404, text: `pod ${quotedText(name)} does not exist` };
-  if (containerNamed(pod.spec, container) === undefined)
+  if (findContainerByName(pod.spec, container) === undefined)
     return { status: 404, text: `container ${quotedText(container)} not found in pod ${quotedText(name)}` };
   return query.stream === 'All' || canSplitStreams ? { query, pod, container } : streamRefusal(query.stream);
 }

@@ -38,7 +38,7 @@ export class CriHeader {
     this.#lineBytes = bytes;
     this.#at = from;
     if (end - from >= HEADER_LENGTH && this.#readUsualHeader(bytes, from)) return true;
-    return this.#readSlowly(bytes.subarray(from, end), from);
+    return this.#readUnusualHeader(bytes.subarray(from, end), from);
   }
 
   /** Whether the line was written before a time. */
@@ -52,7 +52,7 @@ export class CriHeader {
   }
 
   /** Returns the timestamp to display and the space after it. */
-  time(): Buffer {
+  displayTimestamp(): Buffer {
     return this.#displayTime === undefined
       ? this.#lineBytes.subarray(this.#at, this.#at + TIME_LENGTH + 1)
       : Buffer.from(`${this.#displayTime} `);
@@ -87,7 +87,7 @@ export class CriHeader {
     return true;
   }
 
-  #readSlowly(line: Buffer, from: number): boolean {
+  #readUnusualHeader(line: Buffer, from: number): boolean {
     const parsedLine = parseLogLine(line);
     if (parsedLine === undefined) return false;
     const { seconds, fraction, zone } = parsedLine.time;

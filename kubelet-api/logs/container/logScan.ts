@@ -36,7 +36,7 @@ export class LogScan {
    * State of a line that does not fit into the buffer. It determines whether the rest of the line and its newline are
    * output.
    */
-  #longLine: { readonly counts: boolean; readonly isSelected: boolean; readonly isPartial: boolean } | undefined;
+  #longLine: { readonly countsAsLine: boolean; readonly isSelected: boolean; readonly isPartial: boolean } | undefined;
   #isNewLine = true;
   #linesLeft: number;
 
@@ -55,12 +55,12 @@ export class LogScan {
    * Returns the output for the next block, in a buffer that the next call overwrites. Throws if the log format is
    * unknown.
    */
-  take(block: Buffer): Buffer | undefined {
+  convertBlock(block: Buffer): Buffer | undefined {
     const bytes = this.#incompleteLine.length === 0 ? block : joinBytes(this.#incompleteLine, block);
     this.#output.begin(bytes.length);
     let from = this.#continueLongLine(bytes);
     for (let end = bytes.indexOf(NEWLINE, from); end >= 0 && !this.isOver; end = bytes.indexOf(NEWLINE, from)) {
-      this.#line(bytes, from, end + 1);
+      this.#writeLine(bytes, from, end + 1);
       from = end + 1;
     }
     if (bytes.length - from > MAX_CRI_LINE_BYTES && !this.isOver) from = this.#startLongLine(bytes, from);
@@ -70,11 +70,11 @@ export class LogScan {
   }
 
   /** Returns the output for a last line without a newline. */
-  takeRest(): Buffer | undefined {
+  convertIncompleteLine(): Buffer | undefined {
     const incompleteLine = this.#incompleteLine;
     this.#incompleteLine = EMPTY_BUFFER;
     this.#output.begin(incompleteLine.length);
-    if (incompleteLine.length > 0 && !this.isOver) this.#line(incompleteLine, 0, incompleteLine.length);
+    if (incompleteLine.length > 0 && !this.isOver) this.#writeLine(incompleteLine, 0, incompleteLine.length);
     this.#header.release();
     return this.#output.output();
   }
@@ -88,12 +88,12 @@ export class LogScan {
   /** Processes the rest of a long line. Returns the offset of the next line. */
   #continueLongLine(bytes: Buffer): number {
     if (this.#longLine === undefined) return 0;
-    const { counts, isSelected: isTold, isPartial } = this.#longLine;
+    const { countsAsLine, isSelected: shouldWrite, isPartial } = this.#longLine;
     const newlineIndex = bytes.indexOf(NEWLINE);
     const end = newlineIndex < 0 ? bytes.length : newlineIndex + 1;
-    if (isTold) this.#output.put(bytes, 0, newlineIndex >= 0 && isPartial ? newlineIndex : end);
+    if (shouldWrite) this.#output.append(bytes, 0, newlineIndex >= 0 && isPartial ? newlineIndex : end);
     if (newlineIndex >= 0) this.#longLine = undefined;
-    if (newlineIndex >= 0 && counts) this.#countLine(!isPartial);
+    if (newlineIndex >= 0 && countsAsLine) this.#countLine(!isPartial);
     return end;
   }
 
@@ -102,11 +102,11 @@ export class LogScan {
     if (!isCri && this.#format !== 'cri' && bytes.length - from <= MAX_LINE_BYTES) return from;
     this.#format ??= isCri ? 'cri' : detectFormat(bytes.subarray(from), this.#header);
     const isSelected = isCri && this.#writeCriText(bytes, bytes.length);
-    this.#longLine = { counts: isCri, isSelected, isPartial: this.#header.isPartial };
+    this.#longLine = { countsAsLine: isCri, isSelected, isPartial: this.#header.isPartial };
     return bytes.length;
   }
 
-  #line(bytes: Buffer, from: number, end: number): void {
+  #writeLine(bytes: Buffer, from: number, end: number): void {
     this.#format ??= detectFormat(bytes.subarray(from, end), this.#header);
     if (this.#format === 'docker') this.#writeDockerLine(bytes.subarray(from, end));
     else if (this.#header.read(bytes, from, end))
@@ -122,27 +122,27 @@ export class LogScan {
   #writeCriText(bytes: Buffer, end: number): boolean {
     const { textOffset, isStdout } = this.#header;
     if (!this.#isSelected(isStdout ? 'stdout' : 'stderr')) return false;
-    if (this.#options.timestamps && this.#isNewLine) this.#output.put(this.#header.time());
-    this.#output.put(bytes, textOffset, end);
+    if (this.#options.timestamps && this.#isNewLine) this.#output.append(this.#header.displayTimestamp());
+    this.#output.append(bytes, textOffset, end);
     return true;
   }
 
   #isSelected(stream: 'stdout' | 'stderr'): boolean {
-    const { since, stream: wanted = 'All' } = this.#options;
-    if (wanted !== 'All' && wanted.toLowerCase() !== stream) return false;
+    const { since, stream: requestedStream = 'All' } = this.#options;
+    if (requestedStream !== 'All' && requestedStream.toLowerCase() !== stream) return false;
     return since === undefined || !this.#header.isBefore(since);
   }
 
   #writeDockerLine(bytes: Buffer): void {
     const line = dockerLine(bytes);
     if (line === undefined) return;
-    const { since, timestamps, stream: wanted = 'All' } = this.#options;
+    const { since, timestamps, stream: requestedStream = 'All' } = this.#options;
     if (since === undefined || line.utcTime >= since) {
       if (line.stream !== 'stdout' && line.stream !== 'stderr')
         throw new Error(`unexpected stream type ${quotedText(line.stream)}`);
-      if (wanted === 'All' || wanted.toLowerCase() === line.stream) {
-        if (timestamps && this.#isNewLine) this.#output.put(Buffer.from(`${line.time} `));
-        this.#output.put(line.text);
+      if (requestedStream === 'All' || requestedStream.toLowerCase() === line.stream) {
+        if (timestamps && this.#isNewLine) this.#output.append(Buffer.from(`${line.time} `));
+        this.#output.append(line.text);
       }
     }
     this.#countLine(line.text.length === 0 || line.text.at(-1) === NEWLINE);

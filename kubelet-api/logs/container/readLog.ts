@@ -51,7 +51,7 @@ const READ_AHEAD_POOL = new BufferPool(READ_AHEAD_BYTES, 4);
 export async function* readLog(source: LogSource, options: ReadOptions): AsyncGenerator<Buffer> {
   const logReader = new LogReader(source, await openLog(source.path, source.allowedRoots), options);
   try {
-    yield* logReader.text();
+    yield* logReader.readChunks();
   } finally {
     await logReader.close();
   }
@@ -85,13 +85,13 @@ class LogReader {
     return this.#file.handle.close();
   }
 
-  async *text(): AsyncGenerator<Buffer> {
+  async *readChunks(): AsyncGenerator<Buffer> {
     const { tailLines, follow, signal } = this.#options;
     if (tailLines !== undefined) this.#at = await findTailStart(this.#file.handle, tailLines, signal);
     if (follow !== undefined) return yield* this.#follow(follow);
     // Stop at the current size, because a fast writer could otherwise extend the response indefinitely.
     yield* this.#toEnd((await this.#file.handle.stat()).size);
-    const incompleteLine = this.#isFinished() ? undefined : this.#scan.takeRest();
+    const incompleteLine = this.#isFinished() ? undefined : this.#scan.convertIncompleteLine();
     if (incompleteLine !== undefined) yield incompleteLine;
   }
 
@@ -124,7 +124,7 @@ class LogReader {
     this.#readAhead = this.#readAhead.subarray(block.length);
     this.#at += block.length;
     this.#hasReachedEnd = block.length === 0;
-    return this.#scan.take(block);
+    return this.#scan.convertBlock(block);
   }
 
   async #readInto(buffer: Buffer, maxBytes: number): Promise<void> {

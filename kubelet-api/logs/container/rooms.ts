@@ -27,8 +27,8 @@ export class BufferPool {
   }
 
   /** Returns a buffer to the pool. The caller must no longer use the buffer. */
-  release(room: Buffer): void {
+  release(buffer: Buffer): void {
     this.#usedCount -= 1;
-    if (this.#freeBuffers.length < this.#maxRetained) this.#freeBuffers.push(room);
+    if (this.#freeBuffers.length < this.#maxRetained) this.#freeBuffers.push(buffer);
   }
 }

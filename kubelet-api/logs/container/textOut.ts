@@ -22,7 +22,7 @@ export class TextOutput {
   }
 
   /** Appends bytes up to the limit. */
-  put(source: Buffer, from = 0, to = source.length): void {
+  append(source: Buffer, from = 0, to = source.length): void {
     const end = Math.min(to, from + this.#remainingBytes);
     if (this.#length + end - from > this.#buffer.length) this.#growBuffer(end - from);
     source.copy(this.#buffer, this.#length, from, end);

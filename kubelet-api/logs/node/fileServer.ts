@@ -13,7 +13,7 @@ const INDEX_FILE_NAME = 'index.html';
 export async function serveFile(root: string, path: string, exchange: Exchange): Promise<void> {
   if (`/${path}`.endsWith(`/${INDEX_FILE_NAME}`)) return redirect(exchange, './');
   const cleanedPath = posix.normalize(`/${path}`);
-  const openedFile = await openIn(root, cleanedPath);
+  const openedFile = await openFileOrErrorCode(root, cleanedPath);
   if (typeof openedFile === 'number')
     return sendError(exchange.response, openedFile, ERROR_RESPONSES.get(openedFile) ?? '');
   try {
@@ -46,7 +46,7 @@ async function sendRequestedFile(
     return endsInSlash ? redirect(exchange, `../${escapePath(Buffer.from(name))}`) : sendFile(exchange, openedFile);
   }
   if (!endsInSlash) return redirect(exchange, `${escapePath(Buffer.from(name))}/`);
-  const index = await openIn(root, posix.join(cleanedPath, INDEX_FILE_NAME));
+  const index = await openFileOrErrorCode(root, posix.join(cleanedPath, INDEX_FILE_NAME));
   if (typeof index === 'number') return sendListing(openedFile, exchange);
   try {
     await (index.kind === 'file' ? sendFile(exchange, index) : sendListing(openedFile, exchange));
@@ -56,7 +56,7 @@ async function sendRequestedFile(
 }
 
 /** Opens a file below a directory, or returns the status code of the error. */
-async function openIn(root: string, path: string): Promise<OpenedFile | number> {
+async function openFileOrErrorCode(root: string, path: string): Promise<OpenedFile | number> {
   // No file can have a path that contains NUL.
   if (path.includes('\0')) return 404;
   try {

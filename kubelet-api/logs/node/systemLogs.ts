@@ -12,7 +12,7 @@ import { openInside, systemErrorMessage } from './openInside.ts';
 
 export interface SystemLogsParts extends NodeLogsParts {
   /** Whether queries are enabled (`enableSystemLogQuery` in the kubelet's configuration). */
-  readonly takesQueries: boolean;
+  readonly areQueriesEnabled: boolean;
 }
 
 const LOGS_PATH = '/logs';
@@ -27,7 +27,7 @@ async function handleRequest(parts: SystemLogsParts, exchange: Exchange): Promis
   const { url, response } = exchange;
   const path = decodePath(url.pathname.slice(LOGS_PATH.length + 1));
   if (path === undefined) return sendError(response, 400, '400 Bad Request');
-  const query = parts.takesQueries ? nodeLogQuery(url.searchParams) : undefined;
+  const query = parts.areQueriesEnabled ? nodeLogQuery(url.searchParams) : undefined;
   if (query === undefined) return serveFile(parts.root, path, exchange);
   if (isRefusal(query)) return sendError(response, query.status, query.text);
   const refusal = validateQuery(path, query);

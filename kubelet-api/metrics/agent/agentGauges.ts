@@ -46,10 +46,11 @@ export function registerAgentGauges(registry: Registry, parts: AgentGaugesParts)
 }
 
 function registerLimiterGauges(registry: Registry, { agent }: AgentGaugesParts): () => void {
-  const of = (name: string, help: string) => registry.gauge(plain(`statelet_limiter_${name}`, help, ['limiter']));
-  const slotsGauge = of('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
-  const usedSlotsGauge = of('slots_held', 'Slots in use.');
-  const queueGauge = of('queue', 'Requests waiting for a slot.');
+  const createLimiterGauge = (name: string, help: string) =>
+    registry.gauge(plain(`statelet_limiter_${name}`, help, ['limiter']));
+  const slotsGauge = createLimiterGauge('slots', 'Capacity of a limiter. +Inf if it is unlimited.');
+  const usedSlotsGauge = createLimiterGauge('slots_held', 'Slots in use.');
+  const queueGauge = createLimiterGauge('queue', 'Requests waiting for a slot.');
   return () => {
     for (const [name, limiter] of Object.entries(agent.overview().limiters)) {
       slotsGauge.set([name], limiter.capacity);

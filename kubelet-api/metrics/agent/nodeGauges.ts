@@ -61,7 +61,7 @@ function setConstantGauges(registry: Registry, { nodeName, cgroupVersion, versio
     .set(versionLabels, 1);
 }
 
-const toBooleanLabel = (is: boolean): string => (is ? 'true' : '');
+const toBooleanLabel = (condition: boolean): string => (condition ? 'true' : '');
 const POD_LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
 
 /** Counts pods and containers like `pkg/kubelet/kubelet_pods.go` and `pkg/kubelet/pleg/generic.go`. */
@@ -117,10 +117,10 @@ function setWorkingPods(
 function registerVolumeGauge(registry: Registry, { agent }: NodeGaugesParts): (pods: readonly CountedPod[]) => void {
   const labels = ['plugin_name', 'state'];
   const volumesGauge = registry.gauge(alpha('volume_manager_total_volumes', 'Volumes, wanted and mounted.', labels));
-  return (counted) => {
+  return (countedPods) => {
     volumesGauge.clear();
     const podsByUid = new Map(agent.pods().map((pod) => [pod.metadata.uid, pod]));
-    for (const { uid, isDesired, lifecycle, volumes } of counted) {
+    for (const { uid, isDesired, lifecycle, volumes } of countedPods) {
       for (const volume of getVolumes(podsByUid.get(uid))) {
         const volumePlugin = pluginName(volume);
         if (isDesired && lifecycle !== 'terminated') volumesGauge.add([volumePlugin, 'desired_state_of_world'], 1);

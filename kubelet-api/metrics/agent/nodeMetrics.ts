@@ -147,12 +147,12 @@ function podObservers(
   const observeStartup = registerStartupMetrics(registry, { now: () => clock.now(), bootedAt });
   const observers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
     answers: (answer) => {
-      calls.portCompleted(answer);
+      calls.recordPortOutcome(answer);
       certificates(answer);
       observeStartup(answer);
     },
-    moves: (move) => podMetrics.moved(move),
-    decisions: (decision) => podMetrics.decided(decision),
+    moves: (move) => podMetrics.recordStateChange(move),
+    decisions: (decision) => podMetrics.recordDecision(decision),
   };
   /** Drops the data of pods that were removed some time ago. */
   const removeOldPods = () => {
@@ -161,8 +161,8 @@ function podObservers(
   };
   return {
     observers,
-    changed: (change: Parameters<PodMetrics['changed']>[0]) => {
-      podMetrics.changed(change);
+    changed: (change: Parameters<PodMetrics['recordPodChange']>[0]) => {
+      podMetrics.recordPodChange(change);
       if (!change.removed) return;
       probeMetrics.forget(change.uid);
       calls.forget(change.uid);

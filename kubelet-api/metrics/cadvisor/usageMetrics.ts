@@ -144,9 +144,9 @@ const PROCESS_METRICS: readonly Metric[] = [
   createGauge(
     'container_file_descriptors',
     'Number of open file descriptors for the container.',
-    ({ files }) => files?.open,
+    ({ files }) => files?.openCount,
   ),
-  createGauge('container_sockets', 'Number of open sockets for the container.', ({ files }) => files?.sockets),
+  createGauge('container_sockets', 'Number of open sockets for the container.', ({ files }) => files?.socketCount),
   createGauge(
     'container_threads_max',
     'Maximum number of threads allowed inside the container, infinity if value is zero',

@@ -48,7 +48,7 @@ export class PodMetrics {
   }
 
   /** Called when an actor has entered a state. */
-  moved({ actor, state, at }: StateChange): void {
+  recordStateChange({ actor, state, at }: StateChange): void {
     if (!actor.startsWith(POD_PREFIX)) return;
     const uidEnd = actor.indexOf('/', POD_PREFIX.length);
     const uid = uidEnd === -1 ? actor.slice(POD_PREFIX.length) : actor.slice(POD_PREFIX.length, uidEnd);
@@ -61,7 +61,7 @@ export class PodMetrics {
       this.#recordContainerState(uid, actor.slice(uidEnd + 1), outermostState, at);
   }
 
-  decided(decision: MachineDecision): void {
+  recordDecision(decision: MachineDecision): void {
     if (decision.decision === 'orphanTerminated') this.#families.orphanedPods.add([]);
     if (decision.decision === 'deferredResizeAccepted') this.#parts.resizeMetrics.deferredAccepted(decision.trigger);
     if (decision.decision !== 'preempted') return;
@@ -70,7 +70,7 @@ export class PodMetrics {
   }
 
   /** Called when a pod's status was published or the pod was removed. */
-  changed({ uid, pod, removed }: Pick<PodChange, 'uid' | 'pod' | 'removed'>): void {
+  recordPodChange({ uid, pod, removed }: Pick<PodChange, 'uid' | 'pod' | 'removed'>): void {
     const { pods } = this.#parts;
     const trackedPod = pods.get(uid);
     if (trackedPod === undefined) return;

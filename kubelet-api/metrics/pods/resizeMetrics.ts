@@ -18,7 +18,7 @@ const RESOURCE_FIELDS = ['requests', 'limits'] as const;
 export class ResizeMetrics {
   readonly #families: ReturnType<typeof registerResizeFamilies>;
   /** Time spent so far on each pod's resize in progress, in milliseconds, by pod UID. */
-  readonly #startTimes = new Map<string, number>();
+  readonly #accumulatedMs = new Map<string, number>();
 
   constructor(registry: Registry) {
     this.#families = registerResizeFamilies(registry);
@@ -60,23 +60,23 @@ export class ResizeMetrics {
 
   /** Called after an attempt to resize a container. The time counts towards the resize of the container's pod. */
   containerResized(uid: string, ms: number, failed: boolean): void {
-    this.#startTimes.set(uid, (this.#startTimes.get(uid) ?? 0) + ms);
+    this.#accumulatedMs.set(uid, (this.#accumulatedMs.get(uid) ?? 0) + ms);
     if (failed) this.#observeResize(uid, false);
   }
 
   /** Called after an attempt to resize the cgroup of a pod, which completes a resize. */
   podFitted(uid: string, ms: number, failed: boolean): void {
-    this.#startTimes.set(uid, (this.#startTimes.get(uid) ?? 0) + ms);
+    this.#accumulatedMs.set(uid, (this.#accumulatedMs.get(uid) ?? 0) + ms);
     this.#observeResize(uid, !failed);
   }
 
   forget(uid: string): void {
-    this.#startTimes.delete(uid);
+    this.#accumulatedMs.delete(uid);
   }
 
   #observeResize(uid: string, success: boolean): void {
-    this.#families.duration.observe([String(success)], this.#startTimes.get(uid) ?? 0);
-    this.#startTimes.delete(uid);
+    this.#families.duration.observe([String(success)], this.#accumulatedMs.get(uid) ?? 0);
+    this.#accumulatedMs.delete(uid);
   }
 
   /** Sets the gauges from the conditions of the pods. */

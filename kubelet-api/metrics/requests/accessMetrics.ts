@@ -18,8 +18,8 @@ export function registerAccessMetrics(registry: Registry, clock: Pick<Clock, 'mo
     authz: registerReviewFamilies(registry, 'authz'),
   };
   return {
-    certificateShown: (remainingMs) => certificates.observe([], remainingMs / 1_000),
-    reviewed: (kind, code, ms) => {
+    certificatePresented: (remainingMs) => certificates.observe([], remainingMs / 1_000),
+    reviewCompleted: (kind, code, ms) => {
       const labels = [code === undefined ? '<error>' : String(code)];
       familiesByKind[kind].total.add(labels);
       familiesByKind[kind].duration.observe(labels, ms / 1_000);
@@ -50,26 +50,29 @@ function registerReviewFamilies({ counter, histogram }: Registry, kind: 'authn' 
 /** Creates the observer of the token cache (`token/cache/stats.go` of apiserver). */
 function createTokenCacheObserver(registry: Registry, clock: Pick<Clock, 'monotonic'>): AccessObserver['tokenCache'] {
   const labels = ['status'];
-  const of = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);
+  const createCacheOptions = (name: string, help: string) => alpha(`authentication_token_cache_${name}`, help, labels);
   const requestsCounter = registry.counter(
-    of('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'),
+    createCacheOptions('request_total', 'Lookups of tokens in the cache of reviews, by hit or miss.'),
   );
   const duration = registry.histogram(
-    of('request_duration_seconds', 'Time until the owner of a token was known, by whether the cache had it.'),
+    createCacheOptions(
+      'request_duration_seconds',
+      'Time until the owner of a token was known, by whether the cache had it.',
+    ),
     DEFAULT_BUCKETS,
   );
   const fetchesCounter = registry.counter(
-    of('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'),
+    createCacheOptions('fetch_total', 'Reviews of tokens that the cache did not have, by outcome.'),
   );
   const activeGauge = registry.gauge(
-    of('active_fetch_count', 'Reviews of tokens in progress, and requests that wait for one.'),
+    createCacheOptions('active_fetch_count', 'Reviews of tokens in progress, and requests that wait for one.'),
   );
   const startActive = (status: string) => {
     activeGauge.add([status], 1);
     return () => activeGauge.add([status], -1);
   };
   return {
-    lookedUp: () => {
+    startLookup: () => {
       const startedAt = clock.monotonic();
       return (isHit) => {
         const status = [isHit ? 'hit' : 'miss'];
@@ -77,8 +80,8 @@ function createTokenCacheObserver(registry: Registry, clock: Pick<Clock, 'monoto
         duration.observe(status, (clock.monotonic() - startedAt) / 1_000);
       };
     },
-    blocked: () => startActive('blocked'),
-    fetching: () => {
+    startWaiting: () => startActive('blocked'),
+    startFetch: () => {
       const stopActive = startActive('in_flight');
       return (isAnswered) => {
         fetchesCounter.add([isAnswered ? 'ok' : 'error']);

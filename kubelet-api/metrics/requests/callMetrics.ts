@@ -2,7 +2,7 @@
 
 import { API_SINK } from '../../../actors/cluster/pods/apiStatusSink.ts';
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
-import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { registerCallFamilies } from '../pods/podFamilies.ts';
 import type { PodMetrics } from '../pods/podMetrics.ts';
@@ -40,7 +40,7 @@ export class CallMetrics {
   }
 
   /** Called with the outcome of each port call. */
-  portCompleted(outcome: PortOutcome): void {
+  recordPortOutcome(outcome: PortOutcome): void {
     const { podMetrics, probeMetrics, volumes } = this.#parts;
     const { port, failure } = outcome;
     if (port === 'runProbe') probeMetrics.tried(outcome);
@@ -127,7 +127,7 @@ export class CallMetrics {
     if (hook === 'postStart') this.#recordContainerFailure(pod, container, reason);
     if (output?.warnings?.some((warning) => warning.reason === 'LifecycleHTTPFallback'))
       this.#families.httpFallbacks.add([]);
-    const sleepAction = containerNamed(pod.spec, container)?.container.lifecycle?.[hook]?.sleep;
+    const sleepAction = findContainerByName(pod.spec, container)?.container.lifecycle?.[hook]?.sleep;
     if (sleepAction && ms < sleepAction.seconds * 1_000) this.#families.sleepsTerminatedEarly.add([]);
   }
 
@@ -171,7 +171,7 @@ const CGROUP_OPERATIONS: ReadonlyMap<PortOutcome['port'], string> = new Map([
 ]);
 
 function containerType(pod: Pod, name: string): ContainerType {
-  const role = containerNamed(pod.spec, name)?.role;
+  const role = findContainerByName(pod.spec, name)?.role;
   if (role === 'ephemeral') return 'ephemeral_container';
   return role === 'init' || role === 'sidecar' ? 'init_container' : 'container';
 }
@@ -188,7 +188,7 @@ function firstContainers({ spec: { initContainers = [], containers } }: Pod): re
 function countImageVolumes({ spec }: Pod, name: string): number {
   const imageVolumes = (spec.volumes ?? []).filter((volume) => volume.image !== undefined);
   if (imageVolumes.length === 0) return 0;
-  const mounts = containerNamed(spec, name)?.container.volumeMounts ?? [];
+  const mounts = findContainerByName(spec, name)?.container.volumeMounts ?? [];
   return imageVolumes.filter((volume) => mounts.some((mount) => mount.name === volume.name)).length;
 }
 

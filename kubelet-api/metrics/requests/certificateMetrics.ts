@@ -6,11 +6,11 @@ import { alpha, type Registry } from '../registry.ts';
 
 /** Creates the listener for port outcomes. */
 export function registerCertificateMetrics(registry: Registry): (answer: PortOutcome) => void {
-  const of = (name: string, what: string) =>
-    registry.counter(alpha(name, `Failed renewals of the ${what} certificate.`));
+  const createErrorCounter = (name: string, certificateName: string) =>
+    registry.counter(alpha(name, `Failed renewals of the ${certificateName} certificate.`));
   const errors = {
-    client: of('kubelet_certificate_manager_client_expiration_renew_errors', 'client'),
-    serving: of('kubelet_server_expiration_renew_errors', 'serving'),
+    client: createErrorCounter('kubelet_certificate_manager_client_expiration_renew_errors', 'client'),
+    serving: createErrorCounter('kubelet_server_expiration_renew_errors', 'serving'),
   };
   const rotationHistogram = registry.histogram(
     alpha(
@@ -38,10 +38,12 @@ export function registerCertificateGauges(
   registry: Registry,
   now: () => number,
 ): (counts: Pick<NodeCounts, 'certificates'>) => void {
-  const ttl = (name: string, of: string) =>
-    registry.gauge(alpha(name, `Seconds until the ${of} certificate expires. +Inf if the node requests none.`));
-  const client = ttl('kubelet_certificate_manager_client_ttl_seconds', 'client');
-  const server = ttl('kubelet_certificate_manager_server_ttl_seconds', 'serving');
+  const createTtlGauge = (name: string, certificateName: string) =>
+    registry.gauge(
+      alpha(name, `Seconds until the ${certificateName} certificate expires. +Inf if the node requests none.`),
+    );
+  const client = createTtlGauge('kubelet_certificate_manager_client_ttl_seconds', 'client');
+  const server = createTtlGauge('kubelet_certificate_manager_server_ttl_seconds', 'serving');
   const secondsUntil = (until = Number.POSITIVE_INFINITY) => Math.trunc((until - now()) / 1_000);
   return ({ certificates }) => {
     client.set([], secondsUntil(certificates.get('client')));

@@ -6,15 +6,18 @@ import { alpha, type Registry } from '../registry.ts';
  * Creates the listener for requests. Like a kubelet, distinguishes methods only for v1 and counts failures only of Get.
  */
 export function registerPodResourcesMetrics(registry: Registry): PodResourcesListener {
-  const of = (name: string, help: string) =>
+  const createCounter = (name: string, help: string) =>
     registry.counter(alpha(`kubelet_pod_resources_endpoint_${name}`, help, ['server_api_version']));
-  const requestsCounter = of('requests_total', 'Requests to the pod-resources API.');
+  const requestsCounter = createCounter('requests_total', 'Requests to the pod-resources API.');
   const countersByMethod = {
-    list: of('requests_list', 'Requests to the pod-resources API for all pods.'),
-    get: of('requests_get', 'Requests to the pod-resources API for one pod.'),
-    get_allocatable: of('requests_get_allocatable', 'Requests to the pod-resources API for the resources of the node.'),
+    list: createCounter('requests_list', 'Requests to the pod-resources API for all pods.'),
+    get: createCounter('requests_get', 'Requests to the pod-resources API for one pod.'),
+    get_allocatable: createCounter(
+      'requests_get_allocatable',
+      'Requests to the pod-resources API for the resources of the node.',
+    ),
   };
-  const errors = of('errors_get', 'Requests to the pod-resources API for one pod that failed.');
+  const errors = createCounter('errors_get', 'Requests to the pod-resources API for one pod that failed.');
   return (version, method) => {
     requestsCounter.add([version]);
     if (version === 'v1') countersByMethod[method].add([version]);

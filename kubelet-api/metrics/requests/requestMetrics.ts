@@ -45,15 +45,15 @@ export function registerKubeRequestMetrics(registry: Registry): (host: string) =
     BODY_SIZE_BUCKETS,
   );
   return (host) => ({
-    throttled: (method, ms) => throttlingHistogram.observe([method, host], ms / 1_000),
-    attempted: ({ method, code, isRetry, sentBytes }) => {
+    onRateLimited: (method, ms) => throttlingHistogram.observe([method, host], ms / 1_000),
+    onAttempt: ({ method, code, isRetry, sentBytes }) => {
       const labels = [code === undefined ? '<error>' : String(code), method, host];
       total.add(labels);
       if (isRetry) retries.add(labels);
       if (sentBytes !== undefined) requestSizeHistogram.observe([method, host], sentBytes);
     },
-    received: (method, bytes) => responseSizeHistogram.observe([method, host], bytes),
-    completed: (method, ms) => duration.observe([method, host], ms / 1_000),
+    onResponse: (method, bytes) => responseSizeHistogram.observe([method, host], bytes),
+    onCompleted: (method, ms) => duration.observe([method, host], ms / 1_000),
   });
 }
 

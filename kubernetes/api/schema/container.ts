@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { envFromSourceSchema, envVarSchema } from './env.ts';
 import { lifecycleSchema, probeSchema } from './probe.ts';
-import { pullPolicySchema, resourceListSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, pullPolicySchema, resourceListSchema } from './scalars.ts';
 import { securityContextSchema } from './security.ts';
 
 export type { EnvFromSource, EnvVar, EnvVarSource } from './env.ts';
@@ -11,7 +11,7 @@ const containerPortSchema = z.strictObject({
   name: z.exactOptional(z.string()),
   hostPort: z.exactOptional(z.int32()),
   containerPort: z.int32(),
-  protocol: z.exactOptional(wordSchema<'TCP' | 'UDP' | 'SCTP'>()),
+  protocol: z.exactOptional(enumStringSchema<'TCP' | 'UDP' | 'SCTP'>()),
   hostIP: z.exactOptional(z.string()),
 });
 
@@ -37,23 +37,23 @@ export type ResourceRequirements = z.infer<typeof resourceRequirementsSchema>;
 
 const resizePolicySchema = z.strictObject({
   resourceName: z.string(),
-  restartPolicy: wordSchema<'NotRequired' | 'RestartContainer'>(),
+  restartPolicy: enumStringSchema<'NotRequired' | 'RestartContainer'>(),
 });
 
 const restartRuleSchema = z.strictObject({
-  action: wordSchema<'Restart' | 'RestartAllContainers'>(),
+  action: enumStringSchema<'Restart' | 'RestartAllContainers'>(),
   exitCodes: z.exactOptional(
-    z.strictObject({ operator: wordSchema<'In' | 'NotIn'>(), values: z.exactOptional(z.array(z.int32())) }),
+    z.strictObject({ operator: enumStringSchema<'In' | 'NotIn'>(), values: z.exactOptional(z.array(z.int32())) }),
   ),
 });
 
 const volumeMountSchema = z.strictObject({
   name: z.string(),
   readOnly: z.exactOptional(z.boolean()),
-  recursiveReadOnly: z.exactOptional(wordSchema<'Disabled' | 'IfPossible' | 'Enabled'>()),
+  recursiveReadOnly: z.exactOptional(enumStringSchema<'Disabled' | 'IfPossible' | 'Enabled'>()),
   mountPath: z.string(),
   subPath: z.exactOptional(z.string()),
-  mountPropagation: z.exactOptional(wordSchema<'None' | 'HostToContainer' | 'Bidirectional'>()),
+  mountPropagation: z.exactOptional(enumStringSchema<'None' | 'HostToContainer' | 'Bidirectional'>()),
   subPathExpr: z.exactOptional(z.string()),
 });
 
@@ -71,7 +71,7 @@ export const containerSchema = z.strictObject({
   env: z.exactOptional(z.array(envVarSchema)),
   resources: z.exactOptional(resourceRequirementsSchema),
   resizePolicy: z.exactOptional(z.array(resizePolicySchema)),
-  restartPolicy: z.exactOptional(wordSchema<'Always' | 'OnFailure' | 'Never'>()),
+  restartPolicy: z.exactOptional(enumStringSchema<'Always' | 'OnFailure' | 'Never'>()),
   restartPolicyRules: z.exactOptional(z.array(restartRuleSchema)),
   volumeMounts: z.exactOptional(z.array(volumeMountSchema)),
   volumeDevices: z.exactOptional(z.array(z.strictObject({ name: z.string(), devicePath: z.string() }))),
@@ -80,7 +80,7 @@ export const containerSchema = z.strictObject({
   startupProbe: z.exactOptional(probeSchema),
   lifecycle: z.exactOptional(lifecycleSchema),
   terminationMessagePath: z.exactOptional(z.string()),
-  terminationMessagePolicy: z.exactOptional(wordSchema<'File' | 'FallbackToLogsOnError'>()),
+  terminationMessagePolicy: z.exactOptional(enumStringSchema<'File' | 'FallbackToLogsOnError'>()),
   imagePullPolicy: z.exactOptional(pullPolicySchema),
   securityContext: z.exactOptional(securityContextSchema),
   stdin: z.exactOptional(z.boolean()),

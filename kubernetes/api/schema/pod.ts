@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { containerSchema, ephemeralContainerSchema, resourceRequirementsSchema } from './container.ts';
 import { manifestMetaSchema, objectMetaSchema } from './meta.ts';
-import { localObjectReferenceSchema, resourceListSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, localObjectReferenceSchema, resourceListSchema } from './scalars.ts';
 import { schedulingFields } from './scheduling.ts';
 import { podSecurityContextSchema } from './security.ts';
 import type { PodStatus } from './status.ts';
@@ -28,10 +28,10 @@ const podSpecSchema = z.strictObject({
   initContainers: z.exactOptional(z.array(containerSchema)),
   containers: z.array(containerSchema),
   ephemeralContainers: z.exactOptional(z.array(ephemeralContainerSchema)),
-  restartPolicy: z.exactOptional(wordSchema<'Always' | 'OnFailure' | 'Never'>()),
+  restartPolicy: z.exactOptional(enumStringSchema<'Always' | 'OnFailure' | 'Never'>()),
   terminationGracePeriodSeconds: z.exactOptional(z.int()),
   activeDeadlineSeconds: z.exactOptional(z.int()),
-  dnsPolicy: z.exactOptional(wordSchema<'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None'>()),
+  dnsPolicy: z.exactOptional(enumStringSchema<'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None'>()),
   dnsConfig: z.exactOptional(dnsConfigSchema),
   serviceAccountName: z.exactOptional(z.string()),
   serviceAccount: z.exactOptional(z.string()),
@@ -55,7 +55,7 @@ const podSpecSchema = z.strictObject({
   runtimeClassName: z.exactOptional(z.string()),
   enableServiceLinks: z.exactOptional(z.boolean()),
   overhead: z.exactOptional(resourceListSchema),
-  os: z.exactOptional(z.strictObject({ name: wordSchema<'linux' | 'windows'>() })),
+  os: z.exactOptional(z.strictObject({ name: enumStringSchema<'linux' | 'windows'>() })),
   resourceClaims: z.exactOptional(z.array(podResourceClaimSchema)),
   resources: z.exactOptional(resourceRequirementsSchema),
   ...schedulingFields,

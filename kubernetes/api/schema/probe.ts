@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { intOrStringSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, intOrStringSchema } from './scalars.ts';
 
 const execActionSchema = z.strictObject({ command: z.exactOptional(z.array(z.string())) });
 
@@ -7,7 +7,7 @@ const httpGetActionSchema = z.strictObject({
   path: z.exactOptional(z.string()),
   port: intOrStringSchema,
   host: z.exactOptional(z.string()),
-  scheme: z.exactOptional(wordSchema<'HTTP' | 'HTTPS'>()),
+  scheme: z.exactOptional(enumStringSchema<'HTTP' | 'HTTPS'>()),
   httpHeaders: z.exactOptional(z.array(z.strictObject({ name: z.string(), value: z.string() }))),
 });
 

@@ -14,12 +14,12 @@ export const quantitySchema = z
  * can report a wrong value in order with the other problems.
  */
 // Safe cast: the type is that of a validated pod, and `validatePod` checks the values before a pod is used.
-export const wordSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
+export const enumStringSchema = <T extends string>() => z.string() as unknown as z.ZodMiniType<T, T>;
 
 /** Schema of an RFC 3339 timestamp, in all forms that `metav1.Time` accepts. */
-export const timeSchema = z.string().check(z.refine(isTime, 'must be a time such as "2006-01-02T15:04:05Z"'));
+export const timeSchema = z.string().check(z.refine(isRfc3339Time, 'must be a time such as "2006-01-02T15:04:05Z"'));
 
-function isTime(text: string): boolean {
+function isRfc3339Time(text: string): boolean {
   const [, date = '', time = ''] = RFC_3339.exec(text) ?? [];
   // Reject dates such as February 30, which `Date` would convert to a day in March.
   return date !== '' && new Date(`${date}T${time}Z`).toJSON()?.startsWith(`${date}T${time}`) === true;
@@ -48,4 +48,4 @@ export const keyToPathSchema = z.strictObject({
   mode: z.exactOptional(z.int32()),
 });
 
-export const pullPolicySchema = wordSchema<'Always' | 'IfNotPresent' | 'Never'>();
+export const pullPolicySchema = enumStringSchema<'Always' | 'IfNotPresent' | 'Never'>();

@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
-import { textMapSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, textMapSchema } from './scalars.ts';
 import { labelSelectorSchema } from './selector.ts';
 
 const nodeSelectorTermSchema = z.strictObject({
-  matchExpressions: z.exactOptional(z.array(nodeRequirement())),
-  matchFields: z.exactOptional(z.array(nodeRequirement())),
+  matchExpressions: z.exactOptional(z.array(createNodeRequirementSchema())),
+  matchFields: z.exactOptional(z.array(createNodeRequirementSchema())),
 });
 
-function nodeRequirement() {
+function createNodeRequirementSchema() {
   return z.strictObject({
     key: z.string(),
-    operator: wordSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'>(),
+    operator: enumStringSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'>(),
     values: z.exactOptional(z.array(z.string())),
   });
 }
@@ -48,20 +48,20 @@ const affinitySchema = z.strictObject({
 
 export const tolerationSchema = z.strictObject({
   key: z.exactOptional(z.string()),
-  operator: z.exactOptional(wordSchema<'Exists' | 'Equal' | 'Lt' | 'Gt'>()),
+  operator: z.exactOptional(enumStringSchema<'Exists' | 'Equal' | 'Lt' | 'Gt'>()),
   value: z.exactOptional(z.string()),
-  effect: z.exactOptional(wordSchema<'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'>()),
+  effect: z.exactOptional(enumStringSchema<'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'>()),
   tolerationSeconds: z.exactOptional(z.int()),
 });
 
 const topologySpreadConstraintSchema = z.strictObject({
   maxSkew: z.int32(),
   topologyKey: z.string(),
-  whenUnsatisfiable: wordSchema<'DoNotSchedule' | 'ScheduleAnyway'>(),
+  whenUnsatisfiable: enumStringSchema<'DoNotSchedule' | 'ScheduleAnyway'>(),
   labelSelector: z.exactOptional(labelSelectorSchema),
   minDomains: z.exactOptional(z.int32()),
-  nodeAffinityPolicy: z.exactOptional(wordSchema<'Honor' | 'Ignore'>()),
-  nodeTaintsPolicy: z.exactOptional(wordSchema<'Honor' | 'Ignore'>()),
+  nodeAffinityPolicy: z.exactOptional(enumStringSchema<'Honor' | 'Ignore'>()),
+  nodeTaintsPolicy: z.exactOptional(enumStringSchema<'Honor' | 'Ignore'>()),
   matchLabelKeys: z.exactOptional(z.array(z.string())),
 });
 
@@ -76,7 +76,7 @@ export const schedulingFields = {
   tolerations: z.exactOptional(z.array(tolerationSchema)),
   priorityClassName: z.exactOptional(z.string()),
   priority: z.exactOptional(z.int32()),
-  preemptionPolicy: z.exactOptional(wordSchema<'PreemptLowerPriority' | 'Never'>()),
+  preemptionPolicy: z.exactOptional(enumStringSchema<'PreemptLowerPriority' | 'Never'>()),
   topologySpreadConstraints: z.exactOptional(z.array(topologySpreadConstraintSchema)),
   schedulingGates: z.exactOptional(z.array(z.strictObject({ name: z.string() }))),
   schedulingGroup: z.exactOptional(z.strictObject({ podGroupName: z.exactOptional(z.string()) })),

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { wordSchema } from './scalars.ts';
+import { enumStringSchema } from './scalars.ts';
 
 const seLinuxOptionsSchema = z.strictObject({
   user: z.exactOptional(z.string()),
@@ -16,7 +16,7 @@ const windowsOptionsSchema = z.strictObject({
 });
 
 const profileSchema = z.strictObject({
-  type: wordSchema<'Unconfined' | 'RuntimeDefault' | 'Localhost'>(),
+  type: enumStringSchema<'Unconfined' | 'RuntimeDefault' | 'Localhost'>(),
   localhostProfile: z.exactOptional(z.string()),
 });
 
@@ -36,7 +36,7 @@ export const securityContextSchema = z.strictObject({
   runAsNonRoot: z.exactOptional(z.boolean()),
   readOnlyRootFilesystem: z.exactOptional(z.boolean()),
   allowPrivilegeEscalation: z.exactOptional(z.boolean()),
-  procMount: z.exactOptional(wordSchema<'Default' | 'Unmasked'>()),
+  procMount: z.exactOptional(enumStringSchema<'Default' | 'Unmasked'>()),
   seccompProfile: z.exactOptional(profileSchema),
   appArmorProfile: z.exactOptional(profileSchema),
 });
@@ -51,13 +51,13 @@ export const podSecurityContextSchema = z.strictObject({
   runAsGroup: z.exactOptional(z.int()),
   runAsNonRoot: z.exactOptional(z.boolean()),
   supplementalGroups: z.exactOptional(z.array(z.int())),
-  supplementalGroupsPolicy: z.exactOptional(wordSchema<'Merge' | 'Strict'>()),
+  supplementalGroupsPolicy: z.exactOptional(enumStringSchema<'Merge' | 'Strict'>()),
   fsGroup: z.exactOptional(z.int()),
   sysctls: z.exactOptional(z.array(z.strictObject({ name: z.string(), value: z.string() }))),
-  fsGroupChangePolicy: z.exactOptional(wordSchema<'Always' | 'OnRootMismatch'>()),
+  fsGroupChangePolicy: z.exactOptional(enumStringSchema<'Always' | 'OnRootMismatch'>()),
   seccompProfile: z.exactOptional(profileSchema),
   appArmorProfile: z.exactOptional(profileSchema),
-  seLinuxChangePolicy: z.exactOptional(wordSchema<'MountOption' | 'Recursive'>()),
+  seLinuxChangePolicy: z.exactOptional(enumStringSchema<'MountOption' | 'Recursive'>()),
 });
 
 export type PodSecurityContext = z.infer<typeof podSecurityContextSchema>;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { textMapSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, textMapSchema } from './scalars.ts';
 
 /** Schema of a label selector. */
 export const labelSelectorSchema = z.strictObject({
@@ -8,7 +8,7 @@ export const labelSelectorSchema = z.strictObject({
     z.array(
       z.strictObject({
         key: z.string(),
-        operator: wordSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>(),
+        operator: enumStringSchema<'In' | 'NotIn' | 'Exists' | 'DoesNotExist'>(),
         values: z.exactOptional(z.array(z.string())),
       }),
     ),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { fieldRefSchema, resourceFieldRefSchema } from './env.ts';
 import { networkVolumeSources } from './networkVolumes.ts';
-import { keyToPathSchema, pullPolicySchema, quantitySchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, keyToPathSchema, pullPolicySchema, quantitySchema } from './scalars.ts';
 import { labelSelectorSchema } from './selector.ts';
 import { volumeClaimTemplateSchema } from './volumeClaim.ts';
 
@@ -60,7 +60,7 @@ const projectionSchema = z.strictObject({
 const hostPathSchema = z.strictObject({
   path: z.string(),
   type: z.exactOptional(
-    wordSchema<
+    enumStringSchema<
       '' | 'DirectoryOrCreate' | 'Directory' | 'FileOrCreate' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice'
     >(),
   ),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { manifestMetaSchema } from './meta.ts';
-import { resourceListSchema, wordSchema } from './scalars.ts';
+import { enumStringSchema, resourceListSchema } from './scalars.ts';
 import { labelSelectorSchema } from './selector.ts';
 
 const dataSource = {
@@ -14,7 +14,7 @@ export const volumeClaimTemplateSchema = z.strictObject({
   metadata: z.exactOptional(manifestMetaSchema),
   spec: z.strictObject({
     accessModes: z.exactOptional(
-      z.array(wordSchema<'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod'>()),
+      z.array(enumStringSchema<'ReadWriteOnce' | 'ReadOnlyMany' | 'ReadWriteMany' | 'ReadWriteOncePod'>()),
     ),
     selector: z.exactOptional(labelSelectorSchema),
     resources: z.exactOptional(
@@ -25,7 +25,7 @@ export const volumeClaimTemplateSchema = z.strictObject({
     ),
     volumeName: z.exactOptional(z.string()),
     storageClassName: z.exactOptional(z.string()),
-    volumeMode: z.exactOptional(wordSchema<'Block' | 'Filesystem'>()),
+    volumeMode: z.exactOptional(enumStringSchema<'Block' | 'Filesystem'>()),
     dataSource: z.exactOptional(z.strictObject(dataSource)),
     dataSourceRef: z.exactOptional(z.strictObject({ ...dataSource, namespace: z.exactOptional(z.string()) })),
     volumeAttributesClassName: z.exactOptional(z.string()),

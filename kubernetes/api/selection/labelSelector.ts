@@ -81,7 +81,7 @@ class SelectorParser {
   #readRequirement(): Requirement {
     const isAbsent = this.#nextToken?.text === '!';
     if (isAbsent) this.#takeToken();
-    const key = validatedKey(this.#readWord());
+    const key = requireValidKey(this.#readWord());
     if (this.#isAtEnd) return (labels) => (lookUp(labels, key) === undefined) === isAbsent;
     if (isAbsent) this.#expectToken([','], "',' or the end");
     const operator = this.#expectToken(OPERATORS, OPERATORS.join(', '));
@@ -98,7 +98,7 @@ class SelectorParser {
   #readValue(): string {
     if (this.#isAtEnd) return '';
     const token = this.#takeToken();
-    if (token?.isWord) return validatedValue(token.text);
+    if (token?.isWord) return requireValidValue(token.text);
     throw new SelectorSyntaxError(`found '${token?.text ?? ''}' expected: a value`);
   }
 
@@ -106,13 +106,13 @@ class SelectorParser {
     this.#expectToken(['('], "'('");
     const values: string[] = [];
     for (;;) {
-      values.push(this.#nextToken?.isWord ? validatedValue(this.#readWord()) : '');
+      values.push(this.#nextToken?.isWord ? requireValidValue(this.#readWord()) : '');
       if (this.#expectToken([',', ')'], "',' or ')'") === ')') return values;
     }
   }
 }
 
-function validatedKey(key: string): string {
+function requireValidKey(key: string): string {
   const keyParts = key.split('/');
   const name = keyParts.at(-1) ?? '';
   const prefix = keyParts.length > 1 ? keyParts[0] : undefined;
@@ -124,7 +124,7 @@ function validatedKey(key: string): string {
   return key;
 }
 
-function validatedValue(value: string): string {
+function requireValidValue(value: string): string {
   if (value.length <= MAX_NAME_LENGTH && NAME_PATTERN.test(value)) return value;
   throw new SelectorSyntaxError(`'${value}': expected a label value: empty, or ${NAME_RULE}`);
 }

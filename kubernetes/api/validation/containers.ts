@@ -52,12 +52,12 @@ function validateRegular(containers: readonly Container[], context: PodValidatio
       const itemPath = `${path}[${index}]`;
       return [
         ...validateCommon(container, context, itemPath),
-        ...duplicateName(container, names, itemPath),
+        ...validateUniqueName(container, names, itemPath),
         ...validateHandlers(container, graceSecondsOf(context), itemPath),
         ...validateRestartRules(container, itemPath),
       ];
     }),
-    ...duplicateHostPorts(containers, path),
+    ...validateUniqueHostPorts(containers, path),
   ];
 }
 
@@ -74,10 +74,10 @@ function validateInit(containers: readonly Container[], context: PodValidationCo
     return [
       ...validateCommon(container, context, itemPath),
       ...validateInitRestartRules(container, itemPath),
-      ...duplicateName(container, names, itemPath),
+      ...validateUniqueName(container, names, itemPath),
       // Check each init container separately, because they run sequentially and may use the same port. Kubernetes
       // always reports the path of the first one.
-      ...duplicateHostPorts([container], path),
+      ...validateUniqueHostPorts([container], path),
       ...handlers,
       ...(isSidecar(container) ? [] : forbidResizeRestart(container, itemPath)),
     ];
@@ -123,7 +123,7 @@ function validateEphemeral(containers: readonly EphemeralContainer[], context: P
     return [
       ...validateCommon(container, context, itemPath),
       ...validateImage(container, itemPath),
-      ...duplicateName(container, names, itemPath),
+      ...validateUniqueName(container, names, itemPath),
       ...(target !== '' && !targetNames.has(target) ? [notFound(`${itemPath}.targetContainerName`, target)] : []),
       ...FORBIDDEN_FIELDS.filter((field) => isSet(container[field])).map((field) =>
         forbidden(`${itemPath}.${field}`, reason),
@@ -153,7 +153,7 @@ export function validateImages({ containers, initContainers = [] }: PodSpec): Pr
 const validateImage = ({ image }: Container, path: string): Problem[] =>
   image === image.trim() ? [] : [invalid(`${path}.image`, image, 'must not have leading or trailing whitespace')];
 
-function duplicateName({ name }: Container, names: Set<string>, path: string): Problem[] {
+function validateUniqueName({ name }: Container, names: Set<string>, path: string): Problem[] {
   const isRepeated = names.has(name);
   names.add(name);
   return isRepeated ? [duplicate(`${path}.name`, name)] : [];
@@ -213,7 +213,7 @@ function validatePortName(name: string, names: Set<string>, path: string): Probl
 }
 
 /** Reports host ports that more than one container uses. */
-function duplicateHostPorts(containers: readonly Container[], path: string): Problem[] {
+function validateUniqueHostPorts(containers: readonly Container[], path: string): Problem[] {
   const hostPortKeys = new Set<string>();
   return containers.flatMap(({ ports = [] }, index) =>
     ports.flatMap(({ protocol = '', hostIP = '', hostPort = 0 }, position) => {

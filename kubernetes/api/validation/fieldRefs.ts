@@ -32,7 +32,9 @@ export function validateFieldRef(
   if (apiVersion === '') return [required(`${path}.apiVersion`)];
   const problemPath = `${path}.fieldPath`;
   if (fieldPath === '') return [required(problemPath)];
-  const conversionProblem = (why: string) => [invalid(problemPath, fieldPath, `error converting fieldPath: ${why}`)];
+  const conversionProblem = (detail: string) => [
+    invalid(problemPath, fieldPath, `error converting fieldPath: ${detail}`),
+  ];
   if (apiVersion !== 'v1') return conversionProblem(`unsupported pod version: ${apiVersion}`);
   const [, map, key] = /^(.+?)\['(.*)'\]$/s.exec(fieldPath) ?? [];
   if (map !== undefined && key !== undefined) {

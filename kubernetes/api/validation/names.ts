@@ -4,8 +4,8 @@ import type { PodSpec } from '../schema/pod.ts';
 import { underscoreSubdomainProblems } from './nameRules.ts';
 import { allInvalid, forbidden, invalid, required, tooLong, validateDnsSubdomain, validateIp } from './words.ts';
 
-const MAX_SERVERS = 3;
-const MAX_SEARCHES = 32;
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCH_DOMAINS = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 const MAX_HOSTNAME_LENGTH = 64;
 
@@ -19,12 +19,12 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
   }
   const { nameservers = [], searches = [], options = [] } = dnsConfig ?? {};
   return [
-    ...(nameservers.length > MAX_SERVERS
-      ? [invalid(`${path}.nameservers`, nameservers, `must not have more than ${MAX_SERVERS} nameservers`)]
+    ...(nameservers.length > MAX_NAMESERVERS
+      ? [invalid(`${path}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`)]
       : []),
     ...nameservers.flatMap((server, index) => validateIp(`${path}.nameservers[${index}]`, server)),
-    ...(searches.length > MAX_SEARCHES
-      ? [invalid(`${path}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`)]
+    ...(searches.length > MAX_SEARCH_DOMAINS
+      ? [invalid(`${path}.searches`, searches, `must not have more than ${MAX_SEARCH_DOMAINS} search paths`)]
       : []),
     ...(searches.join(' ').length > MAX_SEARCH_CHARACTERS
       ? [
@@ -35,13 +35,13 @@ export function validateDns({ dnsPolicy, dnsConfig }: PodSpec): Problem[] {
           ),
         ]
       : []),
-    ...searches.flatMap((search, index) => validateSearch(search, `${path}.searches[${index}]`)),
+    ...searches.flatMap((search, index) => validateSearchDomain(search, `${path}.searches[${index}]`)),
     ...options.flatMap(({ name }, index) => (name ? [] : [required(`${path}.options[${index}]`, 'must not be empty')])),
   ];
 }
 
 /** Checks a search domain. Unlike a host name, it may end with a dot and contain underscores. */
-function validateSearch(search: string, path: string): Problem[] {
+function validateSearchDomain(search: string, path: string): Problem[] {
   if (search === '.') return [];
   const domain = search.replace(/\.$/, '');
   return allInvalid(path, domain, underscoreSubdomainProblems(domain));

@@ -42,14 +42,14 @@ const nfs: VolumeCheck<'nfs'> = ({ server, path: directory }, path) => [
   ...(directory.startsWith('/') ? [] : [invalid(`${path}.path`, directory, 'must be an absolute path')]),
 ];
 
-const ISCSI_NAMES = [
+const ISCSI_NAME_FORMATS = [
   ['iqn', /iqn\.\d{4}-\d{2}\.([A-Za-z0-9.-]+)(:[^,;*&$|\s]+)$/],
   ['eui', /^eui.[A-Za-z0-9]{16}$/],
   ['naa', /^naa.[A-Za-z0-9]{32}$/],
 ] as const;
 
 function validateIscsiName(name: string, path: string): Problem[] {
-  const format = ISCSI_NAMES.find(([prefix]) => name.startsWith(prefix));
+  const format = ISCSI_NAME_FORMATS.find(([prefix]) => name.startsWith(prefix));
   if (format === undefined) return [invalid(path, name, 'must be valid format starting with iqn, eui, or naa')];
   return format[1].test(name) ? [] : [invalid(path, name, 'must be valid format')];
 }

@@ -100,7 +100,7 @@ function validateOwners(owners: readonly OwnerReference[]): Problem[] {
       controller = name;
       continue;
     }
-    formattedOwners ??= JSON.stringify(owners.map(orderedLikeGo));
+    formattedOwners ??= JSON.stringify(owners.map(inGoFieldOrder));
     const message = `Invalid value: ${formattedOwners}: Only one reference can have Controller set to true. ${conflictMessage}`;
     problems.push({ path: OWNERS_PATH, message });
   }
@@ -116,13 +116,13 @@ function validateOwner(owner: OwnerReference): Problem[] {
     ...(hasVersion ? [] : [invalid(`${OWNERS_PATH}.apiVersion`, apiVersion, 'version must not be empty')]),
     ...emptyFields.map(([field, value]) => invalid(`${OWNERS_PATH}.${field}`, value, 'must not be empty')),
     ...(isEvent
-      ? [invalid(OWNERS_PATH, orderedLikeGo(owner), '/v1, Kind=Event is disallowed from being an owner')]
+      ? [invalid(OWNERS_PATH, inGoFieldOrder(owner), '/v1, Kind=Event is disallowed from being an owner')]
       : []),
   ];
 }
 
 /** Returns a reference for a message, with its fields in the order of the Go type. */
-function orderedLikeGo({
+function inGoFieldOrder({
   apiVersion,
   kind,
   name,

@@ -1,7 +1,7 @@
 /**
  * Validates security contexts (`validatePodSpecSecurityContext` and `ValidateSecurityContext` of `core/validation`).
  */
-import { dottedSysctl, SYSCTL_NAME, sysctlNamespace } from '../../admission/sysctls.ts';
+import { dottedSysctl, SYSCTL_NAME_PATTERN, sysctlNamespace } from '../../admission/sysctls.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';
 import type { Container } from '../schema/container.ts';
@@ -200,7 +200,7 @@ function validateSysctls(
 
 function validateSysctlName(name: string, isRepeated: boolean, path: string): Problem[] {
   if (name === '') return [required(path)];
-  if (name.length > MAX_SYSCTL_LENGTH || !SYSCTL_NAME.test(name)) {
+  if (name.length > MAX_SYSCTL_LENGTH || !SYSCTL_NAME_PATTERN.test(name)) {
     const pattern = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
     return [invalid(path, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${pattern}`)];
   }

@@ -166,8 +166,8 @@ function referencesOfVolume(volume: Volume, path: string): SpecReference[] {
   const volumeSources = typedEntries(VOLUME_RESOURCES).flatMap(([kind, resource]) => {
     const source = volume[kind];
     if (source === undefined) return [];
-    const canRunWithout = isOptional(source) || UNSUPPORTED_TYPES.has(kind);
-    return [{ path: `${path}.${kind}`, resource, isOptional: canRunWithout, object: objects.get(kind) }];
+    const canRunWithoutObject = isOptional(source) || UNSUPPORTED_TYPES.has(kind);
+    return [{ path: `${path}.${kind}`, resource, isOptional: canRunWithoutObject, object: objects.get(kind) }];
   });
   const credentialReferences = TYPES_WITH_SECRET.filter((kind) => volume[kind]?.secretRef?.name).map((kind) => ({
     path: `${path}.${kind}.secretRef`,
@@ -194,7 +194,7 @@ function containerReferences(spec: PodSpec): SpecReference[] {
 }
 
 function referencesOfContainer({ env = [], envFrom = [] }: Container): SpecReference[] {
-  const toReferences = (path: string, kind: ConfigKind, keySource: SourceOfVariables | undefined): SpecReference[] => {
+  const toReferences = (path: string, kind: ConfigKind, keySource: VariableSource | undefined): SpecReference[] => {
     const resource = kind === 'Secret' ? 'secrets' : 'configmaps';
     return keySource === undefined
       ? []
@@ -212,6 +212,6 @@ function referencesOfContainer({ env = [], envFrom = [] }: Container): SpecRefer
   ];
 }
 
-interface SourceOfVariables {
+interface VariableSource {
   readonly name?: string | undefined;
 }

@@ -72,14 +72,14 @@ function forbidLinuxFields(spec: PodSpec): Problem[] {
   const { securityContext = {}, hostUsers, hostPID, hostIPC, shareProcessNamespace } = spec;
   const { sysctls = [] } = securityContext;
   const podFields = { hostUsers, hostPID: hostPID || undefined, hostIPC: hostIPC || undefined, shareProcessNamespace };
-  const setFields = new Set([
+  const definedFields = new Set([
     ...Object.entries(podFields).flatMap(([field, value]) => (value === undefined ? [] : [field])),
     ...Object.keys(securityContext)
       .filter((field) => field !== 'sysctls' || sysctls.length > 0)
       .map((field) => `securityContext.${field}`),
   ]);
   return [
-    ...POD_FIELDS.filter((field) => setFields.has(field)).map((field) => forbidden(`spec.${field}`, WINDOWS_RULE)),
+    ...POD_FIELDS.filter((field) => definedFields.has(field)).map((field) => forbidden(`spec.${field}`, WINDOWS_RULE)),
     ...containersOf(spec).flatMap(({ container, field, index }) =>
       CONTAINER_FIELDS.filter((name) => container.securityContext?.[name] !== undefined).map((name) =>
         forbidden(`spec.${field}[${index}].securityContext.${name}`, WINDOWS_RULE),
@@ -113,7 +113,7 @@ export function validateWindowsOptions(options: WindowsOptions | undefined, path
       : []),
     ...(runAsUserName === undefined
       ? []
-      : allInvalid(`${path}.runAsUserName`, runAsUserName, windowsUserName(runAsUserName))),
+      : allInvalid(`${path}.runAsUserName`, runAsUserName, windowsUserNameProblems(runAsUserName))),
   ];
 }
 
@@ -122,7 +122,7 @@ const DNS_LABEL_PATTERN = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?';
 const DNS_NAME_PATTERN = new RegExp(`^${DNS_LABEL_PATTERN}(?:\\.${DNS_LABEL_PATTERN})*$`);
 
 /** Checks a user name, which may be preceded by a domain and a backslash. */
-function windowsUserName(name: string): string[] {
+function windowsUserNameProblems(name: string): string[] {
   if (name === '') return ['runAsUserName cannot be an empty string'];
   const hasControlCharacters = [...name].some((character) => character < ' ' || character === '\u007f');
   if (hasControlCharacters) return ['runAsUserName cannot contain control characters'];

@@ -98,8 +98,8 @@ const isIpv6 = (value: string): boolean => z.safeParse(z.ipv6(), value).success;
 export function validateIp(path: string, value: string): Problem[] {
   if (isIpv4(value)) return [];
   if (isIpv6(value)) {
-    const isMapped = /^(?:0*:){0,5}:?ffff:(?:(?:\d+\.){3}\d+|[0-9a-f]{1,4}:[0-9a-f]{1,4})$/i.test(value);
-    return isMapped ? [invalid(path, value, 'must not be an IPv4-mapped IPv6 address')] : [];
+    const isIpv4Mapped = /^(?:0*:){0,5}:?ffff:(?:(?:\d+\.){3}\d+|[0-9a-f]{1,4}:[0-9a-f]{1,4})$/i.test(value);
+    return isIpv4Mapped ? [invalid(path, value, 'must not be an IPv4-mapped IPv6 address')] : [];
   }
   return isIpv4(value.replaceAll(/(^|\.)0+(?=\d)/g, '$1'))
     ? [invalid(path, value, 'must not have leading 0s')]

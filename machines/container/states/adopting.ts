@@ -5,7 +5,7 @@ import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.t
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknownEvents } from '../../shared/failureEvents.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
-import { NO_FAILURE } from '../../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { retryStateOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { withNewId } from '../otherId.ts';
@@ -13,15 +13,15 @@ import { recordStopEvent, recordUnknownStateEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { lostRun, terminatedRun } from '../terminatedRun.ts';
 
-const createdFields = (shown: ObservedContainer | null) =>
-  shown?.createdContainer ? { createdContainer: shown.createdContainer } : {};
+const createdFields = (observed: ObservedContainer | null) =>
+  observed?.createdContainer ? { createdContainer: observed.createdContainer } : {};
 
 /** Returns the context changes for a run that is, or may be, still in progress. */
-const runningFields = (context: ContainerContext, shown: ObservedContainer | null) => ({
-  ...withNewId(context, shown?.id),
-  ...createdFields(shown),
-  startedAt: shown?.startedAt,
-  imageRef: shown?.imageRef,
+const runningFields = (context: ContainerContext, observed: ObservedContainer | null) => ({
+  ...withNewId(context, observed?.id),
+  ...createdFields(observed),
+  startedAt: observed?.startedAt,
+  imageRef: observed?.imageRef,
 });
 
 /**
@@ -145,7 +145,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         onError: {
           target: '#container.pending',
           actions: assign(({ context }) => lostRunFields(context)),
-          meta: { unreached: NO_FAILURE },
+          meta: { unreached: SERVICE_NEVER_FAILS },
         },
       },
       // The attempt is needed even if the container has to stop, but counting then has a time limit.

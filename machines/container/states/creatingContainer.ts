@@ -8,7 +8,7 @@ import { actorPath, parent, sharedActor } from '../../shared/actorRefs.ts';
 import type { ContainerEvent, PodEvent } from '../../shared/events.ts';
 import { failureOf, retryFields } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
-import { RARE } from '../../shared/unreached.ts';
+import { RARELY_TAKEN } from '../../shared/unreached.ts';
 import { type ContainerContext, identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { withNewId } from '../otherId.ts';
 import {
@@ -254,7 +254,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               'recordFailedStart',
               { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
-            meta: { unreached: RARE },
+            meta: { unreached: RARELY_TAKEN },
           },
           // The container may be running, and has to stop before its pod restarts.
           { guard: 'restartsWithPod', target: '#container.stopping' },
@@ -285,7 +285,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       // The exit of a short-lived container can be observed before the start call returns.
       on: {
         ...callTransitions,
-        'container.update': { actions: 'update', meta: { unreached: RARE } },
+        'container.update': { actions: 'update', meta: { unreached: RARELY_TAKEN } },
         'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' },
       },
     },

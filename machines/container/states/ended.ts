@@ -3,7 +3,7 @@ import { and, assertEvent } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
-import { RARE } from '../../shared/unreached.ts';
+import { RARELY_TAKEN } from '../../shared/unreached.ts';
 import { FAILURE_DISPLAY_MS } from '../../shared/waitingReason.ts';
 import { after } from '../../shared/waits.ts';
 import { backOffKey, type ContainerContext, pastRuns, remainingBackOffMs, specOf } from '../context.ts';
@@ -20,7 +20,7 @@ const wantsRestart = (context: ContainerContext): boolean =>
       container: specOf(context),
       role: context.role,
       run: context.exitReaction === 'asFailed' ? asFailedRun(context.run) : context.run,
-      podEnding: context.exitReaction === 'stop',
+      isPodTerminating: context.exitReaction === 'stop',
     }));
 
 /** Treats a run stopped by a probe as failed, even if it exited with 0. */
@@ -124,7 +124,7 @@ export const endedImplementations = { guards, actions };
 /** Transitions on an update that ends the crash-loop back-off early. */
 const updateTransitions = [
   { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
-  { actions: 'update', meta: { unreached: RARE } },
+  { actions: 'update', meta: { unreached: RARELY_TAKEN } },
 ] as const;
 
 /** Transition if the start failed because the sandbox was going away. The container itself is not at fault. */
@@ -182,7 +182,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       on: {
         'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' },
         'container.update': updateTransitions,
-        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox', meta: { unreached: RARE } }],
+        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox', meta: { unreached: RARELY_TAKEN } }],
       },
     },
     backingOff: {

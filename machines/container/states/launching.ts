@@ -6,9 +6,9 @@ import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
-import { NO_FAILURE } from '../../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { retryWaitState } from '../../shared/waits.ts';
-import { hookRequest, specOf } from '../context.ts';
+import { hookInput, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { failedPostStartReason } from '../waitingReason.ts';
@@ -124,7 +124,7 @@ export const launching = launchingSetup.createStateConfig({
       meta: { waitsFor: 'its postStart hook', rules: ['C9', 'C10'] },
       invoke: {
         src: 'runHook',
-        input: ({ context }) => hookRequest(context, 'postStart', undefined),
+        input: ({ context }) => hookInput(context, 'postStart', undefined),
         onDone: [
           {
             guard: { type: 'hasHookFailed', params: ({ event }) => event.output },
@@ -142,7 +142,7 @@ export const launching = launchingSetup.createStateConfig({
         onError: {
           target: '#container.stopping',
           actions: [assign(({ event }) => failedHookFields(failureOf(event))), recordFailedPostStartEvent],
-          meta: { unreached: NO_FAILURE },
+          meta: { unreached: SERVICE_NEVER_FAILS },
         },
       },
       on: {

@@ -1,13 +1,13 @@
 /** Prepares a container for its creation. The container waits for its turn, its volumes and its image. */
 import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
-import { isAfterSameImage, isMissingVolume } from '../../../kubernetes/api/containers.ts';
+import { hasUnmountedVolume, isImageUsedEarlier } from '../../../kubernetes/api/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
 import { clearedImageProgress, gettingImageState, imageProgress } from '../../image/imageProgress.ts';
 import type { ImageInput } from '../../image/setup.ts';
 import { sharedActor } from '../../shared/actorRefs.ts';
 import type { ContainerEvent } from '../../shared/events.ts';
-import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
+import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
 import { isWholePodRestart, resetAttemptContext } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
@@ -25,7 +25,7 @@ function imageInput(context: ContainerContext): ImageInput {
     arrivalOrder: context.arrivalOrder,
     delayMs: context.imageDelayMs,
     waitingReason: context.waitingReason,
-    sharesEarlierImage: isAfterSameImage(context.pod.spec, context.name),
+    sharesEarlierImage: isImageUsedEarlier(context.pod.spec, context.name),
   };
 }
 
@@ -42,7 +42,8 @@ const guards = {
   hasNoKnownRuns: ({ context: { id, run, earlierRun, restarts, isAttemptReported } }: ContainerArgs) =>
     (id ?? run ?? earlierRun ?? restarts) === undefined && isAttemptReported !== true,
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
-  isVolumeMissing: ({ context }: ContainerArgs) => isMissingVolume(context.pod.spec, specOf(context), context.volumes),
+  isVolumeMissing: ({ context }: ContainerArgs) =>
+    hasUnmountedVolume(context.pod.spec, specOf(context), context.volumes),
   hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /**
    * Whether the exit that restarts the whole pod occurred before the current sandbox. In that case the new sandbox is
@@ -98,7 +99,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       always: [
         { guard: 'isStoppedForGood', target: '#container.stopped' },
         { guard: 'restartsWithPod', target: 'reset' },
-        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset', meta: { unreached: RARE } },
+        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset', meta: { unreached: RARELY_TAKEN } },
         { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
         { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },
         { guard: 'hasTurn', target: 'choosing' },
@@ -173,7 +174,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
           })),
         },
         // As in a kubelet, unreadable logs do not prevent the container from running.
-        onError: { target: '#container.launching', meta: { unreached: NO_FAILURE } },
+        onError: { target: '#container.launching', meta: { unreached: SERVICE_NEVER_FAILS } },
       },
     },
   },

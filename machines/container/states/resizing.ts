@@ -14,8 +14,8 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 function resizeErrorEvents(context: ContainerContext, error: string): EventMessages {
   if (resizeErrorOf(context) === error) return [];
   // Replace the container's ID with its name, because messages that differ in the ID would not be aggregated.
-  const errorText = context.id ? error.replaceAll(context.id, context.name) : error;
-  const message = resizeMessage('Pod resize error', context.pod, { error: errorText });
+  const errorMessage = context.id ? error.replaceAll(context.id, context.name) : error;
+  const message = resizeMessage('Pod resize error', context.pod, { error: errorMessage });
   return [{ eventType: 'Warning', reason: 'ResizeError', message }];
 }
 

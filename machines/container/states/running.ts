@@ -35,8 +35,8 @@ function probeFailureFields(
   context: ContainerContext,
   { kind, at, output }: ProbeFailedEvent,
 ): Partial<ContainerContext> {
-  const own = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
-  const graceSeconds = own ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
+  const probeGraceSeconds = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
+  const graceSeconds = probeGraceSeconds ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
   return {
     exitReaction: 'asFailed',
     stopBy: at + graceSeconds * 1_000,

@@ -5,9 +5,9 @@
 import { assertEvent, assign, not } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { NO_FAILURE } from '../../shared/unreached.ts';
+import { SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { after, retryWaitState } from '../../shared/waits.ts';
-import { type ContainerContext, earlierDeadline, hookRequest, knownContainer, specOf } from '../context.ts';
+import { type ContainerContext, earlierDeadline, hookInput, knownContainer, specOf } from '../context.ts';
 import { preStopFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 import { terminatedRun } from '../terminatedRun.ts';
@@ -116,7 +116,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       initial: 'choosing',
       invoke: {
         src: 'runHook',
-        input: ({ context }) => hookRequest(context, 'preStop', context.stopBy),
+        input: ({ context }) => hookInput(context, 'preStop', context.stopBy),
         onDone: {
           target: 'awaitingOthers',
           actions: [
@@ -135,7 +135,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
             assign(({ event }) => ({ failure: failureOf(event) })),
             { type: 'recordEvent', params: ({ event }) => preStopFailedEvents(failureOf(event)) },
           ],
-          meta: { unreached: NO_FAILURE },
+          meta: { unreached: SERVICE_NEVER_FAILS },
         },
       },
       on: {

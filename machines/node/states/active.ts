@@ -49,12 +49,12 @@ const actions = {
       if (isRunning(observed)) enqueue.emit({ type: 'decision.counted', decision: 'orphanTerminated' });
     }
     const spawnedUids = new Set(inputs.map(({ pod }) => pod.metadata.uid));
-    const leftPods = context.left.filter(({ uid }) => {
+    const remainingLeftovers = context.left.filter(({ uid }) => {
       if (scope?.uids?.includes(uid) === false) return true;
       // Retain the entry while the pod belongs to another agent. This agent's files are removed after that pod is gone.
       return isForeignOnly(context, uid) && !spawnedUids.has(uid);
     });
-    if (leftPods.length < context.left.length) enqueue.assign({ left: leftPods });
+    if (remainingLeftovers.length < context.left.length) enqueue.assign({ left: remainingLeftovers });
   }),
   /** Reserves resources and names for running pods that a source may still claim (C24). */
   reserveResources: nodeSetup.enqueueActions(({ context, enqueue }) => {
@@ -106,18 +106,18 @@ export const activeImplementations = { actions: { ...actions, ...mirrorImplement
 const activeSetup = nodeSetup.extend(activeImplementations);
 
 /** Restricts an action to the pods that the event is about, because the node may have hundreds of others. */
-const its = { params: ({ event }: { event: NodeEvent }) => ({ uids: affectedUids(event) }) };
-const terminateOrphansInScope = { type: 'terminateOrphans', ...its } as const;
-const startPodsInScope = { type: 'startNewPods', ...its } as const;
+const eventScope = { params: ({ event }: { event: NodeEvent }) => ({ uids: affectedUids(event) }) };
+const terminateOrphansInScope = { type: 'terminateOrphans', ...eventScope } as const;
+const startPodsInScope = { type: 'startNewPods', ...eventScope } as const;
 /**
  * Actions after a change of a source. Orphans are not included, because a source that has not listed its pods may own
  * them.
  */
 const sourceChangeActions = [
   'recordSource',
-  { type: 'terminateUnwanted', ...its },
-  { type: 'announceRewanted', ...its },
-  { type: 'forwardUpdates', ...its },
+  { type: 'terminateUnwanted', ...eventScope },
+  { type: 'announceRewanted', ...eventScope },
+  { type: 'forwardUpdates', ...eventScope },
 ] as const;
 
 /**

@@ -1,7 +1,7 @@
 /** Stops the node. All pods terminate within their own grace periods. Part of the chart in chart.ts. */
 import { lookUp } from '../../../base/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/unreached.ts';
-import { uidOf } from '../context.ts';
+import { eventPodUid } from '../context.ts';
 import { terminationOf } from '../endings.ts';
 import { strandedPods } from '../own.ts';
 import { type NodeArgs, nodeSetup, podId } from '../setup.ts';
@@ -20,11 +20,11 @@ const actions = {
    * Records a pod whose actor failed while the node drains. It is terminated again within the rest of its grace period.
    */
   recordBrokenPod: nodeSetup.assign(({ context, event }) => {
-    const podEntry = lookUp(context.pods, uidOf(event) ?? '');
+    const podEntry = lookUp(context.pods, eventPodUid(event) ?? '');
     return podEntry ? { brokenPods: [...context.brokenPods, podEntry.pod] } : {};
   }),
   recordDrained: nodeSetup.assign(({ context, event }) => {
-    const uid = uidOf(event);
+    const uid = eventPodUid(event);
     // A stale list may include a pod that has already been counted.
     return uid === undefined || context.drainedUids.includes(uid) ? {} : { drainedUids: [...context.drainedUids, uid] };
   }),

@@ -6,7 +6,7 @@ import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
 import { actorPath, sharedActor } from '../../shared/actorRefs.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
-import { NO_FAILURE, RARE } from '../../shared/unreached.ts';
+import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { containersWithLostRuns, mergedRestarts, type PodContext } from '../context.ts';
 import { podFailureEvents, recordDeadlineEvent, recordTerminationEvent, refusalEvents } from '../recordedEvents.ts';
 import { requestedVersion } from '../resizing.ts';
@@ -38,9 +38,9 @@ const actions = {
   /** Requests the resources that were not admitted before the agent restarted, or that have changed since. */
   requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
-    const versions = requestedVersion(context, context.desired);
-    enqueue.assign(versions);
-    enqueue.sendTo(sharedActor('admission'), admissionRequest({ ...context, ...versions }, actorPath(self)));
+    const podVersions = requestedVersion(context, context.desired);
+    enqueue.assign(podVersions);
+    enqueue.sendTo(sharedActor('admission'), admissionRequest({ ...context, ...podVersions }, actorPath(self)));
   }),
 };
 
@@ -86,19 +86,19 @@ export const recalling = admittingSetup.createStateConfig({
       // `context.restarts` already includes runs that the runtime has reported and lost in the meantime.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
-    onError: { target: 'recalled', meta: { unreached: NO_FAILURE } },
+    onError: { target: 'recalled', meta: { unreached: SERVICE_NEVER_FAILS } },
   },
   on: {
     'pod.update': { actions: 'replaceDesired' },
     'admission.admitted': {},
-    'admission.refused': { meta: { unreached: RARE } },
+    'admission.refused': { meta: { unreached: RARELY_TAKEN } },
     // The restart counts are needed even if the pod terminates, but counting then has a time limit.
     'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': {
       target: 'recalling',
       reenter: true,
       actions: ['recordExceededDeadline', recordDeadlineEvent],
-      meta: { unreached: RARE },
+      meta: { unreached: RARELY_TAKEN },
     },
   },
 });
@@ -117,7 +117,7 @@ export const admitting = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the node to admit it', region: 'start' },
   entry: 'requestAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARE } },
+    'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARELY_TAKEN } },
     'admission.admitted': [
       // No container will run besides those that an earlier agent started, so the pod's resources are released.
       {

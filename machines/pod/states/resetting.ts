@@ -5,7 +5,7 @@
 import { and } from 'xstate';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknownEvents } from '../../shared/failureEvents.ts';
-import { RARE } from '../../shared/unreached.ts';
+import { RARELY_TAKEN } from '../../shared/unreached.ts';
 import { retryWaitState } from '../../shared/waits.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
@@ -74,7 +74,7 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
           guard: and(['isQuiet', 'isSandboxLast']),
           target: '#pod.terminating.beginning',
           actions: 'complete',
-          meta: { unreached: RARE },
+          meta: { unreached: RARELY_TAKEN },
         },
         { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
       ],

@@ -40,8 +40,8 @@ function refusedResize({
   const isSameRequest = pendingResize?.resources && hasSameResources(pendingResize.resources, resources);
   if (isSameReason && reason === 'Infeasible' && isSameRequest) return { pendingResize, event: undefined };
   const isReported = isSameReason && pendingResize.generation === generation;
-  const eventText = resizeMessage(`Pod resize ${shortageReason}`, desired, { error: message });
-  const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: eventText };
+  const eventMessage = resizeMessage(`Pod resize ${shortageReason}`, desired, { error: message });
+  const event: EventMessage = { eventType: 'Warning', reason: `Resize${reason}`, message: eventMessage };
   return { pendingResize: { reason, generation, resources }, event: isReported ? undefined : event };
 }
 

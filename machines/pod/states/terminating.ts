@@ -4,7 +4,7 @@ import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { sharedActor } from '../../shared/actorRefs.ts';
 import { failureOf, REFUSAL_RETRY_MS } from '../../shared/failure.ts';
 import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { NO_FAILURE, NO_STALE_DEADLINE, RARE } from '../../shared/unreached.ts';
+import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { after, retryWaitState } from '../../shared/waits.ts';
 import { sendCommands, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
@@ -135,7 +135,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
     // No container runs or starts again, so the metadata need not be distributed.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
-    'admission.admitted': { meta: { unreached: RARE } },
+    'admission.admitted': { meta: { unreached: RARELY_TAKEN } },
     'pod.deadlineExceeded': [
       { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
       { meta: { unreached: NO_STALE_DEADLINE } },
@@ -158,7 +158,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),
         },
-        onError: { target: 'containers', meta: { unreached: NO_FAILURE } },
+        onError: { target: 'containers', meta: { unreached: SERVICE_NEVER_FAILS } },
       },
     },
     containers: {
@@ -257,7 +257,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       tags: ['retrying', 'ended'],
       on: {
         'timer.elapsed': 'cgroup',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup', meta: { unreached: RARE } },
+        'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup', meta: { unreached: RARELY_TAKEN } },
       },
     },
     removing: {

@@ -1,13 +1,13 @@
 import { taintSchema, taintsFlag } from '../admissionFields.ts';
 import {
   booleanSchema,
-  directory,
+  directorySchema,
   durationSchema,
   enumSchema,
   integerSchema,
   listSchema,
   matchingStringSchema,
-  path,
+  pathSchema,
   stringSchema,
 } from '../fields.ts';
 import { declareSettings } from './setting.ts';
@@ -15,7 +15,7 @@ import { declareSettings } from './setting.ts';
 /** Whether a cloud controller sets the node's addresses. */
 export const isExternalProvider = (provider: string | undefined): boolean => provider === 'external';
 
-const cloudProvider = matchingStringSchema(
+const cloudProviderSchema = matchingStringSchema(
   '"external" or nothing, as the cloud providers inside of Kubernetes are gone',
   (provider) => provider === '' || isExternalProvider(provider),
 );
@@ -24,18 +24,18 @@ const cloudProvider = matchingStringSchema(
 const membershipSettings = () =>
   declareSettings({
     '--kubeconfig': {
-      type: path,
+      type: pathSchema,
       flag: { argument: '<file>', help: 'kubeconfig for connecting to the API server (default: {default})' },
     },
     '--bootstrap-kubeconfig': {
-      type: path,
+      type: pathSchema,
       flag: {
         argument: '<file>',
         help: 'kubeconfig for requesting a client certificate if that of --kubeconfig has no valid one (default: {default})',
       },
     },
     '--cert-dir': {
-      type: directory,
+      type: directorySchema,
       flag: {
         argument: '<directory>',
         help: 'directory for the certificates that the node manages (default: pki in --root-dir)',
@@ -95,7 +95,7 @@ const registrationSettings = () =>
       flag: { name: '--provider-id', argument: '<id>', help: 'unique identifier of the node at the cloud provider' },
     },
     '--cloud-provider': {
-      type: cloudProvider,
+      type: cloudProviderSchema,
       flag: {
         argument: '<name>',
         help: 'external if a cloud controller manager sets the addresses of the node (default: {default})',
@@ -140,7 +140,7 @@ const reportingSettings = () =>
   });
 
 /** Settings of the API client. */
-const client = () =>
+const clientSettings = () =>
   declareSettings({
     configMapAndSecretChangeDetectionStrategy: {
       type: enumSchema('', 'Get', 'Cache', 'Watch'),
@@ -191,5 +191,5 @@ export const clusterSettings = () => ({
   ...membershipSettings(),
   ...registrationSettings(),
   ...reportingSettings(),
-  ...client(),
+  ...clientSettings(),
 });

@@ -1,22 +1,25 @@
 import { isAbsolute, normalize } from 'node:path';
 import { runDirectory, systemStateDirectory } from '../../host/paths.ts';
-import { directory, matchingStringSchema, path, stringSchema } from '../fields.ts';
+import { directorySchema, matchingStringSchema, pathSchema, stringSchema } from '../fields.ts';
 import { declareSettings } from './setting.ts';
 
 /**
  * Schema of the directory of pod logs. An absolute path must already be normalized. A relative path is joined to the
  * file's directory.
  */
-const podLogsDir = matchingStringSchema('a directory without "..", "//" or a slash at its end, in ASCII', (name) => {
-  const isPrintableAscii = /^[\x20-\x7e]*$/.test(name);
-  return isPrintableAscii && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
-});
+const podLogsDirSchema = matchingStringSchema(
+  'a directory without "..", "//" or a slash at its end, in ASCII',
+  (name) => {
+    const isPrintableAscii = /^[\x20-\x7e]*$/.test(name);
+    return isPrintableAscii && (!isAbsolute(name) || name === '/' || (normalize(name) === name && !name.endsWith('/')));
+  },
+);
 
 /** Settings of the node's directories. */
 export const directorySettings = () =>
   declareSettings({
     '--root-dir': {
-      type: directory,
+      type: directorySchema,
       default: runDirectory,
       flag: {
         argument: '<directory>',
@@ -25,20 +28,20 @@ export const directorySettings = () =>
       },
     },
     podLogsDir: {
-      type: podLogsDir,
+      type: podLogsDirSchema,
       isPath: true,
       default: '/var/log/pods',
       effect: 'the directory for container logs; its sibling `containers/` contains symlinks to them ({default})',
       flag: {
         name: '--pod-log-dir',
         argument: '<directory>',
-        type: directory,
+        type: directorySchema,
         help: 'directory for container logs; its sibling containers/ contains symlinks to them (default: {default})',
         upDefault: 'log/pods in the state directory',
       },
     },
     '--runtime-class-path': {
-      type: path,
+      type: pathSchema,
       flag: {
         argument: '<directory>',
         help: 'directory of RuntimeClass manifests; in a cluster, for classes that the API server does not have (default: {default})',
@@ -56,7 +59,7 @@ export const directorySettings = () =>
 export const stateDirectorySettings = () =>
   declareSettings({
     '--state-dir': {
-      type: directory,
+      type: directorySchema,
       flag: {
         argument: '<directory>',
         command: 'up',

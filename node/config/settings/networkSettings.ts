@@ -4,7 +4,7 @@ import { booleanSchema, enumSchema, integerSchema, listSchema, stringSchema } fr
 import { nodeIpsFlag } from '../nodeIp.ts';
 import { declareSettings } from './setting.ts';
 
-const hostname = z.custom<string>(
+const hostnameSchema = z.custom<string>(
   (value) =>
     typeof value === 'string' &&
     value.length <= 253 &&
@@ -12,7 +12,7 @@ const hostname = z.custom<string>(
   { error: 'expected a DNS name such as "node-1"' },
 );
 
-const address = z.custom<string>((value) => typeof value === 'string' && isIP(value) !== 0, {
+const addressSchema = z.custom<string>((value) => typeof value === 'string' && isIP(value) !== 0, {
   error: 'expected an IP address',
 });
 
@@ -20,7 +20,7 @@ const address = z.custom<string>((value) => typeof value === 'string' && isIP(va
 export const networkSettings = () =>
   declareSettings({
     '--hostname-override': {
-      type: hostname,
+      type: hostnameSchema,
       flag: { argument: '<name>', help: 'name of the node (default: the host name)' },
     },
     '--node-ip': {
@@ -41,7 +41,7 @@ export const networkSettings = () =>
       },
     },
     clusterDNS: {
-      type: listSchema(address),
+      type: listSchema(addressSchema),
       default: [],
       effect: 'the DNS servers of pods with the policy ClusterFirst',
       unsupportedFlag: '--cluster-dns',

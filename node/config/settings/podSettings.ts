@@ -8,7 +8,7 @@ import {
   enumSchema,
   integerSchema,
   listSchema,
-  map,
+  mapSchema,
   parsedNumberSchema,
 } from '../fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
@@ -119,7 +119,7 @@ export const containerSettings = () =>
       unsupportedFlag: '--volume-stats-agg-period',
     },
     featureGates: {
-      type: map(booleanSchema),
+      type: mapSchema(booleanSchema),
       effect:
         '`ClusterTrustBundleProjection`, with `ClusterTrustBundle`: volumes can project the trust anchors of the cluster (off); `ContainerCheckpoint`: `/checkpoint` is served (on); `PodLogsQuerySplitStreams`: clients can request a single stream of a log (off)',
       unsupportedFlag: '--feature-gates',
@@ -137,7 +137,7 @@ export const podRules: readonly ConfigRule<PodFields>[] = [
   }),
 ];
 
-const logSize = z.custom<string | number>(
+const logSizeSchema = z.custom<string | number>(
   (value) =>
     value === '' ||
     ((typeof value === 'string' || typeof value === 'number') && parseQuantity(String(value)) !== undefined),
@@ -167,7 +167,7 @@ export const housekeepingSettings = () =>
       },
     },
     containerLogMaxSize: {
-      type: logSize,
+      type: logSizeSchema,
       default: '10Mi',
       effect: 'the size at which a container log is rotated ({default})',
       unsupportedFlag: '--container-log-max-size',

@@ -108,7 +108,7 @@ const evictionSettings = () =>
   });
 
 const NO_SHUTDOWN = 'the shutdown of the host is not followed yet';
-const int32 = integerSchema(-(2 ** 31), 2 ** 31 - 1);
+const int32Schema = integerSchema(-(2 ** 31), 2 ** 31 - 1);
 
 /** Settings for the termination of pods when the host shuts down. */
 const shutdownSettings = () =>
@@ -117,7 +117,7 @@ const shutdownSettings = () =>
     shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignored: NO_SHUTDOWN },
     shutdownGracePeriodByPodPriority: {
       type: listSchema(
-        sectionSchema({ priority: int32, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
+        sectionSchema({ priority: int32Schema, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
       ),
       ignored: NO_SHUTDOWN,
     },

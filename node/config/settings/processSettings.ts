@@ -64,17 +64,17 @@ export const processSettings = () =>
   });
 
 /** Minimum size of a recording in bytes. A smaller recording could not contain a keyframe of a node with many pods. */
-const LEAST_RECORD = 2 ** 20;
+const MIN_RECORD_BYTES = 2 ** 20;
 
-const recordSize = z.pipe(
+const recordSizeSchema = z.pipe(
   matchingStringSchema('a quantity of bytes such as "64Mi", of at least 1Mi, or 0', (size) => {
     const isQuantity = parseQuantity(size) !== undefined;
-    return isQuantity && (wholeValue(size) === 0 || wholeValue(size) >= LEAST_RECORD);
+    return isQuantity && (wholeValue(size) === 0 || wholeValue(size) >= MIN_RECORD_BYTES);
   }),
   z.transform((size: string) => wholeValue(size)),
 );
 
-const inspectAddress = matchingStringSchema(
+const inspectAddressSchema = matchingStringSchema(
   'an IP address and a port such as "127.0.0.1:10270", with "?open" for a page without a token, or nothing',
   (address) => address === '' || parsePageAddress(address) !== undefined,
 );
@@ -87,9 +87,9 @@ const nanosecondsOrDuration = markDuration(
 const filePattern = matchingStringSchema('the pattern of a file, without "=" and ","', (pattern) =>
   /^[^=,]+$/.test(pattern),
 );
-const bufferSize = quantitySchema('a quantity such as "64Ki"');
+const bufferSizeSchema = quantitySchema('a quantity such as "64Ki"');
 
-const tracingEndpoint = matchingStringSchema(
+const tracingEndpointSchema = matchingStringSchema(
   'the address of a collector such as "localhost:4317" or "unix:///run/otel.sock"',
   (collector) => {
     const [scheme = ''] = collector.includes('//') ? collector.split(':') : ['dns'];
@@ -101,7 +101,7 @@ const tracingEndpoint = matchingStringSchema(
 export const observationSettings = () =>
   declareSettings({
     '--record-size': {
-      type: recordSize,
+      type: recordSizeSchema,
       default: '64Mi',
       flag: {
         argument: '<quantity>',
@@ -109,7 +109,7 @@ export const observationSettings = () =>
       },
     },
     '--inspect-address': {
-      type: inspectAddress,
+      type: inspectAddressSchema,
       default: '127.0.0.1:10270',
       flag: {
         argument: '<address>',
@@ -159,13 +159,21 @@ export const observationSettings = () =>
             text: {
               fields: {
                 splitStream: { type: booleanSchema, unsupportedFlag: '--log-text-split-stream' },
-                infoBufferSize: { type: bufferSize, default: '0', unsupportedFlag: '--log-text-info-buffer-size' },
+                infoBufferSize: {
+                  type: bufferSizeSchema,
+                  default: '0',
+                  unsupportedFlag: '--log-text-info-buffer-size',
+                },
               },
             },
             json: {
               fields: {
                 splitStream: { type: booleanSchema, unsupportedFlag: '--log-json-split-stream' },
-                infoBufferSize: { type: bufferSize, default: '0', unsupportedFlag: '--log-json-info-buffer-size' },
+                infoBufferSize: {
+                  type: bufferSizeSchema,
+                  default: '0',
+                  unsupportedFlag: '--log-json-info-buffer-size',
+                },
               },
             },
           },
@@ -179,7 +187,10 @@ export const observationSettings = () =>
     tracing: {
       hidesDefault: true,
       ignored: 'no spans are sent yet',
-      fields: { endpoint: { type: tracingEndpoint }, samplingRatePerMillion: { type: integerSchema(0, 1_000_000) } },
+      fields: {
+        endpoint: { type: tracingEndpointSchema },
+        samplingRatePerMillion: { type: integerSchema(0, 1_000_000) },
+      },
     },
   });
 

@@ -7,7 +7,7 @@ import {
   fractionSchema,
   integerSchema,
   listSchema,
-  map,
+  mapSchema,
   matchingStringSchema,
   quantitySchema,
   sectionSchema,
@@ -17,7 +17,7 @@ import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 
 /** Settings of the pods' cgroups. */
-const cgroups = () =>
+const cgroupSettings = () =>
   declareSettings({
     cgroupRoot: { type: stringSchema, effect: 'the parent cgroup of all pods', unsupportedFlag: '--cgroup-root' },
     cgroupDriver: {
@@ -124,7 +124,7 @@ const percentageSchema = matchingStringSchema(
 );
 const amountSchema = quantitySchema('a quantity that is not 0, such as "1Gi"', (nanos) => nanos !== 0n);
 /** Schema of the reserved memory of a NUMA node, including huge pages by size. */
-const reservedLimits = z.record(
+const reservedLimitsSchema = z.record(
   matchingStringSchema('"memory" or "hugepages-SIZE"', (name) => name === 'memory' || /^hugepages-./.test(name)),
   amountSchema,
   { error: 'expected a map of "memory" and "hugepages-SIZE" to quantities' },
@@ -144,7 +144,7 @@ const managerSettings = () =>
       unsupportedFlag: '--cpu-manager-policy',
     },
     cpuManagerPolicyOptions: {
-      type: map(stringSchema),
+      type: mapSchema(stringSchema),
       ignored: NO_CPU_MANAGER,
       unsupportedFlag: '--cpu-manager-policy-options',
     },
@@ -162,7 +162,7 @@ const managerSettings = () =>
       unsupportedFlag: '--memory-manager-policy',
     },
     reservedMemory: {
-      type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimits })),
+      type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema })),
       ignored: NO_MEMORY_MANAGER,
       unsupportedFlag: '--reserved-memory',
     },
@@ -190,7 +190,7 @@ const managerSettings = () =>
       unsupportedFlag: '--topology-manager-scope',
     },
     topologyManagerPolicyOptions: {
-      type: map(stringSchema),
+      type: mapSchema(stringSchema),
       ignored: NO_TOPOLOGY_MANAGER,
       unsupportedFlag: '--topology-manager-policy-options',
     },
@@ -202,7 +202,7 @@ const managerSettings = () =>
   });
 
 /** Settings of the pods' cgroups and of the resources that pods may use. */
-export const resourceSettings = () => ({ ...cgroups(), ...reservationSettings(), ...managerSettings() });
+export const resourceSettings = () => ({ ...cgroupSettings(), ...reservationSettings(), ...managerSettings() });
 
 type ResourceFields = FieldsOf<ReturnType<typeof resourceSettings>>;
 

@@ -11,7 +11,7 @@ import {
   enumSchema,
   integerSchema,
   listSchema,
-  path,
+  pathSchema,
   stringSchema,
 } from '../fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
@@ -43,14 +43,14 @@ const endpointSettings = () =>
       },
     },
     '--image-credential-provider-config': {
-      type: path,
+      type: pathSchema,
       flag: {
         argument: '<path>',
         help: 'path of the configuration of the image credential provider plugins, a file or a directory',
       },
     },
     '--image-credential-provider-bin-dir': {
-      type: path,
+      type: pathSchema,
       flag: { argument: '<directory>', help: 'directory of the executables of these plugins' },
     },
     runtimeRequestTimeout: {
@@ -120,7 +120,7 @@ const HIGH_THRESHOLD_PERCENT = 85;
 const LOW_THRESHOLD_PERCENT = 80;
 
 /** Settings for the removal of unused images. */
-const imageGarbage = () =>
+const imageGarbageSettings = () =>
   declareSettings({
     imageMinimumGCAge: {
       type: durationSchema(),
@@ -146,7 +146,7 @@ const imageGarbage = () =>
   });
 
 /** Settings of the container runtime and of the node's images. */
-export const runtimeSettings = () => ({ ...endpointSettings(), ...imagePullSettings(), ...imageGarbage() });
+export const runtimeSettings = () => ({ ...endpointSettings(), ...imagePullSettings(), ...imageGarbageSettings() });
 
 type RuntimeFields = FieldsOf<ReturnType<typeof runtimeSettings>>;
 

@@ -4,22 +4,22 @@ import {
   durationSchema,
   enumSchema,
   integerSchema,
-  listenAddress,
+  listenAddressSchema,
   listSchema,
   matchingStringSchema,
   parsedNumberSchema,
-  path,
+  pathSchema,
   stringSchema,
 } from '../fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
 import type { FieldsOf } from './setting.ts';
 import { declareSettings } from './setting.ts';
 
-const cipherSuite = matchingStringSchema('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) =>
+const cipherSuiteSchema = matchingStringSchema('a cipher suite such as "TLS_AES_128_GCM_SHA256"', (name) =>
   CIPHER_SUITES.includes(name),
 );
-const port = integerSchema(0, 65_535);
-const portFlag = parsedNumberSchema(port);
+const portSchema = integerSchema(0, 65_535);
+const portFlag = parsedNumberSchema(portSchema);
 
 /** Settings of the addresses and ports of the node's API. */
 const listenSettings = () =>
@@ -32,7 +32,7 @@ const listenSettings = () =>
       flag: { name: '--enable-server', argument: '[boolean]', help: "serve the node's API (default: {default})" },
     },
     address: {
-      type: listenAddress,
+      type: listenAddressSchema,
       default: '0.0.0.0',
       standaloneDefault: '127.0.0.1',
       effect:
@@ -45,7 +45,7 @@ const listenSettings = () =>
       },
     },
     port: {
-      type: port,
+      type: portSchema,
       default: 10_250,
       effect: 'the port of the API ({default}); `--port 0` means any free port',
       flag: {
@@ -56,7 +56,7 @@ const listenSettings = () =>
       },
     },
     readOnlyPort: {
-      type: port,
+      type: portSchema,
       default: 0,
       effect:
         'the unauthenticated read-only port without TLS for pods, metrics, stats and health ({default}: disabled)',
@@ -68,7 +68,7 @@ const listenSettings = () =>
       },
     },
     healthzPort: {
-      type: port,
+      type: portSchema,
       default: 10_248,
       allowsZeroValue: true,
       effect: 'the port of the health endpoint ({default}; 0: disabled)',
@@ -80,7 +80,7 @@ const listenSettings = () =>
       },
     },
     healthzBindAddress: {
-      type: listenAddress,
+      type: listenAddressSchema,
       default: '127.0.0.1',
       effect: 'the IP address of the health endpoint ({default})',
       flag: {
@@ -92,7 +92,7 @@ const listenSettings = () =>
     },
   });
 
-const tls = () =>
+const tlsSettings = () =>
   declareSettings({
     tlsCertFile: {
       type: stringSchema,
@@ -101,7 +101,7 @@ const tls = () =>
       flag: {
         name: '--tls-cert-file',
         argument: '<file>',
-        type: path,
+        type: pathSchema,
         help: 'serving certificate (default: issued by the API server, or self-signed)',
       },
     },
@@ -112,12 +112,12 @@ const tls = () =>
       flag: {
         name: '--tls-private-key-file',
         argument: '<file>',
-        type: path,
+        type: pathSchema,
         help: 'private key of the serving certificate',
       },
     },
     tlsCipherSuites: {
-      type: listSchema(cipherSuite),
+      type: listSchema(cipherSuiteSchema),
       default: [],
       effect: 'the cipher suites of TLS 1.2 (those with forward secrecy)',
       unsupportedFlag: '--tls-cipher-suites',
@@ -148,7 +148,7 @@ const accessSettings = () =>
               flag: {
                 name: '--client-ca-file',
                 argument: '<file>',
-                type: path,
+                type: pathSchema,
                 help: 'certificate authorities that verify client certificates (default: {default})',
               },
             },
@@ -273,7 +273,12 @@ const handlerSettings = () =>
   });
 
 /** Settings of the node's own API: where it listens, its certificates, and who may use it. */
-export const servingSettings = () => ({ ...listenSettings(), ...tls(), ...accessSettings(), ...handlerSettings() });
+export const servingSettings = () => ({
+  ...listenSettings(),
+  ...tlsSettings(),
+  ...accessSettings(),
+  ...handlerSettings(),
+});
 
 type ServingFields = FieldsOf<ReturnType<typeof servingSettings>>;
 

@@ -15,7 +15,7 @@ export interface SettingDefinition {
   /** The effect of the field, for docs/reference.md. `{default}` and `{standalone}` stand for the defaults. */
   readonly effect?: string;
   /** The reason why the field has no effect. A warning at startup lists all such fields that the file sets. */
-  readonly ignored?: string;
+  readonly ignoredReason?: string;
   readonly flag?: FlagDefinition;
   /** The kubelet's flag for the field, which this node does not have. docs/reference.md lists these flags. */
   readonly unsupportedFlag?: string;
@@ -62,7 +62,7 @@ export interface FlagDefinition {
 export interface SettingGroup {
   readonly fields: Settings;
   readonly effect?: string;
-  readonly ignored?: string;
+  readonly ignoredReason?: string;
   /** Whether /configz omits the group if the file does not set it. */
   readonly hidesDefault?: true;
 }

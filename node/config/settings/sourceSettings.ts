@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { booleanSchema, durationSchema, enumSchema, path, stringSchema } from '../fields.ts';
-import { headersField, headersFlag, manifestUrl } from '../urlFields.ts';
+import { booleanSchema, durationSchema, enumSchema, pathSchema, stringSchema } from '../fields.ts';
+import { headersFieldSchema, headersFlag, manifestUrlSchema } from '../urlFields.ts';
 import { declareSettings } from './setting.ts';
 
 /** Setting of the configuration file itself. */
@@ -19,7 +19,7 @@ export const fileSettings = () =>
       effect: '`{default}`',
     },
     '--config': {
-      type: path,
+      type: pathSchema,
       flag: { argument: '<file>', help: 'KubeletConfiguration file in YAML or JSON; flags take precedence over it' },
     },
   });
@@ -34,7 +34,7 @@ export const sourceSettings = () =>
       flag: {
         name: '--pod-manifest-path',
         argument: '<path>',
-        type: path,
+        type: pathSchema,
         help: 'directory of the pod manifests to run, or a single manifest file (default: {default})',
         upDefault: "the package's examples",
       },
@@ -46,7 +46,7 @@ export const sourceSettings = () =>
       unsupportedFlag: '--file-check-frequency',
     },
     staticPodURL: {
-      type: manifestUrl,
+      type: manifestUrlSchema,
       isSecret: true,
       effect: 'the URL of a Pod or PodList; if a request fails, the last valid response is used',
       flag: {
@@ -57,7 +57,7 @@ export const sourceSettings = () =>
       },
     },
     staticPodURLHeader: {
-      type: headersField,
+      type: headersFieldSchema,
       isSecret: true,
       effect: 'the HTTP headers of requests to this URL',
       flag: {

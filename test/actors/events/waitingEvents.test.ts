@@ -36,11 +36,11 @@ test('C36: a normal event gives way for thirty seconds at most, a warning not at
   waiting.add(event('b', UNHEALTHY), 1_000);
   waiting.add(event('c'), 2_000);
   expect(allOf(waiting, 30_999, true)).toEqual(['b']);
-  expect(waiting.yieldsFor(30_999)).toBe(1);
+  expect(waiting.remainingYieldMs(30_999)).toBe(1);
   expect(allOf(waiting, 31_000, true)).toEqual(['a']);
-  expect([waiting.size, waiting.yieldsFor(31_000)]).toEqual([1, 1_000]);
+  expect([waiting.size, waiting.remainingYieldMs(31_000)]).toEqual([1, 1_000]);
   expect(allOf(waiting, 31_000, false)).toEqual(['c']);
-  expect(waiting.yieldsFor(31_000)).toBe(0);
+  expect(waiting.remainingYieldMs(31_000)).toBe(0);
 });
 
 test('what happens again keeps its place and its time, and is new as long as the server has nothing of it', () => {
@@ -60,9 +60,9 @@ function normal(count: number): WaitingEvents {
 
 test('C36: no more than half of the room is for those that give way', () => {
   const waiting = normal(502);
-  expect(waiting.yieldsFor(0)).toBe(0);
+  expect(waiting.remainingYieldMs(0)).toBe(0);
   expect(allOf(waiting, 0, true)).toEqual(['n1', 'n2']);
-  expect([waiting.size, waiting.yieldsFor(0)]).toEqual([500, 30_000]);
+  expect([waiting.size, waiting.remainingYieldMs(0)]).toEqual([500, 30_000]);
 });
 
 test('C36: a thousand wait; a warning takes the place of the newest normal event, one that is counted on has its own', () => {

@@ -39,11 +39,11 @@ describe('what the runtime shows', () => {
     'with a stream whose events are %s the list every 10 s finds it',
     async (how) => {
       const node = await runningNode();
-      node.runtime.events.deliver(how);
+      node.runtime.events.setDeliveryMode(how);
       const after = await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
       expect(after).toBeGreaterThan(20);
       expect(after).toBeLessThanOrEqual(10_100);
-      node.runtime.events.deliver('normal');
+      node.runtime.events.setDeliveryMode('normal');
       await node.advance('12s');
       expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
     },
@@ -128,7 +128,7 @@ describe('what the runtime shows', () => {
     node.runtime.events.emit({ type, id, sandboxId: id, podUid: 'web-uid', at: node.clock.now() });
     await node.advance('200ms');
     expect(node.sandboxId('web')).toBe(id);
-    node.runtime.events.deliver('dropped');
+    node.runtime.events.setDeliveryMode('dropped');
     node.runtime.killSandbox(id);
     await node.advance('1s');
     expect(node.view('web').sandbox?.attempt).toBe(1);
@@ -145,7 +145,7 @@ describe('what the runtime shows', () => {
 
   test('hints that come twice change nothing', async () => {
     const node = await runningNode();
-    node.runtime.events.deliver('doubled');
+    node.runtime.events.setDeliveryMode('doubled');
     await replacementAfter(node, () => node.runtime.exitContainer(node.containerId('web'), 1));
     expect(node.container('web')).toMatchObject({ restartCount: 1, ready: true });
     expect(node.calls('createContainer')).toHaveLength(3);
@@ -292,7 +292,7 @@ test('each list is told: when, how long it took, how long after the one before i
 test('a requested list starts at once, and its result has taken effect when the request is answered', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('33s');
-  node.runtime.events.deliver('dropped');
+  node.runtime.events.setDeliveryMode('dropped');
   node.runtime.exitContainer(node.containerId('web'), 7);
   const { signal } = new AbortController();
   const before = node.clock.now();

@@ -55,8 +55,8 @@ export class ClosedNode {
 
   /** Two sources bring pods; they are adopted by another agent, one is resized, all end. */
   async story(): Promise<object> {
-    this.#disk.makeDirectories('/manifests');
-    this.#disk.makeDirectories('/data/inner');
+    this.#disk.createDirectories('/manifests');
+    this.#disk.createDirectories('/data/inner');
     await this.#files.writeFile('/manifests/everything.json', JSON.stringify(everything()));
     const first = await this.#startAgent();
     await this.#clock.until('all are ready', this.#areReady);

@@ -177,7 +177,7 @@ test('the cgroup of a pod is not ours to kill while another agent has a sandbox 
   expect(await isCgroupOurs()).toBe(true);
   shown(theirs);
   await mkdir(layout.podDir(uid), { recursive: true });
-  await adoptPod({ layout, maker: ownMark, pod: web.metadata, isTaken: true });
+  await adoptPod({ layout, maker: ownMark, pod: web.metadata, isTakenOver: true });
   expect(await isCgroupOurs()).toBe(true);
 });
 

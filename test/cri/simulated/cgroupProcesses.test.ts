@@ -41,7 +41,7 @@ test('so are those that the runtime has forgotten', () => {
 });
 
 test('what uses more memory than its cgroup may is killed for it', () => {
-  simulation.runtime.useMemory(web.container, 1_000);
+  simulation.runtime.setMemoryUsage(web.container, 1_000);
   for (const path of ['', '/kubepods', '/kubepods/burstable']) {
     tree.write(`/sys/fs/cgroup${path}/cgroup.subtree_control`, '+memory');
   }

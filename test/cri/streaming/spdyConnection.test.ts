@@ -140,7 +140,7 @@ test('closing a connection resets its streams, and the peer can read the data se
   await once(stream, 'readable');
   server.close();
   expect(await text(stream)).toBe('last words');
-  expect(await client.ended).toBeUndefined();
+  expect(await client.closePromise).toBeUndefined();
   expect(accepted?.destroyed).toBe(true);
   await expect(client.open(type('late'))).rejects.toThrow('the streaming connection has ended');
 });
@@ -189,7 +189,7 @@ test.each<[string, readonly Frame[], string]>([
 ])('%s ends the connection, which says why', async (_, frames, message) => {
   const { connection, send, got } = rawPeer('server', () => {});
   send(...frames);
-  const error = await connection.ended;
+  const error = await connection.closePromise;
   expect(error).toMatchObject({ reason: 'StreamFailed', message: expect.stringContaining(message) });
   await eventually('it is told', () => got.some((frame) => frame.type === 'goAway' && frame.status === 1));
 });
@@ -205,14 +205,18 @@ test('a connection that breaks within a frame closes with an error and ends its 
   await eventually('it is asked for', () => got.length > 0);
   far.end(Buffer.from('8003', 'hex'));
   await expect(opening).rejects.toThrow('the streaming connection has ended');
-  expect(await connection.ended).toMatchObject({ message: expect.stringContaining('it broke off within a frame') });
+  expect(await connection.closePromise).toMatchObject({
+    message: expect.stringContaining('it broke off within a frame'),
+  });
 });
 
 test('a socket error closes the connection with that error', async () => {
   const [near] = await sockets();
   const connection = spdy(near, { role: 'client' });
   near.destroy(new Error('the cable is out'));
-  expect(await connection.ended).toMatchObject({ message: 'the streaming connection has ended: the cable is out' });
+  expect(await connection.closePromise).toMatchObject({
+    message: 'the streaming connection has ended: the cable is out',
+  });
 });
 
 test('any input either keeps the connection open or closes it with an error of its own', async () => {
@@ -232,7 +236,7 @@ test('any input either keeps the connection open or closes it with an error of i
       const { connection, far } = rawPeer('server', (stream) => stream.resume());
       for (const part of parts) far.write(part);
       far.end();
-      const error = await connection.ended;
+      const error = await connection.closePromise;
       if (error) expect(error).toMatchObject({ reason: 'StreamFailed' });
     }),
   );

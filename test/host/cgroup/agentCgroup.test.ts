@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { moveAgentTo, parseAgentCgroup } from '../../../host/cgroup/agentCgroup.ts';
+import { moveAgentToCgroup, parseAgentCgroup } from '../../../host/cgroup/agentCgroup.ts';
 import type { Hierarchy } from '../../../host/cgroup/hierarchies.ts';
 
 test.each([
@@ -36,10 +36,10 @@ describe('C43: an agent with kubeletCgroups', () => {
     const unified = await hierarchy('v2', 'v2', ['cpu', 'memory', 'pids']);
     await writeFile(join(unified.root, 'cgroup.subtree_control'), 'cpu');
     const place = { hierarchies: [unified], pid: 4711 };
-    expect(await moveAgentTo('/system.slice/statelet', place)).toBeUndefined();
+    expect(await moveAgentToCgroup('/system.slice/statelet', place)).toBeUndefined();
     expect(await readFile(join(unified.root, 'system.slice/statelet/cgroup.procs'), 'utf8')).toBe('4711');
     expect(await readFile(join(unified.root, 'cgroup.subtree_control'), 'utf8')).toBe('+memory +pids');
-    expect(await moveAgentTo('../other', place)).toBeUndefined();
+    expect(await moveAgentToCgroup('../other', place)).toBeUndefined();
     expect(await readFile(join(unified.root, 'other/cgroup.procs'), 'utf8')).toBe('4711');
   });
 
@@ -52,7 +52,7 @@ describe('C43: an agent with kubeletCgroups', () => {
     await mkdir(join(cpuset.root, 'kubelet'));
     for (const file of ['cpuset.cpus', 'cpuset.mems']) await writeFile(join(cpuset.root, 'kubelet', file), '\n');
     const place = { hierarchies: [cpu, cpuset, systemd, unused], pid: 4711 };
-    expect(await moveAgentTo('kubelet', place)).toBeUndefined();
+    expect(await moveAgentToCgroup('kubelet', place)).toBeUndefined();
     for (const { root } of [cpu, cpuset, systemd])
       expect(await readFile(join(root, 'kubelet/cgroup.procs'), 'utf8')).toBe('4711');
     expect(await readFile(join(cpuset.root, 'kubelet/cpuset.mems'), 'utf8')).toBe('0-1');
@@ -62,7 +62,7 @@ describe('C43: an agent with kubeletCgroups', () => {
   test('stays where it is if it may not move, and says why', async () => {
     const blocked = await hierarchy('blocked', 'v2', ['cpu']);
     await writeFile(join(blocked.root, 'kubelet'), '');
-    expect(await moveAgentTo('/kubelet/own', { hierarchies: [blocked], pid: 4711 })).toMatch(
+    expect(await moveAgentToCgroup('/kubelet/own', { hierarchies: [blocked], pid: 4711 })).toMatch(
       /^the agent cannot move to the cgroup \/kubelet\/own, and stays in the one that it was started in: (ENOTDIR|EEXIST)/,
     );
   });

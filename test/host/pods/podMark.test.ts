@@ -3,7 +3,14 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLeftovers, removePodDirectory, removePodLogs } from '../../../host/pods/podDirectory.ts';
-import { createMarked, MARK_FILE, type Maker, readOwner, removedPath, writeMark } from '../../../host/pods/podMark.ts';
+import {
+  createMarkedDirectory,
+  MARK_FILE,
+  type Maker,
+  readOwner,
+  removedPath,
+  writeMark,
+} from '../../../host/pods/podMark.ts';
 import { adoptPod, claimPodDirectory, hasOwnLogs, readPodDirectoryOwner } from '../../../host/pods/takePodDirectory.ts';
 import { inFolder, makerIn, signal } from '../../volume/onDisk.ts';
 
@@ -147,7 +154,7 @@ test('a directory of another agent is claimed only when its pod is taken over', 
         await adoptPod({ layout, maker, pod });
         expect(readOwner(layout.files, directory, maker)).toMatchObject({ kind: 'others', why });
         await mkdir(layout.podDir('u1'), { recursive: true });
-        await adoptPod({ layout, maker, pod, isTaken: true });
+        await adoptPod({ layout, maker, pod, isTakenOver: true });
         expect(readOwner(layout.files, directory, maker).kind).toBe('ours');
         expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
         await rm(layout.podDir('u1'), { recursive: true });
@@ -161,7 +168,7 @@ test('a pod with only a UID is adopted without logs and named when it is claimed
   await inRoot(async ({ layout, maker }) => {
     await mkdir(layout.podDir('u1'), { recursive: true });
     const nameless = { uid: 'u1', namespace: 'unknown', name: 'u1' };
-    await adoptPod({ layout, maker, pod: nameless, isTaken: true });
+    await adoptPod({ layout, maker, pod: nameless, isTakenOver: true });
     await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
     await claimPodDirectory({ layout, maker, pod });
     const { uid: _uid, ...named } = pod;
@@ -216,10 +223,10 @@ test('logs in an existing directory remain when the pod is removed, and those in
 test('a failed creation leaves nothing behind, also if the agent dies', async () => {
   await inRoot(async ({ layout, maker }) => {
     await mkdir(path.join(layout.podDir('u1'), 'theirs'), { recursive: true });
-    expect(await createMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
+    expect(await createMarkedDirectory(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(false);
     // JSON has no such number: here it stands for a disk that is full when the mark is written.
     const unwritable = { layout, maker, pod: { ...pod, name: 1n as never } };
-    await expect(createMarked(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
+    await expect(createMarkedDirectory(layout.podDir('u2'), unwritable, 0o750)).rejects.toThrow('BigInt');
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
     const fresh = removedPath(layout.podDir('u3'), maker).replace('-old-', '-new-');
     await mkdir(fresh);
@@ -250,7 +257,7 @@ test('an interrupted creation is completed', async () => {
     const fresh = removedPath(layout.podDir('u1'), maker).replace('-old-', '-new-');
     await mkdir(fresh, { recursive: true });
     await writeFile(path.join(fresh, MARK_FILE), '{"ro');
-    expect(await createMarked(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(true);
+    expect(await createMarkedDirectory(layout.podDir('u1'), { layout, maker, pod }, 0o750)).toBe(true);
     expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', pod: { name: pod.name } });
     expect(await readdir(layout.podsDir)).toEqual(['u1']);
   });

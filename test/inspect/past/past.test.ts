@@ -309,7 +309,7 @@ describe('what cannot be read', () => {
     const history = new History({
       path: node.directory,
       machines: MACHINES,
-      expand: (bytes, options) => {
+      decompress: (bytes, options) => {
         // What is read after this.
         if (isThere) rmSync(join(node.directory, first));
         isThere = false;

@@ -96,7 +96,7 @@ function pageParts(recorded: Recorded, { audience, events, redaction }: Life, re
       cri: inProcessCri(node.runtime),
       config: { ...configOf(node.path('root')), podLogsDirectory: node.path('logs', 'pods') },
       // A root directory that is never lost.
-      root: { findLost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
+      root: { findLostRoot: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
       nodeObject: (): NodeObject => {
         throw new Error('the page does not show it');
       },

@@ -21,7 +21,7 @@ const stored: unknown[] = [];
 
 /** The token of a file that contains it only once, because a function that returns it always would store it. */
 async function bearerOf(contents: string[]): Promise<unknown> {
-  const file = { place: 'token', read: async () => contents.pop() ?? '' };
+  const file = { errorPrefix: 'token', read: async () => contents.pop() ?? '' };
   const bearer = tokenFileSource({ file, lastGoodToken: new LastGood<Secret>(() => {}), monotonic: () => 0 });
   await bearer.token();
   return bearer;

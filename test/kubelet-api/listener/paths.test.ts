@@ -13,7 +13,7 @@ const told = (path: string, method = 'GET', accept?: string, among = paths): str
   const found = among.find(path, method, accept);
   if (found.kind === 'route') return found.route.pathPrefix;
   if (found.kind === 'elsewhere') return `> ${found.path}`;
-  return found.kind === 'fixed' ? `${found.answer.code} ${found.answer.headers?.allow ?? ''}`.trim() : 'nothing';
+  return found.kind === 'fixed' ? `${found.response.code} ${found.response.headers?.allow ?? ''}`.trim() : 'nothing';
 };
 
 describe('C39: a path', () => {

@@ -118,7 +118,7 @@ describe('limits', () => {
 });
 
 describe('a client that takes its time', () => {
-  const patience = { headersMs: 200, handshakeMs: 200 };
+  const timeouts = { headersMs: 200, handshakeMs: 200 };
   // However it is cut.
   const gone = (socket: Socket) =>
     new Promise<void>((done) => void socket.on('error', () => {}).once('close', () => done()));
@@ -131,7 +131,7 @@ describe('a client that takes its time', () => {
   };
 
   test('with its headers is cut, and so is one that does not shake hands', async () => {
-    const parts = { paths: new PathTable([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, patience };
+    const parts = { paths: new PathTable([echo('/pods')], ALL_ON), onError: () => {}, clock: systemClock, timeouts };
     const plain = await serve({ host: '127.0.0.1', port: 0 }, parts);
     const secure = await serve({ host: '127.0.0.1', port: 0 }, { ...parts, tls: server });
     atEnd(() => Promise.all([plain.close(), secure.close()]));
@@ -273,8 +273,8 @@ describe('an upgrade', () => {
     const waits: number[] = [];
     const setTimeout = (_: () => void, ms: number) => void waits.push(ms);
     const clock = { ...systemClock, setTimeout, clearTimeout: () => {} };
-    const patience = { headersMs: 100, handshakeMs: 100 };
-    const parts = { paths: new PathTable([taken], ALL_ON), onError: () => {}, clock, patience, tls: server };
+    const timeouts = { headersMs: 100, handshakeMs: 100 };
+    const parts = { paths: new PathTable([taken], ALL_ON), onError: () => {}, clock, timeouts, tls: server };
     const { port, close } = await serve({ host: '127.0.0.1', port: 0 }, parts);
     atEnd(close);
     const socket = tlsConnect({ port, host: '127.0.0.1', rejectUnauthorized: false });

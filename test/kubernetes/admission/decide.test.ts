@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Candidate, decide } from '../../../kubernetes/admission/decide.ts';
+import { type Candidate, decideAdmission } from '../../../kubernetes/admission/decide.ts';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { type PodRequests, requestsOf } from '../../../kubernetes/resources/requests.ts';
@@ -23,7 +23,7 @@ function outcome(
   const { node = {}, others = [], reserved = [], known: wasAdmitted = false } = options;
   const occupants = others.map((requests, index) => ({ uid: `pod-${index}`, requests, currentRequests: requests }));
   const candidate: Candidate = { pod, requests: requestsOf(pod), wasAdmitted };
-  const decision = decide(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
+  const decision = decideAdmission(candidate, { node: { ...plain, ...node }, capacity, occupants, reserved });
   if (decision.kind === 'refused') return [decision.reason, decision.message];
   return decision.kind === 'preempting' ? decision.uids : decision.kind;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
@@ -17,18 +17,18 @@ describe('looking up a container by name', () => {
     ['__proto__', 'regular', 'containers', 1],
     ['look', 'ephemeral', 'ephemeralContainers', 0],
   ] as const)('%s is found with its role and place', (name, role, field, index) => {
-    expect(containerNamed(spec, name)).toEqual({ container: spec[field]?.[index], role, field, index });
+    expect(findContainerByName(spec, name)).toEqual({ container: spec[field]?.[index], role, field, index });
   });
 
   test.each(['', 'we', 'constructor', 'toString'])('finds no container with the name "%s"', (name) => {
-    expect(containerNamed(spec, name)).toBeUndefined();
+    expect(findContainerByName(spec, name)).toBeUndefined();
   });
 
   test('uses the requested version of the spec, even after a lookup in another version', () => {
     const next: PodSpec = { ...spec, containers: [aContainer({ name: 'web', image: 'web:2' })] };
-    expect(containerNamed(spec, 'web')?.container.image).not.toBe('web:2');
-    expect(containerNamed(next, 'web')?.container.image).toBe('web:2');
-    expect(containerNamed(next, '__proto__')).toBeUndefined();
+    expect(findContainerByName(spec, 'web')?.container.image).not.toBe('web:2');
+    expect(findContainerByName(next, 'web')?.container.image).toBe('web:2');
+    expect(findContainerByName(next, '__proto__')).toBeUndefined();
   });
 
   test('searches the containers only once per version', () => {
@@ -39,7 +39,7 @@ describe('looking up a container by name', () => {
         return spec.containers;
       },
     };
-    for (const name of ['web', '__proto__', 'none', 'web']) containerNamed(watched, name);
+    for (const name of ['web', '__proto__', 'none', 'web']) findContainerByName(watched, name);
     expect(looks).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodManifest } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName, isCriticalPod, isStaticPod, staticPod } from '../../../kubernetes/api/staticPod.ts';
+import { fullName, isCriticalPod, isStaticPod, toStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { aContainer, aPod } from '../fixtures.ts';
 
 const source = { nodeName: 'Node-1', source: 'file', origin: '/pods/web.yaml', seenAt: 0 } as const;
@@ -13,11 +13,11 @@ const manifest = (
   metadata: { name: 'web', ...metadata },
   spec: { containers: [aContainer()], ...over },
 });
-const uid = (...args: Parameters<typeof manifest>) => staticPod(manifest(...args), source).metadata.uid;
+const uid = (...args: Parameters<typeof manifest>) => toStaticPod(manifest(...args), source).metadata.uid;
 
 describe('C24: static pods', () => {
   test("have the node's name in lower case, a namespace, and annotations with their source", () => {
-    const pod = staticPod(manifest({}, { annotations: { a: 'b' } }), source);
+    const pod = toStaticPod(manifest({}, { annotations: { a: 'b' } }), source);
     expect(pod.metadata).toEqual({
       name: 'web-node-1',
       namespace: 'default',
@@ -37,23 +37,23 @@ describe('C24: static pods', () => {
 
   test('have a UID that depends on content, node and path, not on the time or the order of keys', () => {
     const same = uid();
-    expect(staticPod(manifest(), { ...source, seenAt: 5 }).metadata.uid).toBe(same);
+    expect(toStaticPod(manifest(), { ...source, seenAt: 5 }).metadata.uid).toBe(same);
     const reordered = {
       kind: 'Pod',
       apiVersion: 'v1',
       spec: { containers: [{ image: 'busybox:1', name: 'main' }] },
       metadata: { name: 'web' },
     } as const;
-    expect(staticPod({ ...reordered, spec: { containers: [...reordered.spec.containers] } }, source).metadata.uid).toBe(
-      same,
-    );
+    expect(
+      toStaticPod({ ...reordered, spec: { containers: [...reordered.spec.containers] } }, source).metadata.uid,
+    ).toBe(same);
     const others = [
       uid({ hostNetwork: true }),
       uid({}, { labels: { a: 'b' } }),
       uid({ containers: [aContainer({ args: ['1', '2'] })] }),
       uid({ containers: [aContainer({ args: ['2', '1'] })] }),
-      staticPod(manifest(), { ...source, nodeName: 'other' }).metadata.uid,
-      staticPod(manifest(), { ...source, origin: '/pods/b.yaml' }).metadata.uid,
+      toStaticPod(manifest(), { ...source, nodeName: 'other' }).metadata.uid,
+      toStaticPod(manifest(), { ...source, origin: '/pods/b.yaml' }).metadata.uid,
     ];
     expect(new Set([same, ...others]).size).toBe(7);
   });
@@ -66,19 +66,19 @@ describe('C24: static pods', () => {
   test('from files tolerate every NoExecute taint, without duplicates', () => {
     const all = { operator: 'Exists', effect: 'NoExecute' } as const;
     const own = { key: 'a', operator: 'Exists', effect: 'NoExecute' } as const;
-    expect(staticPod(manifest({ tolerations: [own, all] }), source).spec.tolerations).toEqual([own, all]);
-    expect(staticPod(manifest(), { ...source, source: 'http' }).spec.tolerations).toBeUndefined();
+    expect(toStaticPod(manifest({ tolerations: [own, all] }), source).spec.tolerations).toEqual([own, all]);
+    expect(toStaticPod(manifest(), { ...source, source: 'http' }).spec.tolerations).toBeUndefined();
   });
 
   test('are critical, whatever their priority', () => {
-    expect(isCriticalPod(staticPod(manifest(), source))).toBe(true);
+    expect(isCriticalPod(toStaticPod(manifest(), source))).toBe(true);
     expect(isCriticalPod(aPod())).toBe(false);
     expect(isCriticalPod(aPod({ priority: 2_000_000_000 }))).toBe(true);
     expect(isCriticalPod(aPod({ priority: 1_999_999_999 }))).toBe(false);
   });
 
   test('have the value of a system priority class, unless they set a priority', () => {
-    const priority = (spec: Partial<PodManifest['spec']>) => staticPod(manifest(spec), source).spec.priority;
+    const priority = (spec: Partial<PodManifest['spec']>) => toStaticPod(manifest(spec), source).spec.priority;
     expect(priority({ priorityClassName: 'system-node-critical' })).toBe(2_000_001_000);
     expect(priority({ priorityClassName: 'system-cluster-critical' })).toBe(2_000_000_000);
     expect(priority({ priorityClassName: 'system-node-critical', priority: 5 })).toBe(5);

@@ -9,7 +9,7 @@ import {
 } from '../../../kubernetes/environment/environment.ts';
 import { aContainer } from '../fixtures.ts';
 
-const nothing: EnvLookups = { source: () => undefined, all: () => undefined };
+const nothing: EnvLookups = { resolveValueSource: () => undefined, resolveAllValues: () => undefined };
 
 describe('C21: $(VAR) expansion', () => {
   const values: Record<string, string> = { A: 'a', B: '$(A)', 'A.b-C': 'odd' };
@@ -77,7 +77,7 @@ describe("C21: a container's environment", () => {
     const found = containerEnvironment(container, {
       ...nothing,
       services: { SVC: 'svc', K: 'svc', X: 'svc' },
-      all: ({ secretRef }) => (secretRef ? { K: 'secret', X: 'secret' } : { K: 'config' }),
+      resolveAllValues: ({ secretRef }) => (secretRef ? { K: 'secret', X: 'secret' } : { K: 'config' }),
     });
     expect(Object.fromEntries(found.map(({ name, value }) => [name, value]))).toEqual({
       SVC: 'svc',
@@ -95,7 +95,7 @@ describe("C21: a container's environment", () => {
         { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       ],
     });
-    const found = containerEnvironment(container, { ...nothing, source: () => '$(A)' });
+    const found = containerEnvironment(container, { ...nothing, resolveValueSource: () => '$(A)' });
     expect(found).toContainEqual({ name: 'B', value: '$(A)' });
   });
 
@@ -142,7 +142,7 @@ describe("C21: a container's environment", () => {
     });
 
     test('is rejected for values of objects as well', () => {
-      const lookups: EnvLookups = { ...nothing, all: () => ({ BIG: 'x'.repeat(17 * 2 ** 20) }) };
+      const lookups: EnvLookups = { ...nothing, resolveAllValues: () => ({ BIG: 'x'.repeat(17 * 2 ** 20) }) };
       const container = aContainer({ envFrom: [{ configMapRef: { name: 'big' } }] });
       expect(() => containerEnvironment(container, lookups)).toThrow(message('variable BIG'));
     });

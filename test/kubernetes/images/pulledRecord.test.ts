@@ -11,7 +11,7 @@ import {
   readIntent,
   readRecord,
   recordFileName,
-  withProof,
+  withPullCredentials,
 } from '../../../kubernetes/images/pulledRecord.ts';
 
 const ofSecret = (name: string, password = 'hunter2'): Credential => ({
@@ -118,8 +118,8 @@ describe('a record after several pulls', () => {
   const before = { imageRef: 'sha256:1', credentialsByImage: {} };
   const pulledBy = (...pulls: readonly (Credential | undefined)[]) =>
     pulls.reduce(
-      (known, credential) => withProof(known, 'app', pullCredentialsOf(credential)),
-      before as Parameters<typeof withProof>[0],
+      (known, credential) => withPullCredentials(known, 'app', pullCredentialsOf(credential)),
+      before as Parameters<typeof withPullCredentials>[0],
     );
 
   test('contains each Secret once, sorted, with its last credential', () => {
@@ -132,7 +132,7 @@ describe('a record after several pulls', () => {
   test('contains at most 100 Secrets, including that of the last pull', () => {
     const record = { imageRef: 'sha256:1', credentialsByImage: { app: full } };
     const { kubernetesSecrets = [] } =
-      withProof(record, 'app', pullCredentialsOf(ofSecret('new'))).credentialsByImage.app ?? {};
+      withPullCredentials(record, 'app', pullCredentialsOf(ofSecret('new'))).credentialsByImage.app ?? {};
     expect(kubernetesSecrets).toHaveLength(MAX_SECRETS);
     expect(kubernetesSecrets.map(({ name }) => name)).toContain('new');
   });
@@ -152,12 +152,12 @@ describe('a record after several pulls', () => {
 
   test('is unchanged if the pull adds nothing', () => {
     const known = pulledBy(ofSecret('a'));
-    expect(withProof(known, 'app', pullCredentialsOf(ofSecret('a')))).toBe(known);
+    expect(withPullCredentials(known, 'app', pullCredentialsOf(ofSecret('a')))).toBe(known);
   });
 
   test('handles an image with the name of an object property', () => {
-    expect(Object.keys(withProof(before, 'constructor', pullCredentialsOf(undefined)).credentialsByImage)).toEqual([
-      'constructor',
-    ]);
+    expect(
+      Object.keys(withPullCredentials(before, 'constructor', pullCredentialsOf(undefined)).credentialsByImage),
+    ).toEqual(['constructor']);
   });
 });

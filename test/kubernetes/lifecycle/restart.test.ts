@@ -14,20 +14,22 @@ describe('C5: whether a container starts', () => {
     ['Never', 1, false],
   ] as const)('policy %s, exit %i → %s', (restartPolicy, exitCode, expected) => {
     const pod = aPod({ restartPolicy });
-    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(expected);
+    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, isPodTerminating: false })).toBe(
+      expected,
+    );
   });
 
   test('starts nothing in a terminating pod, not even what never ran', () => {
     for (const role of ['regular', 'init', 'sidecar', 'ephemeral'] as const) {
-      expect(shouldRestart({ pod: aPod(), container, role, run: { exitCode: 1 }, podEnding: true })).toBe(false);
-      expect(shouldRestart({ pod: aPod(), container, role, podEnding: true })).toBe(false);
+      expect(shouldRestart({ pod: aPod(), container, role, run: { exitCode: 1 }, isPodTerminating: true })).toBe(false);
+      expect(shouldRestart({ pod: aPod(), container, role, isPodTerminating: true })).toBe(false);
     }
   });
 
   test('starts a container that never ran or whose end is unknown, under every policy', () => {
     const pod = aPod({ restartPolicy: 'Never' });
-    expect(shouldRestart({ pod, container, role: 'regular', podEnding: false })).toBe(true);
-    expect(shouldRestart({ pod, container, role: 'regular', run: {}, podEnding: false })).toBe(true);
+    expect(shouldRestart({ pod, container, role: 'regular', isPodTerminating: false })).toBe(true);
+    expect(shouldRestart({ pod, container, role: 'regular', run: {}, isPodTerminating: false })).toBe(true);
   });
 
   test.each([
@@ -39,7 +41,7 @@ describe('C5: whether a container starts', () => {
     ['ephemeral', 'Always', 1, false],
   ] as const)('%s under %s, exit %i → %s', (role, restartPolicy, exitCode, expected) => {
     const pod = aPod({ restartPolicy });
-    expect(shouldRestart({ pod, container, role, run: { exitCode }, podEnding: false })).toBe(expected);
+    expect(shouldRestart({ pod, container, role, run: { exitCode }, isPodTerminating: false })).toBe(expected);
   });
 
   test("lets a container's own policy override the pod's", () => {
@@ -49,7 +51,7 @@ describe('C5: whether a container starts', () => {
         container: aContainer({ restartPolicy: own }),
         role: 'regular',
         run: { exitCode: 1 },
-        podEnding: false,
+        isPodTerminating: false,
       });
     expect(decide('Always', 'Never')).toBe(true);
     expect(decide('Never', 'Always')).toBe(false);
@@ -65,8 +67,8 @@ describe('C5: whether a container starts', () => {
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator, values: [...values] } }],
     });
-    expect(shouldRestart({ pod: aPod(), container: ruled, role: 'regular', run: { exitCode }, podEnding: false })).toBe(
-      expected,
-    );
+    expect(
+      shouldRestart({ pod: aPod(), container: ruled, role: 'regular', run: { exitCode }, isPodTerminating: false }),
+    ).toBe(expected);
   });
 });

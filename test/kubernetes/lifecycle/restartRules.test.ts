@@ -26,7 +26,9 @@ describe('C5: restart rules', () => {
     [4, true, true],
   ])('apply the first rule that matches exit code %i: restart: %s, restart all: %s', (exitCode, restarts, all) => {
     const pod = aPod({ containers: [container], restartPolicy: 'Never' });
-    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, podEnding: false })).toBe(restarts);
+    expect(shouldRestart({ pod, container, role: 'regular', run: { exitCode }, isPodTerminating: false })).toBe(
+      restarts,
+    );
     expect(restartsAllContainers(container, exitCode)).toBe(all);
   });
 

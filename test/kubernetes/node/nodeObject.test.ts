@@ -4,7 +4,7 @@ import type { NodeState } from '../../../kubernetes/node/nodeObject.ts';
 import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';
 import { nodeUse } from '../../../kubernetes/node/nodeUse.ts';
 import { explainNode } from '../../../show/explain/explainNode.ts';
-import { withUse } from '../../../show/explain/explainNodeUse.ts';
+import { withResourceUse } from '../../../show/explain/explainNodeUse.ts';
 import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import { aPod } from '../fixtures.ts';
 import { aNode, healthy, STARTED } from '../nodes.ts';
@@ -163,7 +163,7 @@ test('sums the requests of non-terminated pods', () => {
 });
 
 test('explains addresses and requested resources', () => {
-  const text = formatNodeExplanation(withUse(explainNode(nodeView('host'), STARTED), aNode(), pods));
+  const text = formatNodeExplanation(withResourceUse(explainNode(nodeView('host'), STARTED), aNode(), pods));
   expect(text).toContain('  addresses:\n    192.0.2.1\n    2001:db8::1\n');
   expect(text).toContain(
     [

@@ -6,7 +6,7 @@ import {
   type CgroupRules,
   nodeCgroupLimits,
   podCgroupLimits,
-  tierCgroupLimits,
+  qosCgroupLimits,
 } from '../../../kubernetes/resources/cgroupLimits.ts';
 import { aContainer } from '../fixtures.ts';
 
@@ -84,13 +84,13 @@ describe("C25: the limits of a pod's cgroup", () => {
 describe('C25: the parent cgroups of pods', () => {
   test('give burstable pods shares by their requests, and best-effort pods the minimum', () => {
     const pods = [of({ requests: { cpu: '1' } }), of({ requests: { cpu: '250m' } }), guaranteed, of({})];
-    expect(tierCgroupLimits('burstable', pods, rules)).toEqual({ cpuShares: 1280 });
-    expect(tierCgroupLimits('besteffort', pods, rules)).toEqual({ cpuShares: 2 });
-    expect(tierCgroupLimits('burstable', [], rules)).toEqual({ cpuShares: 2 });
+    expect(qosCgroupLimits('burstable', pods, rules)).toEqual({ cpuShares: 1280 });
+    expect(qosCgroupLimits('besteffort', pods, rules)).toEqual({ cpuShares: 2 });
+    expect(qosCgroupLimits('burstable', [], rules)).toEqual({ cpuShares: 2 });
   });
 
   test('do not limit huge pages per QoS class', () => {
-    const limits = tierCgroupLimits('burstable', [], { ...rules, pageSizes: ['2MB'] });
+    const limits = qosCgroupLimits('burstable', [], { ...rules, pageSizes: ['2MB'] });
     expect(limits.hugepages).toEqual({ '2MB': 2 ** 62 });
   });
 

@@ -5,10 +5,10 @@ import {
   hasSameResources,
   hasSameSize,
   needsRestart,
-  pendingResize,
   resizeMessage,
   resizeRefusal,
   resourcesOf,
+  toPendingRefusal,
   withResources,
 } from '../../../kubernetes/resources/resize.ts';
 import { containerSize } from '../../../kubernetes/resources/resources.ts';
@@ -74,14 +74,14 @@ describe('C25: resizing in place', () => {
 
   test('defers a resize that exceeds the free resources, but not one refused for other reasons', () => {
     for (const reason of ['OutOfcpu', 'OutOfmemory', 'UnexpectedAdmissionError'] as const) {
-      expect(pendingResize({ reason, message: 'no room' })).toEqual({
+      expect(toPendingRefusal({ reason, message: 'no room' })).toEqual({
         reason: 'Deferred',
         message: 'no room',
         shortageReason: reason,
       });
     }
     const ports = { reason: 'NodePorts', message: 'taken' } as const;
-    expect(pendingResize(ports)).toBe(ports);
+    expect(toPendingRefusal(ports)).toBe(ports);
   });
 
   describe('on a node that allows swap', () => {

@@ -144,9 +144,9 @@ interface RestartOf {
 }
 
 /** Decides like the container's chart. */
-function restarts({ pod, container, role, state, podEnding }: RestartOf): boolean {
-  if (state.now.kind !== 'terminated') return !podEnding;
-  return shouldRestart({ pod, container, role, run: { exitCode: state.now.run.exitCode }, podEnding });
+function restarts({ pod, container, role, state, podEnding: isPodTerminating }: RestartOf): boolean {
+  if (state.now.kind !== 'terminated') return !isPodTerminating;
+  return shouldRestart({ pod, container, role, run: { exitCode: state.now.run.exitCode }, isPodTerminating });
 }
 
 function hasDoneItsPart({ role, state }: Part): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { drop, findByName, findByUid, put } from '../../../machines/admission/indexed.ts';
+import { findByName, findByUid, withItem, withoutItem } from '../../../machines/admission/indexed.ts';
 
 interface Item {
   readonly uid: string;
@@ -19,10 +19,10 @@ test('replaces the item with the same UID, or appends it', () => {
     { uid: 'a', fullName: 'x' },
     { uid: 'b', fullName: 'y' },
   ];
-  const list = put(put<Item>([], a), b);
-  expect(put(list, { uid: 'a', fullName: 'z' })).toEqual([{ uid: 'a', fullName: 'z' }, b]);
-  expect(drop(list, 'a')).toEqual([b]);
-  expect(drop(list, 'nobody')).toBe(list);
+  const list = withItem(withItem<Item>([], a), b);
+  expect(withItem(list, { uid: 'a', fullName: 'z' })).toEqual([{ uid: 'a', fullName: 'z' }, b]);
+  expect(withoutItem(list, 'a')).toEqual([b]);
+  expect(withoutItem(list, 'nobody')).toBe(list);
 });
 
 test('finds exactly the items of the list by UID and name after any changes', () => {
@@ -33,7 +33,7 @@ test('finds exactly the items of the list by UID and name after any changes', ()
       for (const { item, isDropped } of changes) {
         const before = list;
         const copy = [...list];
-        list = isDropped ? drop(list, item.uid) : put(list, item);
+        list = isDropped ? withoutItem(list, item.uid) : withItem(list, item);
         expect(before).toEqual(copy);
         for (const { uid, fullName } of [...copy, item]) {
           expect(findByUid(list, uid)).toBe(list.find((each) => each.uid === uid));
@@ -46,8 +46,8 @@ test('finds exactly the items of the list by UID and name after any changes', ()
 });
 
 test('finds items in earlier and deserialized lists as well', () => {
-  const one = put<Item>([], { uid: 'a', fullName: 'x' });
-  put(one, { uid: 'b', fullName: 'x' });
+  const one = withItem<Item>([], { uid: 'a', fullName: 'x' });
+  withItem(one, { uid: 'b', fullName: 'x' });
   expect([findByUid(one, 'b'), findByName(one, 'x')]).toEqual([undefined, [{ uid: 'a', fullName: 'x' }]]);
   const revived: readonly Item[] = JSON.parse(JSON.stringify(one));
   expect(findByUid(revived, 'a')).toBe(revived[0]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { CgroupSetUp } from '../../../kubernetes/resources/cgroup.ts';
+import type { CgroupSetup } from '../../../kubernetes/resources/cgroup.ts';
 import { explainNode } from '../../../show/explain/explainNode.ts';
 import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
 import { nodeStory } from '../support/nodeStory.ts';
@@ -19,7 +19,7 @@ function node() {
   const { ports } = story;
   return {
     ...story,
-    found: (output: CgroupSetUp) => ports.answer('setUpCgroups', output),
+    found: (output: CgroupSetup) => ports.answer('setUpCgroups', output),
     refused: (because: string) => ports.fail('setUpCgroups', 'FailedNodeAllocatableEnforcement', `${why}: ${because}`),
     looks: () => ports.asked('setUpCgroups').length,
     cgroups: () => story.own('cgroups'),

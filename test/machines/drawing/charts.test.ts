@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { charts } from '../../../machines/drawing/charts.ts';
+import { createCharts } from '../../../machines/drawing/charts.ts';
 import { productFiles } from '../../support/tree.ts';
 
 test('each machine has a chart', () => {
   const ids = productFiles.flatMap(({ text }) => /\.createMachine\(\{\s+id: '(\w+)'/.exec(text)?.[1] ?? []);
   expect(ids).toContain('pod');
   expect(
-    charts()
+    createCharts()
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(ids.toSorted());
 });
 
 test('each chart describes its machine in one sentence', () => {
-  for (const { summary } of charts()) expect(summary).toMatch(/^[A-Z].*\w\.$/);
+  for (const { summary } of createCharts()) expect(summary).toMatch(/^[A-Z].*\w\.$/);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { and, fromPromise, setup } from 'xstate';
-import { charts } from '../../../machines/drawing/charts.ts';
+import { createCharts } from '../../../machines/drawing/charts.ts';
 import { mermaidOf } from '../../../machines/drawing/mermaid.ts';
 
 test('renders nested states, their waits, events with guards, and transitions that stay in a state', () => {
@@ -65,7 +65,7 @@ test('rejects a guard without a name', () => {
   expect(() => mermaidOf(machine)).toThrow('no name');
 });
 
-describe.each(charts().map((chart) => [chart.name, chart.mermaid] as const))('the chart of %s', (_, mermaid) => {
+describe.each(createCharts().map((chart) => [chart.name, chart.mermaid] as const))('the chart of %s', (_, mermaid) => {
   const lines = mermaid.split('\n').map((line) => line.trim());
 
   test('has edges only between existing states', () => {

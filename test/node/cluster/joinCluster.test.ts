@@ -26,7 +26,7 @@ const host = {
   kubeletVersion: 'v1.36.0+statelet.test',
 };
 const config = {
-  certificates: { directory: '/nowhere', rotates: false, serves: false },
+  certificates: { directory: '/nowhere', rotatesClientCertificate: false, requestsServingCertificate: false },
   registersNode: true,
   attachesByController: true,
   providerId: 'cloud://a',

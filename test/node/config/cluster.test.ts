@@ -18,7 +18,11 @@ test('without a kubeconfig a node belongs to no cluster', () => {
 
 test("what nobody says is as a kubelet's", () => {
   expect(clusterOf(flags(), undefined)).toEqual({
-    certificates: { directory: '/var/lib/node/pki', rotates: false, serves: false },
+    certificates: {
+      directory: '/var/lib/node/pki',
+      rotatesClientCertificate: false,
+      requestsServingCertificate: false,
+    },
     kubeconfig: '/etc/node.conf',
     registersNode: true,
     attachesByController: true,
@@ -123,10 +127,13 @@ test('certificates are kept where a flag says, and as file and flags say', () =>
   const begun = flags({ '--bootstrap-kubeconfig': '/etc/bootstrap.conf', '--cert-dir': '/etc/pki' });
   expect(clusterOf(begun, kept)).toMatchObject({
     bootstrapKubeconfig: '/etc/bootstrap.conf',
-    certificates: { directory: '/etc/pki', rotates: true, serves: true },
+    certificates: { directory: '/etc/pki', rotatesClientCertificate: true, requestsServingCertificate: true },
   });
   const off = flags({ '--rotate-certificates': false, '--rotate-server-certificates': false });
-  expect(clusterOf(off, kept)?.certificates).toMatchObject({ rotates: false, serves: false });
+  expect(clusterOf(off, kept)?.certificates).toMatchObject({
+    rotatesClientCertificate: false,
+    requestsServingCertificate: false,
+  });
 });
 
 test('a kubeconfig to begin with needs a place for that of the node', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gatesIgnored, hasTrustBundles, isTrustBundleGateMissing } from '../../../node/config/featureGates.ts';
+import { hasTrustBundles, isTrustBundleGateMissing, listIgnoredGates } from '../../../node/config/featureGates.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
 
 const [base, projection] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
@@ -26,9 +26,9 @@ const file = (gates: string) => {
 };
 
 test('a file is warned about each gate that changes nothing', () => {
-  expect(gatesIgnored({})).toEqual([]);
-  expect(file(`{${base}: true, ${projection}: true}`).ignored).toEqual([]);
-  expect(file('{NodeSwap: true, constructor: false, AllBeta: false}').ignored).toEqual([
+  expect(listIgnoredGates({})).toEqual([]);
+  expect(file(`{${base}: true, ${projection}: true}`).ignoredFields).toEqual([]);
+  expect(file('{NodeSwap: true, constructor: false, AllBeta: false}').ignoredFields).toEqual([
     'featureGates.NodeSwap',
     'featureGates.constructor',
   ]);

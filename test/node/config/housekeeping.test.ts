@@ -15,7 +15,7 @@ test('log sizes are quantities, a negative one is no limit', () => {
   expect(compiled(fields).logRotation).toEqual({ maxBytes: 1.5 * 2 ** 20, maxFiles: 3, workers: 2, checkMs: 5_000 });
   expect(compiled('containerLogMaxSize: "-1"').logRotation.maxBytes).toBe(Infinity);
   expect(compiled('containerLogMaxSize: 5000').logRotation.maxBytes).toBe(5_000);
-  expect(read(fields).ignored).toEqual([]);
+  expect(read(fields).ignoredFields).toEqual([]);
 });
 
 test.each([

@@ -88,7 +88,7 @@ describe('a kubeconfig', () => {
     const contexts = [{ name: 'own', context: { cluster: 'near', user: '\x1b[2J\nno' } }];
     expect(problem({ contexts })).toBe(`--kubeconfig: ${PATH}: contexts: "own": there is no user "^[[2J\\nno"`);
     const users = [{ name: '\x1b[2J\nno', user: {} }];
-    expect(parse({ contexts, users }).places.user).toBe(`--kubeconfig: ${PATH}: users: "^[[2J\\nno": `);
+    expect(parse({ contexts, users }).errorPrefixes.user).toBe(`--kubeconfig: ${PATH}: users: "^[[2J\\nno": `);
   });
 
   test.each(['[]', '42', '"a"', 'contexts: [7]\ncurrent-context: a', 'clusters: 7\ncurrent-context: a'])(

@@ -147,11 +147,11 @@ describe('what is right is read', () => {
   });
 
   test('known fields without effect are accepted and listed', () => {
-    const { ignored } = parseConfigFile(
+    const { ignoredFields } = parseConfigFile(
       '/k',
       `${head}maxPods: 5\nmakeIPTablesUtilChains: true\nevictionHard: {memory.available: 100Mi}\nevictionMinimumReclaim: {memory.available: 5%}`,
     );
-    expect(ignored).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'evictionMinimumReclaim']));
+    expect(ignoredFields).toEqual(expect.arrayContaining(['makeIPTablesUtilChains', 'evictionMinimumReclaim']));
   });
 
   test('the file that kubeadm writes is accepted', () => {

@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFlags } from '../../../node/config/flags.ts';
 import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { compileServed } from '../../../node/config/serving.ts';
+import { compileServedEndpoints } from '../../../node/config/serving.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 type Given = Readonly<Record<string, string | boolean>>;
 const served = (flags: Given = {}, yaml = '', hasCluster = true) =>
-  compileServed(
+  compileServedEndpoints(
     settingValues({
       flags: readFlags({ ...flags, ...(hasCluster ? { '--kubeconfig': '/etc/node.conf' } : {}) }),
       file: parseConfigFile('/etc/kubelet/k.yaml', head + yaml).config,

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type Commands, createProgram } from '../../../cli/program.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { displayedFlags, ownCommand } from '../../../node/config/shownFlags.ts';
+import { displayedFlags, maskedCommandLine } from '../../../node/config/shownFlags.ts';
 
 const URL = 'https://user:password@example.com/pods';
 const defaults = { hostname: 'h', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: '/var/log/pods' };
@@ -14,8 +14,8 @@ const shown = (flags: Readonly<Record<string, string | boolean>> = {}) => displa
 test('a command line is shown without the values of flags that may hold a secret', () => {
   const words = ['node', 'bin.mjs', 'run', '--manifest-url', URL, `--manifest-url=${URL}`, '--v=2', '--node-ip', '::1'];
   const masked = ['--manifest-url', '<masked>', '--manifest-url=<masked>'];
-  expect(ownCommand(words)).toEqual(['node', 'bin.mjs', 'run', ...masked, '--v=2', '--node-ip', '::1']);
-  expect(ownCommand(['--manifest-url-header=Authorization:Basic a==', '--x=a=b'])).toEqual([
+  expect(maskedCommandLine(words)).toEqual(['node', 'bin.mjs', 'run', ...masked, '--v=2', '--node-ip', '::1']);
+  expect(maskedCommandLine(['--manifest-url-header=Authorization:Basic a==', '--x=a=b'])).toEqual([
     '--manifest-url-header=<masked>',
     '--x=a=b',
   ]);
@@ -63,8 +63,8 @@ describe('C39: a default is the value that takes effect without the flag', () =>
 
   test.each(cases)('$entry.0 $entry.1, with $cluster', ({ entry: [name, value], cluster }) => {
     const typed = value === 'true' || value === 'false' ? value === 'true' : value;
-    const { given: _without, ...without } = compiled(cluster);
-    const { given: _set, ...set } = compiled({ ...cluster, [`--${name}`]: typed });
+    const { userInput: _without, ...without } = compiled(cluster);
+    const { userInput: _set, ...set } = compiled({ ...cluster, [`--${name}`]: typed });
     expect(set).toEqual(without);
   });
 });

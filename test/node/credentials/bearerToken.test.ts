@@ -15,7 +15,7 @@ function tokenFile(first: string | Error) {
     return file.text;
   };
   const lastGoodToken = new LastGood<Secret>((problem) => problems.push(problem));
-  const source = tokenFileSource({ file: { read, place: PLACE }, lastGoodToken, monotonic: () => file.now });
+  const source = tokenFileSource({ file: { read, errorPrefix: PLACE }, lastGoodToken, monotonic: () => file.now });
   return { file, problems, ...source };
 }
 

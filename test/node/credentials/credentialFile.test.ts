@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const at = (name: string) => join(folder, name);
-const file = (path: string) => new CredentialFile({ path, place: `client-key: ${path}` });
+const file = (path: string) => new CredentialFile({ path, errorPrefix: `client-key: ${path}` });
 
 test('a file is read as it is each time, without a mark of the byte order', async () => {
   await writeFile(at('plain'), '\ufefffirst\r\n');
@@ -69,9 +69,9 @@ test('a file system that hangs is given up, and asked no second time until it an
   };
   const slow = new CredentialFile({
     path: at('slow'),
-    place: 'client-key: slow',
+    errorPrefix: 'client-key: slow',
     files: { ...hostFiles, stat },
-    limitMs: 20,
+    timeoutMs: 20,
   });
   const late = new Error('client-key: slow: not read within 0.02s');
   await Promise.all([expect(slow.read()).rejects.toThrow(late), expect(slow.read()).rejects.toThrow(late)]);

@@ -17,7 +17,7 @@ let [first, second]: [KeyPair, KeyPair] = [
   { cert: '', key: '' },
 ];
 const at = (name: string) => join(folder, name);
-const places = { cluster: '--kubeconfig: /k: clusters: "c": ', user: '--kubeconfig: /k: users: "u": ' };
+const errorPrefixes = { cluster: '--kubeconfig: /k: clusters: "c": ', user: '--kubeconfig: /k: users: "u": ' };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'credentials-'));
@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true }));
 function credentials(user: Kubeconfig['user'], cluster: Partial<Kubeconfig['cluster']> = {}, files = hostFiles) {
   const time = { now: Date.now() };
   const problems: string[] = [];
-  const found = { cluster: { server: 'https://192.0.2.1', ...cluster }, user, places };
+  const found = { cluster: { server: 'https://192.0.2.1', ...cluster }, user, errorPrefixes };
   const clock = { now: () => time.now, monotonic: () => time.now };
   const reloads: string[] = [];
   const observer = {
@@ -83,21 +83,23 @@ test('at the start what is wrong is told with the kubeconfig, the field and the 
   };
   await write({ cert: first.cert, key: second.key });
   expect(await refused(inFiles())).toBe(
-    `${places.user}client-key: ${at('key')}: expected the key of the client-certificate, got the key of a different certificate`,
+    `${errorPrefixes.user}client-key: ${at('key')}: expected the key of the client-certificate, got the key of a different certificate`,
   );
   expect(await refused({ 'client-certificate-data': first.cert, 'client-key-data': 'SECRET' })).toBe(
-    `${places.user}client-key-data: expected a private key in PEM, got text without a PEM block`,
+    `${errorPrefixes.user}client-key-data: expected a private key in PEM, got text without a PEM block`,
   );
   expect(await refused({}, { 'certificate-authority': '/dev/zero' })).toBe(
-    `${places.cluster}certificate-authority: /dev/zero: a device, not a file`,
+    `${errorPrefixes.cluster}certificate-authority: /dev/zero: a device, not a file`,
   );
-  expect(await refused({ tokenFile: at('no-token') })).toBe(`${places.user}tokenFile: ${at('no-token')}: no such file`);
+  expect(await refused({ tokenFile: at('no-token') })).toBe(
+    `${errorPrefixes.user}tokenFile: ${at('no-token')}: no such file`,
+  );
   expect(await refused({ token: 'SEC\nRET' })).toMatch(/users: "u": token: expected a token, got invalid characters/);
 });
 
 test('a name that would move the cursor of a terminal, or end a line, is told by its characters', async () => {
   const { source } = credentials({ 'client-certificate': '/n/\x1b[2J\nok', 'client-key': '/n/\x1b[2J\nok' });
-  await expect(source.load()).rejects.toThrow(`${places.user}client-certificate: /n/^[[2J\\nok: no such file`);
+  await expect(source.load()).rejects.toThrow(`${errorPrefixes.user}client-certificate: /n/^[[2J\\nok: no such file`);
 });
 
 test('what is the same makes the same, and what is another makes another', async () => {
@@ -116,7 +118,7 @@ test('what is broken later is told once, and what was good is used until there i
   const known = await source.context();
   await writeFile(at('crt'), 'torn');
   expect([await source.context(), await source.context()]).toEqual([known, known]);
-  const crt = `${places.user}client-certificate: ${at('crt')}`;
+  const crt = `${errorPrefixes.user}client-certificate: ${at('crt')}`;
   const rest = 'the previous version is used until this is fixed';
   expect(problems).toEqual([`${crt}: expected a certificate in PEM, got text without a PEM block; ${rest}`]);
   await rm(at('crt'));
@@ -136,7 +138,7 @@ test('a certificate that has expired is told once, also where it does so while i
   source.handleUnauthorized();
   source.handleUnauthorized();
   const end = new Date(new X509Certificate(first.cert).validTo).toISOString();
-  const said = `${places.user}client-certificate: ${at('crt')}: the certificate expired on ${end}`;
+  const said = `${errorPrefixes.user}client-certificate: ${at('crt')}: the certificate expired on ${end}`;
   expect(problems).toEqual([said]);
   await write(second);
   await source.context();

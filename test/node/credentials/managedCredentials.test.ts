@@ -21,7 +21,7 @@ function createCredentials({
     managedSource: source('managed'),
     initialSource: source('initial'),
     hasInitialCertificate,
-    managedExists: async () => files.exists,
+    managedCertificateExists: async () => files.exists,
   });
   return { contexts, refusals, files, credentials };
 }

@@ -51,7 +51,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function joined({ rotates = true, serves = false } = {}) {
+async function joined({ rotatesClientCertificate = true, requestsServingCertificate = false } = {}) {
   const problems: string[] = [];
   const cluster = await joinCluster(
     {
@@ -67,7 +67,7 @@ async function joined({ rotates = true, serves = false } = {}) {
       statusImages: 50,
       kubeconfig: join(folder, 'kubelet.conf'),
       bootstrapKubeconfig: join(folder, 'bootstrap.conf'),
-      certificates: { directory: join(folder, 'pki'), rotates, serves },
+      certificates: { directory: join(folder, 'pki'), rotatesClientCertificate, requestsServingCertificate },
     },
     host,
     { onProblem: (problem) => problems.push(problem) },
@@ -166,11 +166,11 @@ test('another agent goes on with what the first has left, and does not begin ane
 
 test('an agent that stops while its first request waits leaves it to the next', async () => {
   server.signing.decide = () => 'wait';
-  const first = await joined({ rotates: false });
+  const first = await joined({ rotatesClientCertificate: false });
   await until(() => first.part('client')?.state === 'awaitingApproval');
   await first.stop();
   cleanUps.length = 0;
-  const second = await joined({ rotates: false });
+  const second = await joined({ rotatesClientCertificate: false });
   await until(() => second.part('client')?.state === 'awaitingApproval');
   const [asked, ...others] = await requests();
   expect([asked?.metadata.name, others]).toEqual([expect.stringMatching(/^node-csr-[\w-]{43}$/), []]);
@@ -185,7 +185,7 @@ test('an agent that stops while its first request waits leaves it to the next', 
 }, 60_000);
 
 test('a serving certificate is asked for once the Node has addresses, and waits for somebody', async () => {
-  const { part } = await joined({ rotates: false, serves: true });
+  const { part } = await joined({ rotatesClientCertificate: false, requestsServingCertificate: true });
   await until(() => part('serving')?.state === 'awaitingApproval');
   server.signing.decide = () => 'approve';
   const asked = (await requests()).find(({ spec }) => spec.signerName === 'kubernetes.io/kubelet-serving');

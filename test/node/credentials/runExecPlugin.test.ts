@@ -24,12 +24,12 @@ async function program(script: string): Promise<string> {
   await chmod(path, 0o755);
   return path;
 }
-const ask = async (script: string, more: Partial<ExecFields> = {}, limitMs?: number) =>
+const ask = async (script: string, more: Partial<ExecFields> = {}, timeoutMs?: number) =>
   runExecPlugin({
     exec: { apiVersion: V1, command: await program(script), interactiveMode: 'Never', ...more },
     cluster: { server: 'https://192.0.2.1', 'certificate-authority-data': 'PEM', 'tls-server-name': 'api' },
     errorPrefix: 'users: "u": exec',
-    ...(limitMs === undefined ? {} : { limitMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
 const answer = (status: object, apiVersion = V1) =>
   `echo '${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}'`;
@@ -108,13 +108,13 @@ test('what it has started ends with it', async () => {
 test('every run counts by its exit code, and one that cannot be started as not found', async () => {
   const calls: ExecPluginCall[] = [];
   const observer = { called: (call: ExecPluginCall) => void calls.push(call) };
-  const run = async (command: string, limitMs = 60_000) => {
+  const run = async (command: string, timeoutMs = 60_000) => {
     const exec = { apiVersion: V1, command, interactiveMode: 'Never' } as const;
     await runExecPlugin({
       exec,
       cluster: { server: 'https://192.0.2.1' },
       errorPrefix: 'exec',
-      limitMs,
+      timeoutMs,
       observer,
     }).catch(() => {});
     return calls.at(-1);

@@ -19,9 +19,9 @@ beforeAll(() => {
 
 const made = (texts: { readonly ca?: string; readonly cert?: string; readonly key?: string }) =>
   tlsContext({
-    ca: texts.ca === undefined ? undefined : { text: texts.ca, place: 'CA' },
-    cert: texts.cert === undefined ? undefined : { text: texts.cert, place: 'CERT' },
-    key: texts.key === undefined ? undefined : { text: texts.key, place: 'KEY' },
+    ca: texts.ca === undefined ? undefined : { text: texts.ca, errorPrefix: 'CA' },
+    cert: texts.cert === undefined ? undefined : { text: texts.cert, errorPrefix: 'CERT' },
+    key: texts.key === undefined ? undefined : { text: texts.key, errorPrefix: 'KEY' },
   });
 /** What is wrong with them. */
 function wrong(texts: Parameters<typeof made>[0]): string {

@@ -6,7 +6,7 @@ import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { hostConfig } from '../../../node/host/hostConfig.ts';
+import { readHostConfig } from '../../../node/host/hostConfig.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'statelet-machine-'));
 const node = await startSimulatedNode({});
@@ -32,7 +32,7 @@ test('the capacity of the node is that of the machine, not that of this process'
     defaults: { hostname: 'node-1', addresses: ['192.0.2.1'], rootDirectory: root, podLogsDirectory: root },
   });
   const host = { cri: inProcessCri(node.runtime), hierarchies: [], isSimulated: true, root };
-  const { capacity, startSlots } = await hostConfig(config, host);
+  const { capacity, startSlots } = await readHostConfig(config, host);
   expect(capacity).toMatchObject({ cpuMillis: CPU_COUNT * 1_000, memoryBytes: 3 * 2 ** 30 });
   expect(startSlots).toBe(2 * CPU_COUNT);
 });

@@ -54,13 +54,13 @@ test('a root directory that is taken away is told of once, as an event too, and 
   const line = notes[0]?.message ?? '';
   expect(line).toContain(`${directory}/statelet has been removed while the agent is running: `);
   expect(notes).toEqual([{ eventType: 'Warning', reason: 'RootDirectoryUnusable', message: line }]);
-  expect(watch.findLost()).toEqual({ message: line, since: NOW, retryAt: NOW + 10_000 });
+  expect(watch.findLostRoot()).toEqual({ message: line, since: NOW, retryAt: NOW + 10_000 });
   look();
   await rename(`${directory}-away`, directory);
   look();
   await told(2);
   expect(lines[0]).toBe(`${directory}/statelet is usable again`);
-  expect(watch.findLost()).toBeUndefined();
+  expect(watch.findLostRoot()).toBeUndefined();
 });
 
 test('while a look hangs there is no other, and one that is over only after the end tells nothing', async () => {

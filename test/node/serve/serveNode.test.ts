@@ -38,7 +38,7 @@ test('a link with a token is in a file for its owner, and only its place is in t
   const logger = pino({}, { write });
   const agent = fakeAgent({ now: NOW });
   const served = await serveNode(
-    { agent, stop: async () => {}, inspected: async () => fakeInspected() },
+    { agent, stop: async () => {}, createInspected: async () => fakeInspected() },
     { config, logger },
   );
   const file = join(root, 'statelet', 'page-link');
@@ -59,7 +59,7 @@ test('a link that the caller prints is in the file as well', async () => {
   });
   const printed: string[] = [];
   const served = await serveNode(
-    { agent: fakeAgent({ now: NOW }), stop: async () => {}, inspected: async () => fakeInspected() },
+    { agent: fakeAgent({ now: NOW }), stop: async () => {}, createInspected: async () => fakeInspected() },
     { config, logger: pino({ level: 'silent' }), onPage: (url) => printed.push(url) },
   );
   const file = join(root, 'statelet', 'page-link');
@@ -82,7 +82,7 @@ test('a link that cannot be written, as on a full disk, is written as soon as it
   const obstacle = join(root, 'statelet');
   await writeFile(obstacle, '');
   const served = await serveNode(
-    { agent: fakeAgent({ now: NOW }), stop: async () => {}, inspected: async () => fakeInspected() },
+    { agent: fakeAgent({ now: NOW }), stop: async () => {}, createInspected: async () => fakeInspected() },
     { config, logger: pino({}, { write }), clock },
   );
   await until(() => log.includes('the link to the page cannot be written to'));

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parseFilter } from '../../../show/actors/actorFilter.ts';
 import type { ActorNode, LimiterView } from '../../../show/actors/actorNode.ts';
 import { actorRows, countActors, type NodeActors } from '../../../show/actors/actorRows.ts';
-import { rowText } from '../../../show/actors/actorRowText.ts';
-import type { RowsView } from '../../../show/actors/treeRows.ts';
+import { rowCells } from '../../../show/actors/actorRowText.ts';
+import type { RowSelection } from '../../../show/actors/treeRows.ts';
 import {
   backOff,
   exited,
@@ -77,11 +77,11 @@ const seen = (...pods: readonly ShownPod[]): NodeActors => ({
 });
 
 /** Formats rows as lines. A minus marks an expanded row, brackets mark an ancestor of a match. */
-function drawn(actors: NodeActors, view: Partial<RowsView> = {}): string {
+function drawn(actors: NodeActors, view: Partial<RowSelection> = {}): string {
   const rows = actorRows(actors, { isOpen: () => false, ...view });
   const lines = rows.map((row) => {
     const { depth, category, kind, name, isExpanded, isMatch } = row;
-    const { detail, time } = rowText(row, NOW);
+    const { detail, time } = rowCells(row, NOW);
     const mark = isExpanded === undefined ? ' ' : isExpanded ? '-' : '+';
     const text = `${mark} ${category} ${kind} ${name}`;
     return `${'  '.repeat(depth)}${[isMatch ? text : `(${text})`, detail, time].filter((each) => each !== '').join(' | ')}`;
@@ -152,7 +152,7 @@ describe('a filter', () => {
 });
 
 describe('the order', () => {
-  const names = (view: Partial<RowsView>) =>
+  const names = (view: Partial<RowSelection>) =>
     actorRows(seen(done, web, pulling, crash), { isOpen: () => false, ...view })
       .slice(1)
       .map(({ name }) => name);

@@ -47,7 +47,7 @@ test('of the node, of all pods and their class, of pods with sandbox and contain
 
 test('of the agent itself, whose cgroup may be the root', async () => {
   await world.pod('a');
-  const parts = (path: string | undefined) => ({ findAgent: () => path });
+  const parts = (path: string | undefined) => ({ findAgentCgroup: () => path });
   const own = await world.collector(parts('kubepods')).sample('cpuAndMemory', signal);
   expect(own.agent).toMatchObject({ path: '/kubepods', usage: { cpu: {} } });
   const root = await world.collector(parts('')).sample('cpuAndMemory', signal);

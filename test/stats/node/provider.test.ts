@@ -39,7 +39,7 @@ async function given(
     volumes: { volumesOf: () => NONE, refresh: async () => {} },
     clock,
     signal: world.end.signal,
-    waitMs: (ms) => clock.advance(ms),
+    wait: (ms) => clock.advance(ms),
     ...more,
   });
   return { provider, layout };
@@ -162,20 +162,20 @@ test('C43: of cpu and memory alone nothing else is told, and neither disk nor ru
 
 test('the usage for top pods has a CPU rate also on the first request', async () => {
   let path = '';
-  const waitMs = async (ms: number) => {
+  const wait = async (ms: number) => {
     await world.simulation.clock.advance(ms);
     await world.cgroup(path, { 'cpu.stat': `usage_usec ${1_234_567 + ms * 500}\nuser_usec 0\nsystem_usec 0\n` });
   };
-  const { provider } = await given('v2', { waitMs });
+  const { provider } = await given('v2', { wait });
   const { container } = await world.pod('a');
   path = `kubepods/burstable/poduid-of-a/${container}`;
-  const [pod] = read(await provider.usage(signal)).pods;
+  const [pod] = read(await provider.usageWithRates(signal)).pods;
   expect(pod.containers[0].cpu).toMatchObject({ usageNanoCores: 500_000_000 });
   expect(keysOf(pod)).toBe('podRef startTime containers cpu memory swap');
 });
 
 test('C43: the agent is the system container kubelet, with its own start', async () => {
-  const { provider } = await given('v2', {}, { findAgent: () => 'kubepods' });
+  const { provider } = await given('v2', {}, { findAgentCgroup: () => 'kubepods' });
   const startTime = new Date(world.simulation.clock.now()).toISOString().replace('.000', '');
   const { systemContainers } = read(await provider.fullSummary(signal)).node;
   expect(systemContainers).toMatchObject([
@@ -188,7 +188,7 @@ test('C43: without cgroups a pod is what the runtime says, or the sum of its con
   const { provider } = await given('v2', {}, { findCgroups: undefined });
   const { container } = await world.pod('a');
   await world.simulation.clock.advance(10_000);
-  world.simulation.runtime.useMemory(container, 5_000);
+  world.simulation.runtime.setMemoryUsage(container, 5_000);
   const told = read(await provider.fullSummary(signal));
   expect(told.node).not.toHaveProperty('systemContainers');
   expect(told.pods[0]).toMatchObject({ memory: { workingSetBytes: 5_000 + 256 * 1_024 }, network: { name: 'eth0' } });

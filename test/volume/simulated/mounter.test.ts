@@ -41,7 +41,7 @@ const told = async (at: Place['at'], answer: Promise<unknown>): Promise<unknown>
 
 function memory(gate: Gate = openGate): Place {
   const disk = new MemoryDisk(() => 0);
-  disk.makeDirectories('/top/folder');
+  disk.createDirectories('/top/folder');
   return {
     mounter: new SimulatedMounter(disk, gate),
     files: new MemoryFiles(disk),
@@ -110,7 +110,7 @@ describe('like on this host', () => {
       const { mounter, files, at } = place;
       const target = at('pods/one');
       const bind = (subPath: string) =>
-        mounter.inVolumes([{ kind: 'bind', own: true, hostPath: at('volume'), subPath, target }], signal);
+        mounter.runTasks([{ kind: 'bind', own: true, hostPath: at('volume'), subPath, target }], signal);
       const seen: unknown[] = [];
       for (const subPath of ['inside', 'inside', 'to-in/a/./b/', 'file', 'file', 'to-file', 'inside']) {
         seen.push(
@@ -138,7 +138,7 @@ describe('like on this host', () => {
       const seen: unknown[] = [];
       for (const subPath of ['to-out', 'to-out/new', 'to-near', 'to-later', 'to-root', 'file/a', 'self/a']) {
         const task = { kind: 'bind', own: true, hostPath: at('volume'), subPath, target: at('pods/one') } as const;
-        const [answer] = await mounter.inVolumes([task], signal);
+        const [answer] = await mounter.runTasks([task], signal);
         seen.push([subPath, answer?.failure !== undefined]);
       }
       return [...seen, await told(at, files.mountsUnder(at('pods'), signal)), await files.readdir(at('outside'))];
@@ -147,9 +147,11 @@ describe('like on this host', () => {
 
   alike('a file within is read; what is too large, no file or outside is refused', async ({ mounter, at }) => {
     const paths = ['file', 'to-file', 'none', 'none/file', 'inside', 'to-out/secret', 'file/none', 'to-root'];
-    const tasks = paths.map((path) => ({ kind: 'read', own: true, hostPath: at('volume'), path, largest: 9 }) as const);
-    const small = { ...tasks[0], kind: 'read', own: true, hostPath: at('volume'), path: 'file', largest: 3 } as const;
-    return mounter.inVolumes([...tasks, small], signal);
+    const tasks = paths.map(
+      (path) => ({ kind: 'read', own: true, hostPath: at('volume'), path, maxBytes: 9 }) as const,
+    );
+    const small = { ...tasks[0], kind: 'read', own: true, hostPath: at('volume'), path: 'file', maxBytes: 3 } as const;
+    return mounter.runTasks([...tasks, small], signal);
   });
 
   alike('fsGroup: the group owns the tree and what is made in it', async ({ mounter, files, at }) => {
@@ -170,7 +172,7 @@ describe('like on this host', () => {
   });
 
   alike('what a hostPath volume names is looked at and made', async ({ mounter, at }) => {
-    const kind = async (path: string) => (await mounter.kindOf(at(path), signal)) ?? 'nothing';
+    const kind = async (path: string) => (await mounter.fileTypeOf(at(path), signal)) ?? 'nothing';
     const seen: unknown[] = [];
     for (const path of ['volume', 'volume/file', 'volume/to-in', 'volume/to-later', 'none', 'volume/file/none']) {
       seen.push(await kind(path));
@@ -211,8 +213,8 @@ test('each call passes the gate and fails with the same messages as on a host', 
     reason: 'FailedUnmount',
     message: expect.stringMatching(/^unmounting .*volume: EBUSY/),
   });
-  const [answer] = await mounter.inVolumes(
-    [{ kind: 'read', own: true, hostPath: at('volume'), path: 'file', largest: 9 }],
+  const [answer] = await mounter.runTasks(
+    [{ kind: 'read', own: true, hostPath: at('volume'), path: 'file', maxBytes: 9 }],
     signal,
   );
   expect(answer?.failure).toMatch(/^EBUSY/);
@@ -235,7 +237,7 @@ test('a hanging call is abandoned when its signal aborts', async () => {
 
 test('mounts survive the agent', async () => {
   const disk = new MemoryDisk(() => 0);
-  disk.makeDirectories('/volume');
+  disk.createDirectories('/volume');
   await mount(new SimulatedMounter(disk, openGate), '/volume');
   expect(await new SimulatedMounter(disk, openGate).mountAt('/volume', signal)).toEqual({
     path: '/volume',
@@ -245,12 +247,12 @@ test('mounts survive the agent', async () => {
 
 test('C26: an existing bind mount is preserved', async () => {
   const disk = new MemoryDisk(() => 0);
-  disk.makeDirectories('/volume/inside');
+  disk.createDirectories('/volume/inside');
   const mounter = new SimulatedMounter(disk, openGate);
   const task = { kind: 'bind', own: true, hostPath: '/volume', subPath: 'inside', target: '/pods/one' } as const;
-  await mounter.inVolumes([task], signal);
+  await mounter.runTasks([task], signal);
   const before = disk.mounts;
-  await mounter.inVolumes([task], signal);
+  await mounter.runTasks([task], signal);
   expect(disk.mounts).toHaveLength(1);
   expect(disk.mounts[0]).toBe(before[0]);
 });

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
-import { guardConnections, limitConnections } from '../../../host/connectionGuard.ts';
+import { connectionLimit, guardConnections } from '../../../host/connectionGuard.ts';
 import type { Api } from '../api.ts';
 import { isProtobuf } from '../mediaTypes.ts';
 import type { ApiRequest, ApiResponse, User } from '../request.ts';
@@ -64,7 +64,7 @@ export async function serve(
     tls === undefined
       ? createServer({ maxHeaderSize: MAX_HEADER_BYTES }, listener)
       : createSecureServer(secure, listener);
-  guardConnections(server, { maxConnections: limitConnections(MAX_CONNECTIONS) });
+  guardConnections(server, { maxConnections: connectionLimit(MAX_CONNECTIONS) });
   if (sendToNode !== undefined)
     server.on('upgrade', (...asked: [IncomingMessage, Socket, Buffer]) => void upgrade(api, asked, sendToNode));
   const sockets = new Set<Socket>();

@@ -119,8 +119,8 @@ export class RuntimeFaults {
   }
 
   deliverEvents(fault: EventFault, forMs: number): void {
-    this.#runtime.events.deliver(this.#delivery(fault));
-    this.#spells.start('events', forMs, () => this.#runtime.events.deliver('normal'));
+    this.#runtime.events.setDeliveryMode(this.#delivery(fault));
+    this.#spells.start('events', forMs, () => this.#runtime.events.setDeliveryMode('normal'));
   }
 
   showLists(show: 'stale' | 'shuffled', forMs: number): void {

@@ -91,14 +91,14 @@ export class ForeignObjects {
   /** Creates all foreign objects before the first agent starts. */
   async create(image: string): Promise<void> {
     for (const [path, text] of this.#contents) {
-      this.#disk.makeDirectories(dirname(path));
+      this.#disk.createDirectories(dirname(path));
       writeFile(this.#disk, path, text);
     }
     for (const [path, target] of this.#links) {
-      this.#disk.makeDirectories(dirname(path));
+      this.#disk.createDirectories(dirname(path));
       this.#disk.link(target, path);
     }
-    for (const path of this.#mounts) this.#disk.makeDirectories(path);
+    for (const path of this.#mounts) this.#disk.createDirectories(path);
     syncAll(this.#disk, this.#disk.rootDirectory);
     for (const each of this.#pods)
       for (const id of await runForeignPod(this.#runtime, each, image)) this.#runs.set(id, true);
@@ -135,7 +135,7 @@ export class ForeignObjects {
   /** Mounts a foreign file system in a directory of one of the agent's pods. */
   mountAt(path: string): void {
     if (this.#temporaryMounts.has(path)) return;
-    this.#disk.makeDirectories(path);
+    this.#disk.createDirectories(path);
     this.#disk.mount('tmpfs', path);
     writeFile(this.#disk, `${path}/in-memory`, 'theirs');
     this.#temporaryMounts.add(path);

@@ -96,8 +96,8 @@ export class SimulatedHost {
       },
     });
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
-    for (const place of Object.values(PATHS)) this.disk.makeDirectories(place);
-    this.disk.makeDirectories('/etc');
+    for (const place of Object.values(PATHS)) this.disk.createDirectories(place);
+    this.disk.createDirectories('/etc');
     writeFile(this.disk, '/etc/hosts', '127.0.0.1 localhost\n');
     writeProvidedFiles(this.disk, PATHS);
     this.manifests = new ManifestSources(this.disk, PATHS.manifests);

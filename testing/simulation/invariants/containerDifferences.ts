@@ -3,7 +3,7 @@
 import { isJsonEqual } from '../../../base/sameValue.ts';
 import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { resizeRefusal } from '../../../kubernetes/resources/resize.ts';
@@ -44,7 +44,7 @@ function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContain
   const { wanted, versions, isShort } = compared;
   if (hasSize(run, wanted, container)) return true;
   return versions.some((each) => {
-    const before = containerNamed(each.spec, container.name)?.container;
+    const before = findContainerByName(each.spec, container.name)?.container;
     return before && hasSize(run, each, before) && (resizeRefusal(each, wanted) !== undefined || isShort());
   });
 }
@@ -74,7 +74,7 @@ export function differencesOf(compared: ComparedPod, container: Container, run: 
   const { image = '', name } = container;
   const mountsOf = (pod: Pod) => wrongMounts(host, { ...pod, metadata: { ...pod.metadata, uid } }, run);
   const matchesAny = (has: (run: SimulatedContainer, pod: Pod, container: Container) => boolean) =>
-    versions.some((pod) => has(run, pod, containerNamed(pod.spec, name)?.container ?? container));
+    versions.some((pod) => has(run, pod, findContainerByName(pod.spec, name)?.container ?? container));
   return [
     ...(run.imageName === fullImageName(image) ? [] : [`${name} runs ${run.imageName}, not ${image}`]),
     ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs another command`]),

@@ -1,7 +1,7 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host/host.ts';
 import type { OutsideCall } from '../run/gate.ts';
@@ -76,7 +76,7 @@ class PodTimes {
  * changed.
  */
 function isOutdated({ container, name }: RunningContainer, spec: PodSpec): boolean {
-  const image = containerNamed(spec, name)?.container.image;
+  const image = findContainerByName(spec, name)?.container.image;
   return image !== undefined && fullImageName(image) !== container.imageName;
 }
 

@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
-import { containerNamed, containersOf } from '../../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../host/host.ts';
@@ -41,7 +41,7 @@ function leastGrace(watched: Watched, id: string, pod: Grace | undefined): numbe
   const { host, podOf } = watched;
   const found = host.container(id);
   const { spec, metadata } = podOf(found?.podUid ?? '') ?? {};
-  const container = spec && containerNamed(spec, found?.containerName ?? '')?.container;
+  const container = spec && findContainerByName(spec, found?.containerName ?? '')?.container;
   // No stricter limit applies to an unknown pod, to a container with a preStop hook, which uses up a part of the grace
   // period, and to a pod that may restart all its containers.
   if (spec === undefined || container === undefined || container.lifecycle?.preStop) return LEAST_SECONDS;

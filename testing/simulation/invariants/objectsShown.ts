@@ -1,5 +1,5 @@
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
-import { containerNamed } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import type { OutsideCall } from '../run/gate.ts';
@@ -52,7 +52,7 @@ function wrongVariables({ host, podOf }: Watched, versions: ObjectVersions, effe
   const { kind, container } = effect;
   if (kind !== 'created' || container === undefined) return [];
   const pod = podOf(container.podUid);
-  const made = pod && containerNamed(pod.spec, container.containerName)?.container;
+  const made = pod && findContainerByName(pod.spec, container.containerName)?.container;
   if (made === undefined) return [];
   const given = new Map(container.config.envs.map(({ key, value }) => [key, Buffer.from(value).toString()]));
   return variableNeeds(made).flatMap(({ variable, of, name, keys: [key = ''], optional }) => {

@@ -26,10 +26,10 @@ const MAX_SCALE = 3;
 export function cameraAt(size: Size, drawing: Size, focusBox?: DrawnState, minScale = MIN_DEFAULT_SCALE): Camera {
   const fittingScale = Math.min(size.width / drawing.width, size.height / drawing.height);
   const scale = Math.min(1, Math.max(minScale, fittingScale));
-  const alignAxis = (room: number, length: number, middle: number) =>
-    length * scale <= room
-      ? (room - length * scale) / 2
-      : Math.min(0, Math.max(room - length * scale, room / 2 - middle * scale));
+  const alignAxis = (available: number, length: number, middle: number) =>
+    length * scale <= available
+      ? (available - length * scale) / 2
+      : Math.min(0, Math.max(available - length * scale, available / 2 - middle * scale));
   const focusCenter = focusBox
     ? { x: focusBox.x + focusBox.width / 2, y: focusBox.y + focusBox.height / 2 }
     : { x: 0, y: 0 };

@@ -58,8 +58,8 @@ export function zoom(chart: Chart, camera: Camera, factor: number, at?: readonly
 }
 
 /** Moves the visible part. */
-export function pan(chart: Chart, camera: Camera, by: readonly [number, number], drawing: Drawing): void {
-  chart.userCamera.value = moveCamera(camera, by, chart.size.peek(), drawing);
+export function pan(chart: Chart, camera: Camera, offset: readonly [number, number], drawing: Drawing): void {
+  chart.userCamera.value = moveCamera(camera, offset, chart.size.peek(), drawing);
 }
 
 /** Moves the visible part so that it contains a box. */
@@ -67,7 +67,8 @@ export function scrollIntoView(chart: Chart, camera: Camera, box: DrawnState, dr
   const { width, height } = chart.size.peek();
   const boxLeft = box.x * camera.scale + camera.x;
   const top = box.y * camera.scale + camera.y;
-  const isVisible = (at: number, length: number, room: number) => at >= 0 && at + length * camera.scale <= room;
+  const isVisible = (at: number, length: number, available: number) =>
+    at >= 0 && at + length * camera.scale <= available;
   if (isVisible(boxLeft, box.width, width) && isVisible(top, box.height, height)) return;
   pan(
     chart,

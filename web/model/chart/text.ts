@@ -63,13 +63,14 @@ export interface StateLine {
  */
 export function stateLine(label: string, duration: string | undefined, maxWidth: number, isBig = false): StateLine {
   const widthOf = (text: string) => sansWidth(text, BOLD_FACTOR * (isBig ? FONT_SIZES.big : FONT_SIZES.name));
-  const stayWidth = duration === undefined ? 0 : sansWidth(duration, FONT_SIZES.stay) + TEXT_GAP;
-  if (duration !== undefined && widthOf(label) + stayWidth <= maxWidth)
-    return { label, labelWidth: maxWidth - stayWidth, duration };
+  const durationWidth = duration === undefined ? 0 : sansWidth(duration, FONT_SIZES.stay) + TEXT_GAP;
+  if (duration !== undefined && widthOf(label) + durationWidth <= maxWidth)
+    return { label, labelWidth: maxWidth - durationWidth, duration };
   if (widthOf(label) <= maxWidth) return { label, labelWidth: maxWidth };
-  let cut = label;
-  while (cut.length > 1 && widthOf(`${cut}…`) > maxWidth) cut = cut.slice(0, -1);
-  return { label: `${cut}…`, labelWidth: maxWidth };
+  let truncatedLabel = label;
+  while (truncatedLabel.length > 1 && widthOf(`${truncatedLabel}…`) > maxWidth)
+    truncatedLabel = truncatedLabel.slice(0, -1);
+  return { label: `${truncatedLabel}…`, labelWidth: maxWidth };
 }
 
 /**

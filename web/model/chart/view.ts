@@ -52,7 +52,7 @@ interface ActiveStateView {
 
 /** A transition in the chart of an actor. */
 export interface ArrowView {
-  readonly drawnWay: DrawnTransition;
+  readonly drawnTransition: DrawnTransition;
   readonly style: 'idle' | 'taken' | 'last' | 'next';
   /** Number of times that the transition was taken. */
   readonly count: number;
@@ -80,15 +80,17 @@ export const boxOf = ({ states }: Drawing, state: string): DrawnState | undefine
 
 /** Combines a drawing with an actor. Without an actor, the chart shows only the state machine. */
 export function buildChartView(drawing: Drawing, actor?: ChartActor): ChartView {
-  const states = drawing.states.map((drawn) => stateView(drawn, actor));
+  const states = drawing.states.map((drawnState) => stateView(drawnState, actor));
   const activeBoxes = states.filter((state) => state.activeState).map(({ drawnState }) => drawnState.state);
   const sourceStates = new Set(
     states.filter((state) => state.activeState || state.containsActive).map(({ drawnState }) => drawnState.state),
   );
-  const arrowViews = drawing.ways.map((drawn) => arrowView(drawn, actor, sourceStates.has(drawn.from)));
+  const arrowViews = drawing.ways.map((drawnTransition) =>
+    arrowView(drawnTransition, actor, sourceStates.has(drawnTransition.from)),
+  );
   const lastTakenArrow = actor && lastArrow(arrowViews, activeBoxes);
-  const arrows = arrowViews.map((way) =>
-    way === lastTakenArrow && way.style !== 'next' ? { ...way, style: 'last' as const } : way,
+  const arrows = arrowViews.map((arrow) =>
+    arrow === lastTakenArrow && arrow.style !== 'next' ? { ...arrow, style: 'last' as const } : arrow,
   );
   const styleOrder = ['idle', 'taken', 'last', 'next'];
   return { states, arrows: arrows.toSorted((a, b) => styleOrder.indexOf(a.style) - styleOrder.indexOf(b.style)) };
@@ -124,14 +126,14 @@ function stateView(drawnState: DrawnState, actor: ChartActor | undefined): State
 const isPartOf = (state: string, { state: own, holds = [] }: DrawnState): boolean =>
   state === own || isInside(state, own) || holds.some((folded) => folded.state === state);
 
-function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): ActiveStateView {
-  const foldedState: FoldedState | undefined = drawn.holds?.find((candidate) => candidate.state === state);
+function activeStateView(state: string, drawnState: DrawnState, actor: ChartActor): ActiveStateView {
+  const foldedState: FoldedState | undefined = drawnState.holds?.find((candidate) => candidate.state === state);
   const { since, until, now, waitingFor } = actor;
   const progress =
     until !== undefined && until > since ? Math.min(1, Math.max(0, (now - since) / (until - since))) : undefined;
   return {
     state,
-    label: foldedState?.label ?? drawn.label,
+    label: foldedState?.label ?? drawnState.label,
     category: findCategory(actor.tags) ?? 'broken',
     ...(waitingFor === undefined ? {} : { waitingFor }),
     ...(progress === undefined ? {} : { progress }),
@@ -139,14 +141,14 @@ function activeStateView(state: string, drawn: DrawnState, actor: ChartActor): A
 }
 
 /** Creates the view of an arrow. `isOpen` is true if the actor is in the state at which the arrow starts. */
-function arrowView(drawnWay: DrawnTransition, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
-  const takenTransitions = actor?.taken?.ways.filter(({ way }) => drawnWay.ways.includes(way)) ?? [];
+function arrowView(drawnTransition: DrawnTransition, actor: ChartActor | undefined, isOpen: boolean): ArrowView {
+  const takenTransitions = actor?.taken?.ways.filter(({ way }) => drawnTransition.ways.includes(way)) ?? [];
   const count = takenTransitions.reduce((sum, way) => sum + way.count, 0);
   const timedTransition = (isOpen ? actor?.next : undefined)?.find(
-    ({ way, at }) => at !== undefined && drawnWay.ways.includes(way),
+    ({ way, at }) => at !== undefined && drawnTransition.ways.includes(way),
   );
   const arrow = {
-    drawnWay,
+    drawnTransition,
     count,
     ...(count > 0 ? { lastAt: Math.max(...takenTransitions.map(({ lastAt }) => lastAt)) } : {}),
   };
@@ -158,6 +160,8 @@ function arrowView(drawnWay: DrawnTransition, actor: ChartActor | undefined, isO
 /** Returns the arrow of the transition that led to the active state. */
 function lastArrow(arrows: readonly ArrowView[], activeBoxes: readonly string[]): ArrowView | undefined {
   const leadsToActive = (to: string) => activeBoxes.some((state) => state === to || isInside(state, to));
-  const candidates = arrows.filter(({ drawnWay, lastAt }) => lastAt !== undefined && leadsToActive(drawnWay.to));
+  const candidates = arrows.filter(
+    ({ drawnTransition, lastAt }) => lastAt !== undefined && leadsToActive(drawnTransition.to),
+  );
   return candidates.sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0))[0];
 }

@@ -35,15 +35,15 @@ export function answerParts(answer: string): AnswerPart[] {
   const absoluteAnswer = withoutRelativeTimes(answer);
   const subject = SUBJECT_PATTERN.exec(absoluteAnswer)?.[0] ?? '';
   const predicate = absoluteAnswer.slice(subject.length);
-  const answerPartList: AnswerPart[] = subject === '' ? [] : [{ text: capitalize(subject), weight: 'strong' }];
+  const splitParts: AnswerPart[] = subject === '' ? [] : [{ text: capitalize(subject), weight: 'strong' }];
   let from = 0;
   for (const match of predicate.matchAll(EMPHASIS_PATTERN)) {
-    answerPartList.push({ text: predicate.slice(from, match.index), weight: 'plain' });
-    answerPartList.push({ text: match[0], weight: match.groups?.bad === undefined ? 'strong' : 'bad' });
+    splitParts.push({ text: predicate.slice(from, match.index), weight: 'plain' });
+    splitParts.push({ text: match[0], weight: match.groups?.bad === undefined ? 'strong' : 'bad' });
     from = match.index + match[0].length;
   }
-  answerPartList.push({ text: predicate.slice(from), weight: 'plain' });
-  const nonEmptyParts = answerPartList.filter((each) => each.text !== '');
+  splitParts.push({ text: predicate.slice(from), weight: 'plain' });
+  const nonEmptyParts = splitParts.filter((each) => each.text !== '');
   return nonEmptyParts.map((each, index) => (index === 0 ? { ...each, text: capitalize(each.text) } : each));
 }
 

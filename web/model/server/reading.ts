@@ -70,7 +70,7 @@ export const followObject = (
     setTimeout,
     currentRequest: () => (isObjectVisible(reading, page) ? currentRequest(page, reading) : undefined),
     isSameRequest: (a, b) => a.uid === b.uid && a.at === b.at && isSameList(a.dependencies, b.dependencies),
-    send: (question) => loadObject(page, reading, question),
+    send: (request) => loadObject(page, reading, request),
   });
 
 /**

@@ -11,7 +11,7 @@ interface RequestOptions<Request> {
   /** Whether to send a request at once, even while the previous one is in progress. The default is never. */
   readonly isUrgent?: (request: Request, previous: Request) => boolean;
   /** Sends a request. Never rejects. */
-  readonly send: (question: Request) => Promise<void>;
+  readonly send: (request: Request) => Promise<void>;
   readonly setTimeout: (after: () => void, ms: number) => unknown;
 }
 

@@ -27,7 +27,7 @@ const RETRY_MS = 2_000;
 /** Subscribes until the returned function is called. */
 export function subscribe(
   page: Page,
-  { open, setTimeout: later, now, onSnapshot, onLines }: SubscriptionOptions,
+  { open, setTimeout: scheduleTimeout, now, onSnapshot, onLines }: SubscriptionOptions,
 ): () => void {
   let isClosed = false;
   let stream: EventStream | undefined;
@@ -47,7 +47,7 @@ export function subscribe(
       const connection = page.connection.peek();
       const since = connection.kind === 'lost' ? connection.since : now();
       page.connection.value = { kind: 'lost', since, retryAt: now() + RETRY_MS };
-      later(connect, RETRY_MS);
+      scheduleTimeout(connect, RETRY_MS);
     });
   };
   connect();

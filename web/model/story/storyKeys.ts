@@ -59,8 +59,8 @@ export function returnToLive(page: Page, player: Player): void {
 
 /** Switches to the next playback speed, or stops playback after the fastest one. */
 export function cycleSpeed(page: Page, player: Player): void {
-  const now = player.speed.peek();
-  const nextSpeed = SPEEDS.find((speed) => speed > (now ?? 0));
+  const currentSpeed = player.speed.peek();
+  const nextSpeed = SPEEDS.find((speed) => speed > (currentSpeed ?? 0));
   if (nextSpeed === undefined) player.stop();
   else {
     if (!page.past.peek()) goToTime(page, page.recordedRange.peek()?.from ?? page.now.peek());

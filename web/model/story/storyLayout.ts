@@ -40,13 +40,13 @@ export function positionLanes(
     const isLaneSelected = isSelected(lane);
     const margin = isLaneSelected ? SELECTED_MARGIN : 0;
     const height = isLaneSelected ? SELECTED_HEIGHT : laneHeight;
-    const from = top + margin;
-    top = from + height + margin;
+    const laneTop = top + margin;
+    top = laneTop + height + margin;
     return {
       lane,
-      top: from,
+      top: laneTop,
       height,
-      y: from + height / 2,
+      y: laneTop + height / 2,
       barHeight: isLaneSelected ? 18 : Math.min(15, laneHeight - 4),
       isSelected: isLaneSelected,
     };

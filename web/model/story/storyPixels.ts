@@ -40,31 +40,32 @@ const BAR_GAP = 0.6;
 /** Positions the visible bars from left to right without overlap. */
 export function positionBars(bars: readonly Bar[], scale: Scale): PositionedBar[] {
   const positionedBars: PositionedBar[] = [];
-  let pendingBlip: { readonly x: number; readonly bar: Bar } | undefined;
+  let pendingShortBar: { readonly x: number; readonly bar: Bar } | undefined;
   let end = scale.left;
-  const flushPendingBlip = () => {
-    if (!pendingBlip) return;
-    positionedBars.push({ ...pendingBlip.bar, x: pendingBlip.x, width: MIN_BAR_WIDTH, isMerged: true });
-    end = pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP;
-    pendingBlip = undefined;
+  const flushPendingShortBar = () => {
+    if (!pendingShortBar) return;
+    positionedBars.push({ ...pendingShortBar.bar, x: pendingShortBar.x, width: MIN_BAR_WIDTH, isMerged: true });
+    end = pendingShortBar.x + MIN_BAR_WIDTH + BAR_GAP;
+    pendingShortBar = undefined;
   };
   for (const bar of bars) {
     if (bar.to < scale.from || bar.from > scale.to) continue;
     const naturalX = Math.max(toX(scale, bar.from), scale.left);
     const right = Math.min(toX(scale, bar.to), scale.right);
-    if (pendingBlip && naturalX >= pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP) flushPendingBlip();
-    const left = Math.max(naturalX, pendingBlip ? pendingBlip.x + MIN_BAR_WIDTH + BAR_GAP : end);
+    if (pendingShortBar && naturalX >= pendingShortBar.x + MIN_BAR_WIDTH + BAR_GAP) flushPendingShortBar();
+    const left = Math.max(naturalX, pendingShortBar ? pendingShortBar.x + MIN_BAR_WIDTH + BAR_GAP : end);
     if (right - left < MIN_BAR_WIDTH) {
-      if (!pendingBlip) pendingBlip = { x: Math.max(naturalX, end), bar };
-      else if (bar.to - bar.from > pendingBlip.bar.to - pendingBlip.bar.from) pendingBlip = { x: pendingBlip.x, bar };
+      if (!pendingShortBar) pendingShortBar = { x: Math.max(naturalX, end), bar };
+      else if (bar.to - bar.from > pendingShortBar.bar.to - pendingShortBar.bar.from)
+        pendingShortBar = { x: pendingShortBar.x, bar };
       continue;
     }
-    flushPendingBlip();
+    flushPendingShortBar();
     const x = Math.max(naturalX, end);
     positionedBars.push({ ...bar, x, width: right - x, isMerged: false });
     end = right;
   }
-  flushPendingBlip();
+  flushPendingShortBar();
   return positionedBars;
 }
 
@@ -115,9 +116,10 @@ export interface Tick extends Label {
 }
 
 /** Returns labels at round times. A label at midnight shows the date. */
-export function axisTicks(scale: Scale, between = MIN_TICK_DISTANCE): Tick[] {
+export function axisTicks(scale: Scale, minDistance = MIN_TICK_DISTANCE): Tick[] {
   const msPerPixel = (scale.to - scale.from) / Math.max(1, scale.right - scale.left);
-  const tickInterval = TICK_INTERVALS.find((each) => each / msPerPixel >= between) ?? TICK_INTERVALS.at(-1) ?? MINUTE;
+  const tickInterval =
+    TICK_INTERVALS.find((each) => each / msPerPixel >= minDistance) ?? TICK_INTERVALS.at(-1) ?? MINUTE;
   const firstTick = Math.ceil(scale.from / tickInterval) * tickInterval;
   const formatTick = tickInterval < MINUTE ? formatClock : formatMinutes;
   return Array.from({ length: Math.max(0, Math.floor((scale.to - firstTick) / tickInterval) + 1) }, (_, index) => {

@@ -40,17 +40,17 @@ export function storyRows(steps: readonly Step[], { subject, isSampled = false }
   const busySecondSet = isSampled ? busySeconds(steps) : new Set<number>();
   const rows: Row[] = [];
   let pendingSteps: Step[] = [];
-  let summedSecond: number | undefined;
+  let summarizedSecond: number | undefined;
   const flushPendingSteps = () => {
-    rows.push(...summaryRows(pendingSteps, summedSecond !== undefined));
+    rows.push(...summaryRows(pendingSteps, summarizedSecond !== undefined));
     pendingSteps = [];
   };
   for (const step of steps) {
     const busySecond = busySecondSet.has(secondOf(step)) ? secondOf(step) : undefined;
-    const isSummed = busySecond !== undefined || isProbeAttempt(step, subject);
-    if (!isSummed || busySecond !== summedSecond) flushPendingSteps();
-    summedSecond = busySecond;
-    if (isSummed) pendingSteps.push(step);
+    const isSummarized = busySecond !== undefined || isProbeAttempt(step, subject);
+    if (!isSummarized || busySecond !== summarizedSecond) flushPendingSteps();
+    summarizedSecond = busySecond;
+    if (isSummarized) pendingSteps.push(step);
     else rows.push(...stepRows(step));
   }
   flushPendingSteps();
@@ -126,7 +126,7 @@ function stepRows(step: Step): Row[] {
   const otherActors = [...movesByActor].filter(([actor]) => actor !== representativeOf(step.actor));
   return [
     inputRow(step, ownMoves),
-    ...otherActors.map(([actor, moves]) => movedRow(step, actor, moves)),
+    ...otherActors.map(([actor, moves]) => stateChangeRow(step, actor, moves)),
     ...step.events.map((recorded, index) => eventRow(step, recorded, index)),
   ];
 }
@@ -172,7 +172,7 @@ function inputRow(step: Step, moves: readonly Move[]): Row {
   };
 }
 
-function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
+function stateChangeRow(step: Step, actor: string, moves: readonly Move[]): Row {
   const isAncestor = step.actor.startsWith(`${actor}/`) && distanceOf(actor, step.actor) !== undefined;
   return {
     key: `${step.firstLineIndex} ${actor}`,
@@ -191,11 +191,11 @@ function movedRow(step: Step, actor: string, moves: readonly Move[]): Row {
   };
 }
 
-function eventRow(step: Step, recorded: RecordedEvent, index: number): Row {
-  const { uid, container, reason, eventType, message } = recorded;
+function eventRow(step: Step, recordedEvent: RecordedEvent, index: number): Row {
+  const { uid, container, reason, eventType, message } = recordedEvent;
   return {
     key: `${step.firstLineIndex} event ${index}`,
-    at: recorded.at,
+    at: recordedEvent.at,
     step,
     kind: 'event',
     source: '→ event',

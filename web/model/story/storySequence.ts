@@ -133,7 +133,7 @@ const participantId = (actor: string, subject: string): string => (actor === '' 
  * in which the slot was granted.
  */
 function outgoingCalls(step: Step, subject: string): Column[] {
-  const calls = step.calls.map((ask) => callColumn(ask, subject));
+  const calls = step.calls.map((call) => callColumn(call, subject));
   const queuedMoves = step.moves.filter(({ state }) => shortState(state) === 'queued');
   const slotRequests = queuedMoves.map(({ actor }) => ({
     kind: 'ask' as const,

@@ -137,9 +137,9 @@ export function followStory(page: Page, storyState: StoryState): () => void {
     if (hasNewGap) lastGapRequestAt = page.readNow();
     lastRequest = request;
     isLoading = true;
-    void loadStory(page, storyState, request).then((isThere) => {
+    void loadStory(page, storyState, request).then((hasSucceeded) => {
       isLoading = false;
-      failedRequest = isThere ? undefined : request;
+      failedRequest = hasSucceeded ? undefined : request;
       requestIfNeeded();
     });
   };
@@ -246,8 +246,8 @@ export function appendLiveLines(storyState: StoryState, lines: readonly StoryLin
     recordGap(storyState);
     return;
   }
-  const { now: underway } = incoming;
-  if (underway) underway.lines.push(...lines.filter((line) => concernsPod(line, underway.uid)));
+  const { now: currentLines } = incoming;
+  if (currentLines) currentLines.lines.push(...lines.filter((line) => concernsPod(line, currentLines.uid)));
   if (!currentStory?.isOpen || currentStory.gaps !== storyState.gaps.peek()) return;
   const podLines = lines.filter((line) => concernsPod(line, currentStory.uid));
   if (podLines.length > 0 || unsaid > 0)

@@ -86,11 +86,11 @@ function createVisibleBurst({
     return firstLater === -1 ? rows.value.length : firstLater;
   });
   return computed(() => {
-    const [before, burst, after] = [-1, 0, 1].map((aside) => bursts.value[index.value + aside]);
+    const [previous, burst, next] = [-1, 0, 1].map((aside) => bursts.value[index.value + aside]);
     if (!burst) return undefined;
     const neighbors = {
-      ...(before ? { previousBurst: before } : {}),
-      ...(after ? { nextBurst: after } : {}),
+      ...(previous ? { previousBurst: previous } : {}),
+      ...(next ? { nextBurst: next } : {}),
     };
     return { burst, ...neighbors, rows: rows.value, currentIndex: currentIndex.value, laterIndex: laterIndex.value };
   });
@@ -132,18 +132,18 @@ interface LaneState {
 
 function computeLanes(page: Page, storyState: StoryState, { latestTime, actors }: LaneState): readonly Lane[] {
   const {
-    loaded: { value: known },
+    loaded: { value: loadedStory },
     life: { value: story },
   } = storyState;
-  if (!known || !story) return [];
+  if (!loadedStory || !story) return [];
   return storyLanes({
     story,
     steps: storyState.steps.value,
     selectedPath: page.selectedPath.value,
     from: storyState.range.value.from,
-    now: Math.min(latestTime, known.isOpen ? latestTime : known.story.to),
+    now: Math.min(latestTime, loadedStory.isOpen ? latestTime : loadedStory.story.to),
     // For a recording, the actors are unknown at the end, because they are only known at the displayed time.
-    actors: page.mode === 'live' && known.isOpen ? actors : undefined,
+    actors: page.mode === 'live' && loadedStory.isOpen ? actors : undefined,
   });
 }
 

@@ -58,9 +58,9 @@ const CALL_SEGMENT = /^\d+\./;
 
 /** Returns the path of the actor that runs a machine. For a call or a timer, this is its parent. */
 export function machineActorOf(path: string): string {
-  const cut = path.lastIndexOf('/') + 1;
-  if (!CALL_SEGMENT.test(path.slice(cut))) return path;
-  return path.slice(0, Math.max(0, cut - 1));
+  const lastSegmentStart = path.lastIndexOf('/') + 1;
+  if (!CALL_SEGMENT.test(path.slice(lastSegmentStart))) return path;
+  return path.slice(0, Math.max(0, lastSegmentStart - 1));
 }
 
 /** Returns the kind of the actor at a path. */

@@ -15,7 +15,7 @@ export interface TopControls {
   /** Screen line of the selected row, which stays the same when rows above it change. */
   readonly line: number;
   /** Paths of the expanded actors. */
-  readonly openPaths: ReadonlySet<string>;
+  readonly expandedPaths: ReadonlySet<string>;
   readonly sortOrder: RowOrder;
   readonly isReversed: boolean;
   readonly filter: string;
@@ -33,7 +33,7 @@ export const initialControls = (filter: string): TopControls => ({
   page: 'tree',
   selectedPath: '',
   line: 0,
-  openPaths: new Set<string>(),
+  expandedPaths: new Set<string>(),
   sortOrder: 'worst',
   isReversed: false,
   filter,
@@ -74,18 +74,18 @@ export function selectedIndex({ rows, from }: DrawnTree, { selectedPath, line }:
   return ancestorIndex >= 0 ? ancestorIndex : Math.max(0, Math.min(from + line, rows.length - 1));
 }
 
-function moveTo(controls: TopControls, tree: DrawnTree, targetIndex: number): TopControls {
+function selectRow(controls: TopControls, tree: DrawnTree, targetIndex: number): TopControls {
   const from = selectedIndex(tree, controls);
   const index = Math.max(0, Math.min(targetIndex, tree.rows.length - 1));
   const line = Math.max(0, Math.min(controls.line + index - from, tree.visibleRowCount - 1));
   return { ...controls, selectedPath: tree.rows[index]?.path ?? '', line, offset: 0 };
 }
 
-function withOpen(controls: TopControls, path: string, isOpen: boolean): TopControls {
-  const openPaths = new Set(controls.openPaths);
-  if (isOpen) openPaths.add(path);
-  else openPaths.delete(path);
-  return { ...controls, openPaths };
+function withExpanded(controls: TopControls, path: string, isOpen: boolean): TopControls {
+  const expandedPaths = new Set(controls.expandedPaths);
+  if (isOpen) expandedPaths.add(path);
+  else expandedPaths.delete(path);
+  return { ...controls, expandedPaths };
 }
 
 /** Collapses the selected actor or, if it is collapsed, selects its parent. */
@@ -93,9 +93,9 @@ function collapse(controls: TopControls, tree: DrawnTree): TopControls {
   const index = selectedIndex(tree, controls);
   const row = tree.rows[index];
   if (row === undefined) return controls;
-  if (controls.openPaths.has(row.path)) return withOpen(controls, row.path, false);
+  if (controls.expandedPaths.has(row.path)) return withExpanded(controls, row.path, false);
   const parentIndex = tree.rows.findLastIndex(({ depth }, each) => each < index && depth < row.depth);
-  return parentIndex < 0 ? controls : moveTo(controls, tree, parentIndex);
+  return parentIndex < 0 ? controls : selectRow(controls, tree, parentIndex);
 }
 
 /** Expands the selected actor or, if it is expanded, selects its first child. */
@@ -103,10 +103,10 @@ function expand(controls: TopControls, tree: DrawnTree): TopControls {
   const index = selectedIndex(tree, controls);
   const row = tree.rows[index];
   if (row?.isExpanded === undefined) return controls;
-  return row.isExpanded ? moveTo(controls, tree, index + 1) : withOpen(controls, row.path, true);
+  return row.isExpanded ? selectRow(controls, tree, index + 1) : withExpanded(controls, row.path, true);
 }
 
-const nextCyclic = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] ?? one;
+const nextCyclic = <T>(all: readonly T[], current: T): T => all[(all.indexOf(current) + 1) % all.length] ?? current;
 
 type Command = (controls: TopControls, tree: DrawnTree) => TopControls;
 
@@ -131,9 +131,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   return: (controls) => ({ ...controls, showsDetail: !controls.showsDetail, offset: 0 }),
   o: (controls, { rows }) => ({
     ...controls,
-    openPaths: new Set([...controls.openPaths, ...rows.map(({ path }) => path)]),
+    expandedPaths: new Set([...controls.expandedPaths, ...rows.map(({ path }) => path)]),
   }),
-  c: (controls) => ({ ...controls, openPaths: new Set() }),
+  c: (controls) => ({ ...controls, expandedPaths: new Set() }),
   s: (controls) => ({ ...controls, sortOrder: nextCyclic(ROW_ORDERS, controls.sortOrder), isReversed: false }),
   R: (controls) => ({ ...controls, isReversed: !controls.isReversed }),
   '/': (controls) => ({ ...controls, page: 'tree', draftFilter: controls.filter }),
@@ -163,7 +163,7 @@ export function topControlsAfterKey(previousControls: TopControls, key: Key, tre
   if (scroll !== undefined && controls.page === 'help') {
     return { ...controls, offset: Math.max(0, Math.min(controls.offset + scroll, MAX_LINES)) };
   }
-  if (scroll !== undefined) return moveTo(controls, tree, selectedIndex(tree, controls) + scroll);
+  if (scroll !== undefined) return selectRow(controls, tree, selectedIndex(tree, controls) + scroll);
   const command = lookUp(COMMANDS, key.name);
   return command ? command(controls, tree) : controls;
 }

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { humanDuration } from '../../../../base/duration.ts';
 import { printableLine } from '../../../../base/printable.ts';
 import { actorRows, countActors } from '../../../../show/actors/actorRows.ts';
-import { rowText } from '../../../../show/actors/actorRowText.ts';
+import { rowCells } from '../../../../show/actors/actorRowText.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { CATEGORIES, type Category, isHealthy } from '../../../../show/category.ts';
 import { clockTime } from '../../../../show/explain/explainText.ts';
@@ -61,7 +61,7 @@ type Format = Parameters<typeof styleText>[0];
 type Paint = (text: string, format: Format) => string;
 
 /** Returns the function that colours text. It dims the stale data while the connection is lost. */
-const painter = ({ colour }: Surface, isStale: boolean): Paint => {
+const createPainter = ({ colour }: Surface, isStale: boolean): Paint => {
   if (!colour) return (text) => text;
   return (text, format) => (text === '' ? '' : styleText(isStale ? 'dim' : format, text, { validateStream: false }));
 };
@@ -104,22 +104,22 @@ function columnWidths(width: number) {
 function rowLine(row: ActorRow, at: number, { width }: Surface, paint: Paint, isSelected: boolean): string {
   const { depth, category, kind, name, isExpanded, isMatch } = row;
   const widths = columnWidths(width);
-  const { detail, time } = rowText(row, at);
+  const { detail, time } = rowCells(row, at);
   const foldIcon = isExpanded === undefined ? ' ' : isExpanded ? '▾' : '▸';
   const prefix = `${isSelected ? '>' : ' '}${'  '.repeat(depth)}${foldIcon} `;
-  const shownName = truncateLine(name, widths.name - display.displayWidth(prefix) - 2);
-  const label = display.padText(`${prefix}${CATEGORY_ICONS[category]} ${shownName}`, widths.name);
+  const nameCell = truncateLine(name, widths.name - display.displayWidth(prefix) - 2);
+  const label = display.padText(`${prefix}${CATEGORY_ICONS[category]} ${nameCell}`, widths.name);
   const kindCell = widths.kind > 0 ? ` ${display.padText(truncateLine(kind, widths.kind), widths.kind)}` : '';
-  const shownDetail = ` ${display.padText(truncateLine(detail, widths.detail), widths.detail)}`;
-  const shownTime = ` ${display.padText(time, widths.time, 'right')}`;
-  if (isSelected) return paint(display.truncate(label + kindCell + shownDetail + shownTime, width), 'inverse');
-  if (display.displayWidth(label + kindCell + shownDetail + shownTime) > width)
-    return display.truncate(label + shownTime, width);
+  const detailCell = ` ${display.padText(truncateLine(detail, widths.detail), widths.detail)}`;
+  const timeCell = ` ${display.padText(time, widths.time, 'right')}`;
+  if (isSelected) return paint(display.truncate(label + kindCell + detailCell + timeCell, width), 'inverse');
+  if (display.displayWidth(label + kindCell + detailCell + timeCell) > width)
+    return display.truncate(label + timeCell, width);
   const iconIndex = label.indexOf(CATEGORY_ICONS[category]);
   const colouredParts = [
     label.slice(0, iconIndex) + paint(CATEGORY_ICONS[category], CATEGORY_COLOURS[category]),
     (isMatch ? label.slice(iconIndex + 1) : paint(label.slice(iconIndex + 1), 'dim')) + paint(kindCell, 'dim'),
-    paint(shownDetail, isHealthy(category) ? 'dim' : CATEGORY_COLOURS[category]) + paint(shownTime, 'dim'),
+    paint(detailCell, isHealthy(category) ? 'dim' : CATEGORY_COLOURS[category]) + paint(timeCell, 'dim'),
   ];
   return colouredParts.join('');
 }
@@ -165,7 +165,7 @@ function treeFrame(
   const { rows, controls, lostConnection, actors } = scene;
   const detailLineCount = detailHeight(surface.height, controls.showsDetail);
   const visibleRows = Math.max(1, surface.height - 1 - headerLines.length - detailLineCount);
-  const paint = painter(surface, lostConnection !== undefined);
+  const paint = createPainter(surface, lostConnection !== undefined);
   const line = Math.min(controls.line, visibleRows - 1);
   const index = selectedIndex({ rows, visibleRowCount: visibleRows, from: scene.from }, controls);
   const from = Math.max(0, Math.min(index - line, rows.length - visibleRows));
@@ -189,7 +189,7 @@ function treeFrame(
 /** Renders the screen as lines that exactly fill the surface. Only visible rows are rendered. */
 export function renderTop(scene: TopScene, surface: Surface): TopFrame {
   const { lostConnection, controls } = scene;
-  const paint = painter(surface, lostConnection !== undefined);
+  const paint = createPainter(surface, lostConnection !== undefined);
   const titleLine = paint(truncateLine(summaryLine(scene), surface.width), 'bold');
   const headerLines =
     surface.height < 4
@@ -213,7 +213,7 @@ function problemCounts(rows: readonly ActorRow[]): string[] {
 }
 
 /** Renders all matching actors as plain lines, fully expanded, for output without a screen. */
-export function plainTop(
+export function renderPlainTop(
   { filter, ...look }: ActorsSnapshot & { readonly filter: string; readonly now: number },
   width: number,
 ): string[] {
@@ -222,7 +222,7 @@ export function plainTop(
   const { actors, lostConnection } = look;
   const scene = { ...look, rows: actorRows(actors, { isOpen: () => true, matches }), from: 0, controls };
   const surface = { width, height: 0, colour: false };
-  const paint = painter(surface, lostConnection !== undefined);
+  const paint = createPainter(surface, lostConnection !== undefined);
   const rows = scene.rows.map((row) => rowLine(row, actors.at, surface, paint, false).trimEnd());
   return [summaryLine(scene), ...lostConnectionLines(scene), ...(rows.length > 0 ? rows : [emptyText(scene)])].map(
     (line) => truncateLine(line, width),

@@ -75,7 +75,7 @@ export function createStory(): Story {
     },
     entriesOf: ({ path, machine }) =>
       entries
-        .filter((move) => isBelow(move.path, path, machine))
+        .filter((move) => isDescendantOrSelf(move.path, path, machine))
         .map(({ at, path: actorPath, description }) => ({
           at,
           description: actorPath === path ? description : `${shortName(actorPath, path)} ${description}`,
@@ -87,7 +87,7 @@ export function createStory(): Story {
  * Whether a path is that of `top` or of a descendant. All actors that do not belong to pods count as descendants of the
  * node's actor.
  */
-const isBelow = (path: string, top: string, machine: string): boolean =>
+const isDescendantOrSelf = (path: string, top: string, machine: string): boolean =>
   path === top || (machine === 'nodeAgent' ? !path.startsWith('pod/') : path.startsWith(`${top}/`));
 
 const shortName = (path: string, top: string): string => (top === '' ? path : path.slice(top.length + 1));

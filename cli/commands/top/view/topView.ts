@@ -21,7 +21,7 @@ import type { TopDetail } from './renderDetail.ts';
 import { createStory } from './story.ts';
 
 /** Time after a key press during which the order of the pods does not change, in milliseconds. */
-const HOLD_ORDER_MS = 2_000;
+const STABLE_ORDER_MS = 2_000;
 const REDRAW_INTERVAL_MS = 1_000;
 
 interface TopViewOptions extends ScreenOptions {
@@ -57,7 +57,7 @@ class TopView {
     const picture = {
       frame: (surface: Surface) => this.#draw(surface),
       finalLines: () => [],
-      onKey: (key: Key) => this.#press(key),
+      onKey: (key: Key) => this.#handleKey(key),
     };
     this.#screen = new TerminalScreen(output, picture, parts);
   }
@@ -86,7 +86,7 @@ class TopView {
     return pod ? { ...controls, selectedPath: pod.path, line: 1 } : controls;
   }
 
-  #press(key: Key): void {
+  #handleKey(key: Key): void {
     const previousControls = this.#controls;
     this.#controls = topControlsAfterKey(previousControls, key, this.#frame);
     const { sortOrder, isReversed, isQuitting } = this.#controls;
@@ -98,14 +98,14 @@ class TopView {
   }
 
   #rows(controls: TopControls): ActorRow[] {
-    const { sortOrder, isReversed, openPaths } = controls;
-    const shouldHoldOrder = systemClock.monotonic() - this.#pressedAt < HOLD_ORDER_MS;
-    const retainedOrder = shouldHoldOrder
+    const { sortOrder, isReversed, expandedPaths } = controls;
+    const shouldPreserveOrder = systemClock.monotonic() - this.#pressedAt < STABLE_ORDER_MS;
+    const retainedOrder = shouldPreserveOrder
       ? this.#frame.rows.flatMap(({ path, depth }) => (depth === 0 ? [path] : []))
       : undefined;
     const { matches } = parseCurrentFilter(controls);
     return actorRows(this.#snapshot.actors, {
-      isOpen: (path) => openPaths.has(path),
+      isOpen: (path) => expandedPaths.has(path),
       matches,
       order: sortOrder,
       isReversed,

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { CertificateFiles } from '../../../../actors/cluster/certificates/certificateFiles.ts';
-import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { createSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import type { GetFileFault } from '../../../../host/simulated/faultyCalls.ts';
 import { MemoryDisk } from '../../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../../host/simulated/memoryFiles.ts';
@@ -17,7 +17,7 @@ const authority = new Authority();
 
 /** A key and a certificate for it, as they come. */
 async function pair(from = AT, to = AT + HOUR, names = NO_NAMES) {
-  const { request, key } = newSigningRequest({
+  const { request, key } = createSigningRequest({
     commonName: 'system:node:n',
     organization: 'system:nodes',
     names,

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { expect, test } from '@jest/globals';
 import { digestedName, findMismatch, type NamedRequest } from '../../../../actors/cluster/certificates/namedRequest.ts';
 import { encodeKey, generateKey } from '../../../../actors/cluster/certificates/requestKey.ts';
-import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { createSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import { NO_NAMES } from '../../../../kubernetes/node/alternativeNames.ts';
 import { readSigningRequest } from '../../../../testing/apiserver/certificates/signingRequest.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';
@@ -38,7 +38,7 @@ test('another key, subject or usage is another name', () => {
 });
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const requestOf = (wanted = NODE, key = KEY) => newSigningRequest({ ...wanted, names: NO_NAMES }, key).request;
+const requestOf = (wanted = NODE, key = KEY) => createSigningRequest({ ...wanted, names: NO_NAMES }, key).request;
 const found = (request: string, signerName = SIGNER, status = {}) => ({
   metadata: { name: 'n', uid: 'u' },
   spec: { request: base64(request), signerName },

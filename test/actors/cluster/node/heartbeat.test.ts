@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { heartbeatClient } from '../../../../actors/cluster/node/heartbeat.ts';
+import { createHeartbeatClient } from '../../../../actors/cluster/node/heartbeat.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { NODE_TYPE } from '../../../../kubeclient/paths.ts';
@@ -17,7 +17,7 @@ class CountingTransport extends ToldTransport {
 function heartbeats(...replies: readonly Reply[]) {
   const clock = new SimulatedClock();
   const transport = new CountingTransport(...replies);
-  const client = heartbeatClient(new KubeClient({ transport, clock, userAgent: 'statelet/test' }), 4_000);
+  const client = createHeartbeatClient(new KubeClient({ transport, clock, userAgent: 'statelet/test' }), 4_000);
   const ending = new AbortController();
   /** How often the connections were given up by the end of each of so many tries. */
   const resetsAfter = async (tries: number) => {

@@ -10,8 +10,8 @@ function held(lifetimeMs: number, chance = 0) {
   const token = new CachedToken('t', lifetimeMs, readClocks(clock), chance);
   return {
     clock,
-    dueIn: () => token.dueIn(readClocks(clock)),
-    expiresIn: () => token.expiresIn(readClocks(clock)),
+    dueIn: () => token.msUntilRenewal(readClocks(clock)),
+    expiresIn: () => token.remainingLifetimeMs(readClocks(clock)),
   };
 }
 

@@ -55,7 +55,7 @@ async function servedNode(): Promise<{ readonly node: SimulatedNode; readonly ro
       },
     }),
     // A root directory that is never lost.
-    root: { findLost: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
+    root: { findLostRoot: () => undefined } as Parameters<typeof createAgentPort>[0]['root'],
     nodeObject: () => aNode({ name: 'node-1' }),
     recording: async () => ({ isOn: false, directory: '', chunks: undefined }),
     usage: async () => undefined,

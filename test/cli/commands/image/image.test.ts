@@ -167,17 +167,19 @@ test('image remove of one of several names leaves the image under the others', (
     repoTags: ['a.example/web:1', 'a.example/web:2', 'b.example/web:1'],
     repoDigests: [digest('a.example/web'), digest('b.example/web')],
   };
-  expect(namesToRemove('a.example/web:1', pulled).removed).toEqual(['a.example/web:1']);
+  expect(namesToRemove('a.example/web:1', pulled).removedNames).toEqual(['a.example/web:1']);
   expect(namesToRemove('b.example/web:1', pulled)).toEqual({
     removed: ['b.example/web:1', digest('b.example/web')],
     left: ['a.example/web:1', 'a.example/web:2', digest('a.example/web')],
   });
-  expect(namesToRemove(digest('b.example/web'), pulled).removed).toEqual([digest('b.example/web')]);
-  expect(namesToRemove('b.example/web:1', { id, repoTags: ['b.example/web:1'], repoDigests: [] }).left).toEqual([]);
+  expect(namesToRemove(digest('b.example/web'), pulled).removedNames).toEqual([digest('b.example/web')]);
+  expect(
+    namesToRemove('b.example/web:1', { id, repoTags: ['b.example/web:1'], repoDigests: [] }).remainingNames,
+  ).toEqual([]);
 });
 
 test('image remove asks for the ID where the runtime would remove the other names as well', async () => {
-  const names = { removed: ['example.org/web:1'], left: ['example.org/web:2'] };
+  const names = { removedNames: ['example.org/web:1'], remainingNames: ['example.org/web:2'] };
   const parts = {
     cri: inProcessCri(runtime),
     endpoint: '',

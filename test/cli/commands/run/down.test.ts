@@ -11,7 +11,7 @@ import { NodeFailure } from '../../../../base/failure.ts';
 import { type DownDependencies, runDown } from '../../../../cli/commands/run/down.ts';
 import { removeContainerd } from '../../../../cri/managed/containerd/containerd.ts';
 import { createLayout } from '../../../../host/pods/layout.ts';
-import { createMarked } from '../../../../host/pods/podMark.ts';
+import { createMarkedDirectory } from '../../../../host/pods/podMark.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
 import { NOW } from '../../../kubernetes/views.ts';
@@ -41,7 +41,7 @@ async function podDirectory(uid: string, { node = 'node-7', runtime = own } = {}
   await mkdir(join(root, 'pods'), { recursive: true });
   const pod = { namespace: 'default', name: uid };
   const layout = createLayout({ rootDir: root, podLogsDir: join(root, 'logs') });
-  await createMarked(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
+  await createMarkedDirectory(layout.podDir(uid), { layout, maker: { root, node, runtime }, pod }, 0o750);
 }
 
 /** An agent that ends whatever is there by removing its directory. */
@@ -49,10 +49,10 @@ const parts = (given: Partial<DownDependencies> = {}): DownDependencies => ({
   write: (text) => {
     said += text;
   },
-  tracesOf: async () => [],
+  describeRuntimeLeftovers: async () => [],
   endpointOf: () => own,
   nodeNameOf: async () => undefined,
-  endRuntime: async () => void started.push('runtime ended by force'),
+  removeRuntime: async () => void started.push('runtime ended by force'),
   listAgents: async () => agents,
   startRuntime: async (_, { terminatesPods }) => {
     started.push(`own runtime${terminatesPods ? ' to end all' : ''}`);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { keepAlive } from '../../../../cli/commands/run/privateRuntime.ts';
+import { superviseContainerd } from '../../../../cli/commands/run/privateRuntime.ts';
 
 /** A private containerd that is looked after; `after` is so many seconds. */
 function looked() {
@@ -9,7 +9,7 @@ function looked() {
   const runtime = { alive: true, answers: true, asked: 0, letOut: 0, halted: 0 };
   let wish: string | undefined;
   const restarts: string[] = [];
-  const ended = keepAlive({
+  const ended = superviseContainerd({
     current: () => ({
       isAlive: async () => runtime.alive,
       isResponsive: async () => {
@@ -19,7 +19,7 @@ function looked() {
       restoreMasquerade: async () => void runtime.letOut++,
       halt: async () => void runtime.halted++,
     }),
-    takeRestartReason: () => {
+    consumeRestartReason: () => {
       const why = wish;
       wish = undefined;
       return why;

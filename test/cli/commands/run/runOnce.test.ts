@@ -34,7 +34,7 @@ describe('the pods that are run once', () => {
         },
       }),
     });
-    node.runtime.events.deliver('dropped');
+    node.runtime.events.setDeliveryMode('dropped');
     const report = runOnce(page().agent, node.clock, signal);
     expect(await node.clock.advanceUntilSettled(report)).toMatchObject([
       { hasSucceeded: false, message: 'Failed: exit code 7' },
@@ -46,7 +46,7 @@ describe('the pods that are run once', () => {
     async (how) => {
       const job = podRunning('job', 'sleep 1; exit 7', { restartPolicy: 'Never' });
       const { node, page } = await simulation({ pods: [job] });
-      node.runtime.events.deliver(how);
+      node.runtime.events.setDeliveryMode(how);
       const report = runOnce(page().agent, node.clock, signal);
       expect(await node.clock.advanceUntilSettled(report)).toMatchObject([
         { hasSucceeded: false, message: 'Failed: exit code 7' },

@@ -6,7 +6,7 @@ import {
   effectiveFilter,
   INITIAL_CONTROLS,
 } from '../../../../cli/terminal/table/controls.ts';
-import { keyOf } from '../../../../cli/terminal/table/keyboard.ts';
+import { toKey } from '../../../../cli/terminal/table/keyboard.ts';
 
 const extent = { visibleLines: 10, totalLines: 35 };
 
@@ -83,6 +83,6 @@ describe('what Node says of a key', () => {
     ['\x1b', { name: 'escape', meta: true, sequence: '\x1b' }, { name: 'escape' }],
     ['\x1bj', { name: 'j', meta: true, sequence: '\x1bj' }, { name: 'meta-j' }],
   ])('%j is read', (text, press, key) => {
-    expect(keyOf(text, press)).toEqual(key);
+    expect(toKey(text, press)).toEqual(key);
   });
 });

@@ -36,7 +36,7 @@ test('a call is heard of before it takes effect, and each effect at its moment',
 
 test('an exit has its effect also when its event is dropped', async () => {
   const simulation = noted();
-  simulation.runtime.events.deliver('dropped');
+  simulation.runtime.events.setDeliveryMode('dropped');
   const { container } = await runOne(simulation);
   simulation.seen.splice(0);
   simulation.runtime.exitContainer(container, 1);

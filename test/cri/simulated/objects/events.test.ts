@@ -33,13 +33,13 @@ test('containerEvents can be kept back, lost and doubled', async () => {
     await clock.advance(0);
     return containerEvents.splice(0).length;
   };
-  runtime.events.deliver('paused');
+  runtime.events.setDeliveryMode('paused');
   expect(await exitOf('kept')).toBe(0);
-  runtime.events.deliver('normal');
+  runtime.events.setDeliveryMode('normal');
   expect(containerEvents.splice(0)).toHaveLength(1);
-  runtime.events.deliver('dropped');
+  runtime.events.setDeliveryMode('dropped');
   expect(await exitOf('lost')).toBe(0);
-  runtime.events.deliver('doubled');
+  runtime.events.setDeliveryMode('doubled');
   expect(await exitOf('twice')).toBe(2);
 });
 
@@ -48,7 +48,7 @@ test('each event can have a way of its own: later, twice, never, and so in anoth
   const { containerEvents } = follow(cri);
   const sandbox = await play.sandbox('web');
   const ids: string[] = [];
-  runtime.events.deliver(({ id }) => [[500, 700], [], [100]][ids.indexOf(id)] ?? []);
+  runtime.events.setDeliveryMode(({ id }) => [[500, 700], [], [100]][ids.indexOf(id)] ?? []);
   for (const name of ['twice', 'never', 'early']) {
     const id = await play.container(sandbox, 'web', name, []);
     ids.push(id);
@@ -66,7 +66,7 @@ test('an event that is on its way when the stream breaks is lost', async () => {
   const { container } = await runOne(simulation);
   const before = follow(cri);
   before.ended.catch(() => {});
-  runtime.events.deliver(() => [500]);
+  runtime.events.setDeliveryMode(() => [500]);
   runtime.exitContainer(container, 0);
   runtime.restart();
   const after = follow(cri);

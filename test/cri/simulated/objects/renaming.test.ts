@@ -55,13 +55,13 @@ test('of old ids nothing is told any more, by events that were kept or by lists 
   const simulation = simulate();
   const { runtime, cri, clock } = simulation;
   const { container } = await runOne(simulation);
-  runtime.events.deliver('paused');
+  runtime.events.setDeliveryMode('paused');
   runtime.exitContainer(container, 0);
   runtime.listResults.freeze();
   runtime.restart({ rename: () => true });
   const { containerEvents, opened } = follow(cri);
   await opened;
-  runtime.events.deliver('normal');
+  runtime.events.setDeliveryMode('normal');
   await clock.advance(1_000);
   expect(containerEvents).toEqual([]);
   expect(runtime.listResults.containers()).toEqual(runtime.contents().containers);

@@ -99,7 +99,7 @@ export async function listening({ isCertificateThere = true, ...options }: Optio
   const listener = await listen({
     address: { host: '127.0.0.1', port: 0 },
     routes: [echo('/pods')],
-    switches: ALL_ON,
+    enabledFeatures: ALL_ON,
     tls: TLS,
     certificatePair: { certFile, keyFile },
     isAwaited: false,

@@ -6,10 +6,10 @@ import { line, stamp } from '../servedLogs.ts';
 function told(log: string, options: ScanOptions = {}, size = log.length): string {
   const [scan, bytes, out] = [new LogScan(options), Buffer.from(log), [] as Buffer[]];
   for (let at = 0; at < bytes.length && !scan.isOver; at += size) {
-    const text = scan.take(bytes.subarray(at, at + size));
+    const text = scan.convertBlock(bytes.subarray(at, at + size));
     if (text !== undefined) out.push(Buffer.from(text));
   }
-  const rest = scan.isOver ? undefined : scan.takeRest();
+  const rest = scan.isOver ? undefined : scan.convertIncompleteLine();
   return Buffer.concat(rest === undefined ? out : [...out, rest]).toString();
 }
 
@@ -33,14 +33,14 @@ test('scans that take their blocks by turns tell their own', () => {
   const log = (word: string) => Buffer.from([0, 1, 2].map((second) => line(second, word.repeat(5))).join(''));
   const all = ['one', 'two'].map((word) => ({ bytes: log(word), scan: new LogScan({}), out: '' }));
   for (let at = 0; at < log('one').length; at += 7) {
-    for (const each of all) each.out += String(each.scan.take(each.bytes.subarray(at, at + 7)) ?? '');
+    for (const each of all) each.out += String(each.scan.convertBlock(each.bytes.subarray(at, at + 7)) ?? '');
   }
   expect(all.map(({ out }) => out)).toEqual(['one', 'two'].map((word) => `${word.repeat(5)}\n`.repeat(3)));
 });
 
 test('what is told of a block holds the memory of nothing else', () => {
   const scan = new LogScan({});
-  const text = scan.take(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));
+  const text = scan.convertBlock(Buffer.from(line(0, 'x'.repeat(200)).repeat(60)));
   expect(text?.length).toBe(60 * 201);
   expect(text?.buffer.byteLength).toBeLessThan(16 * 1_024);
 });

@@ -26,14 +26,15 @@ echo 'no more' >&2`;
 async function servedBy(more: Partial<SystemLogsParts> = {}) {
   const journalctl = join(folder, 'journalctl');
   await writeFile(journalctl, JOURNAL, { mode: 0o755 });
-  const parts = { root: join(folder, 'log'), journalctl, takesQueries: false, ...more };
+  const parts = { root: join(folder, 'log'), journalctl, areQueriesEnabled: false, ...more };
   return serve(systemLogsRoute(parts));
 }
 
 const served = async (more: Partial<SystemLogsParts> = {}): Promise<number> => (await servedBy(more)).port;
 
 const get = async (path: string, headers = {}) => ask(await served(), path, headers);
-const query = async (path: string, headers = {}) => ask(await served({ takesQueries: true }), `/logs/${path}`, headers);
+const query = async (path: string, headers = {}) =>
+  ask(await served({ areQueriesEnabled: true }), `/logs/${path}`, headers);
 
 test('C39: a directory is a page of links, whatever the names are', async () => {
   for (const name of ['b.log', '<a>&"\'.log', 'a b?%.log', 'x:y', 'ü']) await writeFile(at(name), '');
@@ -221,7 +222,7 @@ test('other services have files, or none', async () => {
 });
 
 test('the answer to a query is compressed where only that is accepted', async () => {
-  const answer = await begin(await served({ takesQueries: true }), '/logs/?query=kubelet', {
+  const answer = await begin(await served({ areQueriesEnabled: true }), '/logs/?query=kubelet', {
     'accept-encoding': 'gzip',
   });
   const chunks: Buffer[] = [];
@@ -231,6 +232,6 @@ test('the answer to a query is compressed where only that is accepted', async ()
 });
 
 test('without a journal its services have files', async () => {
-  const port = await served({ takesQueries: true, journalctl: join(folder, 'none') });
+  const port = await served({ areQueriesEnabled: true, journalctl: join(folder, 'none') });
   expect((await ask(port, '/logs/?query=kubelet')).text).toBe('\nlog not found for kubelet\n');
 });

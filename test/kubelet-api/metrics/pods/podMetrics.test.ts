@@ -108,17 +108,18 @@ test('thousands of pods that come and go leave nothing, be their end told or not
       status: { ...of(status({ running: { startedAt: iso(1) } })), phase: 'Running' as const },
     };
     const { uid } = pod.metadata;
-    const move = (state: string, part = '') => metrics.moved({ actor: `pod/${uid}${part}`, state, at: now });
+    const move = (state: string, part = '') =>
+      metrics.recordStateChange({ actor: `pod/${uid}${part}`, state, at: now });
     for (const state of ['new', 'admitting', 'preparing', 'active.running.steady']) move(state);
     for (const state of ['launching.creatingContainer', 'running.ready']) move(state, '/container/main');
-    metrics.changed({ uid, pod, removed: false });
+    metrics.recordPodChange({ uid, pod, removed: false });
     const input = { pod, container: 'main', kind: 'liveness', id: 'c', podIp: undefined } as const;
     const output = { result: 'success', message: '', startedAt: now, at: now + 3 } as const;
     probes.tried({ port: 'runProbe', input, ms: 3, output });
     move('terminating.stopping');
     move('terminated');
     if (isTold) {
-      metrics.changed({ uid, pod, removed: true });
+      metrics.recordPodChange({ uid, pod, removed: true });
       probes.forget(uid);
     }
     // A try that was under way.

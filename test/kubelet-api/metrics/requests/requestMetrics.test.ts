@@ -41,10 +41,10 @@ test('C42: however many paths and methods are asked for, there are few series', 
 test('requests to the API server by code, without one where there was no answer', async () => {
   const registry = new Registry();
   const requests = registerKubeRequestMetrics(registry)('api:6443');
-  requests.attempted({ method: 'GET', code: 200, isRetry: false, sentBytes: 0 });
-  requests.completed('GET', 7);
-  requests.attempted({ method: 'GET', isRetry: false, sentBytes: 0 });
-  requests.completed('GET', 10_000);
+  requests.onAttempt({ method: 'GET', code: 200, isRetry: false, sentBytes: 0 });
+  requests.onCompleted('GET', 7);
+  requests.onAttempt({ method: 'GET', isRetry: false, sentBytes: 0 });
+  requests.onCompleted('GET', 10_000);
   const samples = await samplesOf(registry);
   expect(samples.get('rest_client_requests_total{code="200",method="GET",host="api:6443"}')).toBe(1);
   expect(samples.get('rest_client_requests_total{code="<error>",method="GET",host="api:6443"}')).toBe(1);
@@ -54,11 +54,11 @@ test('requests to the API server by code, without one where there was no answer'
 test('C42: retries, waits for the rate limit and sizes of bodies count by method and host', async () => {
   const registry = new Registry();
   const requests = registerKubeRequestMetrics(registry)('api:6443');
-  requests.throttled('GET', 1_500);
-  requests.attempted({ method: 'GET', code: 429, isRetry: false, sentBytes: 0 });
-  requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 0 });
-  requests.attempted({ method: 'GET', code: 200, isRetry: false });
-  requests.received('GET', 300);
+  requests.onRateLimited('GET', 1_500);
+  requests.onAttempt({ method: 'GET', code: 429, isRetry: false, sentBytes: 0 });
+  requests.onAttempt({ method: 'GET', code: 200, isRetry: true, sentBytes: 0 });
+  requests.onAttempt({ method: 'GET', code: 200, isRetry: false });
+  requests.onResponse('GET', 300);
   const samples = await samplesOf(registry);
   const of = '{verb="GET",host="api:6443"}';
   expect(samples.get('rest_client_request_retries_total{code="200",verb="GET",host="api:6443"}')).toBe(1);

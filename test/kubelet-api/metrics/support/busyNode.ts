@@ -60,10 +60,10 @@ export async function busyNode() {
   for (const answer of answers) metrics.observers.answers(answer);
   metrics.onRuntimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
   const requests = metrics.cluster.createRequestObserver('api:6443');
-  requests.throttled('GET', 3);
-  requests.attempted({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
-  requests.received('GET', 70);
-  requests.completed('GET', 3);
+  requests.onRateLimited('GET', 3);
+  requests.onAttempt({ method: 'GET', code: 200, isRetry: true, sentBytes: 70 });
+  requests.onResponse('GET', 70);
+  requests.onCompleted('GET', 3);
   metrics.cluster.credentials.called({ status: 'no_error', code: 0 });
   metrics.cluster.credentials.caReloaded({ result: 'success', reason: 'unchanged' });
   metrics.observeServedRequests('readwrite')({ method: 'GET', target: '/metrics' })(3);
@@ -82,9 +82,9 @@ export async function busyNode() {
     metrics.observers.serviceActions({ action: 'pullChecked', result });
   metrics.providerObserver.ran({ provider: 'ecr', ms: 3, hasFailed: true });
   metrics.providerObserver.configured('sha256:00');
-  for (const kind of ['authn', 'authz'] as const) metrics.accessObserver.reviewed(kind, 201, 3);
-  metrics.accessObserver.tokenCache.lookedUp()(true);
-  metrics.accessObserver.tokenCache.fetching()(true);
+  for (const kind of ['authn', 'authz'] as const) metrics.accessObserver.reviewCompleted(kind, 201, 3);
+  metrics.accessObserver.tokenCache.startLookup()(true);
+  metrics.accessObserver.tokenCache.startFetch()(true);
   for (const method of ['list', 'get', 'get_allocatable'] as const) metrics.podResourcesListener('v1', method)();
   metrics.checkListener('ping', true);
   metrics.addLogUsage(async () => [{ uid: 'u1', namespace: 'default', pod: 'web', container: 'main', bytes: 8_192 }]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
-import { staticPod } from '../../../../kubernetes/api/staticPod.ts';
+import { toStaticPod } from '../../../../kubernetes/api/staticPod.ts';
 import { requiredObjects, validateStatic } from '../../../../kubernetes/api/validation/static.ts';
 import { aContainer, aPod, problemsIn } from '../../fixtures.ts';
 
@@ -12,7 +12,7 @@ const claim = { accessModes: ['ReadWriteOnce' as const], resources: { requests: 
 function forStatic(over: Partial<PodSpec>, isLenient = false): string[] {
   const manifest = { apiVersion: 'v1' as const, kind: 'Pod' as const, metadata: { name: 'web' } };
   const written = { ...manifest, spec: { containers: [aContainer()], ...over } };
-  const pod = staticPod(written, { nodeName: 'node', source: 'file', origin: '/a', seenAt: 0 });
+  const pod = toStaticPod(written, { nodeName: 'node', source: 'file', origin: '/a', seenAt: 0 });
   return problemsIn(pod, { isLenient }).map(({ path, message }) => `${path}: ${message}`);
 }
 

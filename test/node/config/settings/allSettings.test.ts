@@ -47,7 +47,7 @@ describe('the table has everything that a kubelet 1.36 has', () => {
 describe('each setting', () => {
   test.each(settings.filter(({ path }) => isField(path)))('$path says its effect or why it has none', ({ path }) => {
     const [name = ''] = path.split('.');
-    const texts = [table[name]?.effect, table[name]?.ignored];
+    const texts = [table[name]?.effect, table[name]?.ignoredReason];
     expect(texts.filter((text) => text !== undefined)).toHaveLength(1);
   });
 
@@ -68,7 +68,7 @@ test('those with an effect are the ones that are compiled', () => {
       return Reflect.get(target, name);
     },
   });
-  compileValues(watched, { hostname: 'h', addresses: [], rootDirectory: '/r', given: { flags: {}, file: {} } });
+  compileValues(watched, { hostname: 'h', addresses: [], rootDirectory: '/r', userInput: { flags: {}, file: {} } });
   const withEffect = Object.entries(table).filter(([name, { effect }]) => !isField(name) || effect !== undefined);
   expect([...read].toSorted()).toEqual(withEffect.map(([name]) => name).toSorted());
 });

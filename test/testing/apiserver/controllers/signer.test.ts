@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { newSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
+import { createSigningRequest } from '../../../../actors/cluster/certificates/signingRequest.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 
@@ -12,7 +12,7 @@ async function stand() {
   const clock = new SimulatedClock();
   const server = await ApiServer.start(clock);
   const names = { dnsNames: ['n'], ips: ['192.0.2.1'] };
-  const { request } = newSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
+  const { request } = createSigningRequest({ commonName: 'system:node:n', organization: 'system:nodes', names });
   const ask = async (name: string, signerName: string) => {
     const spec = { request: Buffer.from(request).toString('base64'), signerName, usages: ['digital signature'] };
     await server.request('POST', REQUESTS, { metadata: { name }, spec });

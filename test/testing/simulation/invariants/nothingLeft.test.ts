@@ -42,8 +42,8 @@ test('what is left of a pod that is gone is found while others run', async () =>
   const { node, said, gone } = await afterAnother();
   await node.advance(60_000);
   const { disk, files } = node.host;
-  disk.makeDirectories(`${PATHS.root}/pods/${gone}`);
-  disk.makeDirectories(`${PATHS.logs}/default_gone-node-1_${gone}`);
+  disk.createDirectories(`${PATHS.root}/pods/${gone}`);
+  disk.createDirectories(`${PATHS.logs}/default_gone-node-1_${gone}`);
   const fact = `${PATHS.root}/statelet/manifests/sha256-0.json`;
   await files.writeFile(fact, JSON.stringify({ metadata: { uid: gone } }));
   const link = `${PATHS.logs}/../containers/gone-node-1_default_main-0.log`;

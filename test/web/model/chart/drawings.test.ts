@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Drawing } from '../../../../inspect/protocol.ts';
-import { charts } from '../../../../machines/drawing/charts.ts';
+import { createCharts } from '../../../../machines/drawing/charts.ts';
 import {
   activeRegion,
   createDrawings,
@@ -15,7 +15,7 @@ const actor = { machine: 'container', state: 'ended.backingOff' };
 
 test('the list of machines with a chart is complete', () => {
   expect(MACHINES_WITH_CHART.toSorted()).toEqual(
-    charts()
+    createCharts()
       .map(({ name }) => name)
       .toSorted(),
   );

@@ -5,7 +5,7 @@ import { drawn } from '../../support/drawn.ts';
 
 const view = buildChartView(drawn, crashLooping);
 const state = (name: string, of = view) => of.states.find((each) => each.drawnState.state === name);
-const way = (from: string, of = view) => of.arrows.find((each) => each.drawnWay.from === from);
+const way = (from: string, of = view) => of.arrows.find((each) => each.drawnTransition.from === from);
 
 test('the active state has its duration and the progress of its wait', () => {
   expect(state('ended.backingOff')).toMatchObject({

@@ -11,8 +11,8 @@ import { actorsOf, crashed, seen } from './scenes.ts';
 
 const actors = actorsOf([seen('a'), seen('b', crashed), seen('c')]);
 
-const treeOf = ({ openPaths, sortOrder }: TopControls, visibleRowCount = 10): DrawnTree => ({
-  rows: actorRows(actors, { isOpen: (path) => openPaths.has(path), order: sortOrder }),
+const treeOf = ({ expandedPaths, sortOrder }: TopControls, visibleRowCount = 10): DrawnTree => ({
+  rows: actorRows(actors, { isOpen: (path) => expandedPaths.has(path), order: sortOrder }),
   visibleRowCount,
   from: 0,
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isPrintable } from '../../../../../base/printable.ts';
 import { initialControls, type TopControls } from '../../../../../cli/commands/top/view/controls.ts';
-import { plainTop, renderTop, type TopScene } from '../../../../../cli/commands/top/view/render.ts';
+import { renderPlainTop, renderTop, type TopScene } from '../../../../../cli/commands/top/view/render.ts';
 import { actorRows } from '../../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../../show/actors/treeRows.ts';
 import { displayWidth } from '../../../../../show/tables/displayWidth.ts';
@@ -15,7 +15,7 @@ const actors = actorsOf([seen('web'), seen('db', crashed)]);
 function sceneOf(controls: Partial<TopControls> = {}, more: Partial<TopScene> = {}): TopScene {
   const all = { ...initialControls(''), selectedPath: 'pod/db', line: 1, ...controls };
   const shown = more.actors ?? actors;
-  const rows = actorRows(shown, { isOpen: (path) => all.openPaths.has(path) });
+  const rows = actorRows(shown, { isOpen: (path) => all.expandedPaths.has(path) });
   return { actors: shown, rows, from: 0, controls: all, now: NOW, ...more };
 }
 const surface = (width: number, height: number, colour = false) => ({ width, height, colour });
@@ -23,7 +23,7 @@ const drawn = (scene: TopScene, width = 80, height = 8) =>
   `\n${renderTop(scene, surface(width, height)).lines.join('\n')}\n`;
 
 test('the tree stands below a line about the node; the selected row is marked, also without colours', () => {
-  expect(drawn(sceneOf({ openPaths: new Set(['pod/db']) }))).toBe(`
+  expect(drawn(sceneOf({ expandedPaths: new Set(['pod/db']) }))).toBe(`
 12:02:56 node host running · 2 pods, 11 actors · 1 retrying · start 1/4 · pull …
  ▸ ● host                        node                                        60s
 >▾ ● db                          pod            0/1                          60s
@@ -53,7 +53,7 @@ test('a lost connection is told, and the ages stand still', () => {
 });
 
 describe('what is known of the selected actor', () => {
-  const row = sceneOf({ openPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
+  const row = sceneOf({ expandedPaths: new Set(['pod/db']) }).rows[2] as ActorRow; // it is there
   const detail = {
     row,
     since: NOW - 30_000,
@@ -124,10 +124,10 @@ describe.each([false, true])('with colours: %s', (colour) => {
     const lastFailure = { reason: 'InternalError', message: HOSTILE, at: NOW } as const;
     const hostile = actorsOf([seen('x', { ...crashed, name: HOSTILE, state: HOSTILE, lastFailure }, HOSTILE)]);
     for (const page of ['tree', 'help'] as const) {
-      const openPaths = new Set(['pod/x']);
+      const expandedPaths = new Set(['pod/x']);
       const lostConnection = { since: NOW, retryAt: NOW, reason: HOSTILE };
       const base = sceneOf(
-        { page, openPaths, selectedPath: 'pod/x', showsDetail: true, filter: HOSTILE },
+        { page, expandedPaths, selectedPath: 'pod/x', showsDetail: true, filter: HOSTILE },
         { actors: hostile, lostConnection },
       );
       const row = base.rows[1] as ActorRow; // the pod
@@ -144,10 +144,12 @@ describe.each([false, true])('with colours: %s', (colour) => {
 });
 
 test('without a screen all is printed, or what a filter lets through', () => {
-  const lines = plainTop({ actors, filter: 'is:retrying', now: NOW }, 60);
+  const lines = renderPlainTop({ actors, filter: 'is:retrying', now: NOW }, 60);
   expect(lines.slice(1)).toEqual([
     ' ▾ ● db                       0/1                        60s',
     '     ↻ app                    RunContainerError       in 48s',
   ]);
-  expect(plainTop({ actors, filter: 'none', now: NOW }, 60)[1]).toBe('the filter hides all 11 actors; Esc clears it');
+  expect(renderPlainTop({ actors, filter: 'none', now: NOW }, 60)[1]).toBe(
+    'the filter hides all 11 actors; Esc clears it',
+  );
 });
