@@ -12,6 +12,15 @@ import { manifest, nodeName } from './manifests.ts';
 import { preciseNow } from './statistics.ts';
 
 const condition = z.object({ type: z.string(), status: z.string() });
+const podList = z.object({
+  items: z.array(
+    z.object({
+      status: z.optional(
+        z.object({ containerStatuses: z.optional(z.array(z.object({ state: z.record(z.string(), z.unknown()) }))) }),
+      ),
+    }),
+  ),
+});
 const watched = z.object({
   metadata: z.object({ name: z.string() }),
   status: z.optional(z.object({ conditions: z.optional(z.array(condition)) })),
@@ -44,6 +53,8 @@ export interface BenchCluster {
   patches(name: string): number;
   /** How many events were created. */
   events(): number;
+  /** Returns how many containers are reported in this state. */
+  countContainers(state: 'running' | 'waiting'): Promise<number>;
   end(): Promise<void>;
 }
 
@@ -104,6 +115,11 @@ export async function benchCluster(directory: string): Promise<BenchCluster> {
     },
     leaseIntervals: () => leaseIntervals(server),
     events: () => eventCount,
+    countContainers: async (state) => {
+      const { items } = podList.parse(await server.request('GET', PODS));
+      const statuses = items.flatMap(({ status }) => status?.containerStatuses ?? []);
+      return statuses.filter(({ state: reported }) => Object.hasOwn(reported, state)).length;
+    },
     patches: (name) => patched.get(name) ?? 0,
     end: async () => {
       unwatch();
