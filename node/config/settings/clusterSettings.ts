@@ -182,7 +182,7 @@ const clientSettings = () =>
     contentType: {
       type: stringSchema,
       default: 'application/vnd.kubernetes.protobuf',
-      ignored: 'the client of the API server uses JSON',
+      ignoredReason: 'the client of the API server uses JSON',
       unsupportedFlag: '--kube-api-content-type',
     },
   });

@@ -50,7 +50,7 @@ export const directorySettings = () =>
     volumePluginDir: {
       type: stringSchema,
       default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
-      ignored: 'there are no FlexVolume plugins',
+      ignoredReason: 'there are no FlexVolume plugins',
       unsupportedFlag: '--volume-plugin-dir',
     },
   });

@@ -63,28 +63,28 @@ export const networkSettings = () =>
     hairpinMode: {
       type: enumSchema('', 'promiscuous-bridge', 'hairpin-veth', 'none'),
       default: 'promiscuous-bridge',
-      ignored: 'it has no effect in a kubelet either',
+      ignoredReason: 'it has no effect in a kubelet either',
       unsupportedFlag: '--hairpin-mode',
     },
     makeIPTablesUtilChains: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      ignored: 'the node creates no iptables chains',
+      ignoredReason: 'the node creates no iptables chains',
       unsupportedFlag: '--make-iptables-util-chains',
     },
     iptablesMasqueradeBit: {
       type: integerSchema(0, 31),
       default: 14,
       allowsZeroValue: true,
-      ignored: 'it has no effect in a kubelet either',
+      ignoredReason: 'it has no effect in a kubelet either',
       unsupportedFlag: '--iptables-masquerade-bit',
     },
     iptablesDropBit: {
       type: integerSchema(0, 31),
       default: 15,
       allowsZeroValue: true,
-      ignored: 'it has no effect in a kubelet either',
+      ignoredReason: 'it has no effect in a kubelet either',
       unsupportedFlag: '--iptables-drop-bit',
     },
   });

@@ -78,31 +78,35 @@ const evictionSettings = () =>
       allowsZeroValue: true,
       effect: 'whether the default thresholds apply to signals that `evictionHard` does not contain',
     },
-    evictionSoft: { type: signalMapSchema(thresholdSchema), ignored: NO_EVICTION, unsupportedFlag: '--eviction-soft' },
+    evictionSoft: {
+      type: signalMapSchema(thresholdSchema),
+      ignoredReason: NO_EVICTION,
+      unsupportedFlag: '--eviction-soft',
+    },
     evictionSoftGracePeriod: {
       type: signalMapSchema(gracePeriodSchema),
-      ignored: NO_EVICTION,
+      ignoredReason: NO_EVICTION,
       unsupportedFlag: '--eviction-soft-grace-period',
     },
     evictionPressureTransitionPeriod: {
       type: durationSchema(),
       default: '5m',
-      ignored: NO_EVICTION,
+      ignoredReason: NO_EVICTION,
       unsupportedFlag: '--eviction-pressure-transition-period',
     },
     evictionMaxPodGracePeriod: {
       type: integerSchema(),
-      ignored: NO_EVICTION,
+      ignoredReason: NO_EVICTION,
       unsupportedFlag: '--eviction-max-pod-grace-period',
     },
     evictionMinimumReclaim: {
       type: signalMapSchema(reclaimSchema),
-      ignored: NO_EVICTION,
+      ignoredReason: NO_EVICTION,
       unsupportedFlag: '--eviction-minimum-reclaim',
     },
     kernelMemcgNotification: {
       type: booleanSchema,
-      ignored: NO_EVICTION,
+      ignoredReason: NO_EVICTION,
       unsupportedFlag: '--kernel-memcg-notification',
     },
   });
@@ -113,13 +117,13 @@ const int32Schema = integerSchema(-(2 ** 31), 2 ** 31 - 1);
 /** Settings for the termination of pods when the host shuts down. */
 const shutdownSettings = () =>
   declareSettings({
-    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignored: NO_SHUTDOWN },
-    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignored: NO_SHUTDOWN },
+    shutdownGracePeriod: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN },
+    shutdownGracePeriodCriticalPods: { type: durationSchema(), default: '0s', ignoredReason: NO_SHUTDOWN },
     shutdownGracePeriodByPodPriority: {
       type: listSchema(
         sectionSchema({ priority: int32Schema, shutdownGracePeriodSeconds: integerSchema(0, Number.MAX_SAFE_INTEGER) }),
       ),
-      ignored: NO_SHUTDOWN,
+      ignoredReason: NO_SHUTDOWN,
     },
   });
 

@@ -39,7 +39,7 @@ export const processSettings = () =>
     maxOpenFiles: {
       type: integerSchema(0, Number.MAX_SAFE_INTEGER),
       default: 1_000_000,
-      ignored: 'the agent does not change its limit',
+      ignoredReason: 'the agent does not change its limit',
       unsupportedFlag: '--max-open-files',
     },
     failCgroupV1: {
@@ -58,7 +58,7 @@ export const processSettings = () =>
     },
     protectKernelDefaults: {
       type: booleanSchema,
-      ignored: 'kernel parameters are not checked',
+      ignoredReason: 'kernel parameters are not checked',
       unsupportedFlag: '--protect-kernel-defaults',
     },
   });
@@ -133,7 +133,7 @@ export const observationSettings = () =>
           type: nanosecondsOrDuration,
           default: '5s',
           allowsZeroValue: true,
-          ignored: 'log lines are written synchronously',
+          ignoredReason: 'log lines are written synchronously',
           unsupportedFlag: '--log-flush-frequency',
         },
         verbosity: {
@@ -150,11 +150,11 @@ export const observationSettings = () =>
         },
         vmodule: {
           type: listSchema(sectionSchema({ filePattern, verbosity: integerSchema() })),
-          ignored: 'the agent has different source files',
+          ignoredReason: 'the agent has different source files',
           unsupportedFlag: '--vmodule',
         },
         options: {
-          ignored: 'the whole log is written to standard error synchronously',
+          ignoredReason: 'the whole log is written to standard error synchronously',
           fields: {
             text: {
               fields: {
@@ -182,11 +182,11 @@ export const observationSettings = () =>
     },
     showHiddenMetricsForVersion: {
       type: matchingStringSchema('a version such as "1.35"', (version) => /^(\d+\.\d+)?$/.test(version)),
-      ignored: 'the node has no hidden metrics',
+      ignoredReason: 'the node has no hidden metrics',
     },
     tracing: {
       hidesDefault: true,
-      ignored: 'no spans are sent yet',
+      ignoredReason: 'no spans are sent yet',
       fields: {
         endpoint: { type: tracingEndpointSchema },
         samplingRatePerMillion: { type: integerSchema(0, 1_000_000) },

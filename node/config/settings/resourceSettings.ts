@@ -35,7 +35,7 @@ const cgroupSettings = () =>
     },
     systemCgroups: {
       type: stringSchema,
-      ignored: 'processes outside of pods are not moved',
+      ignoredReason: 'processes outside of pods are not moved',
       unsupportedFlag: '--system-cgroups',
     },
   });
@@ -96,24 +96,24 @@ const reservationSettings = () =>
     },
     systemReservedCgroup: {
       type: stringSchema,
-      ignored: 'only the limit of all pods together is enforced',
+      ignoredReason: 'only the limit of all pods together is enforced',
       unsupportedFlag: '--system-reserved-cgroup',
     },
     kubeReservedCgroup: {
       type: stringSchema,
-      ignored: 'only the limit of all pods together is enforced',
+      ignoredReason: 'only the limit of all pods together is enforced',
       unsupportedFlag: '--kube-reserved-cgroup',
     },
     reservedSystemCPUs: {
       type: cpuListSchema,
-      ignored: 'CPUs are reserved by amount, not by number',
+      ignoredReason: 'CPUs are reserved by amount, not by number',
       unsupportedFlag: '--reserved-cpus',
     },
     localStorageCapacityIsolation: {
       type: booleanSchema,
       default: true,
       allowsZeroValue: true,
-      ignored: 'ephemeral-storage is always a resource of the node',
+      ignoredReason: 'ephemeral-storage is always a resource of the node',
       unsupportedFlag: '--local-storage-capacity-isolation',
     },
   });
@@ -140,63 +140,63 @@ const managerSettings = () =>
     cpuManagerPolicy: {
       type: enumSchema('', 'none', 'static'),
       default: 'none',
-      ignored: NO_CPU_MANAGER,
+      ignoredReason: NO_CPU_MANAGER,
       unsupportedFlag: '--cpu-manager-policy',
     },
     cpuManagerPolicyOptions: {
       type: mapSchema(stringSchema),
-      ignored: NO_CPU_MANAGER,
+      ignoredReason: NO_CPU_MANAGER,
       unsupportedFlag: '--cpu-manager-policy-options',
     },
     cpuManagerReconcilePeriod: {
       type: durationSchema(),
       default: '10s',
-      ignored: NO_CPU_MANAGER,
+      ignoredReason: NO_CPU_MANAGER,
       unsupportedFlag: '--cpu-manager-reconcile-period',
     },
-    draManagerReconcilePeriod: { type: durationSchema(), ignored: 'there are no resource claims yet' },
+    draManagerReconcilePeriod: { type: durationSchema(), ignoredReason: 'there are no resource claims yet' },
     memoryManagerPolicy: {
       type: enumSchema('', 'None', 'Static'),
       default: 'None',
-      ignored: NO_MEMORY_MANAGER,
+      ignoredReason: NO_MEMORY_MANAGER,
       unsupportedFlag: '--memory-manager-policy',
     },
     reservedMemory: {
       type: listSchema(sectionSchema({ numaNode: integerSchema(), limits: reservedLimitsSchema })),
-      ignored: NO_MEMORY_MANAGER,
+      ignoredReason: NO_MEMORY_MANAGER,
       unsupportedFlag: '--reserved-memory',
     },
     memoryThrottlingFactor: {
       type: fractionSchema(0, 1),
       default: 0.9,
       allowsZeroValue: true,
-      ignored: 'the feature gate MemoryQoS has no effect yet',
+      ignoredReason: 'the feature gate MemoryQoS has no effect yet',
     },
     memoryReservationPolicy: {
       type: enumSchema('', 'None', 'TieredReservation'),
       default: 'None',
-      ignored: 'the feature gate MemoryQoS has no effect yet',
+      ignoredReason: 'the feature gate MemoryQoS has no effect yet',
     },
     topologyManagerPolicy: {
       type: enumSchema('', 'none', 'best-effort', 'restricted', 'single-numa-node'),
       default: 'none',
-      ignored: NO_TOPOLOGY_MANAGER,
+      ignoredReason: NO_TOPOLOGY_MANAGER,
       unsupportedFlag: '--topology-manager-policy',
     },
     topologyManagerScope: {
       type: enumSchema('', 'container', 'pod'),
       default: 'container',
-      ignored: NO_TOPOLOGY_MANAGER,
+      ignoredReason: NO_TOPOLOGY_MANAGER,
       unsupportedFlag: '--topology-manager-scope',
     },
     topologyManagerPolicyOptions: {
       type: mapSchema(stringSchema),
-      ignored: NO_TOPOLOGY_MANAGER,
+      ignoredReason: NO_TOPOLOGY_MANAGER,
       unsupportedFlag: '--topology-manager-policy-options',
     },
     qosReserved: {
       type: sectionSchema({ memory: z.optional(percentageSchema) }, 'resource'),
-      ignored: 'the feature gate QOSReserved has no effect yet',
+      ignoredReason: 'the feature gate QOSReserved has no effect yet',
       unsupportedFlag: '--qos-reserved',
     },
   });

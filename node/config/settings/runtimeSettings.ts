@@ -104,13 +104,13 @@ const imagePullSettings = () =>
       type: integerSchema(),
       default: 5,
       allowsZeroValue: true,
-      ignored: 'the number of concurrent pulls is limited, but not their rate',
+      ignoredReason: 'the number of concurrent pulls is limited, but not their rate',
       unsupportedFlag: '--registry-qps',
     },
     registryBurst: {
       type: integerSchema(),
       default: 10,
-      ignored: 'the number of concurrent pulls is limited, but not their rate',
+      ignoredReason: 'the number of concurrent pulls is limited, but not their rate',
       unsupportedFlag: '--registry-burst',
     },
   });
@@ -125,22 +125,22 @@ const imageGarbageSettings = () =>
     imageMinimumGCAge: {
       type: durationSchema(),
       default: MINIMUM_GC_AGE,
-      ignored: 'unused images are not removed yet',
+      ignoredReason: 'unused images are not removed yet',
       unsupportedFlag: '--minimum-image-ttl-duration',
     },
-    imageMaximumGCAge: { type: durationSchema(), default: '0s', ignored: 'unused images are not removed yet' },
+    imageMaximumGCAge: { type: durationSchema(), default: '0s', ignoredReason: 'unused images are not removed yet' },
     imageGCHighThresholdPercent: {
       type: integerSchema(0, 100),
       default: HIGH_THRESHOLD_PERCENT,
       allowsZeroValue: true,
-      ignored: 'unused images are not removed yet',
+      ignoredReason: 'unused images are not removed yet',
       unsupportedFlag: '--image-gc-high-threshold',
     },
     imageGCLowThresholdPercent: {
       type: integerSchema(0, 100),
       default: LOW_THRESHOLD_PERCENT,
       allowsZeroValue: true,
-      ignored: 'unused images are not removed yet',
+      ignoredReason: 'unused images are not removed yet',
       unsupportedFlag: '--image-gc-low-threshold',
     },
   });

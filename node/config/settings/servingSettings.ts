@@ -261,13 +261,13 @@ const handlerSettings = () =>
     },
     enableContentionProfiling: {
       type: booleanSchema,
-      ignored: 'JavaScript has no locks to contend for',
+      ignoredReason: 'JavaScript has no locks to contend for',
       unsupportedFlag: '--contention-profiling',
     },
     streamingConnectionIdleTimeout: {
       type: durationSchema(),
       default: '4h',
-      ignored: 'it has no effect in a kubelet either',
+      ignoredReason: 'it has no effect in a kubelet either',
       unsupportedFlag: '--streaming-connection-idle-timeout',
     },
   });

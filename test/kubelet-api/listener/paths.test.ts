@@ -90,7 +90,7 @@ describe('C39: a switch that is off', () => {
     ['debugging', '/exec/ns/pod/c', 'Debug endpoints are disabled.\n'],
     ['debugging', '/logs/', 'Debug endpoints are disabled.\n'],
   ])('%s: %s says so', (name, path, text) => {
-    expect(without({ [name]: false }).find(path, 'PUT', undefined)).toMatchObject({ answer: { code: 405, text } });
+    expect(without({ [name]: false }).find(path, 'PUT', undefined)).toMatchObject({ response: { code: 405, text } });
   });
 
   test('without debugging there are the others of a read-only port alone', () => {

@@ -47,7 +47,7 @@ describe('a kubeconfig', () => {
       cluster: { server: 'https://192.0.2.1:6443/prefix', 'certificate-authority-data': PEM },
       user: { 'client-certificate': '/etc/kubernetes/pki/node.crt', 'client-key': '/run/node.key' },
       names: { context: 'own', user: 'node' },
-      places: {
+      errorPrefixes: {
         cluster: `--kubeconfig: ${PATH}: clusters: "near": `,
         user: `--kubeconfig: ${PATH}: users: "node": `,
       },

@@ -77,7 +77,7 @@ describe('defaults', () => {
       inspect: { address: { host: '127.0.0.1', port: 10_270 }, isOpen: false },
       healthz: { host: '127.0.0.1', port: 10_248 },
       serving: expect.objectContaining({ host: '127.0.0.1', port: 10_250 }),
-      given: { flags: {}, file: {} },
+      userInput: { flags: {}, file: {} },
     });
   });
 
@@ -86,7 +86,7 @@ describe('defaults', () => {
       {},
       'maxPods: 0\nfileCheckFrequency: 0s\nruntimeRequestTimeout: 0s\ncontainerRuntimeEndpoint: ""\nstaticPodPath: ""',
     );
-    expect({ ...config, given: {} }).toEqual({ ...compile({}), given: {} });
+    expect({ ...config, userInput: {} }).toEqual({ ...compile({}), userInput: {} });
   });
 
   test('an empty resolvConf is meant', () => {

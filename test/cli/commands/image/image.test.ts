@@ -153,11 +153,11 @@ test('image remove of one of several names leaves the image under the others', (
   const digest = (repository: string) => `${repository}@sha256:${'0'.repeat(64)}`;
   const web = { id, repoTags: ['docker.io/library/web:1', 'docker.io/library/web:2'], repoDigests: [] };
   expect(namesToRemove('web:1', web)).toEqual({
-    removed: ['docker.io/library/web:1'],
-    left: ['docker.io/library/web:2'],
+    removedNames: ['docker.io/library/web:1'],
+    remainingNames: ['docker.io/library/web:2'],
   });
-  expect(namesToRemove('abab', web)).toEqual({ removed: web.repoTags, left: [] });
-  expect(namesToRemove(id, web)).toEqual({ removed: web.repoTags, left: [] });
+  expect(namesToRemove('abab', web)).toEqual({ removedNames: web.repoTags, remainingNames: [] });
+  expect(namesToRemove(id, web)).toEqual({ removedNames: web.repoTags, remainingNames: [] });
   expect(() => namesToRemove('other', web)).toThrow(
     'image "other" has the names docker.io/library/web:1, docker.io/library/web:2: use one of these, or its ID',
   );
@@ -169,8 +169,8 @@ test('image remove of one of several names leaves the image under the others', (
   };
   expect(namesToRemove('a.example/web:1', pulled).removedNames).toEqual(['a.example/web:1']);
   expect(namesToRemove('b.example/web:1', pulled)).toEqual({
-    removed: ['b.example/web:1', digest('b.example/web')],
-    left: ['a.example/web:1', 'a.example/web:2', digest('a.example/web')],
+    removedNames: ['b.example/web:1', digest('b.example/web')],
+    remainingNames: ['a.example/web:1', 'a.example/web:2', digest('a.example/web')],
   });
   expect(namesToRemove(digest('b.example/web'), pulled).removedNames).toEqual([digest('b.example/web')]);
   expect(
