@@ -73,7 +73,7 @@ describe('a private containerd', () => {
       const { pid } = node.containerd;
       process.kill(pid, 'SIGKILL');
       const again = await node.again();
-      expect(again).toMatchObject({ attached: false, podCidr: node.containerd.podCidr });
+      expect(again).toMatchObject({ wasRunning: false, podCidr: node.containerd.podCidr });
       expect(again.pid).not.toBe(pid);
       expect(await stateOf(node, pod.containerId)).toBe(running);
       const next = await runRawPod(node.cri, {
@@ -89,7 +89,7 @@ describe('a private containerd', () => {
     await withContainerd(async (node) => {
       const { pod } = await busyNode(node);
       await appendFile(join(node.directory, 'config.toml'), '# of another version\n');
-      expect(await node.again()).toMatchObject({ attached: false });
+      expect(await node.again()).toMatchObject({ wasRunning: false });
       expect(await stateOf(node, pod.containerId)).toBe(running);
     });
   });
@@ -115,7 +115,7 @@ describe('a private containerd', () => {
     await rm(join(directory, 'containerd.pid'));
     const next = await startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
     try {
-      expect(next).toMatchObject({ attached: true, pid });
+      expect(next).toMatchObject({ wasRunning: true, pid });
       const session = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[3];
       expect(session).toBe(String(pid));
     } finally {

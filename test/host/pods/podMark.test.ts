@@ -111,7 +111,7 @@ test('a stamp identifies the owner of a mark that was truncated by a power failu
     for (const directory of [layout.podDir('u1'), layout.podLogDir(pod)]) {
       for (const text of CUT_OFF) {
         await writeFile(path.join(directory, MARK_FILE), text);
-        expect(readOwner(layout.files, directory, maker)).toMatchObject({ kind: 'ours', isTaken: false });
+        expect(readOwner(layout.files, directory, maker)).toMatchObject({ kind: 'ours', isTakenOver: false });
         for (const other of [{ root: '/elsewhere' }, { node: 'node-2' }]) {
           expect(readOwner(layout.files, directory, { ...maker, ...other }).kind).toBe('unmarked');
         }
@@ -156,7 +156,7 @@ test('a directory of another agent is claimed only when its pod is taken over', 
         await mkdir(layout.podDir('u1'), { recursive: true });
         await adoptPod({ layout, maker, pod, isTakenOver: true });
         expect(readOwner(layout.files, directory, maker).kind).toBe('ours');
-        expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTaken: true });
+        expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ kind: 'ours', isTakenOver: true });
         await rm(layout.podDir('u1'), { recursive: true });
         await rm(layout.podLogDir(pod), { recursive: true, force: true });
       }
@@ -172,7 +172,7 @@ test('a pod with only a UID is adopted without logs and named when it is claimed
     await expect(readdir(layout.podLogDir(nameless))).rejects.toThrow('ENOENT');
     await claimPodDirectory({ layout, maker, pod });
     const { uid: _uid, ...named } = pod;
-    expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ pod: named, isTaken: true });
+    expect(readPodDirectoryOwner(layout, maker, 'u1')).toMatchObject({ pod: named, isTakenOver: true });
     expect(hasOwnLogs({ layout, maker, pod })).toBe(true);
   });
 });

@@ -80,7 +80,7 @@ featureGates: {PodLogsQuerySplitStreams: true, ContainerCheckpoint: false}
     hasLogQuery: true,
     splitsLogs: true,
     supportsCheckpoints: false,
-    pair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
+    certificatePair: { certFile: '/etc/kubelet/tls.crt', keyFile: '/etc/tls.key' },
     tls: { minVersion: 'VersionTLS13', cipherSuites: ['TLS_AES_128_GCM_SHA256'], curves: [29] },
     authentication: { isAnonymousAllowed: true },
     authorization: { mode: 'Webhook', allowedMs: 60_000, deniedMs: 1_000 },
@@ -109,7 +109,7 @@ test('flags win over the file, and alone mean any port', () => {
     port: 0,
     readOnlyPort: 2,
     clientCaFile: '/ca',
-    pair: { certFile: '/c', keyFile: '/k' },
+    certificatePair: { certFile: '/c', keyFile: '/k' },
     authentication: { isAnonymousAllowed: true },
     authorization: { mode: 'AlwaysAllow' },
   });

@@ -26,14 +26,14 @@ Max open files            ${soft.padEnd(20)} 4096                 files
 test('counts the files and sockets of all processes, with the limit of the first', async () => {
   await process(1, ['/dev/null', 'socket:[17]', 'pipe:[3]']);
   await process(2, ['socket:[18]'], '2048');
-  expect(countOpenFiles([1, 2], proc)).toEqual({ open: 4, sockets: 2, softLimit: 1_024 });
-  expect(countOpenFiles([2, 3], proc)).toEqual({ open: 1, sockets: 1, softLimit: 2_048 });
+  expect(countOpenFiles([1, 2], proc)).toEqual({ openCount: 4, socketCount: 2, softLimit: 1_024 });
+  expect(countOpenFiles([2, 3], proc)).toEqual({ openCount: 1, socketCount: 1, softLimit: 2_048 });
 });
 
 test('handles no limit, no processes, and too many processes', async () => {
   await process(1, [], 'unlimited');
-  expect(countOpenFiles([1], proc)).toEqual({ open: 0, sockets: 0, softLimit: -1 });
-  expect(countOpenFiles([], proc)).toEqual({ open: 0, sockets: 0 });
+  expect(countOpenFiles([1], proc)).toEqual({ openCount: 0, socketCount: 0, softLimit: -1 });
+  expect(countOpenFiles([], proc)).toEqual({ openCount: 0, socketCount: 0 });
   expect(
     countOpenFiles(
       Array.from({ length: 257 }, (_, at) => at),
@@ -47,5 +47,5 @@ test('does not count sockets among very many files', async () => {
     1,
     Array.from({ length: 1_001 }, () => 'socket:[1]'),
   );
-  expect(countOpenFiles([1], proc)).toEqual({ open: 1_001, softLimit: 1_024 });
+  expect(countOpenFiles([1], proc)).toEqual({ openCount: 1_001, softLimit: 1_024 });
 });
