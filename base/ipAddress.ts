@@ -109,7 +109,7 @@ export const isSameIp = (first: string, second: string): boolean =>
 /** Returns the family of an address, or undefined if the text is not an address. */
 export const ipFamily = (text: string): IpFamily | undefined => parseIp(text)?.family;
 
-/** Whether an address is in a subnet such as `192.0.2.0/24`, as `net.IPNet.Contains` decides. */
+/** Whether an address is in a subnet such as `192.0.2.0/24`. Behaves like Go's `net.IPNet.Contains`. */
 export function isIpInSubnet(text: string, subnet: string): boolean {
   const [network = '', prefix = '', ...more] = subnet.split('/');
   const [ip, first] = [parseIp(text), parseIp(network)];

@@ -142,7 +142,7 @@ export interface EnteredLine {
   readonly tookMs?: number;
   /** UID of the pod that a fact is about. Undefined if the fact is not about exactly one pod. */
   readonly uid?: string;
-  /** Short description of the input, e.g. `api exit 3` or the reason of a failure. */
+  /** Short description of the input, e.g. `api exit 3`, or the reason for a failure. */
   readonly what?: string;
 }
 

@@ -27,8 +27,8 @@ export interface SegmentHeader {
   readonly life: string;
   readonly input: NodeInput;
   /**
-   * State of the actors at the start of the segment. Undefined in the first segment of a life, which starts without
-   * actors.
+   * State of the actors at the start of the segment. Undefined in the first segment of an agent's life, which starts
+   * without actors.
    */
   readonly from?: Keyframe;
   /** Number of lines lost just before this one. */

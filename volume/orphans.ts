@@ -1,4 +1,4 @@
-/** Removes the files of orphaned pods, i.e. pods that are missing after a restart of the agent. */
+/** Removes the files of orphaned pods, i.e. pods that no source lists any more after a restart of the agent. */
 import path from 'node:path';
 import { isMissing } from '../host/files/fileErrors.ts';
 import type { Layout } from '../host/pods/layout.ts';

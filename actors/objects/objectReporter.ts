@@ -25,7 +25,9 @@ interface KindState {
   timer: unknown;
 }
 
-/** Minimum interval between two notifications about the same pod or two counts of a kind. */
+/**
+ * Minimum interval between two notifications about the same pod, or between two counts of the objects of the same kind.
+ */
 const NOTIFY_INTERVAL_MS = 1_000;
 
 export class ObjectReporter {

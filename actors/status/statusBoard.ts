@@ -332,8 +332,8 @@ class Board implements StatusBoard {
   }
 
   /**
-   * Posts the final state of the pod's previous actor. The board may only be notified of this state after the pod's
-   * next actor, which does not share any state with the previous one, has been spawned.
+   * Posts the final state of the pod's previous actor. The board might not be notified of this state until the pod's
+   * next actor has been spawned, and the two actors share no state.
    */
   #postFinalState(uid: string, next: PostedPod['shown']): void {
     const postedActor = this.#postedPods.get(uid)?.shown;

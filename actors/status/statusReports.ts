@@ -84,7 +84,7 @@ export class StatusReports {
     for (const [uid, end] of dependencies.unacknowledged) this.#restoreTerminal(uid, end);
   }
 
-  /** Returns the statuses that the previous agent has not sent to each sink. */
+  /** Returns, for each sink, the statuses that the previous agent did not send to it. */
   previouslyUnsent(): readonly StatusSinkInput[] {
     const latestStatuses = [...this.#latestStatuses.values()];
     return this.#dependencies.sinks.map(({ name, patienceMs }) => ({

@@ -13,8 +13,8 @@ export async function pause(clock: TimerClock, ms: number, signal: AbortSignal):
 }
 
 /**
- * Whether an event happens within `ms` milliseconds, or at any time if `ms` is undefined. Rejects if the signal aborts
- * first.
+ * Waits up to `ms` milliseconds for an event, or indefinitely if `ms` is undefined. Resolves to whether the event
+ * occurred. Rejects if the signal aborts first.
  */
 export function waitForEvent(
   event: Promise<unknown>,

@@ -4,7 +4,6 @@ import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
 import { findHierarchy, type Hierarchy } from '../cgroup/hierarchies.ts';
 import { type FileErrorCode, fileError } from './fileErrors.ts';
 
-/** A process in a cgroup. */
 export interface CgroupProcess {
   readonly pid: number;
   readonly memoryBytes: number;

@@ -40,7 +40,7 @@ class TreeWalk {
   inodes = 0;
   readonly #device: number;
   readonly #signal: AbortSignal;
-  /** Numbers of the inodes with several names that have been counted. */
+  /** Inode numbers of the files with several hard links that have already been counted. */
   readonly #countedInodeNumbers = new Set<number>();
   #visitedEntries = 0;
 

@@ -83,7 +83,7 @@ export function affectedUids(event: NodeEvent): readonly string[] | undefined {
   return uid === undefined ? undefined : [uid];
 }
 
-/** Returns the wanted pod with a UID. If several sources want it, the source of the running pod wins. */
+/** Returns the wanted pod with the given UID. If several sources want it, the source of the running pod wins. */
 export function desiredPod({ desired, pods }: NodeContext, uid: string): Pod | undefined {
   const currentSource = lookUp(pods, uid)?.pod.metadata.annotations?.[SOURCE_ANNOTATION];
   const candidates = Object.values(desired).flatMap((ofSource) => lookUp(ofSource, uid) ?? []);

@@ -122,8 +122,8 @@ const isFinished = (lifecycle: ContainerLifecycle | undefined): boolean =>
 const isInit = (role: ContainerRole): boolean => role === 'init' || role === 'sidecar';
 
 /**
- * Censuses by the latest lifecycles of each pod. A census is updated in place when the lifecycles change. Earlier
- * lifecycles, which only tests inspect, are counted on request.
+ * Censuses, keyed by the latest `Lifecycles` of each pod. A census is updated in place when the lifecycles change.
+ * Earlier versions, which only tests inspect, are counted on demand.
  */
 const censuses = new WeakMap<Lifecycles, ContainerCensus>();
 

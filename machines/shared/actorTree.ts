@@ -140,7 +140,10 @@ function createNode(ref: AnyActorRef, actor: MachineActor, { machines, nonMachin
   };
 }
 
-/** Returns the nodes of a child that is not a machine. A feed may have several nodes, and a completed call has none. */
+/**
+ * Returns the tree nodes for a child actor that is not a machine. A feed may have several, and a completed call has
+ * none.
+ */
 function feedAndCallNodes(
   ref: AnyActorRef,
   getStateSince: GetStateSince,

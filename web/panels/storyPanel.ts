@@ -5,7 +5,7 @@ import type { Player } from '../model/rail/timeNavigation.ts';
 import type { StoryState } from '../model/story/storyState.ts';
 import type { StoryView } from '../model/story/storyView.ts';
 
-/** The page with the state of its story. */
+/** The page together with the state of the story panel. */
 export interface StoryPanel {
   readonly page: Page;
   readonly storyState: StoryState;

@@ -159,7 +159,7 @@ function hasExpired(text: string, now: number): boolean {
   }
 }
 
-/** Formats a time for a file name, in local time like a kubelet. */
+/** Formats a time for a file name. Uses local time, as the kubelet does. */
 function formatTimestamp(now: number): string {
   const date = new Date(now);
   const dateFields = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes(), date.getSeconds()];

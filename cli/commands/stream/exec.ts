@@ -110,7 +110,7 @@ async function findTarget(
   );
 }
 
-/** Whether to use raw mode: the container has a terminal, and standard input is one. */
+/** Whether to use raw mode, i.e. whether the container has a terminal and standard input is one too. */
 function needsRawMode(
   isTty: boolean,
   { stdin, tty, quiet }: AttachOptions,
