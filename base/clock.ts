@@ -1,6 +1,6 @@
 import { MAX_TIMER_MS } from './duration.ts';
-import { yieldToEventLoop } from './nextTurn.ts';
-import { createTurnLimiter, type TurnLimiter } from './turns.ts';
+import { createTurnLimiter, type TurnLimiter } from './turnLimiter.ts';
+import { yieldToEventLoop } from './yieldToEventLoop.ts';
 
 /** Source of time: the system clock in the daemon, a controlled clock in tests and simulations. */
 export interface Clock {

@@ -1,6 +1,7 @@
 /** Computes the strategic merge patch that turns one object into another and contains only the differences. */
+
+import { isJsonEqual } from './isJsonEqual.ts';
 import { lookUp } from './lookUp.ts';
-import { isJsonEqual } from './sameValue.ts';
 
 /** A JSON object. */
 export type JsonFields = Readonly<Record<string, unknown>>;

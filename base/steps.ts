@@ -1,5 +1,5 @@
 /** Splits long work into short steps, so that it does not block the event loop. */
-import { yieldToEventLoop } from './nextTurn.ts';
+import { yieldToEventLoop } from './yieldToEventLoop.ts';
 
 /**
  * The remaining steps of a long computation. Each call of `next` runs one short step, and the last call returns the

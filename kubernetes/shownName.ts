@@ -1,4 +1,4 @@
-import { quotedText } from '../base/quoted.ts';
+import { quotedText } from '../base/quotedText.ts';
 import { truncate } from '../base/shortText.ts';
 import type { Pod } from './api/schema/pod.ts';
 

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { RecordedInput } from '../actors/boundary.ts';
 import { goDuration } from '../base/duration.ts';
-import { parseJson } from '../base/parsedJson.ts';
+import { parseJson } from '../base/parseJson.ts';
 import { printableLine } from '../base/printable.ts';
 import type { EventLine, RecordingLine } from './lines.ts';
 import { type ForeignHeader, readForeignHeader, readLine, unsupportedFormatMessage } from './readLine.ts';

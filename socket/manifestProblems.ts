@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { closestWord } from '../base/nearest.ts';
+import { closestWord } from '../base/closestWord.ts';
 import { printableLine } from '../base/printable.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { withoutNodeSuffix } from '../kubernetes/shownName.ts';

@@ -2,7 +2,7 @@
 
 import { fromCallback, fromPromise } from 'xstate';
 import type { Clock } from '../../base/clock.ts';
-import { yieldToEventLoop as nextTurnOfHost } from '../../base/nextTurn.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/yieldToEventLoop.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import { actorPath } from '../../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { yieldToEventLoop as nextTurnOfHost } from '../../base/nextTurn.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/yieldToEventLoop.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { SourceChange } from '../../machines/node/source.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parseJson.ts';
 import { findProgram } from '../../host/program.ts';
 import type { Cri } from '../client/calls.ts';
 import type { Pause } from '../managed/containerd/process.ts';

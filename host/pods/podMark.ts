@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parseJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parseJson.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';

@@ -1,7 +1,7 @@
 /** Converts pods from an API server to the form in which the node runs them. */
 import * as z from 'zod/mini';
+import { isJsonEqual } from '../../base/isJsonEqual.ts';
 import { isObject } from '../../base/isObject.ts';
-import { isJsonEqual } from '../../base/sameValue.ts';
 import { runAllSteps } from '../../base/steps.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';

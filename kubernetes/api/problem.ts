@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { closestWord } from '../../base/closestWord.ts';
 import { lookUp } from '../../base/lookUp.ts';
-import { closestWord } from '../../base/nearest.ts';
 import { truncate } from '../../base/shortText.ts';
 import { quotingHint, sourceTextAt } from '../yaml/sourceText.ts';
 

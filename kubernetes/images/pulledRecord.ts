@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parseJson.ts';
 import type { Credential } from './keyring.ts';
 
 const stringSchema = z.string();

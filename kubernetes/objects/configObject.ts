@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parsedJson.ts';
+import { parseJson } from '../../base/parseJson.ts';
 import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { systemClock } from '../../base/clock.ts';
-import { yieldToEventLoop } from '../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import type { Attributes, ResourceAttributes } from '../../testing/apiserver/authorization/attributes.ts';
 import { manifest, nodeName } from './manifests.ts';

@@ -2,9 +2,9 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { JsonFields } from '../../../base/mergePatch.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
 import { NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';

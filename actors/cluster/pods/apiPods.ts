@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { POD, PODS_PATH } from '../../../kubeclient/paths.ts';
 import { Reflector, type ReflectorState } from '../../../kubeclient/reflector.ts';

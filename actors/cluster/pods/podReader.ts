@@ -1,8 +1,8 @@
 /** Parses the API server's objects as pods. */
 
 import type { Clock } from '../../../base/clock.ts';
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import { retainKeys } from '../../../base/retainKeys.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
 import { runAllSteps, runStepsInTurns } from '../../../base/steps.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';

@@ -2,7 +2,7 @@
 
 import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { messageOf, NodeFailure, toFailure } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quoted.ts';
+import { quotedText } from '../../../base/quotedText.ts';
 import { truncateToBytes } from '../../../base/utf8.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';

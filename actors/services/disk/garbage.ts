@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../../base/clock.ts';
 import { toFailure } from '../../../base/failure.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../../host/pods/logLinks.ts';

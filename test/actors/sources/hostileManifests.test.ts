@@ -12,7 +12,7 @@ import { createManifestReader } from '../../../actors/sources/manifest/manifestR
 import type { ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
 import { MAX_FILE_BYTES } from '../../../actors/sources/yaml/textFile.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 
 const end = new AbortController();

@@ -2,8 +2,9 @@
  * JSON patches (RFC 6902) as a kube-apiserver applies them (evanphx/json-patch). Replacing a missing field adds it, and
  * negative indexes count from the end.
  */
+
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import { lookUp } from '../../../base/lookUp.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 

@@ -2,8 +2,9 @@
  * Strategic merge patches, which merge lists by the keys in the schema and support directives
  * (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery).
  */
+
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import { lookUp } from '../../../base/lookUp.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';

@@ -4,7 +4,7 @@ import type { ClusterParts } from '../../../actors/node/nodeParts.ts';
 import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { isJsonEqual } from '../../../base/sameValue.ts';
+import { isJsonEqual } from '../../../base/isJsonEqual.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { podPath } from '../../../kubeclient/paths.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';

@@ -12,7 +12,7 @@ import {
 import { watchManifests } from '../../../../actors/sources/fileSource.ts';
 import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../../actors/sources/manifest/manifestSet.ts';
 import { systemClock } from '../../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../../base/nextTurn.ts';
+import { yieldToEventLoop } from '../../../../base/yieldToEventLoop.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
 import { fileError } from '../../../../host/simulated/fileErrors.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';

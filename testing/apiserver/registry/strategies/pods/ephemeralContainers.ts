@@ -2,8 +2,8 @@
  * The strategy of the `ephemeralcontainers` subresource (`ValidatePodEphemeralContainersUpdate` of `core/validation`).
  */
 import { firstDifference } from '../../../../../base/firstDifference.ts';
+import { isJsonEqual } from '../../../../../base/isJsonEqual.ts';
 import { lookUp } from '../../../../../base/lookUp.ts';
-import { isJsonEqual } from '../../../../../base/sameValue.ts';
 import { forbidden } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';

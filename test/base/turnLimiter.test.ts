@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, type InputFrom } from 'xstate';
 import { createBoundary, type FactFeed, type NodeEnvironment } from '../../actors/boundary.ts';
-import { createTurnLimiter, type TurnLimiter } from '../../base/turns.ts';
+import { createTurnLimiter, type TurnLimiter } from '../../base/turnLimiter.ts';
 import { Schedule } from '../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
