@@ -3,7 +3,7 @@ import { systemJitter } from '../../base/clock.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';
-import { ClusterRuntimeClasses } from './classes.ts';
+import { ClusterRuntimeClasses } from './clusterRuntimeClasses.ts';
 import { OwnNode } from './node/ownNode.ts';
 import { ClusterServices } from './services.ts';
 import type { ClusterCaches } from './watches.ts';

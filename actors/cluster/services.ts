@@ -8,7 +8,7 @@ import { SERVICE_TYPE, SERVICES_PATH } from '../../kubeclient/paths.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type ServiceAddress, serviceVariables } from '../../kubernetes/environment/serviceVariables.ts';
 import { API_SOURCE } from './pods/apiPods.ts';
-import type { ClusterWatch } from './watch.ts';
+import type { ClusterWatch } from './runWatch.ts';
 
 const SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 

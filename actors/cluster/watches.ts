@@ -5,10 +5,10 @@ import type { FactFeed } from '../boundary.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';
 import type { PodContent } from '../objects/podContent.ts';
-import { type ClusterRuntimeClasses, classesWatch } from './classes.ts';
+import { type ClusterRuntimeClasses, classesWatch } from './clusterRuntimeClasses.ts';
 import { type OwnNode, ownNodeWatch } from './node/ownNode.ts';
+import { runWatch } from './runWatch.ts';
 import { type ClusterServices, servicesWatch } from './services.ts';
-import { runWatch } from './watch.ts';
 
 /** Caches of the cluster's objects, filled by watches. */
 export interface ClusterCaches extends Partial<PodContent> {

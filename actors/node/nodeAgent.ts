@@ -24,7 +24,7 @@ import type { LogTail, LogTails } from '../../show/logTail.ts';
 import type { Boundary, BoundaryOptions } from '../boundary.ts';
 import { drainNode } from '../drainNode.ts';
 import { decisionListener, type EventSink, eventListener } from '../events/eventSink.ts';
-import { createQueuedStartsCheck } from '../queuedStarts.ts';
+import { createQueuedStartsCheck } from '../queuedStartsCheck.ts';
 import { copiedActors, persistedActor, plainCopier } from '../replay/persistedActors.ts';
 import { createStateEntryMap, type StateChange, type StateEntry, type StateEntryMap } from '../status/sinceMap.ts';
 import {

@@ -8,7 +8,7 @@ import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
 import { type CheckPodCidr, createPodCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
-import type { RelistRequests } from '../runtime/relist.ts';
+import type { RelistRequests } from '../runtime/relistRequests.ts';
 import { watchRuntimeHealth } from '../runtime/runtimeHealth.ts';
 import { createSourcesFeed, type SourceDependencies } from '../sources/sources.ts';
 import type { Ownership } from '../store/ownership.ts';

@@ -22,7 +22,7 @@ import type { EventSink } from '../events/eventSink.ts';
 import type { ObjectSettings } from '../objects/clusterObjects.ts';
 import type { OutcomeListener } from '../portOutcome.ts';
 import type { Redaction } from '../replay/redaction.ts';
-import type { RelistStats } from '../runtime/relist.ts';
+import type { RelistStats } from '../runtime/relistRequests.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import type { RestartRuntime } from '../services/containers/lostTasks.ts';
 import type { Network } from '../services/http/network.ts';

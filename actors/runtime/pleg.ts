@@ -14,10 +14,10 @@ import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { ServiceAction } from '../serviceAction.ts';
-import { readContainer } from '../services/containers/containerStatus.ts';
+import { readContainer } from '../services/containers/readContainer.ts';
 import type { FoundObject } from '../services/disk/changeTracker.ts';
 import { tryRun } from '../withErrorHandler.ts';
-import type { RelistRequests, RelistStats } from './relist.ts';
+import type { RelistRequests, RelistStats } from './relistRequests.ts';
 
 /** Interval between relists while the event stream is not open. With an open stream, relists are rarer. */
 const RELIST_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
-import { TimerHeap } from './timers.ts';
+import { TimerHeap } from './timerHeap.ts';
 
 /** A clock for tests and simulations. It stands still until it is advanced, and then runs due timers in order. */
 export class SimulatedClock implements Clock {

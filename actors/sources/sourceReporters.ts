@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
-import { findingKey } from './changes.ts';
+import { findingKey } from './changeDetector.ts';
 
 interface ReporterOptions {
   readonly sourceName: string;

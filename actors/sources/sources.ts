@@ -14,7 +14,7 @@ import type { NodeParts } from '../node/nodeParts.ts';
 import type { LocalObjects } from '../objects/localObjects.ts';
 import type { Network } from '../services/http/network.ts';
 import type { DurableFacts, NodeStore } from '../store/durableFacts.ts';
-import { createChangeDetector } from './changes.ts';
+import { createChangeDetector } from './changeDetector.ts';
 import { watchManifests } from './fileSource.ts';
 import { type ManifestUrl, watchManifestUrl } from './http/httpSource.ts';
 import { urlKey, withoutSecrets } from './http/urlSecrets.ts';

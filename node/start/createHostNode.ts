@@ -1,6 +1,6 @@
 /** Creates the node with the cgroups, credentials, files and cluster of this host. */
 import type { Logger } from 'pino';
-import { createNodeDescriber } from '../../actors/cluster/node/describeNode.ts';
+import { createNodeDescriber } from '../../actors/cluster/node/nodeDescriber.ts';
 import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';

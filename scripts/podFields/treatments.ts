@@ -46,9 +46,9 @@ const MOUNTS = 'cri/config/mounts.ts';
 const CONTAINER = 'cri/config/containerConfig.ts';
 const SECURITY = 'cri/config/securityContext.ts';
 const PROFILES = 'cri/config/securityProfiles.ts';
-const PROBES = 'actors/services/probes/probes.ts';
+const PROBES = 'actors/services/probes/probeServices.ts';
 const HTTP_GET = 'actors/services/http/httpGet.ts';
-const HOOKS = 'actors/services/containers/hooks.ts';
+const HOOKS = 'actors/services/containers/hookService.ts';
 const PROBE_TIMES = 'machines/probe/context.ts';
 const EPHEMERAL = 'not allowed for ephemeral containers';
 const UNKNOWN_VOLUME = 'FailedMount: volumes of this type are not supported on this node';
@@ -107,7 +107,10 @@ const fieldRefFields = (path: string, by: string): [string, FieldTreatment][] =>
 ];
 
 const volumeFields: [string, FieldTreatment][] = [
-  ['volumes[].name', takesEffect('actors/services/disk/disk.ts', 'names the volume for mounts, and its directory')],
+  [
+    'volumes[].name',
+    takesEffect('actors/services/disk/diskServices.ts', 'names the volume for mounts, and its directory'),
+  ],
   ['volumes[].hostPath.path', takesEffect('volume/plugins/hostPath.ts', 'path on the node')],
   [
     'volumes[].hostPath.type',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { podCredentials } from '../../actors/images/podCredentials.ts';
 import { PullProofs } from '../../actors/images/pullProofs.ts';
-import { imageServices } from '../../actors/services/images/images.ts';
+import { imageServices } from '../../actors/services/images/imageServices.ts';
 import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';

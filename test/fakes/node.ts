@@ -11,7 +11,7 @@ import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import { completeConfig, type NodeAgentConfig } from '../../actors/node/nodeAgentConfig.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { createChangeDetector } from '../../actors/sources/changes.ts';
+import { createChangeDetector } from '../../actors/sources/changeDetector.ts';
 import { type NodeStore, openNodeStore } from '../../actors/store/durableFacts.ts';
 import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { CallName, LoggedCall } from '../../cri/simulated/faults/callNames.ts';

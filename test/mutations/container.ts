@@ -61,7 +61,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C16',
     breaks: 'an image volume is not pulled where the runtime cannot mount it',
-    file: 'actors/services/disk/disk.ts',
+    file: 'actors/services/disk/diskServices.ts',
     find: 'if (volume.image !== undefined) return null;',
     put: "if (volume.image !== undefined) throw new NodeFailure('FailedMount', 'the runtime has no image volumes');",
   },

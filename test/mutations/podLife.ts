@@ -187,14 +187,14 @@ export const podLifeMutations: readonly Mutation[] = [
   {
     rule: 'C10',
     breaks: 'a hook of a pod that only the runtime knows goes to the node',
-    file: 'actors/services/containers/hooks.ts',
+    file: 'actors/services/containers/hookService.ts',
     find: 'address: podIp ?? queriedAddress ??',
     put: 'address: podIp ??',
   },
   {
     rule: 'C10',
     breaks: 'a preStop exec is cut off when nobody waits for it any more',
-    file: 'actors/services/containers/hooks.ts',
+    file: 'actors/services/containers/hookService.ts',
     find: 'signal: new AbortController().signal,',
     put: 'signal,',
   },

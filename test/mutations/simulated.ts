@@ -95,7 +95,7 @@ const others: readonly SeededFault[] = [
   {
     name: 'resize-not-made',
     breaks: 'the runtime is not told of another size',
-    file: 'actors/services/containers/resizing.ts',
+    file: 'actors/services/containers/resizeServices.ts',
     find: '      await cri.updateContainerResources(request, options).catch(rejectResize);\n',
     put: '      if (request === undefined) rejectResize(options);\n',
   },

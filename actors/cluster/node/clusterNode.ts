@@ -27,7 +27,7 @@ import {
   undefinedIfNotFound,
 } from '../nodeObjects.ts';
 import type { MirrorPort } from '../pods/mirrorPods.ts';
-import { createHeartbeatClient } from './heartbeat.ts';
+import { createHeartbeatClient } from './heartbeatClient.ts';
 import { NodeLease } from './nodeLease.ts';
 import { NodeStatus } from './nodeStatus.ts';
 import { type OwnNode, ownNodeState } from './ownNode.ts';

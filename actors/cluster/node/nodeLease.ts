@@ -5,7 +5,7 @@ import type { CallOptions } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
 import { LEASE_TYPE, LEASES_PATH, leasePath, NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';
 import { nodeOwnerReference, readLease, readNode, type ServerLease, undefinedIfNotFound } from '../nodeObjects.ts';
-import type { HeartbeatClient } from './heartbeat.ts';
+import type { HeartbeatClient } from './heartbeatClient.ts';
 
 export interface NodeLeaseDependencies {
   /** A dedicated client so that other traffic does not delay the lease. */

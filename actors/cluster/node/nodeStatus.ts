@@ -15,7 +15,7 @@ import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { changedConditions, nodeStatusChange, nodeStatusPatch } from '../../../kubernetes/node/nodeStatusPatch.ts';
 import { labelFixes } from '../../../kubernetes/node/registeredNode.ts';
 import { parseNode, readNode, type ServerNode } from '../nodeObjects.ts';
-import type { HeartbeatClient } from './heartbeat.ts';
+import type { HeartbeatClient } from './heartbeatClient.ts';
 import type { OwnNode } from './ownNode.ts';
 
 export interface NodeStatusDependencies {

@@ -10,7 +10,7 @@ import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
 import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { parseNode } from '../nodeObjects.ts';
-import type { ClusterWatch } from '../watch.ts';
+import type { ClusterWatch } from '../runWatch.ts';
 
 /** The watched Node, with its parsed state. */
 interface WatchedNode {

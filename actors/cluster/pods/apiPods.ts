@@ -8,7 +8,7 @@ import { POD, PODS_PATH } from '../../../kubeclient/paths.ts';
 import { Reflector, type ReflectorState } from '../../../kubeclient/reflector.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import type { FactFeed } from '../../boundary.ts';
-import { createChangeDetector } from '../../sources/changes.ts';
+import { createChangeDetector } from '../../sources/changeDetector.ts';
 import { sourceStateReporter } from '../../sources/sourceReporters.ts';
 import type { PodCache } from './podCache.ts';
 import { PodReader } from './podReader.ts';

@@ -25,14 +25,14 @@ import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.t
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
-import { prepareMounts } from '../disk/mounts.ts';
+import { prepareMounts } from '../disk/prepareMounts.ts';
 import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
 import type { FindRuntimeHandler } from '../sandboxes/runtimeClasses.ts';
 import { requireImageVolumes, requireStopSignal } from '../sandboxes/runtimeFeatures.ts';
 import { ignoreNotFound, retryWhileReserved } from '../sandboxes/sandboxes.ts';
 import type { ContainerObjects } from './containerObjects.ts';
-import { readContainer } from './containerStatus.ts';
 import { findNewId, listRuns, readKnownContainer } from './knownContainer.ts';
+import { readContainer } from './readContainer.ts';
 
 /** Minimum time between SIGTERM and SIGKILL, even if the grace period has already elapsed (C10). */
 const MIN_GRACE_SECONDS = 2;

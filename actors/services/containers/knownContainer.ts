@@ -7,7 +7,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { hasChangedId } from '../../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import type { KnownContainer } from '../../../machines/shared/ports.ts';
-import { readContainer } from './containerStatus.ts';
+import { readContainer } from './readContainer.ts';
 
 /** Lists the containers of a pod with this name, including those of earlier attempts. */
 export async function listRuns(cri: Cri, pod: Pod, name: string, options: CallOptions): Promise<ObservedContainer[]> {

@@ -7,7 +7,7 @@ import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/mini';
 import { waitOnce } from '../../../actors/alarm.ts';
-import { pullWithCredentials } from '../../../actors/services/images/images.ts';
+import { pullWithCredentials } from '../../../actors/services/images/imageServices.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import { lookUp } from '../../../base/lookUp.ts';

@@ -1,5 +1,5 @@
 /** Measures CRI calls and relists (`pkg/kubelet/kuberuntime/instrumented_services.go`). */
-import type { RelistStats } from '../../../actors/runtime/relist.ts';
+import type { RelistStats } from '../../../actors/runtime/relistRequests.ts';
 import type { CriOperation, TimedCall } from '../../../cri/client/timedCri.ts';
 import { DEFAULT_BUCKETS, RUNTIME_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';

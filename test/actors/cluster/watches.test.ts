@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ClusterRuntimeClasses } from '../../../actors/cluster/classes.ts';
+import { ClusterRuntimeClasses } from '../../../actors/cluster/clusterRuntimeClasses.ts';
 import { OwnNode } from '../../../actors/cluster/node/ownNode.ts';
 import { ClusterServices } from '../../../actors/cluster/services.ts';
 import { clusterWatches } from '../../../actors/cluster/watches.ts';

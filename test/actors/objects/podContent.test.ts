@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { podContent } from '../../../actors/objects/podContent.ts';
-import { diskServices } from '../../../actors/services/disk/disk.ts';
+import { diskServices } from '../../../actors/services/disk/diskServices.ts';
 import { createOwnership } from '../../../actors/store/ownership.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
 import { node } from '../../cri/nodeAndPod.ts';

@@ -2,7 +2,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
+import { startInlineReader } from '../../../actors/simulated/startInlineReader.ts';
 import { configText, documents, podText, secretText } from '../../fakes/manifests.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { IMAGE } from '../../fakes/pods.ts';

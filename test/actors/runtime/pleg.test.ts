@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { observeRuntime } from '../../../actors/runtime/pleg.ts';
-import type { RelistStats } from '../../../actors/runtime/relist.ts';
+import type { RelistStats } from '../../../actors/runtime/relistRequests.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ContainerEventType, PodSandboxState, PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcess.ts';

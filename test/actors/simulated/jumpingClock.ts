@@ -1,4 +1,4 @@
-import { TimerHeap } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { openTurn } from '../../support/closedHost.ts';
 

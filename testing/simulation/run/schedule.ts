@@ -1,6 +1,6 @@
 /** The clock of a simulation. Its time advances only from timer to timer. */
 
-import { TimerHeap } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 /** A clock whose timers never fire after `end`. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
-import { runWatch } from '../../../../actors/cluster/watch.ts';
+import { runWatch } from '../../../../actors/cluster/runWatch.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { NodeFact } from '../../../../machines/shared/events.ts';

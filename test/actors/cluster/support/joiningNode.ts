@@ -1,7 +1,7 @@
 /** A node that does not know its cluster yet, over a test API server in memory. */
 import { ClusterNode, type ClusterNodeDependencies } from '../../../../actors/cluster/node/clusterNode.ts';
 import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.ts';
-import { runWatch } from '../../../../actors/cluster/watch.ts';
+import { runWatch } from '../../../../actors/cluster/runWatch.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { RateLimitOptions } from '../../../../kubeclient/rateLimit.ts';
 import type { KubeRequest, KubeTransport } from '../../../../kubeclient/transport.ts';

@@ -5,8 +5,8 @@ import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts'
 import { EventSender } from '../../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { Network } from '../../../../actors/services/http/network.ts';
-import { SimulatedNetwork } from '../../../../actors/simulated/network.ts';
 import type { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { SimulatedNetwork } from '../../../../actors/simulated/simulatedNetwork.ts';
 import { openGate } from '../../../../host/simulated/gate.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { KubeTransport } from '../../../../kubeclient/transport.ts';

@@ -5,7 +5,7 @@ import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from '@jest/globals';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
 import { probeGrpc } from '../../../../actors/services/probes/probeGrpc.ts';
-import { probeServices } from '../../../../actors/services/probes/probes.ts';
+import { probeServices } from '../../../../actors/services/probes/probeServices.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';

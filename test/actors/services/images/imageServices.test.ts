@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { podCredentials } from '../../../../actors/images/podCredentials.ts';
 import type { PullProofs } from '../../../../actors/images/pullProofs.ts';
-import { imageServices } from '../../../../actors/services/images/images.ts';
+import { imageServices } from '../../../../actors/services/images/imageServices.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';

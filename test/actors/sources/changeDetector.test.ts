@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createChangeDetector } from '../../../actors/sources/changes.ts';
+import { createChangeDetector } from '../../../actors/sources/changeDetector.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import { namedPod } from '../../machines/support/nodeStory.ts';

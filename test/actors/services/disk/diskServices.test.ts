@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@jest/globals';
-import { diskServices } from '../../../../actors/services/disk/disk.ts';
+import { diskServices } from '../../../../actors/services/disk/diskServices.ts';
 import { createOwnership } from '../../../../actors/store/ownership.ts';
 import type { Clock } from '../../../../base/clock.ts';
 import type { Layout } from '../../../../host/pods/layout.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createServiceAccountReader } from '../../../actors/cluster/serviceAccounts.ts';
+import { createServiceAccountReader } from '../../../actors/cluster/serviceAccountReader.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { watching } from '../../fakes/watching.ts';
 

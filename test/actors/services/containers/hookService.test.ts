@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { hookService } from '../../../../actors/services/containers/hooks.ts';
+import { hookService } from '../../../../actors/services/containers/hookService.ts';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';

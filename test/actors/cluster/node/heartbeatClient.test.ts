@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createHeartbeatClient } from '../../../../actors/cluster/node/heartbeat.ts';
+import { createHeartbeatClient } from '../../../../actors/cluster/node/heartbeatClient.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import { NODE_TYPE } from '../../../../kubeclient/paths.ts';

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
-import { probeServices } from '../../../../actors/services/probes/probes.ts';
+import { probeServices } from '../../../../actors/services/probes/probeServices.ts';
 import { systemClock } from '../../../../base/clock.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
 import type { Container, LifecycleHandler, Probe } from '../../../../kubernetes/api/schema/container.ts';

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { garbageServices } from '../../../../actors/services/disk/garbage.ts';
+import { garbageServices } from '../../../../actors/services/disk/garbageServices.ts';
 import { createOwnership } from '../../../../actors/store/ownership.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';

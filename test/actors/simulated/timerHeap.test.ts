@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import { TimerHeap } from '../../../actors/simulated/timers.ts';
+import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 
 test('timers come by when they are due, and at one time in the order in which they were set; what is cleared never comes', () => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { hookService } from '../../../actors/services/containers/hooks.ts';
-import { probeServices } from '../../../actors/services/probes/probes.ts';
+import { hookService } from '../../../actors/services/containers/hookService.ts';
+import { probeServices } from '../../../actors/services/probes/probeServices.ts';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
-import { SimulatedNetwork } from '../../../actors/simulated/network.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { SimulatedNetwork } from '../../../actors/simulated/simulatedNetwork.ts';
 import { fetchText } from '../../../actors/sources/http/fetchText.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';

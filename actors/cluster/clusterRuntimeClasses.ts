@@ -2,7 +2,7 @@
 import { RUNTIME_CLASS_TYPE, RUNTIME_CLASSES_PATH } from '../../kubeclient/paths.ts';
 import { formatFirstProblem } from '../../kubernetes/api/problem.ts';
 import { readRuntimeClass } from '../../kubernetes/api/runtimeClass.ts';
-import type { ClusterWatch } from './watch.ts';
+import type { ClusterWatch } from './runWatch.ts';
 
 /** Overhead and scheduling are omitted, because the API server applied them when it admitted the pod. */
 interface ClassHandler {

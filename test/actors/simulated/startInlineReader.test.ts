@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { startInlineReader } from '../../../actors/simulated/readInPlace.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
+import { startInlineReader } from '../../../actors/simulated/startInlineReader.ts';
 import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';
 
 const clock = new SimulatedClock();
