@@ -36,13 +36,13 @@ export { type Clock, systemClock } from './base/clock.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent } from './cri/client/calls.ts';
-export { type CriEndpoints, connectCri } from './cri/client/grpc.ts';
+export { type CriEndpoints, connectCri } from './cri/client/connectCri.ts';
 export type { NodeDescription } from './cri/nodeDescription.ts';
-export { inProcessCri } from './cri/simulated/inProcess.ts';
+export { inProcessCri } from './cri/simulated/inProcessCri.ts';
 export type { SimulatedRuntimeOptions } from './cri/simulated/options.ts';
 export { createSimulatedRuntime, type SimulatedRuntime } from './cri/simulated/runtime.ts';
-export { serveSimulatedRuntime } from './cri/simulated/server.ts';
-export { serveSimulatedStreams } from './cri/simulated/streams/streamingServer.ts';
+export { serveSimulatedRuntime } from './cri/simulated/serveSimulatedRuntime.ts';
+export { serveSimulatedStreams } from './cri/simulated/streams/serveSimulatedStreams.ts';
 /** The cgroups above containers: a part that a node over real containers is given. */
 export type { Cgroups } from './host/cgroup/cgroups.ts';
 export { type Hierarchy, readHierarchies } from './host/cgroup/hierarchies.ts';

@@ -72,7 +72,7 @@ describe('the way of a pod', () => {
   const [, way = ''] = podFileByFile.split('<!-- way of a pod -->');
   const files: readonly string[] = (way.split('```')[1] ?? '').match(/\S+\.ts\b/g) ?? [];
   // The simulated runtime is called without a socket, and has no cgroups.
-  const ofRealRuntimes = ['cri/client/grpc.ts', 'host/cgroup/podCgroups.ts'];
+  const ofRealRuntimes = ['cri/client/connectCri.ts', 'host/cgroup/podCgroups.ts'];
 
   test('names files that are there, each once', () => {
     expect(files.length).toBeGreaterThan(50);

@@ -3,20 +3,21 @@ import type { Container, LinuxContainerResources, PodSandbox } from '../generate
 import { Containers } from './calls/containers.ts';
 import { type ExecScript, execSync } from './calls/exec.ts';
 import { Images } from './calls/images.ts';
-import { ListResults } from './calls/lists.ts';
+import { ListResults } from './calls/listResults.ts';
 import { createOperations } from './calls/operations.ts';
 import { Sandboxes } from './calls/sandboxes.ts';
 import { Stats } from './calls/stats.ts';
-import { createStreamingCalls } from './calls/streaming.ts';
+import { createStreamingCalls } from './calls/streamingCalls.ts';
 import type { BehaviourSource } from './commands/behaviour.ts';
 import { createRuntimeContext } from './createRuntimeContext.ts';
 import { runtimeDownError } from './faults/callError.ts';
 import type { CallName, LoggedCall, Operations, RequestOf, ResponseOf } from './faults/callNames.ts';
+import { callWithFault } from './faults/callWithFault.ts';
 import { Faults } from './faults/faults.ts';
+import { createRollbacks, type Rollbacks } from './faults/rollbacks.ts';
 import { Stall } from './faults/stall.ts';
-import { callWithFault } from './faults/struck.ts';
-import { withEitherSignal } from './faults/underBoth.ts';
-import { createRollbacks, type Rollbacks } from './faults/undo.ts';
+import { withEitherSignal } from './faults/withEitherSignal.ts';
+import { changeIds } from './objects/changeIds.ts';
 import { type EventListener, EventStreams } from './objects/events.ts';
 import { fullImageName } from './objects/imageName.ts';
 import { Network } from './objects/network.ts';
@@ -28,7 +29,6 @@ import {
   toListedContainer,
   toListedSandbox,
 } from './objects/records.ts';
-import { changeIds } from './objects/renaming.ts';
 import { exitWithStartError } from './objects/running.ts';
 import { type NameRegistries, type ObjectSelector, Strays } from './objects/strays.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './objects/views.ts';

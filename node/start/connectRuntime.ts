@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { connectCri } from '../../cri/client/grpc.ts';
+import { connectCri } from '../../cri/client/connectCri.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 /** Connects to the configured container runtime, or creates a simulated runtime. */
@@ -23,8 +23,8 @@ export const connectRuntime = async ({
 async function createSimulatedCri(): Promise<Cri> {
   const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
     import('../../cri/simulated/runtime.ts'),
-    import('../../cri/simulated/inProcess.ts'),
-    import('../../cri/simulated/streams/streamingServer.ts'),
+    import('../../cri/simulated/inProcessCri.ts'),
+    import('../../cri/simulated/streams/serveSimulatedStreams.ts'),
   ]);
   const { streams } = serveSimulatedStreams(systemClock);
   return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams }));

@@ -5,7 +5,7 @@ import { containerConfig } from '../../cri/config/containerConfig.ts';
 import { OWNER_ANNOTATION } from '../../cri/config/labels.ts';
 import { sandboxConfig } from '../../cri/config/sandboxConfig.ts';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';

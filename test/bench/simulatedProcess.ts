@@ -2,7 +2,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
-import { serveSimulatedRuntime } from '../../cri/simulated/server.ts';
+import { serveSimulatedRuntime } from '../../cri/simulated/serveSimulatedRuntime.ts';
 
 const [, , socket = ''] = process.argv;
 const runtime = createSimulatedRuntime({ clock: systemClock, latency: 0, images: { present: [BUSYBOX_IMAGE] } });

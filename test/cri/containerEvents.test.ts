@@ -1,7 +1,7 @@
 import type { ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
-import { connectCri } from '../../cri/client/grpc.ts';
+import { connectCri } from '../../cri/client/connectCri.ts';
 import * as events from '../../cri/generated/containerd_events.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 import { type RuntimeServer, runtimeServer, type Served } from './runtimeServer.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { systemClock } from '../../base/clock.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { containerWith, podWith } from '../fakes/pods.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { connectCri } from '../../cri/client/grpc.ts';
+import { connectCri } from '../../cri/client/connectCri.ts';
 import { imageSpec } from '../../cri/images/imageSpec.ts';
 import { removeContainerd, startManagedContainerd } from '../../cri/managed/containerd/containerd.ts';
 import { findContainerd, spawnContainerd } from '../../cri/managed/containerd/process.ts';

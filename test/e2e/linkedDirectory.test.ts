@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { connectCri } from '../../cri/client/grpc.ts';
+import { connectCri } from '../../cri/client/connectCri.ts';
 import {
   describeContainerdTraces,
   removeContainerd,

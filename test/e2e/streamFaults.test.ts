@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { connectCri } from '../../cri/client/grpc.ts';
+import { connectCri } from '../../cri/client/connectCri.ts';
 import { layoutOf } from '../../cri/managed/layout.ts';
 import { testCluster } from './support/cluster.ts';
 import { noAbort } from './support/containerd.ts';

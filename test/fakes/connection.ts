@@ -1,7 +1,7 @@
 import { NodeFailure } from '../../base/failure.ts';
 import type { CallOptions, Cri, CriCall } from '../../cri/client/calls.ts';
 import type { CallName } from '../../cri/simulated/faults/callNames.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import type { SimulatedRuntime } from '../../cri/simulated/runtime.ts';
 
 /** When an agent is to die: at its nth call, which the runtime gives up (`undone`) or does all the same (`unheard`). */

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { systemClock } from '../../base/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { runtimeFailure } from '../../cri/client/failure.ts';
-import { inProcessCri } from '../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { checkpointRoute } from '../../kubelet-api/checkpoint.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../actors/store/leftOnDisk.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
-import { connectCri } from '../../../cri/client/grpc.ts';
+import { connectCri } from '../../../cri/client/connectCri.ts';
 import { groupIntoPods } from '../../../cri/client/observe.ts';
 import { ownerAnnotation } from '../../../cri/config/labels.ts';
 import { listMountsUnder } from '../../../host/files/mountinfo.ts';

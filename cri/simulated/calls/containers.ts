@@ -6,7 +6,7 @@ import { CALL_STAGES, startWork } from '../faults/cutOff.ts';
 import { expandId, findById, requireById } from '../objects/byId.ts';
 import { notifyContainerChange } from '../objects/effects.ts';
 import { fullImageName } from '../objects/imageName.ts';
-import { NameRegistry } from '../objects/names.ts';
+import { NameRegistry } from '../objects/nameRegistry.ts';
 import {
   ContainerRecord,
   containerStateName,
@@ -19,7 +19,7 @@ import { exitWithStartError, runContainer, type StartRules } from '../objects/ru
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Images } from './images.ts';
 import { containerInfo } from './info.ts';
-import type { ListResults } from './lists.ts';
+import type { ListResults } from './listResults.ts';
 import { updateResources } from './resizing.ts';
 import { toContainerStatus } from './statuses.ts';
 

@@ -1,6 +1,6 @@
 import type { ExecSyncRequest, ExecSyncResponse } from '../../generated/runtime.ts';
 import { waitForEvent } from '../clock.ts';
-import { commandBehaviour } from '../commands/command.ts';
+import { commandBehaviour } from '../commands/commandBehaviour.ts';
 import { CallError } from '../faults/callError.ts';
 import { requireById } from '../objects/byId.ts';
 import { type ContainerRecord, containerStateName, isRunning, type RuntimeRecords } from '../objects/records.ts';

@@ -3,13 +3,13 @@ import { CallError, isRuntimeDownError } from '../faults/callError.ts';
 import { CALL_STAGES, startWork } from '../faults/cutOff.ts';
 import { expandId, findById, requireById } from '../objects/byId.ts';
 import { notifySandboxChange } from '../objects/effects.ts';
-import { NameRegistry } from '../objects/names.ts';
+import { NameRegistry } from '../objects/nameRegistry.ts';
 import type { Network } from '../objects/network.ts';
 import { matchesLabels, type RuntimeRecords, SandboxRecord } from '../objects/records.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Containers } from './containers.ts';
 import { sandboxInfo } from './info.ts';
-import type { ListResults } from './lists.ts';
+import type { ListResults } from './listResults.ts';
 import { toContainerStatus, toSandboxStatus } from './statuses.ts';
 
 /** Implements the calls on sandboxes, and stores their records. */

@@ -1,5 +1,5 @@
 import { CallError } from '../faults/callError.ts';
-import { AddressPool } from './addresses.ts';
+import { AddressPool } from './addressPool.ts';
 import type { SandboxRecord } from './records.ts';
 
 /** The pod network. While it is not ready, sandboxes neither get IP addresses nor release them. */

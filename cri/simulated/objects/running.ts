@@ -1,5 +1,5 @@
 import type { Behaviour, BehaviourSource, ContainerRun } from '../commands/behaviour.ts';
-import { commandBehaviour } from '../commands/command.ts';
+import { commandBehaviour } from '../commands/commandBehaviour.ts';
 import { CallError } from '../faults/callError.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
 import { notifyContainerChange } from './effects.ts';

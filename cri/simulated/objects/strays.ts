@@ -1,4 +1,4 @@
-import type { NameRegistry } from './names.ts';
+import type { NameRegistry } from './nameRegistry.ts';
 import type { Network } from './network.ts';
 import type { ContainerRecord, RuntimeRecords, SandboxRecord } from './records.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './views.ts';

@@ -4,7 +4,7 @@ import { observeRuntime } from '../../../actors/runtime/pleg.ts';
 import type { RelistStats } from '../../../actors/runtime/relistRequests.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { ContainerEventType, PodSandboxState, PodSandboxStatusResponse } from '../../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';

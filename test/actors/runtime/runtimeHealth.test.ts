@@ -3,7 +3,7 @@ import { createAlarm } from '../../../actors/alarm.ts';
 import { watchRuntimeHealth } from '../../../actors/runtime/runtimeHealth.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { RuntimeHealth } from '../../../machines/shared/events.ts';
 import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';

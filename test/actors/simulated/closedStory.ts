@@ -8,7 +8,7 @@ import { SimulatedNetwork } from '../../../actors/simulated/simulatedNetwork.ts'
 import { startInlineReader } from '../../../actors/simulated/startInlineReader.ts';
 import { podsOfAgent, SIMULATED } from '../../../actors/store/leftOnDisk.ts';
 import { cgroupProcesses } from '../../../cri/simulated/cgroupProcesses.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { seededRandom } from '../../../cri/simulated/objects/ids.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';

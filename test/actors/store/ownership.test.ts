@@ -12,7 +12,7 @@ import { createOwnership } from '../../../actors/store/ownership.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { OWNER_ANNOTATION } from '../../../cri/config/labels.ts';
 import { ListPodSandboxResponse } from '../../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { createLayout } from '../../../host/pods/layout.ts';
 import { MARK_FILE, readOwner, removedPath, writeMark } from '../../../host/pods/podMark.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { type TimedCall, withCallTiming } from '../../../cri/client/timedCri.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { operationName } from '../../../kubelet-api/metrics/requests/runtimeMetrics.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { connectCri } from '../../../cri/client/grpc.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { connectCri } from '../../../cri/client/connectCri.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';
+import { serveSimulatedRuntime } from '../../../cri/simulated/serveSimulatedRuntime.ts';
 import { playScenario } from '../scenario.ts';
 import { expectedOf } from '../scenarioExpected.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as wire from '../../../cri/generated/runtime.ts';
-import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';
+import { serveSimulatedRuntime } from '../../../cri/simulated/serveSimulatedRuntime.ts';
 import { type RawCalls, rawCalls } from '../rawCalls.ts';
 import { IMAGE, type Simulation, simulate } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Cri, RuntimeEvent } from '../../../cri/client/calls.ts';
 import { ContainerConfig, PodSandboxConfig } from '../../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import type { SimulatedRuntimeOptions } from '../../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { Actions } from '../scenarioActions.ts';

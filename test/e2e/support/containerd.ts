@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cri } from '../../../cri/client/calls.ts';
-import { connectCri } from '../../../cri/client/grpc.ts';
+import { connectCri } from '../../../cri/client/connectCri.ts';
 import { type ManagedContainerd, startManagedContainerd } from '../../../cri/managed/containerd/containerd.ts';
 import { spawnContainerd } from '../../../cri/managed/containerd/process.ts';
-import { waitUntilReady } from '../../../cri/managed/containerd/ready.ts';
+import { waitUntilReady } from '../../../cri/managed/containerd/waitUntilReady.ts';
 import { layoutOf } from '../../../cri/managed/layout.ts';
 import { isRunning } from '../../../host/runningProcess.ts';
 

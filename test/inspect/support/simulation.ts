@@ -2,7 +2,7 @@
 
 import { createEventRecorder, type EventRecorder } from '../../../actors/events/eventRecorder.ts';
 import type { Redaction } from '../../../actors/replay/redaction.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import type { InspectedNode } from '../../../inspect/inspected.ts';
 import { type Audience, createAudience } from '../../../inspect/live/audience.ts';
 import { FollowedActors } from '../../../inspect/live/followedActors.ts';

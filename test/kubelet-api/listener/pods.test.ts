@@ -1,7 +1,7 @@
 /** The pods at the node's server. */
 import { expect, test } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { podsRoute, runningPodsRoute } from '../../../kubelet-api/listener/pods.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening } from './support/listening.ts';

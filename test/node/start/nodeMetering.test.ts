@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
 import { type NodeApiServer, serveNodeApi } from '../../../node/serve/serveNodeApi.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/faults/callNames.ts';
-import type { CallableRuntime } from '../../../cri/simulated/inProcess.ts';
+import type { CallableRuntime } from '../../../cri/simulated/inProcessCri.ts';
 import type { SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import { callError, isRuntimeError } from '../faults/failures.ts';
 import type { Gate, OutsideCall } from '../run/gate.ts';

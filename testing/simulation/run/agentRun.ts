@@ -14,7 +14,7 @@ import { startInlineReader } from '../../../actors/simulated/startInlineReader.t
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';

@@ -9,7 +9,7 @@ import {
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';
 import { StatusResponse } from '../../../../cri/generated/runtime.ts';
-import { inProcessCri } from '../../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../../cri/simulated/runtime.ts';
 import type { VolumeMount } from '../../../../kubernetes/api/schema/container.ts';
 import { simulatedNode } from '../../../fakes/node.ts';

@@ -6,7 +6,7 @@ import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts'
 import { describe as describePod } from '../../../../cli/commands/get/describe.ts';
 import { get } from '../../../../cli/commands/get/get.ts';
 import { printLogs } from '../../../../cli/commands/stream/logs.ts';
-import { inProcessCri } from '../../../../cri/simulated/inProcess.ts';
+import { inProcessCri } from '../../../../cri/simulated/inProcessCri.ts';
 import { compileConfig } from '../../../../node/config/nodeConfig.ts';
 import { createAgentPort } from '../../../../node/start/agentPort.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';

@@ -1,5 +1,5 @@
 /** A cluster of one node with real containers, of which nothing is spared for some seconds; then all has to be as it should. */
-import { connectCri } from '../../../../cri/client/grpc.ts';
+import { connectCri } from '../../../../cri/client/connectCri.ts';
 import { layoutOf } from '../../../../cri/managed/layout.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { type TestCluster, testCluster } from '../cluster.ts';

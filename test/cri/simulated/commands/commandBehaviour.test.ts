@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { commandBehaviour } from '../../../../cri/simulated/commands/command.ts';
+import { commandBehaviour } from '../../../../cri/simulated/commands/commandBehaviour.ts';
 import { root } from '../../../support/root.ts';
 
 const sh = (script: string) => ['/bin/sh', '-c', script];

@@ -1,6 +1,6 @@
-import type { ListResults } from '../calls/lists.ts';
+import type { ListResults } from '../calls/listResults.ts';
 import type { RuntimeContext } from '../runtimeContext.ts';
-import type { NameRegistry } from './names.ts';
+import type { NameRegistry } from './nameRegistry.ts';
 import type { ContainerRecord, RuntimeRecords, SandboxRecord } from './records.ts';
 import type { NameRegistries } from './strays.ts';
 import type { SimulatedSandbox } from './views.ts';

@@ -2,8 +2,8 @@ import { Client, Metadata, type ServerUnaryCall, type sendUnaryData, status } fr
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
+import { connectCri } from '../../../cri/client/connectCri.ts';
 import { runtimeFailure, runtimeMessageWithCode } from '../../../cri/client/failure.ts';
-import { connectCri } from '../../../cri/client/grpc.ts';
 import * as wire from '../../../cri/generated/runtime.ts';
 import { type RuntimeServer, runtimeServer } from '../runtimeServer.ts';
 

@@ -1,6 +1,6 @@
 import { lookUp } from '../../../base/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
-import { scriptBehaviour } from './shell.ts';
+import { scriptBehaviour } from './scriptBehaviour.ts';
 
 const SHELLS = new Set(['sh', 'ash', 'bash', 'dash']);
 const INSTANT_COMMANDS = new Set(

@@ -2,7 +2,7 @@ import type { CallOptions, Cri, CriCall } from '../client/calls.ts';
 import { cancelledFailure, runtimeFailure, timeoutFailure } from '../client/failure.ts';
 import { CallError } from './faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from './faults/callNames.ts';
-import { withEitherSignal } from './faults/underBoth.ts';
+import { withEitherSignal } from './faults/withEitherSignal.ts';
 import { isExit } from './objects/events.ts';
 import type { SimulatedRuntime } from './runtime.ts';
 

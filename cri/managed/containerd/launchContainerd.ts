@@ -6,12 +6,12 @@ import type { Cri } from '../../client/calls.ts';
 import { canLowerOomScore, findCniPluginDirectory } from '../host.ts';
 import { PAUSE_IMAGE } from '../images/images.ts';
 import type { Layout } from '../layout.ts';
-import { listNetNamespaces, removeNetNamespaces } from '../network/leftNetworks.ts';
+import { listNetNamespaces, removeNetNamespaces } from '../network/netNamespaces.ts';
 import { containerdConfig } from './config.ts';
 import { type Lease, listLeases, releaseLeases } from './halfMade.ts';
 import { listTasks, lostTasks, removeTask } from './leftTasks.ts';
 import { findContainerd, killProcess, type Pause, spawnContainerd, terminateProcess } from './process.ts';
-import { waitUntilReady } from './ready.ts';
+import { waitUntilReady } from './waitUntilReady.ts';
 
 interface LaunchInput {
   readonly layout: Layout;

@@ -8,8 +8,8 @@ import type { TimerClock } from '../../../base/clock.ts';
 import type { SpdyConnection } from '../../streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { acceptSpdy } from '../../streaming/upgrade.ts';
-import { countStreams, serveCommand } from './servedCommand.ts';
-import { servePorts } from './servedPorts.ts';
+import { countStreams, serveCommand } from './serveCommand.ts';
+import { servePorts } from './servePorts.ts';
 import type { ServeStream, SimulatedStream } from './streams.ts';
 
 const COMMAND_PROTOCOLS = ['v4.channel.k8s.io'];

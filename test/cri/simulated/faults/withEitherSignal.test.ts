@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withEitherSignal } from '../../../../cri/simulated/faults/underBoth.ts';
+import { withEitherSignal } from '../../../../cri/simulated/faults/withEitherSignal.ts';
 
 const aborted = (signal: AbortSignal) =>
   new Promise<string>((resolve) => {

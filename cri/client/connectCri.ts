@@ -4,7 +4,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { createContainerEvents } from '../containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from '../generated/runtime.ts';
 import type { Cri } from './calls.ts';
-import { createUnaryCall, type PacedClient } from './unary.ts';
+import { createUnaryCall, type PacedClient } from './unaryCall.ts';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Client, credentials, type ServiceError, status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Cri } from '../../../cri/client/calls.ts';
-import { connectCri } from '../../../cri/client/grpc.ts';
+import { connectCri } from '../../../cri/client/connectCri.ts';
 import { ListMetricDescriptorsRequest, RuntimeServiceService } from '../../../cri/generated/runtime.ts';
-import { serveSimulatedRuntime } from '../../../cri/simulated/server.ts';
+import { serveSimulatedRuntime } from '../../../cri/simulated/serveSimulatedRuntime.ts';
 import { Actions } from '../scenarioActions.ts';
 import { follow, IMAGE, noAbort, runOne, type Simulation, simulate } from './support.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { NodeFailure } from '../../../../base/failure.ts';
 import { PodSandboxStatusResponse } from '../../../../cri/generated/runtime.ts';
-import { removeNetNamespaces } from '../../../../cri/managed/network/leftNetworks.ts';
+import { removeNetNamespaces } from '../../../../cri/managed/network/netNamespaces.ts';
 
 let directory: string;
 
