@@ -116,7 +116,7 @@ const program = createProgram({
     process.exitCode = await (await import('./commands/stream/exec.ts')).attach(args, options, createTerminal());
   },
   logs: async (args, options) => {
-    const { printLogs } = await import('./commands/stream/logs.ts');
+    const { printLogs } = await import('./commands/stream/printLogs.ts');
     const isComplete = await printLogs(args, options, {
       isTerminal: process.stdout.isTTY,
       write: writeOutput,
@@ -124,7 +124,7 @@ const program = createProgram({
     });
     if (!isComplete) process.exitCode = 1;
   },
-  delete: async (args, options) => (await import('./commands/run/delete.ts')).deletePod(args, options),
+  delete: async (args, options) => (await import('./commands/run/deletePod.ts')).deletePod(args, options),
   top: async (words, options) => {
     const { top } = await import('./commands/top/top.ts');
     await top(words, options, { output: process.stdout, input: process.stdin });
@@ -152,9 +152,9 @@ const program = createProgram({
   },
   replay: async (file, options) => (await import('./commands/record/replay.ts')).replay(file, options, write),
   inspect: async (file, options) =>
-    (await import('./commands/record/inspect.ts')).inspectRecording(file, options, write),
+    (await import('./commands/record/inspectRecording.ts')).inspectRecording(file, options, write),
   recordDump: async (file, options) =>
-    (await import('./commands/record/record.ts')).dumpRecording(file, options, write),
+    (await import('./commands/record/dumpRecording.ts')).dumpRecording(file, options, write),
   charts: async (options) => (await import('./commands/record/charts.ts')).printCharts(options, write),
 });
 

@@ -4,7 +4,7 @@ import type { Command, Option } from 'commander';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { connectAgent } from '../agent.ts';
+import { connectAgent } from '../connectAgent.ts';
 import { readPodList } from './get/readPods.ts';
 import { KINDS } from './get/resource.ts';
 

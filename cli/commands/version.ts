@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ownVersion, type VersionInfo } from '../../node/start/version.ts';
-import { connectAgent } from '../agent.ts';
-import { formatObject } from '../output/output.ts';
+import { connectAgent } from '../connectAgent.ts';
+import { formatObject } from '../output/formatObject.ts';
 
 export interface VersionOptions {
   readonly client?: boolean;

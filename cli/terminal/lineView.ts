@@ -3,7 +3,7 @@ import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 import { jsonLine } from '../../node/log/jsonLog.ts';
 import { formatTextLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
-import { changeSentences, type PodUpdate } from './table/changes.ts';
+import { changeSentences, type PodUpdate } from './table/changeSentences.ts';
 
 /**
  * Prints each change as a line in the format of the agent's log, so that an output that contains both has a single

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { isPrintable } from '../../base/printable.ts';
 import { INITIAL_CONTROLS } from '../../cli/terminal/table/controls.ts';
-import { tablePrinter } from '../../cli/terminal/table/printer.ts';
 import { renderFinal, renderFrame } from '../../cli/terminal/table/render.ts';
+import { tablePrinter } from '../../cli/terminal/table/tablePrinter.ts';
 import { TerminalText } from '../../cli/terminal/terminalText.ts';
 import { describePod } from '../../show/describe/pod.ts';
 import { displayWidth } from '../../show/tables/displayWidth.ts';
@@ -84,7 +84,7 @@ const WRITERS = [
   'cli/commands/image/image.ts: 2',
   'cli/terminal/lineView.ts: 1',
   // The log of a container: raw where no terminal reads it, else as `TerminalText` makes it.
-  'cli/commands/stream/logs.ts: 1',
+  'cli/commands/stream/printLogs.ts: 1',
   // What a container writes to its user's terminal goes there as it is: a command may steer that on purpose.
   'cli/main.ts: 6',
   'cli/output/standardOutput.ts: 1',

@@ -1,12 +1,12 @@
 import { systemClock } from '../../../base/clock.ts';
 import { describeNode } from '../../../show/describe/node.ts';
 import { describePod } from '../../../show/describe/pod.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { fetchPod } from '../stream/fetchPod.ts';
 import { parseNodeArgument, parsePodName } from './explain.ts';
+import { fetchNodes } from './fetchNodes.ts';
 import { readEventList } from './readEvents.ts';
 import { readPodExtras } from './readExplanation.ts';
-import { fetchNodes } from './readNodes.ts';
 import { readPodList } from './readPods.ts';
 
 export interface DescribeOptions {

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../node/config/configError.ts';
 import type { PodPart } from '../../../show/explain/explainPart.ts';
-import { connectAgent } from '../../agent.ts';
-import { formatObject } from '../../output/output.ts';
+import { connectAgent } from '../../connectAgent.ts';
+import { formatObject } from '../../output/formatObject.ts';
 import { KINDS, parseResource, unknownKindError } from './resource.ts';
 
 export interface ExplainOptions {

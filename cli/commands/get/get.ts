@@ -7,9 +7,9 @@ import { findPodsByName, haveDuplicateNames } from '../../../show/tables/podsByN
 import { podTable } from '../../../show/tables/table.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { formatProblem, listPodProblems, mayBelongTo } from '../../../socket/manifestProblems.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
 import { readNode, readPodList, readWatchEvent } from './readPods.ts';
 import { createSelection, type SelectionOptions } from './selection.ts';
 

@@ -12,9 +12,9 @@ import type { ActorRow } from '../../../show/actors/treeRows.ts';
 import { categoryOf, stableState } from '../../../show/category.ts';
 import { failureText } from '../../../show/explain/explainText.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { type ObjectFormat, objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
 import type { GetOptions } from './get.ts';
 import { type ActorsResponse, readActors } from './readActors.ts';
 

@@ -2,10 +2,10 @@ import { systemClock } from '../../../base/clock.ts';
 import { nodeFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
-import { fetchNodes } from './readNodes.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
+import { fetchNodes } from './fetchNodes.ts';
 import { readNode } from './readPods.ts';
 import { createSelection, type SelectionOptions } from './selection.ts';
 

@@ -26,9 +26,9 @@ import { errorCode } from '../../../host/files/fileErrors.ts';
 import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
 import { decimalSize, type ImageRow, imageTable, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
 
 export interface RuntimeOptions {
   readonly containerRuntimeEndpoint?: string;

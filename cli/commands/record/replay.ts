@@ -17,8 +17,8 @@ import {
 import { podList } from '../../../show/tables/podList.ts';
 import { ambiguityMessage, findPodsByName } from '../../../show/tables/podsByName.ts';
 import { podTable } from '../../../show/tables/table.ts';
-import { formatObject } from '../../output/output.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
+import { formatObject } from '../../output/formatObject.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
 import { parseNodeArgument, parsePodName, selectedPart, terminalWidth } from '../get/explain.ts';
 
 export interface ReplayOptions {
@@ -83,7 +83,7 @@ export async function replay(path: string, options: ReplayOptions, write: Write)
 
 async function openPage(path: string, { untilMs }: OpenedRecording, write: Write): Promise<void> {
   const [{ inspectRecording }, { openSecretLink }] = await Promise.all([
-    import('./inspect.ts'),
+    import('./inspectRecording.ts'),
     import('./desktop.ts'),
   ]);
   await inspectRecording(path, {}, write, { at: Number.isFinite(untilMs) ? untilMs : undefined, open: openSecretLink });

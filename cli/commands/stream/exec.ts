@@ -7,11 +7,11 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { defaultContainer } from '../../../show/containerLog.ts';
 import type { StreamRequest } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import type { CommandTerminal } from '../../terminal/commandTerminal.ts';
 import { parsePodName } from '../get/explain.ts';
 import { fetchPod } from './fetchPod.ts';
-import { streamContainer } from './streamIn.ts';
+import { streamContainer } from './streamContainer.ts';
 
 export interface AttachOptions {
   readonly namespace?: string;

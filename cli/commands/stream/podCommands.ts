@@ -1,6 +1,6 @@
 /** The command lines of `logs` and `delete`. */
 import type { Command } from 'commander';
-import type { DeleteOptions } from '../run/delete.ts';
+import type { DeleteOptions } from '../run/deletePod.ts';
 import type { LogsOptions } from './logsRequest.ts';
 
 export interface PodCommands {

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { systemClock } from '../../../base/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { parseFilter } from '../../../show/actors/actorFilter.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { canDraw } from '../../terminal/liveTable.ts';
 import type { Output } from '../../terminal/liveView.ts';
 import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts';

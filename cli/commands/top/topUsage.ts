@@ -14,9 +14,9 @@ import {
   type SortField,
   type Usage,
 } from '../../../show/tables/usageTable.ts';
-import { connectAgent } from '../../agent.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
-import { fetchNodes } from '../get/readNodes.ts';
+import { connectAgent } from '../../connectAgent.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
+import { fetchNodes } from '../get/fetchNodes.ts';
 import { readNode, readPodList } from '../get/readPods.ts';
 import { createSelection, type SelectionOptions } from '../get/selection.ts';
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
 import { printableText } from '../../../base/printable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { tablePrinter } from '../../terminal/table/printer.ts';
-import { formatObject } from '../output.ts';
+import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
+import { formatObject } from '../formatObject.ts';
 import type { CustomColumns } from './customColumns.ts';
 import { FORMATS, FORMATS_WITH_ARGUMENT } from './formats.ts';
 import { PathSyntaxError } from './pathSyntaxError.ts';
@@ -70,7 +70,7 @@ async function readArgumentFormat(
         ...(name === 'custom-columns=' ? readColumns(template) : readColumnsFile(template)),
       };
     }
-    const { compileTemplate } = await import('./jsonTemplate.ts');
+    const { compileTemplate } = await import('./compileTemplate.ts');
     const formatValue = compileTemplate(template);
     return {
       kind: 'text',

@@ -16,9 +16,9 @@ import {
   selectedIndex,
   type TopControls,
 } from './controls.ts';
+import { detailLines, type TopDetail } from './detailLines.ts';
 import { TOP_HELP } from './help.ts';
 import type { ActorsSnapshot } from './pollActors.ts';
-import { detailLines, type TopDetail } from './renderDetail.ts';
 
 /** The data to draw. */
 export interface TopScene extends ActorsSnapshot {

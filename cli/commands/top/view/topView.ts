@@ -14,10 +14,10 @@ import {
   type TopControls,
   topControlsAfterKey,
 } from './controls.ts';
-import { type ActorDetail, fetchDetail } from './detail.ts';
+import type { TopDetail } from './detailLines.ts';
+import { type ActorDetail, fetchDetail } from './fetchDetail.ts';
 import type { ActorsSnapshot } from './pollActors.ts';
 import { renderTop, type TopFrame, type TopScene } from './render.ts';
-import type { TopDetail } from './renderDetail.ts';
 import { createStory } from './story.ts';
 
 /** Time after a key press during which the order of the pods does not change, in milliseconds. */

@@ -5,7 +5,7 @@ import { afterEach, expect, jest, test } from '@jest/globals';
 import { createEventRecorder } from '../../../../actors/events/eventRecorder.ts';
 import { describe as describePod } from '../../../../cli/commands/get/describe.ts';
 import { get } from '../../../../cli/commands/get/get.ts';
-import { printLogs } from '../../../../cli/commands/stream/logs.ts';
+import { printLogs } from '../../../../cli/commands/stream/printLogs.ts';
 import { inProcessCri } from '../../../../cri/simulated/inProcessCri.ts';
 import { compileConfig } from '../../../../node/config/nodeConfig.ts';
 import { createAgentPort } from '../../../../node/start/agentPort.ts';

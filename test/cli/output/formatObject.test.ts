@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { isPrintable } from '../../../base/printable.ts';
-import { formatObject } from '../../../cli/output/output.ts';
+import { formatObject } from '../../../cli/output/formatObject.ts';
 import { prettyLog } from '../../../node/log/prettyLog.ts';
 
 /** What a container or a manifest may say: escapes, bells, controls of 8 bits, another direction of writing. */

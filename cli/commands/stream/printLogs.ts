@@ -14,7 +14,7 @@ import {
 } from '../../../show/containerLog.ts';
 import type { PodPaths } from '../../../socket/agent.ts';
 import type { AgentClient } from '../../../socket/client.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { errorText } from '../../output/errorText.ts';
 import { LinePrefixer } from '../../output/linePrefixer.ts';
 import { TerminalText } from '../../terminal/terminalText.ts';

@@ -3,9 +3,9 @@ import { appendFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { deletePod } from '../../../../cli/commands/run/delete.ts';
-import { printLogs } from '../../../../cli/commands/stream/logs.ts';
+import { deletePod } from '../../../../cli/commands/run/deletePod.ts';
 import type { LogsOptions } from '../../../../cli/commands/stream/logsRequest.ts';
+import { printLogs } from '../../../../cli/commands/stream/printLogs.ts';
 import type { NodeSummary, PodPaths } from '../../../../socket/agent.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { connectFirstAgent } from '../../cli/agent.ts';
+import { connectFirstAgent } from '../../cli/connectAgent.ts';
 import { findListeningAgents } from '../../socket/socketPath.ts';
 
 const servers: Server[] = [];

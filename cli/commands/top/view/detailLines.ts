@@ -4,7 +4,7 @@ import { printableLine } from '../../../../base/printable.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { clockTime, forClause, untilClause } from '../../../../show/explain/explainText.ts';
 import * as display from '../../../../show/tables/displayWidth.ts';
-import type { ActorDetail } from './detail.ts';
+import type { ActorDetail } from './fetchDetail.ts';
 import type { StoryEntry } from './story.ts';
 
 export interface TopDetail {

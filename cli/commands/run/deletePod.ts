@@ -2,7 +2,7 @@
 
 import { NodeFailure } from '../../../base/failure.ts';
 import { isStaticPod, sourceOf } from '../../../kubernetes/api/staticPod.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 import { parsePodName } from '../get/explain.ts';
 import { readNode, readPodPaths } from '../get/readPods.ts';
 import { fetchPod } from '../stream/fetchPod.ts';

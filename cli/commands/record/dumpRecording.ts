@@ -6,7 +6,7 @@ import { ConfigError } from '../../../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../../../node/host/paths.ts';
 import { readRecordingBytes } from '../../../recording/dump.ts';
 import { RECORDER_OFF_HEADER } from '../../../socket/recording.ts';
-import { connectAgent } from '../../agent.ts';
+import { connectAgent } from '../../connectAgent.ts';
 
 export interface RecordDumpOptions {
   readonly rootDir?: string;

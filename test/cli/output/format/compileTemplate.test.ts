@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { compileTemplate } from '../../../../cli/output/format/jsonTemplate.ts';
+import { compileTemplate } from '../../../../cli/output/format/compileTemplate.ts';
 import { PathSyntaxError } from '../../../../cli/output/format/pathSyntaxError.ts';
 
 const web = {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { inspectRecording } from '../../../../cli/commands/record/inspect.ts';
+import { inspectRecording } from '../../../../cli/commands/record/inspectRecording.ts';
 import { replay } from '../../../../cli/commands/record/replay.ts';
 import { ConfigError } from '../../../../node/config/configError.ts';
 import { machinesDigest } from '../../../../node/start/machinesDigest.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import { changeSentences } from '../../../../cli/terminal/table/changes.ts';
+import { changeSentences } from '../../../../cli/terminal/table/changeSentences.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';
 import {
   backOff,
