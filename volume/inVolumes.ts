@@ -1,5 +1,5 @@
 /** Runs tasks in volumes, in a separate process if a volume may hang. */
-import { scriptPath } from '../host/ownScript.ts';
+import { scriptPath } from '../host/scriptPath.ts';
 import { runOnVolume } from './program.ts';
 import { runTasks, type VolumeTask, type VolumeTaskResult } from './volumeTasks.ts';
 

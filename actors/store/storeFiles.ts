@@ -6,7 +6,7 @@ import { messageOf } from '../../base/failure.ts';
 import { parseJson } from '../../base/parseJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { quarantineFile } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/quarantineFile.ts';
 import { problemOf } from '../../kubernetes/api/problem.ts';
 
 const FACT_SUFFIX = '.json';

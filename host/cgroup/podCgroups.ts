@@ -24,10 +24,10 @@ import {
   writeLimits,
 } from './files.ts';
 import { coalesceCalls } from './inTurn.ts';
-import { sharedCgroups } from './others.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
 import { hasProcesses, killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
+import { sharedCgroups } from './sharedCgroups.ts';
 
 export interface PodCgroupsParts extends Omit<PodsTreeParts, 'cgroupfs'> {
   /** The cgroup file system. Defaults to the host's. */

@@ -11,7 +11,7 @@ import { parseJson } from '../../base/parseJson.ts';
 import { settleAll } from '../../base/settleAll.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
-import { quarantineFile } from '../files/setAside.ts';
+import { quarantineFile } from '../files/quarantineFile.ts';
 import type { Layout } from './layout.ts';
 
 /** The agent that a mark identifies. */

@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { Controller } from '../../kubernetes/resources/cgroupFiles.ts';
 import { findHierarchy, type Hierarchy } from '../cgroup/hierarchies.ts';
-import { type FileErrorCode, fileError } from './fileErrors.ts';
+import { type FileErrorCode, fileError } from './fileError.ts';
 
 export interface CgroupProcess {
   readonly pid: number;

@@ -1,5 +1,5 @@
 /** Injects faults into calls to a simulated disk. */
-import { type FileErrorCode, fileError } from './fileErrors.ts';
+import { type FileErrorCode, fileError } from './fileError.ts';
 
 /** A call that reads or changes a file, by its name in `node:fs`. */
 export interface FileCall {

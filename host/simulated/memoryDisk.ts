@@ -1,7 +1,7 @@
 /** Simulates a disk with directories, files and symbolic links in memory, including the effects of a power failure. */
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../files/fileErrors.ts';
-import { fileError } from './fileErrors.ts';
+import { fileError } from './fileError.ts';
 import { type Directory, type Inode, type RegularFile, totalSize } from './inodes.ts';
 import { Journal } from './journal.ts';
 import { MountTable, type SimulatedMount } from './mountTable.ts';

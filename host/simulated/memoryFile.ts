@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import type { FileStats, OpenFile } from '../files/fileSystem.ts';
 import type { FaultInjector } from './faultyCalls.ts';
-import { fileError } from './fileErrors.ts';
+import { fileError } from './fileError.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 

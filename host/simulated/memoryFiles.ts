@@ -6,7 +6,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import { isMissing } from '../files/fileErrors.ts';
 import type { FileSystem, OpenFile, WriteOptions } from '../files/fileSystem.ts';
 import { FaultInjector, type GetFileFault } from './faultyCalls.ts';
-import { fileError } from './fileErrors.ts';
+import { fileError } from './fileError.ts';
 import type { Directory, Inode, RegularFile } from './inodes.ts';
 import type { MemoryDisk } from './memoryDisk.ts';
 import { MemoryFile, toStats } from './memoryFile.ts';

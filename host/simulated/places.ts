@@ -1,6 +1,6 @@
 /** Resolves the paths of a simulated disk. */
 import { resolve } from 'node:path';
-import { type FileErrorCode, fileError } from './fileErrors.ts';
+import { type FileErrorCode, fileError } from './fileError.ts';
 import type { Directory, Inode } from './inodes.ts';
 import type { MountTable, SimulatedMount } from './mountTable.ts';
 

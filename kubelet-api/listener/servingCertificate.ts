@@ -8,7 +8,7 @@ import { writePrivate } from '../../actors/cluster/certificates/privateFiles.ts'
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { quarantineFile } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/quarantineFile.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';
 
 /** Paths of a certificate and its key in PEM. Both can be the same file. */

@@ -1,4 +1,4 @@
-import { Secret } from '../../host/secretText.ts';
+import { Secret } from '../../host/secret.ts';
 import type { CredentialFile } from './credentialFile.ts';
 import type { LastGood } from './lastGood.ts';
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/failure.ts';
 import { printableLine } from '../../base/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { Secret } from '../../host/secretText.ts';
+import { Secret } from '../../host/secret.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';

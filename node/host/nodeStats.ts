@@ -6,7 +6,7 @@ import type { Cri } from '../../cri/client/calls.ts';
 import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
+import { findPodCgroups } from '../../host/cgroup/usage/findPodCgroups.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../../host/files/assertDirectoryOrMissing.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { quarantineFile } from '../../host/files/setAside.ts';
+import { quarantineFile } from '../../host/files/quarantineFile.ts';
 
 /** Permission bits of the group and of others. */
 const GROUP_AND_OTHERS_MODE = 0o077;

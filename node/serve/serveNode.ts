@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { Secret } from '../../host/secretText.ts';
+import { Secret } from '../../host/secret.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';

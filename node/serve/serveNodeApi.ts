@@ -11,7 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { createTokenMatcher } from '../../host/sameToken.ts';
+import { createTokenMatcher } from '../../host/tokenMatcher.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { type Access, createAccess } from '../../kubelet-api/access/access.ts';
 import type { FindTokenOwner } from '../../kubelet-api/access/authentication.ts';

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import type { UsagePart } from '../../host/cgroup/usage/cgroupUsage.ts';
-import type { ExistingCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
+import type { ExistingCgroups } from '../../host/cgroup/usage/findPodCgroups.ts';
 import type { ReadUsage } from '../../host/cgroup/usage/readUsage.ts';
 import { parseNetDev } from '../../host/usage/netDev.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -1,6 +1,7 @@
 /** Measures the disk usage of directory trees in a child process. */
-import { scriptPath } from '../../host/ownScript.ts';
+
 import { runProgram } from '../../host/program.ts';
+import { scriptPath } from '../../host/scriptPath.ts';
 import type { TimedUsage } from '../../host/usage/diskUsages.ts';
 
 /** Timeout of the child process, e.g. for a file system call that hangs in the kernel. */

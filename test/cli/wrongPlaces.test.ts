@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startPrivateContainerd } from '../../cli/commands/run/privateRuntime.ts';
-import { assertDirectoryOrMissing } from '../../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../../host/files/assertDirectoryOrMissing.ts';
 
 jest.setTimeout(60_000);
 

@@ -1,6 +1,6 @@
 /** Files in memory of which single calls hang until they are let go, or fail. */
 import type { OpenFile } from '../../host/files/fileSystem.ts';
-import { fileError } from '../../host/simulated/fileErrors.ts';
+import { fileError } from '../../host/simulated/fileError.ts';
 import type { MemoryDisk } from '../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../host/simulated/memoryFiles.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import { createTokenMatcher } from '../../host/sameToken.ts';
+import { createTokenMatcher } from '../../host/tokenMatcher.ts';
 import { checkAccess, tokenCookie } from '../../inspect/access.ts';
 
 type Guarded = Parameters<typeof checkAccess>[1];

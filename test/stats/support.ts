@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';
-import { findPodCgroups } from '../../host/cgroup/usage/podCgroupsFound.ts';
+import { findPodCgroups } from '../../host/cgroup/usage/findPodCgroups.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { Collector, type CollectorOptions } from '../../stats/node/collector.ts';
 import { runIn, type Simulation, simulate } from '../cri/simulated/support.ts';

@@ -10,7 +10,7 @@
  */
 
 import type { Clock } from '../../../base/clock.ts';
-import { Secret } from '../../../host/secretText.ts';
+import { Secret } from '../../../host/secret.ts';
 
 /** A point in time on both clocks, in milliseconds. */
 export interface ClockReading {

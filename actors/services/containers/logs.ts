@@ -3,8 +3,8 @@
 import type { Clock } from '../../../base/clock.ts';
 import { unlessAborted } from '../../../base/unlessAborted.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
+import { findNextRunNumber } from '../../../host/pods/findNextRunNumber.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
-import { findNextRunNumber } from '../../../host/pods/loggedRuns.ts';
 import { rotateIfNeeded } from '../../../host/pods/logRotation.ts';
 import type { PortServices } from '../../boundary.ts';
 import { withTimeout } from '../withTimeout.ts';

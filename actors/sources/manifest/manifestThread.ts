@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
 import { errorCode, isDiskFault, isResourceShortage } from '../../../host/files/fileErrors.ts';
-import { scriptPath } from '../../../host/ownScript.ts';
+import { scriptPath } from '../../../host/scriptPath.ts';
 import { createRejectedText, type ManifestText, type ReadManifest } from './manifestText.ts';
 import type { ManifestBatch, ReadingTask } from './manifestWorker.ts';
 

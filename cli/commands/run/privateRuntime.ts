@@ -10,7 +10,7 @@ import {
   removeContainerd,
   startManagedContainerd,
 } from '../../../cri/managed/containerd/containerd.ts';
-import { assertDirectoryOrMissing } from '../../../host/files/expectDirectory.ts';
+import { assertDirectoryOrMissing } from '../../../host/files/assertDirectoryOrMissing.ts';
 import type { DownDependencies } from './down.ts';
 import type { UpDependencies } from './up.ts';
 

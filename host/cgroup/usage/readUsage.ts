@@ -4,7 +4,7 @@ import { type Cgroupfs, hostCgroupfs } from '../cgroupfs.ts';
 import { findHierarchy, type Hierarchy } from '../hierarchies.ts';
 import type { CgroupPressure, CgroupUsage, CpuUsage, DeviceUsage, MemoryUsage, UsagePart } from './cgroupUsage.ts';
 import { parseIoStat } from './devices.ts';
-import { SettingsCache } from './seldom.ts';
+import { SettingsCache } from './settingsCache.ts';
 import { type CgroupDirectory, readCpuacctV1, readCpuV1, readIoV1, readMemoryV1, readPids } from './usageV1.ts';
 import { readCpuV2, readMemoryV2, readPressureV2 } from './usageV2.ts';
 

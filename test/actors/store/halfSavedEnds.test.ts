@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { fileError } from '../../../host/simulated/fileError.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Secret } from '../../../host/secretText.ts';
+import type { Secret } from '../../../host/secret.ts';
 import { parseToken, tokenFileSource } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';
 

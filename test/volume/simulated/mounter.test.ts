@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { fileError } from '../../../host/simulated/fileError.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';

@@ -1,6 +1,6 @@
 /** Directory watches and their faults. */
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../../host/files/fileSystem.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { fileError } from '../../../host/simulated/fileError.ts';
 import type { Schedule } from '../run/schedule.ts';
 import type { TemporaryFaults } from './temporaryFaults.ts';
 

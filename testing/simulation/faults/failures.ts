@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { networkError } from '../../../actors/simulated/connection.ts';
 import { lookUp } from '../../../base/lookUp.ts';
 import { CallError, type CodeName } from '../../../cri/simulated/faults/callError.ts';
-import { type FileErrorCode, fileError } from '../../../host/simulated/fileErrors.ts';
+import { type FileErrorCode, fileError } from '../../../host/simulated/fileError.ts';
 import { ApiRefusal } from '../cluster/apiRefusal.ts';
 import type { CallTarget, OutsideCall } from '../run/gate.ts';
 

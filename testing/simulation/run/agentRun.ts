@@ -17,7 +17,7 @@ import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
-import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';
+import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { actorPath } from '../../../machines/shared/actorRefs.ts';
 import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';

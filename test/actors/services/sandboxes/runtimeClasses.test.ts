@@ -14,7 +14,7 @@ import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../../a
 import { systemClock } from '../../../../base/clock.ts';
 import { yieldToEventLoop } from '../../../../base/yieldToEventLoop.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
-import { fileError } from '../../../../host/simulated/fileErrors.ts';
+import { fileError } from '../../../../host/simulated/fileError.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
 import { readAnswer, readAtOnce, readFileText } from '../../../fakes/manifests.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SettingsCache } from '../../../../host/cgroup/usage/seldom.ts';
+import { SettingsCache } from '../../../../host/cgroup/usage/settingsCache.ts';
 
 function seen() {
   const time = { now: 1_000_000 };

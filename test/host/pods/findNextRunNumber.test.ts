@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import { findNextRunNumber } from '../../../host/pods/loggedRuns.ts';
+import { findNextRunNumber } from '../../../host/pods/findNextRunNumber.ts';
 import { inFolder } from '../../volume/onDisk.ts';
 
 async function countOf(...names: string[]): Promise<number> {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { findPodCgroups } from '../../../../host/cgroup/usage/podCgroupsFound.ts';
+import { findPodCgroups } from '../../../../host/cgroup/usage/findPodCgroups.ts';
 import { v1Hierarchies, v2Hierarchies } from './cgroupFixtures.ts';
 
 let root = '';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { Secret } from '../../host/secretText.ts';
+import { Secret } from '../../host/secret.ts';
 
 test('a secret is read as it was written and is not printed', () => {
   const secret = new Secret('tökén-1');

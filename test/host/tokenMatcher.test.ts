@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createTokenMatcher } from '../../host/sameToken.ts';
+import { createTokenMatcher } from '../../host/tokenMatcher.ts';
 
 test('only the complete token is accepted', () => {
   const isToken = createTokenMatcher('t0ken');

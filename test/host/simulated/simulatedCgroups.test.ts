@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { simulatedCgroups } from '../../../host/simulated/cgroups.ts';
 import { type CgroupProcess, CgroupTree } from '../../../host/simulated/cgroupTree.ts';
-import { fileError } from '../../../host/simulated/fileErrors.ts';
+import { fileError } from '../../../host/simulated/fileError.ts';
 import { type Gate, openGate } from '../../../host/simulated/gate.ts';
+import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
