@@ -7,7 +7,7 @@ import { containerNameOf } from '../../show/actors/actorPath.ts';
 import type { ActorHistory } from '../protocol.ts';
 import { podUidOrEmpty } from '../shown.ts';
 import { Runs } from './runs.ts';
-import { TransitionHistory } from './takenWays.ts';
+import { TransitionHistory } from './transitionHistory.ts';
 
 export type CollectedHistory = Pick<ActorHistory, 'taken' | 'tried'>;
 

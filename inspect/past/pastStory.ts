@@ -9,7 +9,7 @@ import {
   type StretchPosition,
 } from '../../recording/stretches.ts';
 import type { Story, StoryLine } from '../protocol.ts';
-import { StoryConverter } from './storyLines.ts';
+import { StoryConverter } from './storyConverter.ts';
 
 /** Maximum number of lines in a story. If there are more, the earliest ones are dropped. */
 const MAX_LINES = 20_000;

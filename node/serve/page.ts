@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isWildcard } from '../../inspect/address.ts';
 import type { InspectedNode } from '../../inspect/inspected.ts';
-import type { PageServer } from '../../inspect/server.ts';
+import type { PageServer } from '../../inspect/servePage.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { packageDirectory } from '../host/paths.ts';
 import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
@@ -55,7 +55,7 @@ async function servePage(
   { config, createInspected, logger }: PageOptions,
   { address, isOpen, tls }: NonNullable<NodeConfig['inspect']>,
 ): Promise<PageServer> {
-  const { servePage } = await import('../../inspect/server.ts');
+  const { servePage } = await import('../../inspect/servePage.ts');
   const files = tls && { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
   const linkFile = pageLinkPath(config.rootDirectory);
   return servePage({

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { afterEach, expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { servePage } from '../../inspect/server.ts';
+import { servePage } from '../../inspect/servePage.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from '../host/support/resettingClients.ts';

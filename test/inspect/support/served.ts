@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import type { InspectedNode, LiveUpdates } from '../../../inspect/inspected.ts';
 import type { Frame, Snapshot } from '../../../inspect/protocol.ts';
-import { type PageServer, servePage } from '../../../inspect/server.ts';
+import { type PageServer, servePage } from '../../../inspect/servePage.ts';
 
 /** As the build leaves it. */
 const PAGE = '<!doctype html><script type="application/json" id="snapshot"><!--snapshot--></script><body></body>';

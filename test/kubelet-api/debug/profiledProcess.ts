@@ -9,7 +9,7 @@ import { CachedToken } from '../../../actors/objects/tokens/cachedToken.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Secret } from '../../../host/secret.ts';
 import { createTokenMatcher } from '../../../host/tokenMatcher.ts';
-import { servePage } from '../../../inspect/server.ts';
+import { servePage } from '../../../inspect/servePage.ts';
 import { profilesRoute } from '../../../kubelet-api/debug/profiles.ts';
 import { tokenFileSource } from '../../../node/credentials/bearerToken.ts';
 import { LastGood } from '../../../node/credentials/lastGood.ts';

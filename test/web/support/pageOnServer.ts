@@ -14,7 +14,7 @@ import type {
   Snapshot,
   Story,
 } from '../../../inspect/protocol.ts';
-import { type PageServer, servePage } from '../../../inspect/server.ts';
+import { type PageServer, servePage } from '../../../inspect/servePage.ts';
 import { drawAll } from '../../../scripts/drawings/all.ts';
 import { actorSteps } from '../../../show/actors/actorPath.ts';
 import { withFrame, worldOf } from '../../../web/model/server/world.ts';

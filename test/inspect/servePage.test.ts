@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { type InspectedNode, NotInspected } from '../../inspect/inspected.ts';
-import { servePage } from '../../inspect/server.ts';
+import { servePage } from '../../inspect/servePage.ts';
 import { fakeInspected, fakeLive, sendBytes, servedPage, until, upgradeOf } from './support/served.ts';
 
 /** What every answer says of what may be done with it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { StoryConverter } from '../../../inspect/past/storyLines.ts';
+import { StoryConverter } from '../../../inspect/past/storyConverter.ts';
 import type { RecordingLine } from '../../../recording/lines.ts';
 import { podWith } from '../../fakes/pods.ts';
 
