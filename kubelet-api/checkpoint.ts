@@ -13,8 +13,8 @@ import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { sendJson } from './answers.ts';
 import type { Exchange, Route } from './exchange.ts';
-import { fullName, requirePod } from './streaming/found.ts';
 import { Refusal, sendRefusal } from './streaming/refusal.ts';
+import { fullName, requirePod } from './streaming/requirePod.ts';
 import { parseContainerTarget } from './streaming/target.ts';
 
 export interface CheckpointOptions {

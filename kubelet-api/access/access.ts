@@ -9,7 +9,7 @@ import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
 import { reviewAccess, serializeReviewSpec } from './accessReview.ts';
 import { type Authenticators, type FindTokenOwner, identifyCaller, UnknownToken } from './authentication.ts';
-import { ClientCertificates, type TlsConnection } from './clientCertificate.ts';
+import { ClientCertificates, type TlsConnection } from './clientCertificates.ts';
 import { BadOffer, stripTokens } from './offered.ts';
 import { type ReviewCounts, Reviews } from './reviews.ts';
 import { findSubresources, toVerb } from './subresources.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import type { Caller } from '../exchange.ts';
 import { createReview, type ReviewOptions } from './tokenReview.ts';
-import { withRetries } from './triedAgain.ts';
+import { withRetries } from './withRetries.ts';
 
 /** An action on the node that a user has to be authorized for. */
 export interface NodeAction {

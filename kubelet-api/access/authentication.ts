@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../exchange.ts';
-import type { ClientCertificates, TlsConnection } from './clientCertificate.ts';
+import type { ClientCertificates, TlsConnection } from './clientCertificates.ts';
 import { bearerToken, protocolToken } from './offered.ts';
 
 /** The credentials of a request. */

@@ -8,7 +8,7 @@ import { KubeError, summarizeError } from '../../kubeclient/kubeError.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
-import { withRetries } from './triedAgain.ts';
+import { withRetries } from './withRetries.ts';
 
 const REVIEW_PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
 const RESPONSE_CONTEXT = { request: `POST ${REVIEW_PATH}`, expected: 'a TokenReview' };

@@ -6,7 +6,7 @@ import type { StatsProvider } from '../../stats/node/provider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
 import { formatLabels, generateChunks, type MetricFamily } from './exposition.ts';
-import { sendMetrics } from './requests/answerMetrics.ts';
+import { sendMetrics } from './requests/sendMetrics.ts';
 
 interface ResourceParts {
   readonly stats: Pick<StatsProvider, 'cpuAndMemory'>;

@@ -8,7 +8,7 @@ import type { NodeMetrics } from './agent/nodeMetrics.ts';
 import { processStartSeconds } from './agent/processMetrics.ts';
 import { generateChunks } from './exposition.ts';
 import type { Registry } from './registry.ts';
-import { sendMetrics } from './requests/answerMetrics.ts';
+import { sendMetrics } from './requests/sendMetrics.ts';
 
 /** Creates the routes. Like the kubelet's, they accept any HTTP method. */
 export function metricsRoutes({ all, probes, slis }: NodeMetrics['registries']): readonly Route[] {

@@ -3,7 +3,7 @@ import { quotedText } from '../../../base/quotedText.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
 import type { LogStream } from './logQuery.ts';
-import { TextOutput } from './textOut.ts';
+import { TextOutput } from './textOutput.ts';
 
 export interface ScanOptions {
   readonly timestamps?: boolean | undefined;

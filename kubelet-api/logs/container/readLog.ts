@@ -4,10 +4,10 @@
 import { dirname } from 'node:path';
 import { isMissing } from '../../../host/files/fileErrors.ts';
 import { LogChanges, type Pause } from '../../../host/logs/logChanges.ts';
+import { BufferPool } from './bufferPool.ts';
+import { findTailStart } from './findTailStart.ts';
 import { isReplaced, type LogFile, openLog } from './logFile.ts';
 import { LogScan, type ScanOptions } from './logScan.ts';
-import { findTailStart } from './logTail.ts';
-import { BufferPool } from './rooms.ts';
 
 export interface LogSource {
   /** Path of the log according to the runtime. */

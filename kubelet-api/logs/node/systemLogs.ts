@@ -5,10 +5,10 @@
 import { sendError } from '../../answers.ts';
 import type { Exchange, Route } from '../../exchange.ts';
 import { isRefusal } from '../container/logQuery.ts';
-import { serveFile } from './fileServer.ts';
 import { type NodeLogQuery, nodeLogQuery, validateQuery } from './nodeLogQuery.ts';
-import { type NodeLogsParts, sendServiceLogs } from './nodeLogs.ts';
 import { openInside, systemErrorMessage } from './openInside.ts';
+import { type NodeLogsParts, sendServiceLogs } from './sendServiceLogs.ts';
+import { serveFile } from './serveFile.ts';
 
 export interface SystemLogsParts extends NodeLogsParts {
   /** Whether queries are enabled (`enableSystemLogQuery` in the kubelet's configuration). */

@@ -30,9 +30,9 @@ import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
 import { registerHealthMetrics } from './healthMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
-import { registerStartupMetrics } from './nodeStartup.ts';
 import { registerProcessMetrics, startGauge } from './processMetrics.ts';
 import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
+import { registerStartupMetrics } from './startupMetrics.ts';
 
 export interface NodeMetrics {
   /** Observers to pass to `createNode`. */

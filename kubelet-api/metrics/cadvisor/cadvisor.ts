@@ -10,7 +10,7 @@ import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import type { NodeSample } from '../../../stats/sample.ts';
 import type { Route } from '../../exchange.ts';
 import { generateChunks, type MetricFamily } from '../exposition.ts';
-import { sendMetrics } from '../requests/answerMetrics.ts';
+import { sendMetrics } from '../requests/sendMetrics.ts';
 import { deviceMetrics, type GetDeviceName } from './deviceMetrics.ts';
 import { type MachineInfo, machineFamilies } from './machineFamilies.ts';
 import { toFamily } from './metric.ts';

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { formatLabels, generateChunks, goFloat, type MetricFamily } from '../../../kubelet-api/metrics/exposition.ts';
-import { acceptsGzip, sendMetrics } from '../../../kubelet-api/metrics/requests/answerMetrics.ts';
+import { acceptsGzip, sendMetrics } from '../../../kubelet-api/metrics/requests/sendMetrics.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { atEnd, listening, route } from '../listener/support/listening.ts';
 

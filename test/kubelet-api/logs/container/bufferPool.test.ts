@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { BufferPool } from '../../../../kubelet-api/logs/container/rooms.ts';
+import { BufferPool } from '../../../../kubelet-api/logs/container/bufferPool.ts';
 
 test('what is given back is taken next', () => {
   const rooms = new BufferPool(16, 2);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PortOutcome } from '../../../../actors/portOutcome.ts';
-import { registerStartupMetrics } from '../../../../kubelet-api/metrics/agent/nodeStartup.ts';
 import { processStartSeconds } from '../../../../kubelet-api/metrics/agent/processMetrics.ts';
+import { registerStartupMetrics } from '../../../../kubelet-api/metrics/agent/startupMetrics.ts';
 import { Registry } from '../../../../kubelet-api/metrics/registry.ts';
 import { samplesOf } from '../support/scraped.ts';
 

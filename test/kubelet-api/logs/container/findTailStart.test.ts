@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { findTailStart } from '../../../../kubelet-api/logs/container/logTail.ts';
+import { findTailStart } from '../../../../kubelet-api/logs/container/findTailStart.ts';
 
 let folder = '';
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { ClientCertificates } from '../../../kubelet-api/access/clientCertificate.ts';
+import { ClientCertificates } from '../../../kubelet-api/access/clientCertificates.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'client-certificates-'));

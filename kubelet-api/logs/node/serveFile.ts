@@ -4,8 +4,8 @@ import { posix } from 'node:path';
 import { errorCode, isMissing, isTooLong } from '../../../host/files/fileErrors.ts';
 import { sendError } from '../../answers.ts';
 import type { Exchange } from '../../exchange.ts';
-import { isUnmodified, sendFile } from './fileAnswer.ts';
 import { type OpenedFile, openInside } from './openInside.ts';
+import { isUnmodified, sendFile } from './sendFile.ts';
 
 const INDEX_FILE_NAME = 'index.html';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
-import { withRetries } from '../../../kubelet-api/access/triedAgain.ts';
+import { withRetries } from '../../../kubelet-api/access/withRetries.ts';
 
 /** When each try is made, in milliseconds from the first, until it fails. */
 async function triesOf(failure: () => Error, abortAt = Number.POSITIVE_INFINITY): Promise<number[]> {
