@@ -3,7 +3,7 @@
 import { isoTime } from '../kubernetes/api/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { machines } from '../machines/drawing/charts.ts';
-import { listNextTransitions } from '../machines/drawing/next.ts';
+import { listNextTransitions } from '../machines/drawing/listNextTransitions.ts';
 import { stateValueOf } from '../machines/drawing/stateValue.ts';
 import type { ActorNode } from '../show/actors/actorNode.ts';
 import { actorSteps } from '../show/actors/actorPath.ts';

@@ -14,7 +14,7 @@ import { containerSize } from '../resources/resources.ts';
 import { allStatuses } from './allStatuses.ts';
 import { containerDetails } from './containerDetails.ts';
 import { isTerminalPhase } from './phase.ts';
-import { type ContainerStatuses, terminatedStatuses } from './statusAtEnd.ts';
+import { type ContainerStatuses, terminatedStatuses } from './terminatedStatuses.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 
 /**

@@ -12,11 +12,11 @@ import {
   recordedEvent,
 } from '../../kubernetes/events/recordedEvent.ts';
 import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
+import { type CoverageGap, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { type CoverageGap, RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 /**

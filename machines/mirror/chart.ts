@@ -7,10 +7,10 @@ import { assertEvent, assign, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
+import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { RARELY_TAKEN } from '../shared/unreached.ts';
 import { after, retryState } from '../shared/waits.ts';
 
 /** The node's data about one pod name. The node sends all fields whenever any of them changes. */

@@ -8,8 +8,8 @@ import { type EventMessages, involvedNode, recordedEvents } from '../../kubernet
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
+import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { FeedName } from '../shared/events.ts';
-import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';

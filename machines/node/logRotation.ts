@@ -3,10 +3,10 @@ import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import type { ContainerRun } from '../../kubernetes/lifecycle/observed.ts';
 import { parent } from '../shared/actorRefs.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import type { LogsEvent, LogsReport } from '../shared/upkeepEvents.ts';
 import { after } from '../shared/waits.ts';
 

@@ -4,11 +4,11 @@
  */
 import { sendTo, setup } from 'xstate';
 import { parent } from '../shared/actorRefs.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
 import type { PodEvent } from '../shared/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 
 export interface ActiveDeadline {

@@ -3,12 +3,12 @@ import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { parent } from '../shared/actorRefs.ts';
+import { SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
 import type { ProbeFact } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
 import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { SERVICE_NEVER_FAILS } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
   afterAttempt,

@@ -5,8 +5,8 @@ import { lookUp } from '../../base/lookUp.ts';
 import { type ActorNode, type ActorView, CALL_KIND, type ReportedDetails } from '../../show/actors/actorNode.ts';
 import { findCategory } from '../../show/category.ts';
 import { actorPath } from './actorRefs.ts';
-import { createViewCache } from './latestViews.ts';
 import { type ActorInfo, type Deadlines, type GetStateSince, isFacet, type StateMeta, statePath } from './stateMeta.ts';
+import { createViewCache } from './viewCache.ts';
 
 /** Optional fields of a context: the last failure, and deadlines by name. */
 interface CommonContext extends Deadlines {

@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { CATEGORIES, type Category } from '../../show/category.ts';
-import type { CoverageGap } from './unreached.ts';
+import type { CoverageGap } from './coverageGaps.ts';
 
 /** Returns the time at which an actor entered its current state, in milliseconds since the epoch. */
 export type GetStateSince = (ref: AnyActorRef) => number;

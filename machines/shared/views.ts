@@ -17,7 +17,7 @@ import { probeRefs, probeState } from '../probe/view.ts';
 import type { volumeMachine } from '../volume/chart.ts';
 import { childrenOf, hasFailureInTree } from './actorTree.ts';
 import type { RuntimeHealth } from './events.ts';
-import { createViewCache } from './latestViews.ts';
+import { createViewCache } from './viewCache.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
 type ContainerRef = ActorRefFrom<typeof containerMachine>;

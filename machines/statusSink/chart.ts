@@ -6,11 +6,11 @@
  */
 import { assertEvent, enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
+import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { StatusSinkEvent } from '../shared/events.ts';
 import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { RARELY_TAKEN } from '../shared/unreached.ts';
 
 /**
  * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so a slow response delays all pods. With

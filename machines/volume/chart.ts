@@ -1,9 +1,9 @@
 /** Manages one volume of one pod, from its mount to its unmount. */
 import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImageState } from '../image/imageProgress.ts';
+import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import { CHANGE_RETRY_MS } from '../shared/failure.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { RARELY_TAKEN } from '../shared/unreached.ts';
 import { after } from '../shared/waits.ts';
 import {
   deadlines,

@@ -14,8 +14,8 @@ import type { ContainerState, ContainerStatus } from '../../kubernetes/api/schem
 import { fieldValue, resourceValue } from '../../kubernetes/environment/fieldRef.ts';
 import { importAdvice } from '../explain/explainText.ts';
 import type { LogTail, LogTails } from '../logTail.ts';
+import { formatLocalTime } from './formatLocalTime.ts';
 import { indentLines } from './tabbed.ts';
-import { formatLocalTime } from './time.ts';
 
 export function describeContainers(
   label: string,

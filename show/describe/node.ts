@@ -8,9 +8,9 @@ import { rolesOf } from '../../kubernetes/node/nodeTable.ts';
 import { formatShare, nodeUse, nonTerminatedPods, shareOf } from '../../kubernetes/node/nodeUse.ts';
 import { effectiveResources } from '../../kubernetes/resources/effectiveResources.ts';
 import { describeEvents } from './events.ts';
+import { formatLocalTime } from './formatLocalTime.ts';
 import { labelLines, titledList } from './labels.ts';
 import { alignColumns, indentLines } from './tabbed.ts';
-import { formatLocalTime } from './time.ts';
 
 /** Formats a node with its pods and events. `now` is in milliseconds since the epoch. */
 export function describeNode(

@@ -6,9 +6,9 @@ import { qosClass } from '../../kubernetes/resources/qos.ts';
 import type { LogTails } from '../logTail.ts';
 import { describeContainers } from './containers.ts';
 import { describeEvents } from './events.ts';
+import { formatLocalTime } from './formatLocalTime.ts';
 import { annotationLines, labelLines, titledList } from './labels.ts';
 import { alignColumns, indentLines } from './tabbed.ts';
-import { formatLocalTime } from './time.ts';
 import { describeVolumes } from './volumes.ts';
 
 /** Information about a pod that its object does not contain. */

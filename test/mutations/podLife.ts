@@ -222,7 +222,7 @@ export const podLifeMutations: readonly Mutation[] = [
   {
     rule: 'C13',
     breaks: 'init containers that never started get an end',
-    file: 'kubernetes/status/statusAtEnd.ts',
+    file: 'kubernetes/status/terminatedStatuses.ts',
     find: 'withTerminatedState(status, wasInitialized || index <= Math.max(0, lastStartedIndex))',
     put: 'withTerminatedState(status, index >= 0 || lastStartedIndex < 0)',
   },

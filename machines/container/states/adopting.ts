@@ -2,10 +2,10 @@
 import { assign } from 'xstate';
 import { lookUp } from '../../../base/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknownEvents } from '../../shared/failureEvents.ts';
 import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
-import { SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { retryStateOnReturn } from '../../shared/waits.ts';
 import { type ContainerContext, knownContainer } from '../context.ts';
 import { withNewId } from '../otherId.ts';

@@ -5,10 +5,10 @@ import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts'
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
 import { actorPath, parent, sharedActor } from '../../shared/actorRefs.ts';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import type { ContainerEvent, PodEvent } from '../../shared/events.ts';
 import { failureOf, retryFields } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
-import { RARELY_TAKEN } from '../../shared/unreached.ts';
 import { type ContainerContext, identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { withNewId } from '../otherId.ts';
 import {

@@ -3,7 +3,7 @@ import { and, assertEvent } from 'xstate';
 import { crashLoopBackOff } from '../../../kubernetes/lifecycle/backoff.ts';
 import { hasFailed, hasRunReason, shouldRestart } from '../../../kubernetes/lifecycle/restart.ts';
 import type { TerminatedRun } from '../../../kubernetes/status/view.ts';
-import { RARELY_TAKEN } from '../../shared/unreached.ts';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import { FAILURE_DISPLAY_MS } from '../../shared/waitingReason.ts';
 import { after } from '../../shared/waits.ts';
 import { backOffKey, type ContainerContext, pastRuns, remainingBackOffMs, specOf } from '../context.ts';

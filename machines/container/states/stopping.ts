@@ -3,9 +3,9 @@
  * chart.ts.
  */
 import { assertEvent, assign, not } from 'xstate';
+import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { after, retryWaitState } from '../../shared/waits.ts';
 import { type ContainerContext, earlierDeadline, hookInput, knownContainer, specOf } from '../context.ts';
 import { preStopFailedEvents } from '../recordedEvents.ts';

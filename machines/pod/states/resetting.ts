@@ -3,9 +3,9 @@
  * Part of the chart in chart.ts.
  */
 import { and } from 'xstate';
+import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import { failureOf } from '../../shared/failure.ts';
 import { statusUnknownEvents } from '../../shared/failureEvents.ts';
-import { RARELY_TAKEN } from '../../shared/unreached.ts';
 import { retryWaitState } from '../../shared/waits.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';

@@ -2,9 +2,9 @@
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import { sharedActor } from '../../shared/actorRefs.ts';
+import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { failureOf, REFUSAL_RETRY_MS } from '../../shared/failure.ts';
 import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/unreached.ts';
 import { after, retryWaitState } from '../../shared/waits.ts';
 import { sendCommands, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';

@@ -1,7 +1,7 @@
 /** The states and transitions of a machine, with keys that are stable over runs. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { CoverageGap } from '../../../machines/shared/coverageGaps.ts';
 import type { StateMeta } from '../../../machines/shared/stateMeta.ts';
-import type { CoverageGap } from '../../../machines/shared/unreached.ts';
 
 /** A transition of a chart. */
 export interface KnownTransition {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinition, type StateValue, setup } from 'xstate';
 import { machines } from '../../../machines/drawing/charts.ts';
-import { listNextTransitions } from '../../../machines/drawing/next.ts';
+import { listNextTransitions } from '../../../machines/drawing/listNextTransitions.ts';
 import { transitionId, transitionsOf } from '../../../machines/drawing/ways.ts';
 import { atomicStates } from '../support/reach.ts';
 
