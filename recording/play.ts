@@ -4,11 +4,11 @@ import type { NodeAgent } from '../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../actors/node/nodeParts.ts';
 import { createReplay, type Replay } from '../actors/replay/replay.ts';
 import { messageOf } from '../base/failure.ts';
-import { type RecordingDifference, ReplayComparison } from './comparison.ts';
 import type { RecordingLine, SegmentHeader } from './lines.ts';
 import { readLine, unsupportedFormatMessage } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';
 import type { RecordingFile } from './recordingFile.ts';
+import { type RecordingDifference, ReplayComparison } from './replayComparison.ts';
 import {
   findPositionBefore,
   type ReplayStart,

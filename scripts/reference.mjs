@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../cli/program.ts';
 import { fieldEntries } from '../node/config/settings/allSettings.ts';
-import { unsupportedFlags } from '../node/config/settings/missingFlags.ts';
 import { withDefaults } from '../node/config/settings/settingTexts.ts';
+import { unsupportedFlags } from '../node/config/settings/unsupportedFlags.ts';
 import { root } from './setup/places.mjs';
 
 const pagePath = join(root, 'docs/reference.md');

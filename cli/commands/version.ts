@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ownVersion, type VersionInfo } from '../../node/start/version.ts';
+import { ownVersion, type VersionInfo } from '../../node/start/ownVersion.ts';
 import { connectAgent } from '../connectAgent.ts';
 import { formatObject } from '../output/formatObject.ts';
 

@@ -2,7 +2,7 @@
  * Serves `/metrics/resource`, the source of a cluster's metrics API
  * (`pkg/kubelet/metrics/collectors/resource_metrics.go`).
  */
-import type { StatsProvider } from '../../stats/node/provider.ts';
+import type { StatsProvider } from '../../stats/node/statsProvider.ts';
 import type { ContainerStats, NodeStats, PodStats, StatsTime, Summary } from '../../stats/node/summary.ts';
 import type { Route } from '../exchange.ts';
 import { formatLabels, generateChunks, type MetricFamily } from './exposition.ts';

@@ -1,7 +1,7 @@
 /**
  * Serves `/stats/summary`: the resource usage of the node and its pods as JSON (`pkg/kubelet/server/stats/handler.go`).
  */
-import type { StatsProvider } from '../../stats/node/provider.ts';
+import type { StatsProvider } from '../../stats/node/statsProvider.ts';
 import type { Summary } from '../../stats/node/summary.ts';
 import { sendJson, sendText } from '../answers.ts';
 import type { Route } from '../exchange.ts';

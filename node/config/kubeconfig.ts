@@ -9,8 +9,8 @@ import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { execSchema } from './execFields.ts';
 import { booleanSchema, listSchema, mapSchema, matchingStringSchema, stringSchema } from './fields.ts';
-import { withoutNulls } from './goNulls.ts';
 import { proxyUrl } from './proxyField.ts';
+import { withoutNulls } from './withoutNulls.ts';
 
 const serverSchema = matchingStringSchema('an address such as "https://192.0.2.1:6443"', (address) => {
   const url = URL.parse(address);

@@ -6,11 +6,11 @@ import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';
 import { listIgnoredGates } from './featureGates.ts';
-import { withoutNulls } from './goNulls.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
 import { allSettings } from './settings/allSettings.ts';
 import { isGroup, type Settings } from './settings/setting.ts';
 import { asFields } from './settings/settingValues.ts';
+import { withoutNulls } from './withoutNulls.ts';
 
 /** A parsed KubeletConfiguration, and the names of its fields that have no effect in this version. */
 export interface ConfigFile {

@@ -23,7 +23,7 @@ import {
   sectionSchema,
   stringSchema,
 } from '../config/fields.ts';
-import { withoutNulls } from '../config/goNulls.ts';
+import { withoutNulls } from '../config/withoutNulls.ts';
 
 /** The paths of the configuration and the plugins. */
 export interface ProviderPaths {

@@ -9,7 +9,7 @@ import { parseBootTime, parseMemoryTotals } from '../../host/usage/hostFacts.ts'
 import { parseProcessors } from '../../host/usage/processors.ts';
 import type { CadvisorHost } from '../../kubelet-api/metrics/cadvisor/cadvisor.ts';
 import type { DiskUsage } from '../../kubelet-api/metrics/cadvisor/row.ts';
-import { ownVersion } from '../start/version.ts';
+import { ownVersion } from '../start/ownVersion.ts';
 import { readHostIdentity } from './hostIdentity.ts';
 
 interface CadvisorHostDependencies {

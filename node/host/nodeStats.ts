@@ -10,13 +10,13 @@ import { findPodCgroups } from '../../host/cgroup/usage/findPodCgroups.ts';
 import { createUsageReader } from '../../host/cgroup/usage/readUsage.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
-import { withReducedTimeouts } from '../../stats/impatient.ts';
 import { Collector } from '../../stats/node/collector.ts';
 import { createHostFacts } from '../../stats/node/hostFacts.ts';
-import { StatsProvider } from '../../stats/node/provider.ts';
+import { StatsProvider } from '../../stats/node/statsProvider.ts';
 import { countTrees } from '../../stats/pods/countTrees.ts';
 import { LogUsages } from '../../stats/pods/logUsages.ts';
 import { VolumeUsage } from '../../stats/pods/volumeUsage.ts';
+import { withReducedTimeouts } from '../../stats/withReducedTimeouts.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 

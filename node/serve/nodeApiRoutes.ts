@@ -26,7 +26,7 @@ import type { NodeConfig } from '../config/nodeConfig.ts';
 import { displayedFlags, maskedCommandLine } from '../config/shownFlags.ts';
 import { createCadvisorHostReader } from '../host/cadvisorHost.ts';
 import type { NodeStats } from '../host/nodeStats.ts';
-import { ownVersion } from '../start/version.ts';
+import { ownVersion } from '../start/ownVersion.ts';
 import { healthChecks } from './healthChecks.ts';
 
 interface RouteDependencies {

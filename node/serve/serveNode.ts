@@ -4,9 +4,9 @@ import { Secret } from '../../host/secret.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
+import { ownVersion } from '../start/ownVersion.ts';
 import { RETRY_MS, retryUntilStarted } from '../start/retryUntilStarted.ts';
 import type { StartedNode } from '../start/startNode.ts';
-import { ownVersion } from '../start/version.ts';
 import { startPage } from './page.ts';
 import { pageLinkPath, writePageLink } from './pageLink.ts';
 

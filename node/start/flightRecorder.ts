@@ -43,6 +43,6 @@ export async function readRecording(
   await recorder?.flush();
   const directory = recordingDirectory(rootDirectory);
   // Imported lazily, because the recording of most agents is never requested.
-  const { readRecordingBytes } = await import('../../recording/dump.ts');
+  const { readRecordingBytes } = await import('../../recording/readRecordingBytes.ts');
   return { isOn: recorder !== undefined, directory, chunks: await readRecordingBytes(directory) };
 }

@@ -12,7 +12,7 @@ import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import type { NodeApiServer } from '../serve/serveNodeApi.ts';
 import type { NodeObservers } from './nodeObservers.ts';
-import { ownVersion } from './version.ts';
+import { ownVersion } from './ownVersion.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;

@@ -14,7 +14,7 @@ import { assertPodDirectoriesUsable } from '../host/rootDirectory.ts';
 import { watchRoot } from '../host/rootWatch.ts';
 import { createErrorLog, type ErrorLog } from '../log/errorLog.ts';
 import { toPinoLevel } from '../log/logger.ts';
-import { logStatuses } from '../log/statusLog.ts';
+import { logStatuses } from '../log/logStatuses.ts';
 import type { NodeApiServer } from '../serve/serveNodeApi.ts';
 import { createAgentPort } from './agentPort.ts';
 import { connectRuntime } from './connectRuntime.ts';
@@ -22,7 +22,7 @@ import { createHostNode, type HostNode } from './createHostNode.ts';
 import { createNodeFlightRecorder, readRecording } from './flightRecorder.ts';
 import type { NodeMetering } from './nodeMetering.ts';
 import { combineObservers, recorderAndPageObservers } from './nodeObservers.ts';
-import { releaseWhenQuiet } from './quietRelease.ts';
+import { releaseWhenQuiet } from './releaseWhenQuiet.ts';
 import { sendEventsToCluster } from './sendEventsToCluster.ts';
 import type { StartNodeOptions } from './startNodeOptions.ts';
 

@@ -9,7 +9,7 @@ import type { ExistingCgroups } from '../../host/cgroup/usage/findPodCgroups.ts'
 import type { ReadUsage } from '../../host/cgroup/usage/readUsage.ts';
 import { parseNetDev } from '../../host/usage/netDev.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { CachedValue } from '../moment.ts';
+import { CachedValue } from '../cachedValue.ts';
 import { podsFromStatus, type RunningContainer, type RunningPod, runningPods } from '../pods/runtimeLists.ts';
 import { type RuntimeStats, requestRuntimeStats } from '../pods/runtimeStats.ts';
 import { Rates } from '../rates.ts';

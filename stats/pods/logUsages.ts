@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { startTimeLimit } from '../../base/timeLimit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { CachedValue } from '../moment.ts';
+import { CachedValue } from '../cachedValue.ts';
 import { directoryUsage } from './podFiles.ts';
 import { podsFromStatus } from './runtimeLists.ts';
 

@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { readRecordingBytes } from '../../recording/dump.ts';
+import { formatStory } from '../../recording/formatStory.ts';
+import { readRecordingBytes } from '../../recording/readRecordingBytes.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { formatStory } from '../../recording/story.ts';
 import { findStretches } from '../../recording/stretches.ts';
 import { podRunning, podWith } from '../fakes/pods.ts';
 import { checkedStretches, recordedNode } from './recorded.ts';

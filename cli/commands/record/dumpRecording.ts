@@ -4,7 +4,7 @@ import { NodeFailure } from '../../../base/failure.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { candidateRoots, recordingDirectory } from '../../../node/host/paths.ts';
-import { readRecordingBytes } from '../../../recording/dump.ts';
+import { readRecordingBytes } from '../../../recording/readRecordingBytes.ts';
 import { RECORDER_OFF_HEADER } from '../../../socket/recording.ts';
 import { connectAgent } from '../../connectAgent.ts';
 

@@ -3,11 +3,11 @@
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { machinesDigest } from '../../../node/start/machinesDigest.ts';
+import { formatStory } from '../../../recording/formatStory.ts';
 import { type CheckResult, checkStretch, type ReplayedState, replayUntil } from '../../../recording/play.ts';
 import { readLine } from '../../../recording/readLine.ts';
 import { RecordingError } from '../../../recording/recordingError.ts';
 import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { formatStory } from '../../../recording/story.ts';
 import { findStretches, readMemberLines, type Stretch } from '../../../recording/stretches.ts';
 import {
   formatExplanation,

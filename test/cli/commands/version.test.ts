@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { version } from '../../../cli/commands/version.ts';
 import { asYaml } from '../../../cli/output/asYaml.ts';
 import { packageVersion } from '../../../node/host/paths.ts';
-import { ownVersion } from '../../../node/start/version.ts';
+import { ownVersion } from '../../../node/start/ownVersion.ts';
 import type { AgentPort } from '../../../socket/agent.ts';
 import { serveSocket } from '../../../socket/socket.ts';
 import { socketPath } from '../../../socket/socketPath.ts';

@@ -7,7 +7,7 @@ import { type GetOptions, get } from '../../../../cli/commands/get/get.ts';
 import { getEvents } from '../../../../cli/commands/get/getEvents.ts';
 import { getNodes } from '../../../../cli/commands/get/getNodes.ts';
 import { involvedNode, involvedPod, recordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
-import { ownVersion } from '../../../../node/start/version.ts';
+import { ownVersion } from '../../../../node/start/ownVersion.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { type FakeAgent, fakeAgent } from '../../../fakes/agent.ts';

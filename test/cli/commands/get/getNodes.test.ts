@@ -6,7 +6,7 @@ import { describe as describeObject } from '../../../../cli/commands/get/describ
 import { explain } from '../../../../cli/commands/get/explain.ts';
 import { type GetNodesOptions, getNodes } from '../../../../cli/commands/get/getNodes.ts';
 import { involvedNode, recordedEvent } from '../../../../kubernetes/events/recordedEvent.ts';
-import { ownVersion } from '../../../../node/start/version.ts';
+import { ownVersion } from '../../../../node/start/ownVersion.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';
 import { fakeAgent } from '../../../fakes/agent.ts';

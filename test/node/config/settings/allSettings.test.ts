@@ -2,9 +2,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { compileValues } from '../../../../node/config/nodeConfig.ts';
 import { allSettings, flagSettings } from '../../../../node/config/settings/allSettings.ts';
-import { unsupportedFlags } from '../../../../node/config/settings/missingFlags.ts';
 import { isField, isGroup, type SettingDefinition, type Settings } from '../../../../node/config/settings/setting.ts';
 import { defaultInFile, defaultValue, settingValues } from '../../../../node/config/settings/settingValues.ts';
+import { unsupportedFlags } from '../../../../node/config/settings/unsupportedFlags.ts';
 import { productFiles } from '../../../support/tree.ts';
 import { KUBELET_FIELDS, KUBELET_FLAGS } from './kubeletNames.ts';
 

@@ -3,8 +3,8 @@ import { rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { deflate } from '../../recording/deflate.ts';
-import { readRecordingBytes } from '../../recording/dump.ts';
 import { encodeMember, parseMemberHead } from '../../recording/member.ts';
+import { readRecordingBytes } from '../../recording/readRecordingBytes.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { formatStory } from '../../recording/formatStory.ts';
 import { RecordingFile } from '../../recording/recordingFile.ts';
-import { formatStory } from '../../recording/story.ts';
 import { podRunning } from '../fakes/pods.ts';
 import { recordedNode } from './recorded.ts';
 

@@ -1,6 +1,6 @@
 /** How long whoever collects what is used waits for a runtime that hangs. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { withReducedTimeouts } from '../../stats/impatient.ts';
+import { withReducedTimeouts } from '../../stats/withReducedTimeouts.ts';
 import { StatsWorld } from './support.ts';
 
 let world: StatsWorld;

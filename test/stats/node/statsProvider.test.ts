@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createLayout } from '../../../host/pods/layout.ts';
 import type { CollectorOptions } from '../../../stats/node/collector.ts';
 import { createHostFacts } from '../../../stats/node/hostFacts.ts';
-import { StatsProvider, type StatsProviderOptions } from '../../../stats/node/provider.ts';
+import { StatsProvider, type StatsProviderOptions } from '../../../stats/node/statsProvider.ts';
 import { type Summary, statsTime } from '../../../stats/node/summary.ts';
 import type { PodVolumes } from '../../../stats/pods/podFiles.ts';
 import { StatsWorld } from '../support.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import pino from 'pino';
 import { involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
-import { logStatuses } from '../../../node/log/statusLog.ts';
+import { logStatuses } from '../../../node/log/logStatuses.ts';
 import { type FakeAgent, fakeAgent } from '../../fakes/agent.ts';
 import { NOW, podView, type ShownPod, waiting } from '../../kubernetes/views.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CachedValue } from '../../stats/moment.ts';
+import { CachedValue } from '../../stats/cachedValue.ts';
 
 const { signal } = new AbortController();
 
