@@ -39,7 +39,7 @@ const ON_THE_HOST = [
   'volume/mount/mount',
   // Only the numbers of the kinds of files.
   'volume/plugins/hostPath',
-  'volume/simulated/mounter',
+  'volume/simulated/simulatedMounter',
   // A temporary directory of its own.
   'actors/simulated/startSimulatedNode',
 ];

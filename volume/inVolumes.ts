@@ -1,6 +1,6 @@
 /** Runs tasks in volumes, in a separate process if a volume may hang. */
 import { scriptPath } from '../host/scriptPath.ts';
-import { runOnVolume } from './program.ts';
+import { runOnVolume } from './runOnVolume.ts';
 import { runTasks, type VolumeTask, type VolumeTaskResult } from './volumeTasks.ts';
 
 /** Runs tasks sequentially and returns their results in the same order. */

@@ -203,7 +203,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'bytes that are no text are the same as others',
-    file: 'volume/atomicFiles.ts',
+    file: 'volume/publishFiles.ts',
     find: 'return expectedData?.equals(await readBytes(fileSystem, file));',
     put: 'return expectedData?.toString() === (await readBytes(fileSystem, file)).toString();',
   },

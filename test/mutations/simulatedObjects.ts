@@ -42,7 +42,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'keys-stay',
     breaks: 'a volume goes on to show the names of keys that are gone',
-    file: 'volume/atomicFiles.ts',
+    file: 'volume/publishFiles.ts',
     find: 'entry.isSymbolicLink() && !expectedNames.has(entry.name)',
     put: 'entry.isSymbolicLink() && expectedNames.size > 99',
     story: told('keys go from a ConfigMap, and others come'),
@@ -50,7 +50,7 @@ export const faultsOfObjects: readonly SeededFault[] = [
   {
     name: 'shown-twice',
     breaks: 'the files of a volume are put in their place twice',
-    file: 'volume/atomicFiles.ts',
+    file: 'volume/publishFiles.ts',
     find: '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n',
     put:
       '    await fileSystem.rename(path.join(directory, NEXT_DATA_LINK), path.join(directory, DATA_LINK));\n' +

@@ -6,10 +6,10 @@ import { createLayout } from '../../host/pods/layout.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { type Gate, openGate } from '../../host/simulated/gate.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
-import { removePodFiles } from '../../volume/orphans.ts';
 import { findPlugin } from '../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
-import { SimulatedMounter } from '../../volume/simulated/mounter.ts';
+import { removePodFiles } from '../../volume/removePodFiles.ts';
+import { SimulatedMounter } from '../../volume/simulated/simulatedMounter.ts';
 import { deaths, failuresOf, type Trouble, TroubledDisk } from '../fakes/disk.ts';
 import { podWith } from '../fakes/pods.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/failure.ts';
 import { findMountAt } from '../../host/files/mountinfo.ts';
 import { runInVolumes } from '../inVolumes.ts';
 import { setOwnership } from '../ownership.ts';
-import { runOnVolume } from '../program.ts';
+import { runOnVolume } from '../runOnVolume.ts';
 import { mount, unmount } from './mount.ts';
 import type { Mounter } from './mounter.ts';
 

@@ -6,7 +6,7 @@
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import { findMountAt } from '../../host/files/mountinfo.ts';
 import { PASSED_FD } from '../../host/program.ts';
-import { runOnVolume } from '../program.ts';
+import { runOnVolume } from '../runOnVolume.ts';
 
 export interface MountRequest {
   readonly source: string;

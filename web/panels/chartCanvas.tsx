@@ -5,7 +5,7 @@ import { boxInDirection, type Camera } from '../model/chart/camera.ts';
 import { type Chart, cameraOf, pan, scrollIntoView, zoom } from '../model/chart/chart.ts';
 import { type ArrowView, buildChartView, type ChartActor, type ChartView } from '../model/chart/view.ts';
 import { ArrowCount, ArrowHeads, ArrowLabel, ArrowLine } from './chartArrow.tsx';
-import { StateBox } from './chartState.tsx';
+import { StateBox } from './stateBox.tsx';
 
 interface CanvasProps {
   readonly chart: Chart;

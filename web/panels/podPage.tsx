@@ -10,8 +10,8 @@ import { nodeAt } from '../model/tree.ts';
 import { CategoryIcon } from '../parts/categoryIcon.tsx';
 import type { Panel } from './panel.ts';
 import './podPage.css';
+import { Details } from './details.tsx';
 import { Objects } from './objects.tsx';
-import { Details } from './shown.tsx';
 
 export function PodPage(panel: Panel) {
   const subject = subjectOf(panel.page);

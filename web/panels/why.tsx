@@ -1,11 +1,11 @@
 /** The Why panel with tabs for the reason, the log, the events and the object. */
 import { subjectOf } from '../model/headline.ts';
 import { WHY_TABS } from '../model/server/reading.ts';
+import { Details } from './details.tsx';
 import { LogTab } from './logTab.tsx';
 import { MiniLane } from './miniLane.tsx';
 import { Objects } from './objects.tsx';
 import type { Panel } from './panel.ts';
-import { Details } from './shown.tsx';
 import './why.css';
 
 export function Why(panel: Panel) {

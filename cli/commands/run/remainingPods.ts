@@ -7,8 +7,8 @@ import { type Maker, readMarkingAgent } from '../../../host/pods/podMark.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { stateLayout } from '../../../node/host/paths.ts';
 import { hostMounter } from '../../../volume/mount/hostMounter.ts';
-import { removePodFiles } from '../../../volume/orphans.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
+import { removePodFiles } from '../../../volume/removePodFiles.ts';
 
 type StateLayout = ReturnType<typeof stateLayout>;
 

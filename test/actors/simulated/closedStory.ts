@@ -16,7 +16,7 @@ import { openGate } from '../../../host/simulated/gate.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
-import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
+import { SimulatedMounter } from '../../../volume/simulated/simulatedMounter.ts';
 import { cgroupFacts } from '../../fakes/cgroups.ts';
 import { apart, crashing, everything, small } from './closedPods.ts';
 import { JumpingClock } from './jumpingClock.ts';

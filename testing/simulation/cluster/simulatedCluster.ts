@@ -27,7 +27,7 @@ import { ClusterUsers, NODE_LOST } from './clusterUsers.ts';
 import { NodeTransport } from './nodeTransport.ts';
 import { seededIds } from './seededIds.ts';
 import type { TokenRequest } from './tokenRequest.ts';
-import { TrustBundleServer } from './trustBundles.ts';
+import { TrustBundleServer } from './trustBundleServer.ts';
 
 /** The parts of the simulation that a cluster uses. */
 export interface ClusterInput {

@@ -20,7 +20,7 @@ import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { actorPath } from '../../../machines/shared/actorRefs.ts';
-import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
+import { SimulatedMounter } from '../../../volume/simulated/simulatedMounter.ts';
 import type { ActivityLimit } from '../checks/activityLimit.ts';
 import { NodeEvents } from '../cluster/nodeEvents.ts';
 import type { SimulatedCluster } from '../cluster/simulatedCluster.ts';

@@ -10,9 +10,9 @@ import { claimPodDirectory } from '../../../host/pods/takePodDirectory.ts';
 import { bindSubPath } from '../../../volume/mount/bindSubPath.ts';
 import { hostMounter as mounter } from '../../../volume/mount/hostMounter.ts';
 import { mount, unmount } from '../../../volume/mount/mount.ts';
-import { removeSubPaths } from '../../../volume/mount/subPaths.ts';
-import { removePodFiles } from '../../../volume/orphans.ts';
+import { removeSubPaths } from '../../../volume/mount/removeSubPaths.ts';
 import { volumePlugins } from '../../../volume/plugins/plugins.ts';
+import { removePodFiles } from '../../../volume/removePodFiles.ts';
 import { inFolder, makerIn, signal, withRoot } from '../onDisk.ts';
 
 jest.setTimeout(120_000);

@@ -6,7 +6,7 @@ import { removePodDirectory } from '../host/pods/podDirectory.ts';
 import type { Maker } from '../host/pods/podMark.ts';
 import { requirePodDirectoryOwner } from '../host/pods/takePodDirectory.ts';
 import type { Mounter } from './mount/mounter.ts';
-import { removeSubPaths } from './mount/subPaths.ts';
+import { removeSubPaths } from './mount/removeSubPaths.ts';
 import type { VolumePlugin } from './plugins/plugin.ts';
 
 interface OrphanedPod {

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { hostFiles } from '../../host/files/fileSystem.ts';
-import { publishFiles } from '../../volume/atomicFiles.ts';
+import { publishFiles } from '../../volume/publishFiles.ts';
 
 const { signal } = new AbortController();
 const now = Date.parse('2026-11-21T22:36:07.890Z');

@@ -9,9 +9,9 @@ import { MARK_FILE, writeMark } from '../../host/pods/podMark.ts';
 import { claimPodDirectory } from '../../host/pods/takePodDirectory.ts';
 import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
 import { unmount } from '../../volume/mount/mount.ts';
-import { removePodFiles } from '../../volume/orphans.ts';
 import { findPlugin } from '../../volume/plugins/plugin.ts';
 import { volumePlugins } from '../../volume/plugins/plugins.ts';
+import { removePodFiles } from '../../volume/removePodFiles.ts';
 import { inFolder, makerIn, requestOf, signal, withRoot } from './onDisk.ts';
 
 const run = promisify(execFile);

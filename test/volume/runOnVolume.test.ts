@@ -6,7 +6,7 @@ import type { Layout } from '../../host/pods/layout.ts';
 import { runProgram } from '../../host/program.ts';
 import { runInVolumes } from '../../volume/inVolumes.ts';
 import { hostMounter as mounter } from '../../volume/mount/hostMounter.ts';
-import { removeSubPaths } from '../../volume/mount/subPaths.ts';
+import { removeSubPaths } from '../../volume/mount/removeSubPaths.ts';
 import { emptyDirPlugin } from '../../volume/plugins/emptyDir.ts';
 import { hostPathPlugin } from '../../volume/plugins/hostPath.ts';
 import { eventually } from '../e2e/support/eventually.ts';

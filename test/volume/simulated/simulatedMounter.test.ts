@@ -7,7 +7,7 @@ import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
 import { hostMounter } from '../../../volume/mount/hostMounter.ts';
 import type { Mounter } from '../../../volume/mount/mounter.ts';
-import { SimulatedMounter } from '../../../volume/simulated/mounter.ts';
+import { SimulatedMounter } from '../../../volume/simulated/simulatedMounter.ts';
 import { inFolder, signal, withRoot } from '../onDisk.ts';
 
 interface Place {
