@@ -11,7 +11,7 @@ import { basename } from 'node:path';
 const LOGGER_CALL = /\blogger\d*(?:\.(?=(?:trace|debug|info|warn|error|fatal)\()|\[[^\]]+\](?=\())/g;
 
 /**
- * Returns the source file and line of each log statement (`statusLog.ts:69`), keyed by the statement's position in the
+ * Returns the source file and line of each log statement (`logStatuses.ts:69`), keyed by the statement's position in the
  * bundle (`557:1204`). Lines and columns are counted from 1. `encode` is applied to the text before it is written, and
  * may change columns but not lines.
  */
