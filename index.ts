@@ -31,9 +31,9 @@ export type { PodChange } from './actors/status/statusBoard.ts';
 export type { StatusReport, StatusSink } from './actors/status/statusReports.ts';
 /** Facts that outlive a restart of the agent. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
-/** The source of time, and the system's clock. */
-export { type Clock, systemClock } from './base/clock.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';
+/** The source of time, and the system's clock. */
+export { type Clock, systemClock } from './base/time/clock.ts';
 /** A runtime over gRPC, and the fake: the simulated runtime, in this process or as a CRI server on a unix socket. */
 export type { CallOptions, Cri, RuntimeEvent } from './cri/client/calls.ts';
 export { type CriEndpoints, connectCri } from './cri/client/connectCri.ts';

@@ -5,7 +5,7 @@
 // The first import, so that an old Node.js gets one sentence instead of an error deep in a module.
 import './host/nodeVersion.ts';
 
-import { systemClock, type TimerClock } from './base/clock.ts';
+import { systemClock, type TimerClock } from './base/time/clock.ts';
 import { ApiServer } from './testing/apiserver/apiServer.ts';
 import type { SimulationOptions } from './testing/simulation/options.ts';
 import type { SimulatedNode } from './testing/simulation/simulatedNode.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /** A wait that ends early when `ring` is called. */
 export interface Alarm {

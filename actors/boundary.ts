@@ -3,9 +3,9 @@
  * and elapsed timers. Each input is a plain, serializable value with a timestamp, so it can be recorded and replayed.
  */
 import { type AnyActorRef, fromCallback, fromPromise } from 'xstate';
-import type { Clock } from '../base/clock.ts';
-import { ClockJumps } from '../base/clockJumps.ts';
 import { toFailure } from '../base/failure.ts';
+import type { Clock } from '../base/time/clock.ts';
+import { ClockJumps } from '../base/time/clockJumps.ts';
 import { actorPath } from '../machines/shared/actorRefs.ts';
 import type { FeedName, NodeFact } from '../machines/shared/events.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../machines/shared/ports.ts';

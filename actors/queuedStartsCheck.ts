@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { RootActor } from './node/rootActor.ts';
 
 /** Queued pod starts that make no progress for this long count as stalled. Other work then no longer yields to them. */

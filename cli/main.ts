@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { CommanderError } from 'commander';
-import { printableText } from '../base/printable.ts';
+import { printableText } from '../base/text/printable.ts';
 import type { StartNode } from '../node/start/startNode.ts';
 import type { UpDependencies } from './commands/run/up.ts';
 import { errorText } from './output/errorText.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
-import { lookUp } from '../base/lookUp.ts';
-import { printableText } from '../base/printable.ts';
+import { printableText } from '../base/text/printable.ts';
+import { lookUp } from '../base/values/lookUp.ts';
 import { ConfigError } from '../node/config/configError.ts';
 import { formatSuggestion } from '../node/config/fields.ts';
 import { readFlags } from '../node/config/flags.ts';

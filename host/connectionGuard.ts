@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
-import { startTimeLimit } from '../base/timeLimit.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 
 /**
  * Interval between two inspections, in milliseconds. A connection that two consecutive inspections find reset is

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../base/failure.ts';
-import { startTimeLimit } from '../base/timeLimit.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 
 /** Directories to search in addition to PATH, because a plain `su` omits the system directories. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

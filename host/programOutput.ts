@@ -1,7 +1,7 @@
 /** Runs a program and streams its output, so that the output is never in memory as a whole. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { startTimeLimit } from '../base/timeLimit.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 import { programEnvironment } from './program.ts';
 
 interface OutputOptions {

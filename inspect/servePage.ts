@@ -5,10 +5,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { unlessAborted } from '../base/async/unlessAborted.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../base/failure.ts';
-import { startTimeLimit } from '../base/timeLimit.ts';
-import { unlessAborted } from '../base/unlessAborted.ts';
+import { type Clock, systemClock } from '../base/time/clock.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 import { guardConnections } from '../host/connectionGuard.ts';
 import { errorCode } from '../host/files/fileErrors.ts';
 import { Secret } from '../host/secret.ts';

@@ -3,8 +3,8 @@
  * response in one sentence.
  */
 import * as z from 'zod/mini';
-import { printableLine } from '../base/printable.ts';
-import { truncate } from '../base/shortText.ts';
+import { printableLine } from '../base/text/printable.ts';
+import { truncate } from '../base/text/shortText.ts';
 import { formatValue, problemOf } from '../kubernetes/api/problem.ts';
 import type { ObjectType } from './paths.ts';
 

@@ -2,7 +2,7 @@
  * Computes the exponential back-off between attempts. The back-off is reset every two minutes, so that a server that is
  * available again after hours is contacted soon (`tools/cache/reflector.go`, `util/wait/backoff.go` of client-go).
  */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 const INITIAL_DELAY_MS = 800;
 const MAX_DELAY_MS = 30_000;

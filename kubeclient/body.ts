@@ -1,5 +1,5 @@
 /** Reads response bodies as a whole or line by line, with a bounded amount of memory. */
-import type { TurnLimiter } from '../base/turnLimiter.ts';
+import type { TurnLimiter } from '../base/async/turnLimiter.ts';
 import { parseJsonBody, UnexpectedResponse } from './answer.ts';
 
 /** A response that is longer than any response of an API server. */

@@ -1,6 +1,6 @@
 /** Sends requests to an API server and streams watches, with JSON objects as bodies. */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { assertJsonType, assertObjectType, parseJsonBody } from './answer.ts';
 import { readBody, readErrorBody, readJsonLines } from './body.ts';
 import { createErrorFromResponse, type KubeError } from './kubeError.ts';

@@ -1,6 +1,6 @@
 /** Errors returned by an API server. */
 import * as z from 'zod/mini';
-import { printableLine } from '../base/printable.ts';
+import { printableLine } from '../base/text/printable.ts';
 import { UnexpectedResponse } from './answer.ts';
 
 const statusSchema = z.looseObject({

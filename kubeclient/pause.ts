@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 /** Waits for a number of milliseconds. Rejects with the signal's reason as soon as the signal aborts. */
 export function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {

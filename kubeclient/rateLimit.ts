@@ -1,5 +1,5 @@
 /** Limits the rate of requests with a token bucket (`util/flowcontrol/throttle.go` of client-go). */
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 export interface RateLimitOptions {
   /** Requests per second. */

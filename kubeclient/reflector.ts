@@ -4,8 +4,8 @@
  * same name.
  */
 
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { UnexpectedResponse } from './answer.ts';
 import { BackOff } from './backOff.ts';
 import type { KubeClient } from './client.ts';

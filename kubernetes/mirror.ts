@@ -3,7 +3,7 @@
  * its static pod (`pkg/kubelet/pod/mirror_client.go`).
  */
 import * as z from 'zod/mini';
-import { lookUp } from '../base/lookUp.ts';
+import { lookUp } from '../base/values/lookUp.ts';
 import type { Pod } from './api/schema/pod.ts';
 
 /** Annotation that identifies a mirror pod. Its value is the hash of the static pod. */

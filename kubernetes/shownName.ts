@@ -1,5 +1,5 @@
-import { quotedText } from '../base/quotedText.ts';
-import { truncate } from '../base/shortText.ts';
+import { quotedText } from '../base/text/quotedText.ts';
+import { truncate } from '../base/text/shortText.ts';
 import type { Pod } from './api/schema/pod.ts';
 
 /** Returns the name of a pod for display. Includes the namespace unless it is `default`. */

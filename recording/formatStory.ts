@@ -1,9 +1,9 @@
 /** Formats a recording as readable text, without replaying it. */
 import * as z from 'zod/mini';
 import type { RecordedInput } from '../actors/boundary.ts';
-import { goDuration } from '../base/duration.ts';
-import { parseJson } from '../base/parseJson.ts';
-import { printableLine } from '../base/printable.ts';
+import { printableLine } from '../base/text/printable.ts';
+import { goDuration } from '../base/time/duration.ts';
+import { parseJson } from '../base/values/parseJson.ts';
 import type { EventLine, RecordingLine } from './lines.ts';
 import { type ForeignHeader, readForeignHeader, readLine, unsupportedFormatMessage } from './readLine.ts';
 import { RecordingError } from './recordingError.ts';

@@ -3,7 +3,7 @@
  * all.
  */
 import * as z from 'zod/mini';
-import { parseJson } from '../base/parseJson.ts';
+import { parseJson } from '../base/values/parseJson.ts';
 import { FORMAT_VERSION, type RecordingLine } from './lines.ts';
 import { type DeduplicatedValue, isWithinLimits, restoreRepeatedObjects } from './repeatedParts.ts';
 

@@ -4,8 +4,8 @@
  * this list. Otherwise the size of the keyframe would grow with the square of the number of containers in a pod.
  */
 
-import { isObject } from '../base/isObject.ts';
-import { lookUp } from '../base/lookUp.ts';
+import { isObject } from '../base/values/isObject.ts';
+import { lookUp } from '../base/values/lookUp.ts';
 
 /**
  * The only key of a reference. If its value is a number, it is an index in `shared`. If it is an object, it is an

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Keyframe } from '../actors/node/nodeAgent.ts';
 import type { StateChange } from '../actors/status/sinceMap.ts';
-import { firstDifference } from '../base/firstDifference.ts';
+import { firstDifference } from '../base/values/firstDifference.ts';
 import type { PodStatus } from '../kubernetes/api/schema/status.ts';
 import type { RecordingLine, StatusLine } from './lines.ts';
 

@@ -1,7 +1,7 @@
 /** Selects the container whose log is shown, with kubectl's messages, and its run, with the kubelet's messages. */
 
 import { NodeFailure } from '../base/failure.ts';
-import { lookUp } from '../base/lookUp.ts';
+import { lookUp } from '../base/values/lookUp.ts';
 import { containersOf, findContainerByName, type PlacedContainer } from '../kubernetes/api/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';

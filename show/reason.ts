@@ -2,7 +2,7 @@
  * Formats the reason why an actor is not healthy. The cause comes first, and the text is short enough for a table
  * column.
  */
-import { humanDuration } from '../base/duration.ts';
+import { humanDuration } from '../base/time/duration.ts';
 import type { ActorNode } from './actors/actorNode.ts';
 import type { ContainerWithActor, PodActors } from './actors/podActors.ts';
 import { terminationCause } from './explain/explainText.ts';

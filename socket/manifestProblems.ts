@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { closestWord } from '../base/closestWord.ts';
-import { printableLine } from '../base/printable.ts';
+import { closestWord } from '../base/text/closestWord.ts';
+import { printableLine } from '../base/text/printable.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import { withoutNodeSuffix } from '../kubernetes/shownName.ts';
 import type { NodeSummary } from './agent.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { startTimeLimit } from '../base/timeLimit.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 import type { AgentPort } from './agent.ts';
 import { failure } from './status.ts';
 

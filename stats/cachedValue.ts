@@ -1,7 +1,7 @@
 /** Caches a value that is slow to compute. */
 
-import type { Clock } from '../base/clock.ts';
-import { unlessAborted } from '../base/unlessAborted.ts';
+import { unlessAborted } from '../base/async/unlessAborted.ts';
+import type { Clock } from '../base/time/clock.ts';
 
 interface CachedValueOptions<T> {
   readonly computeValue: () => Promise<T>;

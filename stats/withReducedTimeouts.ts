@@ -1,6 +1,6 @@
 /** Reduces the timeouts of calls to a runtime that hangs, because Prometheus aborts a scrape after 10 s. */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { Cri, CriCall } from '../cri/client/calls.ts';
 
 type StatsCri = Pick<

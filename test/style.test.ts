@@ -35,7 +35,7 @@ test('the time and chance are read in one place', () => {
   const readings =
     /\bDate\.now\b|(?<!\.)\bset(Timeout|Interval)\((?!fn: )|\bMath\.random\b|\bnew Date\(\)|timers\/promises|AbortSignal\.timeout/;
   // The limits of calls to the outside; what loads the daemon is there before any clock.
-  const places = ['base/clock.ts:', 'base/timeLimit.ts:', 'cli/compileCache.mjs:'];
+  const places = ['base/time/clock.ts:', 'base/time/timeLimit.ts:', 'cli/compileCache.mjs:'];
   const others = linesWith(readings, productFiles).filter((line) => !places.some((place) => line.startsWith(place)));
   expect(others).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Runs programs that access volumes, so that an unresponsive file system blocks only the program and not the agent. */
-import { startTimeLimit } from '../base/timeLimit.ts';
-import { unlessAborted } from '../base/unlessAborted.ts';
+
+import { unlessAborted } from '../base/async/unlessAborted.ts';
+import { startTimeLimit } from '../base/time/timeLimit.ts';
 import { ProgramFailure, runProgram } from '../host/program.ts';
 
 interface VolumeProgram {

@@ -1,5 +1,5 @@
 /** Caches of the cluster's objects other than pods. */
-import { systemJitter } from '../../base/clock.ts';
+import { systemJitter } from '../../base/time/clock.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import { clusterObjects } from '../objects/clusterObjects.ts';
 import { podContent } from '../objects/podContent.ts';

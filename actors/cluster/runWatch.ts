@@ -1,7 +1,7 @@
 /** Runs watches of cluster objects and reports their state. */
 
-import type { Clock } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';

@@ -1,6 +1,6 @@
 /** Provides the feed that runs all watches except the pod watch. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { FactFeed } from '../boundary.ts';
 import type { NodeParts } from '../node/nodeParts.ts';
 import type { ObjectStore } from '../objects/objectStore.ts';

@@ -3,8 +3,8 @@
  * events wait while pod starts are queued, because each request takes CPU time from the starts.
  */
 
-import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kubeclient/kubeError.ts';
 import { EVENT_TYPE, eventPath, eventsPath } from '../../kubeclient/paths.ts';

@@ -1,6 +1,6 @@
 /** Passes the events that machines emit to a sink. */
 import { type AnyActorRef, StateMachine } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
 

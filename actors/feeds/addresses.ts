@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { canonicalIpOrText } from '../../base/ipAddress.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { toFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { nextPodCidr, type PodCidrState } from '../../machines/node/podCidr.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';

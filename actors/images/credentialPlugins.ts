@@ -3,11 +3,11 @@
  * responses.
  */
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { truncate } from '../../base/shortText.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { truncate } from '../../base/text/shortText.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import {
   type CredentialProvider,
   formatRequest,

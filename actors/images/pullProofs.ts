@@ -1,8 +1,8 @@
 /** Decides whether a pod may use an image that is present on the node, based on the records of its pulls. */
 
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import {
   defaultVerification,

@@ -1,6 +1,6 @@
 /** Stores records of the node's image pulls in files like a kubelet's. The files are read once and cached in memory. */
 import { dirname, join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { defaultIfUnreadable } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import {

@@ -1,7 +1,7 @@
 /** Assembles a node from its configuration and its parts. */
 
-import { systemClock, systemJitter } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import { systemClock, systemJitter } from '../../base/time/clock.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { createLayout } from '../../host/pods/layout.ts';
 import { listPodDirectories } from '../../host/pods/podDirectory.ts';

@@ -1,8 +1,8 @@
 /** Creates the actors of a node and their observers. All access to the running actors goes through `NodeAgent`. */
 import type { AnyActorRef, InspectionEvent, Snapshot } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import { runAllSteps, type Steps } from '../../base/async/steps.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { runAllSteps, type Steps } from '../../base/steps.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { waitDescription } from '../../machines/admission/context.ts';

@@ -1,6 +1,6 @@
 /** Creates the feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';

@@ -1,6 +1,6 @@
 /** The parts of a node besides its configuration. Optional parts default to those of an ordinary node. */
 import type { InspectionEvent } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';

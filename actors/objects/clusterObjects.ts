@@ -1,7 +1,7 @@
 /** Provides the API server's ConfigMaps and Secrets that the node's pods use, cached as configured. */
 import * as z from 'zod/mini';
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';

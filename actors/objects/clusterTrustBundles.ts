@@ -1,8 +1,8 @@
 /** Watches the ClusterTrustBundles of the cluster (`pkg/kubelet/clustertrustbundle`) while any pod uses them. */
 import * as z from 'zod/mini';
-import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { isNotFound } from '../../kubeclient/kubeError.ts';
 import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';

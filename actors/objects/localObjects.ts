@@ -1,6 +1,6 @@
 /** Provides the ConfigMaps and Secrets from manifests. The pods of a source only use objects of the same source. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

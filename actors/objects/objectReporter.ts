@@ -1,6 +1,6 @@
 /** Notifies the node of the state of the objects in use, and of the pods whose objects have changed. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts } from '../../machines/node/objectCounts.ts';

@@ -1,6 +1,6 @@
 /** Tracks the API server's ConfigMaps and Secrets in use on the node, each object once for all pods. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ConfigKind, ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';

@@ -1,5 +1,5 @@
 /** Provides service account tokens and trust bundles for the pods of a cluster. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ClusterParts } from '../node/nodeParts.ts';
 import { ClusterTrustBundles, noTrustBundles, type WatchedBundles } from './clusterTrustBundles.ts';
 import { ServiceAccountTokens } from './tokens/serviceAccountTokens.ts';

@@ -5,8 +5,8 @@
  */
 
 import { hash, randomBytes } from 'node:crypto';
-import { isObject } from '../../base/isObject.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { isObject } from '../../base/values/isObject.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';

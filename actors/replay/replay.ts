@@ -1,8 +1,8 @@
 /** Replays a recording in a new agent. The same machines run, but all their inputs come from the recording. */
 
 import { fromCallback, fromPromise } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
-import { yieldToEventLoop as nextTurnOfHost } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/async/yieldToEventLoop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { NodeInput } from '../../machines/node/context.ts';
 import { actorPath } from '../../machines/shared/actorRefs.ts';
 import type { FeedLogic, Port, PortName, TimerLogic } from '../../machines/shared/ports.ts';

@@ -3,8 +3,8 @@
  * two calls, finds every change even if events were missed. The runtime's event stream only speeds this up.
  */
 
-import { type Clock, steadyClock } from '../../base/clock.ts';
 import { NodeFailure, toFailure } from '../../base/failure.ts';
+import { type Clock, steadyClock } from '../../base/time/clock.ts';
 import type { Cri, RuntimeEvent } from '../../cri/client/calls.ts';
 import { groupIntoPods } from '../../cri/client/observe.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';

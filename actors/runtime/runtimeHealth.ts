@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
 import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';

@@ -1,7 +1,7 @@
 /** Limits how long a pod waits for an object of the cluster, because the caller blocks other pods meanwhile. */
 
-import type { Clock } from '../../base/clock.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { cacheSyncTimeout, type PodObjects } from '../../kubernetes/objects/podObjects.ts';
 import { withTimeout } from './withTimeout.ts';
 

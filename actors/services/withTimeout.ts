@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** Runs `act` with a signal that aborts after `timeoutMs`, or when the caller's signal does. */
 export async function withTimeout<T>(

@@ -1,7 +1,7 @@
 /** Simulates connections to servers as byte streams. */
 import { STATUS_CODES } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { joinHostPort } from '../services/http/dialError.ts';
 import type { ConnectionListener, HealthResult, NetworkConnection, NetworkEndpoint } from '../services/http/network.ts';
 

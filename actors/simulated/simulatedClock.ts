@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { countRunningPrograms } from '../../host/program.ts';
 import { TimerHeap } from './timerHeap.ts';
 

@@ -1,8 +1,8 @@
 /** Simulates a network of servers on a given clock, without sockets. */
 import { STATUS_CODES } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Gate } from '../../host/simulated/gate.ts';
 import { joinHostPort } from '../services/http/dialError.ts';
 import type {

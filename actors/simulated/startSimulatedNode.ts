@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import type { SimulatedRuntimeOptions } from '../../cri/simulated/options.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../cri/simulated/runtime.ts';

@@ -3,7 +3,7 @@
  * only changes.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
-import { type Clock, type SteadyClock, steadyClock } from '../../base/clock.ts';
-import { goDuration } from '../../base/duration.ts';
 import { messageOf } from '../../base/failure.ts';
-import { retainKeys } from '../../base/retainKeys.ts';
+import { type Clock, type SteadyClock, steadyClock } from '../../base/time/clock.ts';
+import { goDuration } from '../../base/time/duration.ts';
+import { retainKeys } from '../../base/values/retainKeys.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';

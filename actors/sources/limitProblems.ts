@@ -1,5 +1,5 @@
-import { printableLine } from '../../base/printable.ts';
-import { shortText } from '../../base/shortText.ts';
+import { printableLine } from '../../base/text/printable.ts';
+import { shortText } from '../../base/text/shortText.ts';
 import type { Problem } from '../../kubernetes/api/problem.ts';
 
 /** Maximum number of problems reported individually. Any further problems are summarized in a single one. */

@@ -1,8 +1,8 @@
 /** Runs the sources of pods independently of each other. */
 
-import type { Clock } from '../../base/clock.ts';
+import { yieldToEventLoop as nextTurnOfHost } from '../../base/async/yieldToEventLoop.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { yieldToEventLoop as nextTurnOfHost } from '../../base/yieldToEventLoop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { SourceChange } from '../../machines/node/source.ts';

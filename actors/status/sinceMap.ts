@@ -2,7 +2,7 @@
  * Tracks when each actor entered its current state. Observes the actors from outside, so the machines need no clock.
  */
 import type { AnyActorRef } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
 

@@ -1,6 +1,6 @@
 /** Computes the pod statuses after each turn of the actors and publishes changed ones. */
 import type { AnyActorRef } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';

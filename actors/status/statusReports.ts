@@ -1,8 +1,8 @@
 /** Queues the latest status of each pod until every sink has acknowledged it. */
 
-import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';

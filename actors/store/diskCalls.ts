@@ -1,5 +1,5 @@
 /** Runs disk operations that may hang, with limits on their number and waiting time. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /**
  * Maximum number of calls that are awaited at the same time. Each occupies one of the few threads shared by all file

@@ -3,7 +3,7 @@
  * containers.
  */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { sourceOf } from '../../kubernetes/api/staticPod.ts';
 import { allocationOf, sizesOf } from '../../kubernetes/resources/allocation.ts';

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type * as z from 'zod/mini';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { assertDirectoryOrMissing } from '../../host/files/assertDirectoryOrMissing.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { syncDirectory } from '../../host/files/syncDirectory.ts';

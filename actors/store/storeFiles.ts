@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { quarantineFile } from '../../host/files/quarantineFile.ts';

@@ -1,7 +1,7 @@
 /** Retains durable facts that could not be written and retries the writes until they succeed. */
 
-import type { Clock } from '../../base/clock.ts';
 import { type Failure, messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import { changeId, type FactChange } from './factChange.ts';
 

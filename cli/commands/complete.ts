@@ -1,7 +1,7 @@
 /** Computes completions of a command line for the scripts of `statelet completion`. */
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { connectAgent } from '../connectAgent.ts';

@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { escapeUnsafeCharacters, isPrintable } from '../../base/printable.ts';
+import { escapeUnsafeCharacters, isPrintable } from '../../base/text/printable.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 
 /**

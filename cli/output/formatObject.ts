@@ -1,4 +1,4 @@
-import { escapeUnsafeCharacters } from '../../base/printable.ts';
+import { escapeUnsafeCharacters } from '../../base/text/printable.ts';
 
 /** Formats an object like kubectl. Control characters are escaped so that the text still parses to the same object. */
 export async function formatObject(value: unknown, output: 'json' | 'yaml'): Promise<string> {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 import { jsonLine } from '../../node/log/jsonLog.ts';
 import { formatTextLine } from '../../node/log/textLog.ts';

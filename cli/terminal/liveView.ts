@@ -1,4 +1,4 @@
-import { startInterval, systemClock } from '../../base/clock.ts';
+import { startInterval, systemClock } from '../../base/time/clock.ts';
 import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { createSettledCheck, nodeReadiness, readinessText } from './table/ready.ts';

@@ -2,7 +2,7 @@
  * Shows a full-screen view on a terminal and handles its keys. The terminal is restored regardless of how the process
  * exits.
  */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Output } from './liveView.ts';
 import type { Key } from './table/controls.ts';
 import { guardTerminal, type Input, isForeground, openKeyboard } from './table/keyboard.ts';

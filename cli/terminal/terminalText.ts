@@ -1,5 +1,5 @@
 /** Removes all escape sequences but colours from the output of containers. */
-import { printableText } from '../../base/printable.ts';
+import { printableText } from '../../base/text/printable.ts';
 
 const ESC = '\u001b';
 /** A sequence that sets colours or text attributes, or a CR LF. */

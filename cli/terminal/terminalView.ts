@@ -1,4 +1,4 @@
-import { startInterval, systemClock } from '../../base/clock.ts';
+import { startInterval, systemClock } from '../../base/time/clock.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';
 import { controlsAfterKey, INITIAL_CONTROLS, type Key } from './table/controls.ts';

@@ -1,6 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js';
-import { createSystemTurnLimiter } from '../../base/clock.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import { createSystemTurnLimiter } from '../../base/time/clock.ts';
 import { createContainerEvents } from '../containerEvents.ts';
 import { ImageServiceService as image, RuntimeServiceService as runtime } from '../generated/runtime.ts';
 import type { Cri } from './calls.ts';

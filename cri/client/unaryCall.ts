@@ -1,6 +1,6 @@
 import type { Client, ServiceError } from '@grpc/grpc-js';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import type { TurnLimiter } from '../../base/turnLimiter.ts';
+import type { TurnLimiter } from '../../base/async/turnLimiter.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import type { CriCall } from './calls.ts';
 import { cancelledFailure, closedConnectionFailure, runtimeFailure, timeoutFailure } from './failure.ts';
 import { type Method, methodName } from './method.ts';

@@ -1,4 +1,4 @@
-import { textToBytes } from '../../base/byteText.ts';
+import { textToBytes } from '../../base/text/byteText.ts';
 import { containerHash } from '../../kubernetes/api/containerHash.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -2,7 +2,7 @@
  * Defines the labels and annotations that the kubelet writes on sandboxes and containers. Log collectors, crictl and
  * cAdvisor read them.
  */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container } from '../generated/runtime.ts';
 
 /**

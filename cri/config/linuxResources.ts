@@ -1,5 +1,5 @@
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { cpuQuota, cpuShares, oomScoreAdj } from '../../kubernetes/resources/cgroup.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container, VolumeMount } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type EnvVariable, expandAll, expandReferences } from '../../kubernetes/environment/environment.ts';

@@ -8,7 +8,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { goArchitecture } from '../../kubernetes/admission/node.ts';
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { decimalSize } from '../../show/tables/imageTable.ts';

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { findProgram } from '../../host/program.ts';
 import type { Cri } from '../client/calls.ts';
 import type { Pause } from '../managed/containerd/process.ts';

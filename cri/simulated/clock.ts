@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import { CallError } from './faults/callError.ts';
 
 /** Converts a timestamp of the clock in milliseconds to the CRI's nanoseconds since the epoch. */

@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import type { ExecScript } from './calls/exec.ts';
 import type { ImagesOption } from './calls/images.ts';
 import type { BehaviourSource } from './commands/behaviour.ts';

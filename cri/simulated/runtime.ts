@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import type { Container, LinuxContainerResources, PodSandbox } from '../generated/runtime.ts';
 import { Containers } from './calls/containers.ts';
 import { type ExecScript, execSync } from './calls/exec.ts';

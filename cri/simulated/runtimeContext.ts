@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import type { CallName } from './faults/callNames.ts';
 import type { GetLatency } from './faults/latency.ts';
 import type { EventStreams } from './objects/events.ts';

@@ -1,9 +1,9 @@
 /** Runs a command in a container, or attaches to its process, over a SPDY connection (`v4.channel.k8s.io`). */
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { parseCommandStatus } from './commandStatus.ts';
 import { createConnectionClosedFailure } from './failure.ts';
 import type { SpdyConnection } from './spdyConnection.ts';

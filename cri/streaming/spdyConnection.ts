@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { NodeFailure } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { createConnectionClosedFailure, protocolFailure } from './failure.ts';
 import { FrameReader } from './frameReader.ts';
 import { encodeFrame, type Frame, GO_AWAY_STATUS_CODES, RESET_STATUS_CODES } from './frames.ts';

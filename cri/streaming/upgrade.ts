@@ -2,7 +2,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { SpdyConnection, type SpdyOptions } from './spdyConnection.ts';
 
 const SPDY_PROTOCOL = 'SPDY/3.1';

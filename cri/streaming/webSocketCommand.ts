@@ -7,7 +7,7 @@ import { type Duplex, PassThrough, Writable } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { runRemoteCommand, type TerminalSize } from './remoteCommand.ts';
 import type { SpdyConnection } from './spdyConnection.ts';
 

@@ -1,6 +1,6 @@
 /** Creates cgroup directories and writes limits in all hierarchies. */
 import { dirname, join } from 'node:path';
-import { settleAll } from '../../base/settleAll.ts';
+import { settleAll } from '../../base/async/settleAll.ts';
 import { type CgroupFile, type Controller, cgroupFiles } from '../../kubernetes/resources/cgroupFiles.ts';
 import type { CgroupLimits } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Cgroupfs } from './cgroupfs.ts';

@@ -1,7 +1,7 @@
 /** Manages the cgroups above those of containers (C25): the parent of all pods, one per QoS class, and one per pod. */
 
+import { settleAll } from '../../base/async/settleAll.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { settleAll } from '../../base/settleAll.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { type CgroupLocation, type CgroupSetup, podCgroupNames } from '../../kubernetes/resources/cgroup.ts';
 import {

@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { settleAll } from '../../base/async/settleAll.ts';
 import { messageOf } from '../../base/failure.ts';
-import { parseJson } from '../../base/parseJson.ts';
-import { settleAll } from '../../base/settleAll.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { errorCode, isMissing } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { quarantineFile } from '../files/quarantineFile.ts';

@@ -1,7 +1,7 @@
 /** Claims the directories of a pod and its logs for this agent, by creating them with a mark or by adding the mark. */
 
+import { settleAll } from '../../base/async/settleAll.ts';
 import { NodeFailure } from '../../base/failure.ts';
-import { settleAll } from '../../base/settleAll.ts';
 import { isTooLong } from '../files/fileErrors.ts';
 import { type Layout, type PodIdentity, PRIVATE_MODE, READABLE_MODE } from './layout.ts';
 import {

@@ -3,7 +3,7 @@
  * file only once.
  */
 import { closeSync, constants, type Dir, fstatSync, lstatSync, opendirSync, openSync, type Stats } from 'node:fs';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
 import { errorCode, isForbidden, isMissing } from '../files/fileErrors.ts';
 
 export interface DiskUsage {

@@ -1,7 +1,8 @@
 /** Measures the disk usage of several directory trees with time limits. */
-import { systemClock } from '../../base/clock.ts';
+
 import { messageOf } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { type DiskUsage, measureDiskUsage } from './diskUsage.ts';
 
 /** Usage of a tree, or the reason why it is unknown. */

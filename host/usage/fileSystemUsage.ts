@@ -1,7 +1,7 @@
 /** Reads the usage of a file system. */
 import { statfs } from 'node:fs/promises';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 
 /** Usage in bytes and inodes. The inodes are 0 if the file system does not count them. */
 export interface FileSystemUsage {

@@ -3,7 +3,7 @@
  * extended with live events.
  */
 import type { InspectionEvent } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { findActor } from '../detail.ts';
 import { ActorPast, type CollectedHistory } from '../past/actorPast.ts';

@@ -1,5 +1,5 @@
 /** Serializes each snapshot and frame of a running node only once for all viewers. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { LiveUpdates } from '../inspected.ts';
 
 /** Lifetime of a cached snapshot without viewers. It equals the interval between frames. */

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { RecordingLine } from '../../recording/lines.ts';
 import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { AgentPort } from '../../socket/agent.ts';

@@ -1,6 +1,6 @@
 /** Measures the delay of the event loop while the page has viewers. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ShownNode } from '../protocol.ts';
 
 export interface LoopMonitor {

@@ -3,7 +3,7 @@
  * the accumulated frames.
  */
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /**
  * Maximum number of unread bytes, in addition to the snapshot. If it is exceeded, a new snapshot replaces the unsent

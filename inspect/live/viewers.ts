@@ -1,6 +1,6 @@
 /** Manages the viewers of a running node. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { LiveText } from './liveText.ts';
 import { formatServerSentEvent, Viewer } from './viewer.ts';
 

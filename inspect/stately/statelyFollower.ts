@@ -1,6 +1,6 @@
 /** Sends the actors to a client over a WebSocket. Sends the existing actors in slices, then all events. */
 import type { WebSocket } from 'ws';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
 import type { StatelyEvent } from './stately.ts';
 
 /** Size of a slice, in characters. Each actor in it includes the definition of its machine. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Clock, startInterval } from '../../base/clock.ts';
+import { type Clock, startInterval } from '../../base/time/clock.ts';
 import type { Audience } from '../live/audience.ts';
 import type { ShownTree } from '../shown.ts';
 import { describeActors, toStatelyEvent } from './stately.ts';

@@ -4,7 +4,7 @@
  */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeRequest, KubeResponse } from '../transport.ts';
 import { readableTlsError } from './dial.ts';
 import { readStreamText } from './streamText.ts';

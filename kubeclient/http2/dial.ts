@@ -1,7 +1,7 @@
 /** Opens a TLS connection to an API server and negotiates HTTP/2. */
 import { isIP, type Socket } from 'node:net';
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import { openTunnel } from './tunnel.ts';
 

@@ -1,7 +1,7 @@
 /** Sends requests to an API server over HTTP/2. Opens as many connections as the watches require. */
 
-import type { Clock } from '../../base/clock.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { KubeEndpoint } from '../endpoint.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../transport.ts';
 import { Connection, RequestNotProcessed } from './connection.ts';

@@ -1,7 +1,7 @@
 /** Authenticates clients by their certificates (`request/x509/x509.go` of apiserver). */
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Caller } from '../exchange.ts';
 import type { AccessObserver } from './accessObserver.ts';
 import { parseCertificateUser } from './certificateUser.ts';

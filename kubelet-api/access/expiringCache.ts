@@ -1,5 +1,5 @@
 /** A cache whose entries expire. When it is full, it evicts the least recently used entry. */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 interface CacheEntry<T> {
   readonly value: T;

@@ -1,8 +1,8 @@
 /** Requests reviews from the API server. Caches responses and merges concurrent identical requests. */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { type Failure, toFailure } from '../../base/failure.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { ReviewCacheObserver } from './accessObserver.ts';
 import { ExpiringCache } from './expiringCache.ts';
 

@@ -1,7 +1,7 @@
 /** Requests TokenReviews from the API server (`plugin/pkg/authenticator/token/webhook/webhook.go` of apiserver). */
 import * as z from 'zod/mini';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { parseResponse, UnexpectedResponse } from '../../kubeclient/answer.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import { KubeError, summarizeError } from '../../kubeclient/kubeError.ts';

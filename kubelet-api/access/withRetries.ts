@@ -1,5 +1,5 @@
 /** Retries reviews after temporary errors (`DefaultShouldRetry` in `pkg/util/webhook/webhook.go` of apiserver). */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { KubeError } from '../../kubeclient/kubeError.ts';
 import { pause } from '../../kubeclient/pause.ts';
 

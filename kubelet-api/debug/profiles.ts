@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { waitOnce } from '../../actors/alarm.ts';
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { printableLine } from '../../base/printable.ts';
+import { printableLine } from '../../base/text/printable.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { NOSNIFF_HEADERS, sendText } from '../answers.ts';
 import type { Exchange, HttpResponse, Route } from '../exchange.ts';
 import type { RecordProfile } from './recordings.ts';

@@ -2,8 +2,8 @@
 import type { X509Certificate } from 'node:crypto';
 import type { SecureServerOptions } from 'node:http2';
 import { type TLSSocket, Server as TlsServer } from 'node:tls';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Access } from '../access/access.ts';

@@ -1,7 +1,7 @@
 /** Serves the lists of the node's pods and of the pods in its runtime. */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { labeledContainerName, POD_UID_LABEL } from '../../cri/config/labels.ts';
 import type * as wire from '../../cri/generated/runtime.ts';

@@ -13,10 +13,10 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
+import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
 import { isUnspecifiedIp } from '../../base/ipAddress.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { connectionLimit, guardConnections } from '../../host/connectionGuard.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { Upgrade } from '../exchange.ts';

@@ -1,7 +1,7 @@
 /** Reads the certificate, key and client authorities of a server, and rereads them when their files change. */
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { parsePemBlocks } from '../../kubeclient/pemBlocks.ts';
 import { type CertificatePair, readPair, readTextOrUndefined, withFileName } from './servingCertificate.ts';

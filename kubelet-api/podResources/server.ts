@@ -3,7 +3,7 @@
  * (`pkg/kubelet/apis/podresources`). Imported on demand, because this module needs the gRPC server.
  */
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
 import { isSidecar } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

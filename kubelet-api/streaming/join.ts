@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 /** Idle timeout after one side has closed, in milliseconds. */
 const IDLE_TIMEOUT_MS = 30_000;

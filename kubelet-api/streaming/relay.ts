@@ -6,9 +6,9 @@ import { type ClientRequest, type IncomingMessage, request as sendHttpRequest } 
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { ResetWatcher } from '../../host/connectionGuard.ts';
 import { stripTokens } from '../access/offered.ts';
 import type { Exchange, Upgrade } from '../exchange.ts';

@@ -1,6 +1,7 @@
 /** Defines the routes for exec, attach, port-forward and run (`pkg/kubelet/server/server.go`). */
-import type { Clock } from '../../base/clock.ts';
+
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { POD_UID_LABEL } from '../../cri/config/labels.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';

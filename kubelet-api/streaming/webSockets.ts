@@ -5,9 +5,9 @@
  */
 
 import { createWebSocketStream } from 'ws';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { dialSpdy, dialUpgrade } from '../../cri/streaming/upgrade.ts';
 import {
   acceptWebSocket,

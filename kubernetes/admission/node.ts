@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 
 /** A taint of the node from the setting `registerWithTaints`. */
 export interface Taint {

@@ -1,8 +1,8 @@
 /** Converts pods from an API server to the form in which the node runs them. */
 import * as z from 'zod/mini';
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
-import { isObject } from '../../base/isObject.ts';
-import { runAllSteps } from '../../base/steps.ts';
+import { runAllSteps } from '../../base/async/steps.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
+import { isObject } from '../../base/values/isObject.ts';
 import { readStatus } from './apiStatus.ts';
 import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';

@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from './containers.ts';
 import type { Container } from './schema/container.ts';
 import type { Pod } from './schema/pod.ts';

@@ -1,6 +1,6 @@
 /** Validates arguments from callers that are not type-checked. */
 import * as z from 'zod/mini';
-import { printableText } from '../../base/printable.ts';
+import { printableText } from '../../base/text/printable.ts';
 import { problemOf } from './problem.ts';
 
 /** Schema of a function. The parameters and the result cannot be checked. */

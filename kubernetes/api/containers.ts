@@ -1,4 +1,4 @@
-import { memoize } from '../../base/memoize.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { MountedVolumes } from '../mountedVolume.ts';
 import type { ContainerRole, VolumeView } from '../status/view.ts';
 import type { Container } from './schema/container.ts';

@@ -4,7 +4,7 @@
  * pointer, so a non-pointer field with such a value is also set to its default.
  */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { defaultPullPolicy } from '../images/pullPolicy.ts';
 import { aggregateNanos } from '../resources/resources.ts';
 import { containersOf } from './containers.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isObject } from '../../base/isObject.ts';
+import { isObject } from '../../base/values/isObject.ts';
 import type { Problem } from './problem.ts';
 import { type KindRules, readObject } from './readObject.ts';
 import { type PodManifest, podManifestSchema } from './schema/pod.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { closestWord } from '../../base/closestWord.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { truncate } from '../../base/shortText.ts';
+import { closestWord } from '../../base/text/closestWord.ts';
+import { truncate } from '../../base/text/shortText.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { quotingHint, sourceTextAt } from '../yaml/sourceText.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { isObject } from '../../base/isObject.ts';
+import { isObject } from '../../base/values/isObject.ts';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
 import { withZeroValues } from './zeroValues.ts';
 

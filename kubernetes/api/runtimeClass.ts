@@ -2,7 +2,7 @@
  * Applies RuntimeClasses to the pods that use them. In a cluster an admission plugin does this, but on a standalone
  * node the agent must do it.
  */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { amountOf } from '../resources/resources.ts';
 import type { Problem } from './problem.ts';
 import { type ObjectResult, readObject, withoutManagedFields } from './readObject.ts';

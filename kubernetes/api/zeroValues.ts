@@ -1,6 +1,6 @@
 /** Sets zero values for nulls and missing fields, as Go's JSON decoder does (`sigs.k8s.io/json`). */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { quantitySchema } from './schema/scalars.ts';
 
 /**

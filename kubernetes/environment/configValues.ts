@@ -1,7 +1,7 @@
 /** Reads environment variables from ConfigMaps and Secrets (C37). */
 
-import { bytesToText } from '../../base/byteText.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import { bytesToText } from '../../base/text/byteText.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
 import type { ConfigObject, ConfigReference } from '../objects/configObject.ts';
 import { ObjectNotFound } from '../objects/podObjects.ts';

@@ -1,5 +1,5 @@
 import { NodeFailure } from '../../base/failure.ts';
-import { utf8Length } from '../../base/utf8.ts';
+import { utf8Length } from '../../base/text/utf8.ts';
 import type { Container, EnvFromSource, EnvVarSource } from '../api/schema/container.ts';
 
 export interface EnvVariable {

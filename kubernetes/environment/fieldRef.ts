@@ -1,5 +1,5 @@
-import { lookUp } from '../../base/lookUp.ts';
-import { quotedText } from '../../base/quotedText.ts';
+import { quotedText } from '../../base/text/quotedText.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { Container } from '../api/schema/container.ts';

@@ -1,5 +1,5 @@
 /** Formats events like kubectl, both as a table for `get events` and as an age with the count for `describe`. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { CoreEvent } from './event.ts';
 
 const NARROW_COLUMNS = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];

@@ -1,6 +1,6 @@
 /** Parses registry credentials in Docker's formats, and selects those for an image. */
 import * as z from 'zod/mini';
-import { parseJson } from '../../base/parseJson.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 
 /** A user of a registry. Must never be displayed or logged. */
 export interface Credential {

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import type { Credential } from './keyring.ts';
 
 const stringSchema = z.string();

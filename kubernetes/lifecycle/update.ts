@@ -3,7 +3,7 @@
  * which the source sends back, do not count as changes.
  */
 
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { APPARMOR_ANNOTATION } from '../api/appArmor.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Container } from '../api/schema/container.ts';

@@ -4,8 +4,8 @@
  * `pkg/kubelet/nodestatus/setters.go`).
  */
 
-import { lookUp } from '../../base/lookUp.ts';
-import type { JsonFields } from '../../base/mergePatch.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import type { JsonFields } from '../../base/values/mergePatch.ts';
 import type { Taint } from '../admission/node.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 

@@ -1,6 +1,6 @@
 /** Creates the node conditions other than Ready, with the kubelet's reasons and messages (`nodestatus/setters.go`). */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { EventMessage } from '../events/recordedEvent.ts';
 
 export interface NodeCondition {

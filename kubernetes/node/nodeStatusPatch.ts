@@ -2,8 +2,8 @@
  * Computes the patch of a Node's status for an API server, with only the differences (`patchNodeStatus` of
  * `pkg/kubelet`).
  */
-import { lookUp } from '../../base/lookUp.ts';
-import { type JsonFields, omitFields, strategicPatch } from '../../base/mergePatch.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { type JsonFields, omitFields, strategicPatch } from '../../base/values/mergePatch.ts';
 import type { NodeCondition } from './nodeConditions.ts';
 import type { NodeObject } from './nodeObject.ts';
 

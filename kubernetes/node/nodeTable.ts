@@ -1,5 +1,5 @@
 /** Formats nodes like `kubectl get nodes`. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { NodeObject } from './nodeObject.ts';
 
 const NARROW_COLUMNS = ['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION'];

@@ -1,6 +1,6 @@
 /** Computes the share of a node's resources that its pods request. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { nanosOf, quantityLike } from '../api/quantity.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';

@@ -2,7 +2,7 @@
  * Determines whether a node is ready, and otherwise the reasons, in the order and wording of a kubelet (`runtime.go`
  * and `nodestatus/setters.go` of `pkg/kubelet`).
  */
-import { goDuration } from '../../base/duration.ts';
+import { goDuration } from '../../base/time/duration.ts';
 import type { RuntimeReport } from './runtimeReport.ts';
 
 /** State that determines the readiness of a node. */

@@ -1,6 +1,6 @@
 /** Builds the Node object for registration (`tryRegisterWithAPIServer` of `pkg/kubelet/kubelet_node_status.go`). */
-import { lookUp } from '../../base/lookUp.ts';
-import type { JsonFields } from '../../base/mergePatch.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import type { JsonFields } from '../../base/values/mergePatch.ts';
 import { isExtendedResource } from '../resources/requests.ts';
 import type { NodeObject } from './nodeObject.ts';
 

@@ -3,8 +3,8 @@
  * server.
  */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { parseJson } from '../../base/parseJson.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { parseJson } from '../../base/values/parseJson.ts';
 import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';

@@ -3,7 +3,7 @@
  * together (C25).
  */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
 import { wholeValue } from '../api/quantity.ts';
 import type { PodSpec } from '../api/schema/pod.ts';

@@ -1,7 +1,7 @@
 /** Computes the effective resources of a pod, as reported in its status (C15). */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { containersOf } from '../api/containers.ts';
 import { canonicalQuantity, nanosOf, quantityLike } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';

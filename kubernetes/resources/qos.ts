@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { parseQuantity } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';

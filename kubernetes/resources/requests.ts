@@ -1,6 +1,6 @@
 import { canonicalIpOrText, isSameIp } from '../../base/ipAddress.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { type HostPort, portCause, type Refusal, type Shortage, shortageCause } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';

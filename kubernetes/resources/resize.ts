@@ -3,8 +3,8 @@
  * containers run, and formats the messages about them.
  */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
 import { containersOf } from '../api/containers.ts';
 import { parseQuantity } from '../api/quantity.ts';

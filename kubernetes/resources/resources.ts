@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isSidecar } from '../api/containers.ts';
 import { nanosOf, nanosToUnit } from '../api/quantity.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';

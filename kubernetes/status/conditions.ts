@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../api/containers.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { Container } from '../api/schema/container.ts';

@@ -1,6 +1,6 @@
 /** Computes the fields of a ContainerStatus for the container's image, mounts and user. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ContainerStatus } from '../api/schema/status.ts';
 import type { CreatedContainer } from '../lifecycle/observed.ts';

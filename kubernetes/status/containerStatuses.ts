@@ -1,6 +1,6 @@
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
-import { truncateToBytes } from '../../base/utf8.ts';
+import { truncateToBytes } from '../../base/text/utf8.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { containersMounting, containersOf, volumeWaitingReason } from '../api/containers.ts';
 import { formatQuantity } from '../api/quantity.ts';
 import { rfc3339 } from '../api/rfc3339.ts';

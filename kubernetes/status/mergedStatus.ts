@@ -2,8 +2,8 @@
  * Merges the node's status of a pod with the changes that other components have made at the server (`mergePodStatus` of
  * `pkg/kubelet/status`).
  */
-import { lookUp } from '../../base/lookUp.ts';
-import { omitFields } from '../../base/mergePatch.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { omitFields } from '../../base/values/mergePatch.ts';
 import { isNodeCondition } from './conditions.ts';
 import type { StatusJson } from './statusPatch.ts';
 

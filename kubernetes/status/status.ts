@@ -1,5 +1,5 @@
 import { orderedPodIps } from '../../base/ipAddress.ts';
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';

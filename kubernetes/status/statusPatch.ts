@@ -2,7 +2,7 @@
  * Computes the patch of a pod's status that a node sends to an API server. The patch contains only the differences
  * (`util/pod` of Kubernetes).
  */
-import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/mergePatch.ts';
+import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/values/mergePatch.ts';
 
 /** A pod status as a JSON object. */
 export type StatusJson = JsonFields;

@@ -1,5 +1,5 @@
 /** Records the source text of YAML scalars, so that a message about the type of a value can quote it. */
-import { truncate } from '../../base/shortText.ts';
+import { truncate } from '../../base/text/shortText.ts';
 
 /** Source text of a scalar and its position in a file. Lines and columns are counted from 1. */
 interface SourceText {

@@ -2,8 +2,9 @@
  * Explains why a container could not be started, in terms of ContainerStateWaiting (C16). The reason is reported until
  * a start succeeds.
  */
-import { goDuration } from '../../base/duration.ts';
+
 import type { Failure } from '../../base/failure.ts';
+import { goDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
 import { isRuntimeUnavailable } from '../shared/failure.ts';

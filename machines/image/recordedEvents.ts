@@ -1,6 +1,7 @@
 /** Builds the events about images, with the kubelet's reasons and messages. */
-import { goDuration } from '../../base/duration.ts';
+
 import type { Failure } from '../../base/failure.ts';
+import { goDuration } from '../../base/time/duration.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { failureEvents } from '../shared/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';

@@ -3,7 +3,7 @@
  * individual pods.
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { type EventMessages, involvedNode, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { alternativeNamesOf } from '../../kubernetes/node/alternativeNames.ts';
 import type { LimiterInput } from '../limiter/chart.ts';

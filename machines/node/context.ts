@@ -1,8 +1,8 @@
 /** Defines the context of the node agent and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { withEntries, withoutEntry } from '../../base/withEntries.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { withEntries, withoutEntry } from '../../base/values/withEntries.ts';
 import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.ts';
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

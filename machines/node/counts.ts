@@ -1,6 +1,6 @@
 /** Counts the actors, pods and containers on the node. They are counted on request. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import { childrenOf } from '../shared/actorTree.ts';
 import type { PodRef } from '../shared/views.ts';

@@ -1,6 +1,6 @@
 /** Builds the terminations of unwanted pods, including pods known only from the runtime. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { readHandler } from '../../kubernetes/api/schema/probe.ts';

@@ -1,6 +1,6 @@
 /** Collects the node's details for the actor tree. */
 import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { FeedView, ReportedDetails } from '../../show/actors/actorNode.ts';
 import { deadlineOf } from '../pod/termination.ts';
 import { childrenOf } from '../shared/actorTree.ts';

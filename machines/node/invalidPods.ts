@@ -1,7 +1,7 @@
 /** Builds the events about pods that cannot be read (`pkg/kubelet/config/config.go`). */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { truncate } from '../../base/shortText.ts';
+import { truncate } from '../../base/text/shortText.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { NodeEvent, SourceProblem } from '../shared/events.ts';
 import type { NodeContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Manages the mirror pods of the node's static pods. Each name that has or needs a mirror pod has an actor. */
 import { assertEvent, enqueueActions } from 'xstate';
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isStaticPod, sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { ObservedMirror } from '../../kubernetes/mirror.ts';

@@ -1,6 +1,6 @@
 /** Distinguishes this agent's pods that have no actor from those of other agents. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { ForeignPod, ObservedPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { PodInput } from '../pod/context.ts';
 import { emptyObservedPod, type NodeContext, observedPodOf } from './context.ts';

@@ -1,7 +1,7 @@
 /** Defines types, children, feeds, guards and actions that several regions of the node's chart share. */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { withEntries, withoutEntry } from '../../base/withEntries.ts';
+import { withEntries, withoutEntry } from '../../base/values/withEntries.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
 import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';

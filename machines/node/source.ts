@@ -1,6 +1,7 @@
 /** Defines the state of a pod source. The source sends it on change, and `explain node` shows it. */
-import { goDuration } from '../../base/duration.ts';
+
 import type { Failure } from '../../base/failure.ts';
+import { goDuration } from '../../base/time/duration.ts';
 import type { FeedView } from '../../show/actors/actorNode.ts';
 import type { StateTag } from '../shared/stateMeta.ts';
 import { countFacts, type ObjectCounts } from './objectCounts.ts';

@@ -1,7 +1,7 @@
 /** Compares the pods that sources want with the pods that have an actor. */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { withEntries, withoutEntry } from '../../base/withEntries.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { withEntries, withoutEntry } from '../../base/values/withEntries.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';

@@ -3,8 +3,8 @@
  * may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
  */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';

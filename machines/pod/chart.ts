@@ -1,6 +1,6 @@
 /** Runs one pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import { affectedByChange } from '../../kubernetes/lifecycle/update.ts';
 import { sharedActor } from '../shared/actorRefs.ts';

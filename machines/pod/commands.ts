@@ -4,8 +4,8 @@
  * An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
  */
 
-import { lookUp } from '../../base/lookUp.ts';
-import { memoize } from '../../base/memoize.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';

@@ -1,7 +1,7 @@
 /** Defines the context of a pod's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { memoize } from '../../base/memoize.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

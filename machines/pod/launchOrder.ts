@@ -3,7 +3,7 @@
  * syncs of a kubelet. A round contains the containers that are starting when the round begins. Containers that start
  * later, e.g. after a restart, belong to the next round.
  */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOrder } from './census.ts';
 import type { PodContext } from './context.ts';

@@ -3,8 +3,8 @@
  * chart is in chart.ts.
  */
 
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

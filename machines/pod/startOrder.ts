@@ -3,7 +3,7 @@
  * followed by the regular containers (C3, C4).
  */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import { censusOf, containerNames, initContainerNames, withLifecycles } from './census.ts';

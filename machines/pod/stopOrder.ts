@@ -3,7 +3,7 @@
  * reverse order (C11).
  */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { censusOf, containerNames, isWithoutProcess } from './census.ts';
 import type { PodContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Builds the actor tree: the view of every machine, feed and call in flight. */
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { type ActorNode, type ActorView, CALL_KIND, type ReportedDetails } from '../../show/actors/actorNode.ts';
 import { findCategory } from '../../show/category.ts';
 import { actorPath } from './actorRefs.ts';

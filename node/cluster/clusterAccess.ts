@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { printableLine } from '../../base/printable.ts';
+import { printableLine } from '../../base/text/printable.ts';
 import type { ClusterAccess } from '../../machines/node/cluster.ts';
 import type { Kubeconfig } from '../config/kubeconfig.ts';
 

@@ -1,6 +1,6 @@
 import { PodCache } from '../../actors/cluster/pods/podCache.ts';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeEndpoint } from '../../kubeclient/endpoint.ts';
 import { Http2Transport } from '../../kubeclient/http2/http2Transport.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { type Failure, toFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Access } from '../../kubelet-api/access/access.ts';
 import { Scrapes } from '../../kubelet-api/scrapes.ts';
 import { StreamSessions } from '../../kubelet-api/sessions.ts';

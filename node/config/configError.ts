@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { shortText, truncate } from '../../base/shortText.ts';
+import { shortText, truncate } from '../../base/text/shortText.ts';
 import { quotingHint, sourceTextAt } from '../../kubernetes/yaml/sourceText.ts';
 import { secretNames } from './settings/allSettings.ts';
 

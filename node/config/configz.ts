@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
-import { goDuration } from '../../base/duration.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { goDuration } from '../../base/time/duration.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { isDurationSchema } from './fields.ts';
 import type { NodeConfig } from './nodeConfig.ts';

@@ -1,5 +1,5 @@
 /** Lists the feature gates that have an effect on the node (`pkg/features/kube_features.go` of 1.36). */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { KubeletFields } from './settings/allSettings.ts';
 
 /** Beta gates that are disabled by default. */

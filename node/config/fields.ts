@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { closestWord } from '../../base/closestWord.ts';
+import { closestWord } from '../../base/text/closestWord.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { parseQuantity } from '../../kubernetes/api/quantity.ts';
 

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
-import { printableLine } from '../../base/printable.ts';
+import { printableLine } from '../../base/text/printable.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isTrustBundleGateMissing } from './featureGates.ts';
 import type { KubeletFields } from './settings/allSettings.ts';
 import { podRules } from './settings/podSettings.ts';

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
 import { messageOf } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
 import { ConfigError, describeIssues } from './configError.ts';

@@ -1,6 +1,6 @@
 /** Treats nulls in a configuration file like Go's decoder. */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isMapInGo } from './fields.ts';
 
 /**

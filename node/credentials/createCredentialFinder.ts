@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { credentialPlugins } from '../../actors/images/credentialPlugins.ts';
 import { type FindCredentials, nodeCredentials } from '../../actors/services/images/nodeCredentials.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { runProgram } from '../../host/program.ts';
 import type { ProviderObserver } from '../../kubelet-api/metrics/requests/providerMetrics.ts';
 import type { CredentialProvider } from '../../kubernetes/images/credentialProvider.ts';

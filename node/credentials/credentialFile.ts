@@ -1,7 +1,7 @@
 import { readTextFile } from '../../actors/sources/yaml/textFile.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf } from '../../base/failure.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 
 /** Default timeout of a read in milliseconds. It is short, because requests and lease renewals wait for the read. */

@@ -1,5 +1,5 @@
 import { canonicalIp, isIpInSubnet, isLoopbackIp, isSameIp } from '../../base/ipAddress.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { ConfigError } from '../config/configError.ts';
 import { isProxyUrl } from '../config/proxyField.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/failure.ts';
-import { printableLine } from '../../base/printable.ts';
+import { printableLine } from '../../base/text/printable.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { Secret } from '../../host/secret.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';

@@ -1,7 +1,7 @@
 /** Runs an exec credential plugin (`plugin/pkg/client/auth/exec` of client-go). Its output is secret and never logged. */
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/failure.ts';
-import { printableLine } from '../../base/printable.ts';
+import { printableLine } from '../../base/text/printable.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
 import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';

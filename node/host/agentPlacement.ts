@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { isAgentInCgroup, moveAgentToCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { applyOomScoreAdj } from '../../host/oomScoreAdj.ts';

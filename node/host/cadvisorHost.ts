@@ -1,7 +1,7 @@
 /** Reads facts about the host for /metrics/cadvisor: hardware, disks and the image of the sandboxes. */
 import { readFile } from 'node:fs/promises';
-import type { Clock } from '../../base/clock.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type Disk, type LocalFileSystem, parseDiskStats, parseFileSystems } from '../../host/usage/disks.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAlarm } from '../../actors/alarm.ts';
 import { type AgentIdentity, podsOfAgent } from '../../actors/store/leftOnDisk.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { CgroupFacts, NodeDescription } from '../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import { findHierarchy, type Hierarchy } from '../../host/cgroup/hierarchies.ts';

@@ -9,7 +9,7 @@ import {
   isSameIp,
   isUnspecifiedIp,
 } from '../../base/ipAddress.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { sortByFamily } from '../config/nodeIp.ts';
 

@@ -1,9 +1,9 @@
 /** Looks up the address that the name of a node resolves to (`NodeAddress` of `pkg/kubelet/nodestatus/setters.go`). */
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { canonicalIp, ipFamily } from '../../base/ipAddress.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { type InterfaceMap, nodeIpProblem } from './hostAddresses.ts';
 

@@ -1,7 +1,7 @@
 /** Collects usage statistics of the node and its pods, which all ports of the node's API share. */
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import { type Clock, systemJitter } from '../../base/clock.ts';
+import { type Clock, systemJitter } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { readAgentCgroup } from '../../host/cgroup/agentCgroup.ts';
 import { hostCgroupfs } from '../../host/cgroup/cgroupfs.ts';

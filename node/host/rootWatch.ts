@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Clock, startInterval } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import { type Clock, startInterval } from '../../base/time/clock.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { LostRoot } from '../../show/explain/explainNode.ts';

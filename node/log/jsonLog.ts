@@ -4,7 +4,7 @@
  * of `k8s.io/component-base`, with zapr's fields for verbosity and errors.
  */
 import type { DestinationStream } from 'pino';
-import { escapeUnsafeCharacters } from '../../base/printable.ts';
+import { escapeUnsafeCharacters } from '../../base/text/printable.ts';
 import { parseError, parseRecord } from './textLog.ts';
 
 /** Verbosity of each level. Errors have none. */

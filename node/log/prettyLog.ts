@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { lookUp } from '../../base/lookUp.ts';
-import { printableText } from '../../base/printable.ts';
+import { printableText } from '../../base/text/printable.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 
 /** Parses a line and escapes the control characters in its strings. Returns the escaped line if it is not JSON. */
 function parsePrintable(line: string): unknown {

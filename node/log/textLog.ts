@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
-import { printableText } from '../../base/printable.ts';
-import { quotedText } from '../../base/quotedText.ts';
+import { printableText } from '../../base/text/printable.ts';
+import { quotedText } from '../../base/text/quotedText.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 
 /** klog's severities by pino's level. klog has none below info, so verbose lines have the severity info. */

@@ -1,7 +1,7 @@
 /** Implements the health checks of the agent, for `/healthz` and for systemd's watchdog. */
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { Clock } from '../../base/clock.ts';
-import { goDuration } from '../../base/duration.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { goDuration } from '../../base/time/duration.ts';
 import { type HealthCheck, PING_CHECK } from '../../kubelet-api/listener/health.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';

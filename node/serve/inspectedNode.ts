@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Redaction } from '../../actors/replay/redaction.ts';
-import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { InspectedNode } from '../../inspect/inspected.ts';
 import type { Audience } from '../../inspect/live/audience.ts';
 import { FollowedActors } from '../../inspect/live/followedActors.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { waitOnce } from '../../actors/alarm.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { checkpointRoute } from '../../kubelet-api/checkpoint.ts';

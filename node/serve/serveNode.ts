@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Clock, systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { Secret } from '../../host/secret.ts';
 import { type AgentSocket, serveSocket } from '../../socket/socket.ts';
 import { socketPath } from '../../socket/socketPath.ts';

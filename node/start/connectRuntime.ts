@@ -1,4 +1,4 @@
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { connectCri } from '../../cri/client/connectCri.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';

@@ -5,7 +5,7 @@ import { createNode } from '../../actors/node/createNode.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';

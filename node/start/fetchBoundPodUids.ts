@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { POD, PODS_PATH, toListType } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../cluster/joinCluster.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { withCallTiming } from '../../cri/client/timedCri.ts';
 import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';

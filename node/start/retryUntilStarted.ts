@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 
 interface RetryOptions<T> {
   readonly startService: () => Promise<T>;

@@ -1,7 +1,7 @@
 import type { EventRecorder } from '../../actors/events/eventRecorder.ts';
 import { EventSender } from '../../actors/events/eventSender.ts';
 import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import { systemClock, systemJitter } from '../../base/clock.ts';
+import { systemClock, systemJitter } from '../../base/time/clock.ts';
 import type { JoinedCluster } from '../cluster/joinCluster.ts';
 
 interface ClusterNode {

@@ -1,6 +1,6 @@
 /** Starts a node on this host for the command line, with a log, events and the node's API. */
 import { createEventRecorder } from '../../actors/events/eventRecorder.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { MISSING_CLUSTER_DNS_EVENT } from '../../cri/config/dns.ts';
 import type { InspectedNode } from '../../inspect/inspected.ts';

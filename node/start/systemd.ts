@@ -1,7 +1,7 @@
 /** Notifies systemd of the agent's state if it is a service of `Type=notify` (`pkg/kubelet/watchdog/watchdog_linux.go`). */
 import type { Logger } from 'pino';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { runProgram } from '../../host/program.ts';
 import type { HealthCheck } from '../../kubelet-api/listener/health.ts';
 import { ConfigError } from '../config/configError.ts';

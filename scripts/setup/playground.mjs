@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import { root, say } from './places.mjs';
 import { runForeground } from './runForeground.mjs';

@@ -1,7 +1,7 @@
 /** Parses filter expressions for actors, used by the page, `get actors` and `top`, e.g. `web is:retrying waits>30s`. */
 
-import { closestWord } from '../../base/closestWord.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { closestWord } from '../../base/text/closestWord.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
 import { CATEGORIES, categoryOf, isHealthy } from '../category.ts';
 import { kindText } from '../explain/explainText.ts';

@@ -2,7 +2,7 @@
  * Formats a row of the actor tree. The row shows any deviation from the normal state, and one duration. The row of a
  * healthy actor shows only its age.
  */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { categoryOf, isHealthy } from '../category.ts';
 import type { QueuePosition } from '../explain/explainText.ts';
 import type { ActorNode } from './actorNode.ts';

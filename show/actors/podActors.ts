@@ -1,5 +1,5 @@
 /** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
-import { memoize } from '../../base/memoize.ts';
+import { memoize } from '../../base/values/memoize.ts';
 import { containersOf } from '../../kubernetes/api/containers.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';

@@ -1,6 +1,6 @@
 /** Formats the containers of a pod as `kubectl describe` does. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type {
   Container,
   ContainerPort,

@@ -1,5 +1,5 @@
 /** Formats labels, annotations and other lists as `kubectl describe` does. */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 
 /** Formats a titled list with one value per line. */
 export function titledList(title: string, values: readonly string[]): string[] {

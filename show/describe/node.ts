@@ -1,5 +1,5 @@
 /** Formats a node as `kubectl describe node` does. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';

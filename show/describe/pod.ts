@@ -1,5 +1,5 @@
 /** Formats a pod as `kubectl describe pod` does. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
 import { qosClass } from '../../kubernetes/resources/qos.ts';

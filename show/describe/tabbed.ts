@@ -3,7 +3,7 @@
  * block of adjacent lines.
  */
 
-import { printableText } from '../../base/printable.ts';
+import { printableText } from '../../base/text/printable.ts';
 
 const GAP = 2;
 

@@ -1,5 +1,5 @@
-import { humanDuration } from '../../base/duration.ts';
 import type { Failure } from '../../base/failure.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import type { ActorNode } from '../actors/actorNode.ts';
 import { type ContainerWithActor, hasNetwork, type PodActors } from '../actors/podActors.ts';

@@ -1,7 +1,8 @@
 /** Explains the node itself from the actors that serve all pods. */
-import { humanDuration } from '../../base/duration.ts';
+
 import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { humanDuration } from '../../base/time/duration.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { ActorNode, ActorView, NodeView } from '../actors/actorNode.ts';
 import type { ExplainedActor } from '../explain.ts';

@@ -1,5 +1,5 @@
 /** Explains one container or volume of a pod, whereas the explanation of a pod covers only its most severe problem. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { ActorNode } from '../actors/actorNode.ts';
 import { type ContainerWithActor, containerNames, type PodWithTree, podActors } from '../actors/podActors.ts';
 import { categoryOf } from '../category.ts';

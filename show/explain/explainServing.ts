@@ -2,7 +2,7 @@
  * Adds the node's own API to the explanation of the node: open sessions, metrics scrapes and authorization requests.
  */
 import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { NODE_API_ID } from '../actors/actorNode.ts';
 import type { ExplainedActor } from '../explain.ts';
 import { type NodeExplanation, nodePart, withPart } from './explainNode.ts';

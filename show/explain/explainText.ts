@@ -1,7 +1,8 @@
 /** Formats the times, exits, failures and queue positions in explanations. */
-import { humanDuration } from '../../base/duration.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { shortSentence } from '../../base/shortText.ts';
+
+import { shortSentence } from '../../base/text/shortText.ts';
+import { humanDuration } from '../../base/time/duration.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isoTime } from '../../kubernetes/api/rfc3339.ts';
 import { hasNeverStarted } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';

@@ -1,5 +1,5 @@
-import { humanDuration } from '../../base/duration.ts';
-import { truncate } from '../../base/shortText.ts';
+import { truncate } from '../../base/text/shortText.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { type ForeignPod, UNKNOWN_NAMESPACE } from '../../kubernetes/lifecycle/observed.ts';
 import { CALL_KIND } from '../actors/actorNode.ts';
 import type { ExplainedActor, Explanation } from '../explain.ts';

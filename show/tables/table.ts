@@ -1,4 +1,4 @@
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { isSidecar } from '../../kubernetes/api/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';

@@ -1,7 +1,7 @@
 /** Collects the resource usage of the node and its pods for the summary, metrics and evictions. */
 
-import type { Clock } from '../../base/clock.ts';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroupfs } from '../../host/cgroup/cgroupfs.ts';
 import type { UsagePart } from '../../host/cgroup/usage/cgroupUsage.ts';

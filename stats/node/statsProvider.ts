@@ -3,9 +3,9 @@
  * purpose.
  */
 
-import type { Clock } from '../../base/clock.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { type FileSystemUsage, readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import { CachedValue } from '../cachedValue.ts';

@@ -1,7 +1,7 @@
 /** Measures the disk usage of the logs of running containers (`pkg/kubelet/metrics/collectors/log_metrics.go`). */
 
-import type { Clock } from '../../base/clock.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { CachedValue } from '../cachedValue.ts';

@@ -1,6 +1,6 @@
 /** Requests the resource usage of containers and pods from the runtime. */
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { CallOptions, Cri } from '../../cri/client/calls.ts';
 import type { Rates } from '../rates.ts';
 import { containerUsage, podUsage, type RuntimeUsage } from './criUsage.ts';

@@ -3,10 +3,10 @@
  * (`pkg/kubelet/server/stats/volume_stat_calculator.go`).
  */
 
-import type { Clock } from '../../base/clock.ts';
-import { retainKeys } from '../../base/retainKeys.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { startTimeLimit } from '../../base/time/timeLimit.ts';
+import { retainKeys } from '../../base/values/retainKeys.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { TimedUsage, UsageResult } from '../../host/usage/diskUsages.ts';
 import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';

@@ -1,5 +1,5 @@
 /** A simulated runtime in a process of its own, on the socket that the argument names, with calls that take no time. */
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { serveSimulatedRuntime } from '../../cri/simulated/serveSimulatedRuntime.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPrintable } from '../../base/printable.ts';
+import { isPrintable } from '../../base/text/printable.ts';
 import { INITIAL_CONTROLS } from '../../cli/terminal/table/controls.ts';
 import { renderFinal, renderFrame } from '../../cli/terminal/table/render.ts';
 import { tablePrinter } from '../../cli/terminal/table/tablePrinter.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import { eventually } from './support/eventually.ts';
 import { forAllTests } from './support/forAllTests.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { isPrintable, printableText } from '../../base/printable.ts';
+import { isPrintable, printableText } from '../../base/text/printable.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { seenOn } from '../cli/support/terminal.ts';
 import { ESC } from '../support/escape.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { StreamSessions } from '../../kubelet-api/sessions.ts';
 import { streamingRoutes } from '../../kubelet-api/streaming/routes.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { ApiServer } from '../../testing/apiserver/apiServer.ts';
 import { Authority } from '../../testing/apiserver/serving/authority.ts';
 import { servedRoutes } from '../fakes/serving/relay/served.ts';

@@ -2,8 +2,8 @@
 
 import { PodCache } from '../../actors/cluster/pods/podCache.ts';
 import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
-import type { Clock } from '../../base/clock.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';

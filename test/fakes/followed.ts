@@ -1,6 +1,6 @@
 /** A reflector over a server whose every answer a test says beforehand, and what it tells. */
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../base/async/yieldToEventLoop.ts';
 import { KubeClient } from '../../kubeclient/client.ts';
 import { POD } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorOptions, type ReflectorState } from '../../kubeclient/reflector.ts';

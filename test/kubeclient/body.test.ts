@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSystemTurnLimiter } from '../../base/clock.ts';
+import { createSystemTurnLimiter } from '../../base/time/clock.ts';
 import { ResponseTooLong, readBody, readErrorBody, readJsonLines } from '../../kubeclient/body.ts';
 import { follow } from '../fakes/followed.ts';
 import { answered } from '../fakes/toldTransport.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { runtimeFailure } from '../../cri/client/failure.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';

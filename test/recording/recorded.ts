@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { createRedaction, type Redaction } from '../../actors/replay/redaction.ts';
 import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
 import { combineObservers } from '../../node/start/nodeObservers.ts';
 import { deflate } from '../../recording/deflate.ts';

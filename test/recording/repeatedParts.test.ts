@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { runAllSteps } from '../../base/steps.ts';
+import { runAllSteps } from '../../base/async/steps.ts';
 import { FORMAT_VERSION } from '../../recording/lines.ts';
 import { readLine } from '../../recording/readLine.ts';
 import { isWithinLimits, replaceRepeatedObjects, restoreRepeatedObjects } from '../../recording/repeatedParts.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { hostFiles } from '../../host/files/fileSystem.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorderOptions } from '../../recording/flightRecorder.ts';

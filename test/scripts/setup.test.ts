@@ -11,9 +11,9 @@ const copied = [
   'scripts/setup.mjs',
   'scripts/setup',
   ...['host', 'program', 'staticProgram'].map((name) => `cri/managed/${name}.ts`),
-  'base/timeLimit.ts',
+  'base/time/timeLimit.ts',
   'host/program.ts',
-  'base/duration.ts',
+  'base/time/duration.ts',
   'base/failure.ts',
   'cli/statelet.sh',
 ];

@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNode } from '../../actors/node/createNode.ts';
 import { SIMULATED } from '../../actors/store/leftOnDisk.ts';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../base/time/clock.ts';
 import { inProcessCri } from '../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../cri/simulated/runtime.ts';
 import { root } from './root.ts';

@@ -1,6 +1,6 @@
 /** An API server in memory for tests, independent of the transport. */
 
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import { admission } from './admission/admission.ts';
 import { AGGREGATED_TYPE, aggregatedDiscovery, prefersAggregated } from './aggregatedDiscovery.ts';
 import { ISSUER, ServiceAccountTokens, type Verdict } from './authentication/serviceAccountTokens.ts';

@@ -1,6 +1,6 @@
 /** The API server for tests, in memory and over HTTPS. */
 
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import { Api } from './api.ts';
 import type { Grant } from './authorization/grants.ts';
 import { startControllers } from './controllers/controllers.ts';

@@ -1,6 +1,6 @@
 /** Injects faults into requests according to rules. */
 
-import type { TimerClock } from '../../base/clock.ts';
+import type { TimerClock } from '../../base/time/clock.ts';
 import type { Attributes } from './authorization/attributes.ts';
 import { internalError } from './failures.ts';
 import type { ApiResponse } from './request.ts';

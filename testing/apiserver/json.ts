@@ -1,5 +1,5 @@
 /** Immutable JSON values. */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 
 export type Json = null | boolean | number | string | JsonList | JsonObject;
 export type JsonList = readonly Json[];

@@ -1,5 +1,5 @@
 /** Converts objects to the requested shape. */
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import type { Call } from './handlers/call.ts';
 import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
 import type { Representation } from './negotiation.ts';

@@ -1,7 +1,7 @@
 /** Validates the options of a simulation, because programs that are not type-checked may pass anything. */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/lookUp.ts';
-import { printableText } from '../../base/printable.ts';
+import { printableText } from '../../base/text/printable.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { checkShape, functionSchema } from '../../kubernetes/api/checkShape.ts';
 import type { SimulationOptions } from './options.ts';
 import { checkSeed } from './random.ts';

@@ -1,9 +1,9 @@
 /** Mounts file systems on a simulated disk and accesses volumes on it. */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/lookUp.ts';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { isMissing } from '../../host/files/fileErrors.ts';
 import type { MountPoint } from '../../host/files/mountPoint.ts';
 import type { Gate } from '../../host/simulated/gate.ts';

@@ -1,6 +1,6 @@
 /** Builds the section "What comes next", which describes the possible transitions from an actor's current state. */
 
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { categoryOf, isHealthy } from '../../show/category.ts';
 import type { LoadedDetail } from './detail.ts';

@@ -1,7 +1,7 @@
 /** Converts between an actor's path and the location that selects the actor. */
 
 import { batch, effect } from '@preact/signals';
-import { closestWord } from '../../base/closestWord.ts';
+import { closestWord } from '../../base/text/closestWord.ts';
 import type { ShownPod } from '../../inspect/protocol.ts';
 import { withoutNodeSuffix } from '../../kubernetes/shownName.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';

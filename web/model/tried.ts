@@ -1,6 +1,6 @@
 /** Builds the table of a container's runs. */
 
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
 
 /** The latest runs and a summary of all runs. */

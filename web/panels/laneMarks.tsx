@@ -1,6 +1,6 @@
 /** The bars and marks of lanes over time. */
 import type { ComponentChildren } from 'preact';
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { Lane, Mark } from '../model/story/storyLanes.ts';
 import type { PositionedLane } from '../model/story/storyLayout.ts';
 import {

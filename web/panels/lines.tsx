@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { findCategory } from '../../show/category.ts';
 import { select } from '../model/actions.ts';
 import type { Row } from '../model/story/storyRows.ts';

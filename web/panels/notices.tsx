@@ -1,5 +1,5 @@
 /** Notices about the whole page: connection lost, view frozen, or snapshot loading. */
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import { goLive, goToTime, toggleFreeze } from '../model/actions.ts';
 import { formatClock, formatTime } from '../model/rail/time.ts';
 import './notices.css';

@@ -1,6 +1,6 @@
 /** The sections of the Why panel: attempts, next transitions, last log lines and events. */
 import type { ComponentChildren } from 'preact';
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../base/time/duration.ts';
 import type { ShownActor, TriedRun } from '../../inspect/protocol.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { LoadedDetail } from '../model/detail.ts';

@@ -1,6 +1,6 @@
 /** The keyboard shortcuts of the page and its reading panels. */
 
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
 import { navigate, select } from '../model/actions.ts';
 import { type KeyAction, type KeyPress, registerKeys } from '../model/keys.ts';
 import { pathAtOffset, toggleRow } from '../model/rows.ts';

@@ -1,8 +1,8 @@
 /** Waits for the outcome of a certificate request (`util/certificate/csr` of client-go). */
 import * as z from 'zod/mini';
-import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { printableLine } from '../../../base/printable.ts';
+import { printableLine } from '../../../base/text/printable.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { CERTIFICATE_SIGNING_REQUEST_TYPE } from '../../../kubeclient/paths.ts';
 import { type KubeObject, Reflector } from '../../../kubeclient/reflector.ts';

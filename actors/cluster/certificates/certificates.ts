@@ -1,7 +1,7 @@
 /** Implements the ports of the certificate machines. Private keys exist only in this class and on disk. */
 
-import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import {

@@ -1,7 +1,7 @@
 /** Implements the ports of the machines that maintain the Node, its lease and its CSINode at the API server. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { CallOptions, KubeClient } from '../../../kubeclient/client.ts';
 import { isConflict, isForbidden } from '../../../kubeclient/kubeError.ts';
 import {

@@ -1,6 +1,6 @@
 /** Builds the Node object from the agent's current state. */
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { CloudSettings } from '../../../kubernetes/node/cloud.ts';
 import { type HostIdentity, type NodeImage, type NodeObject, nodeObject } from '../../../kubernetes/node/nodeObject.ts';

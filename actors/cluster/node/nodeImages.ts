@@ -1,6 +1,6 @@
 /** Lists the images for the node's status, refreshed periodically (`image_gc_manager.go` of `pkg/kubelet/images`). */
 
-import { type Clock, steadyClock } from '../../../base/clock.ts';
+import { type Clock, steadyClock } from '../../../base/time/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeImage } from '../../../kubernetes/node/nodeObject.ts';
 

@@ -1,6 +1,6 @@
 /** Renews the lease of a node at the API server (`component-helpers/apimachinery/lease` of Kubernetes). */
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { isConflict } from '../../../kubeclient/kubeError.ts';
 import { LEASE_TYPE, LEASES_PATH, leasePath, NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';

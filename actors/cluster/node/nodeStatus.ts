@@ -1,10 +1,10 @@
 /** Reports the node's status to the API server (`tryUpdateNodeStatus` of `pkg/kubelet/kubelet_node_status.go`). */
 
-import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
-import type { JsonFields } from '../../../base/mergePatch.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import type { JsonFields } from '../../../base/values/mergePatch.ts';
 import type { CallOptions } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';
 import { NODE_TYPE, nodePath } from '../../../kubeclient/paths.ts';

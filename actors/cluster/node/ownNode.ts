@@ -1,7 +1,7 @@
 /** Caches the Node object of this node as last reported by the watch. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { NODE_TYPE, NODES_PATH } from '../../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.ts';
 import { wholeValue } from '../../../kubernetes/api/quantity.ts';

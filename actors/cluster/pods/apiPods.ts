@@ -1,8 +1,8 @@
 /** Watches the API server's pods that are bound to the node. */
 
-import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { POD, PODS_PATH } from '../../../kubeclient/paths.ts';
 import { Reflector, type ReflectorState } from '../../../kubeclient/reflector.ts';

@@ -1,9 +1,9 @@
 /** Parses the API server's objects as pods. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { retainKeys } from '../../../base/retainKeys.ts';
-import { runAllSteps, runStepsInTurns } from '../../../base/steps.ts';
+import { runAllSteps, runStepsInTurns } from '../../../base/async/steps.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { retainKeys } from '../../../base/values/retainKeys.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';

@@ -4,8 +4,8 @@
  * unreachable node unready.
  */
 import * as z from 'zod/mini';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { retainKeys } from '../../../base/retainKeys.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { retainKeys } from '../../../base/values/retainKeys.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
 import { statusPatch } from '../../../kubernetes/status/statusPatch.ts';

@@ -1,7 +1,7 @@
 /** Fetches an object on demand (`util/manager/cache_based_manager.go` of the kubelet). */
 
-import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { KubeError, summarizeError } from '../../../kubeclient/kubeError.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';

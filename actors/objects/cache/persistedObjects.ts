@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import path from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { parseJson } from '../../../base/parseJson.ts';
+import { parseJson } from '../../../base/values/parseJson.ts';
 import { errorCode, isMissing } from '../../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';

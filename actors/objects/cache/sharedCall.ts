@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 
 /** A call that several callers wait for. The call is aborted when the last caller stops waiting. */
 export class SharedCall<T> {

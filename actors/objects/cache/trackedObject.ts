@@ -1,7 +1,7 @@
 /** Defines the interface of a ConfigMap or Secret in use, which is either fetched or watched. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { unlessAborted } from '../../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { configMapsPath, type ObjectType, secretsPath } from '../../../kubeclient/paths.ts';
 import type { ConfigObject, ConfigReference } from '../../../kubernetes/objects/configObject.ts';
 import { withTimeout } from '../../services/withTimeout.ts';

@@ -1,6 +1,6 @@
 /** Watches a single object (`util/manager/watch_based_manager.go` of the kubelet). */
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { Reflector } from '../../../kubeclient/reflector.ts';
 import { type ConfigObject, type ConfigReference, readConfigObject } from '../../../kubernetes/objects/configObject.ts';

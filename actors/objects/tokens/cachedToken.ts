@@ -9,7 +9,7 @@
  * token is renewed in this case, too.
  */
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { Secret } from '../../../host/secret.ts';
 
 /** A point in time on both clocks, in milliseconds. */

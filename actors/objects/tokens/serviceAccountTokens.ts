@@ -4,8 +4,8 @@
  * expires.
  */
 
-import type { Clock } from '../../../base/clock.ts';
 import { type Failure, messageOf, NodeFailure } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { UnexpectedResponse } from '../../../kubeclient/answer.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
 import { KubeError } from '../../../kubeclient/kubeError.ts';

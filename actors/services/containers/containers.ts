@@ -1,8 +1,8 @@
 /** Implements the ports of a container over the CRI. */
 
-import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { type FailureReason, messageOf, NodeFailure } from '../../../base/failure.ts';
 import { orderedPodIps } from '../../../base/ipAddress.ts';
+import { type Clock, secondsLeft } from '../../../base/time/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessage } from '../../../cri/client/failure.ts';
 import { containerConfig } from '../../../cri/config/containerConfig.ts';

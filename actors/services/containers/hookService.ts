@@ -1,9 +1,9 @@
 /** Implements the port of lifecycle hooks (exec, httpGet and sleep), each within the remaining grace period (C10). */
 
-import { type Clock, secondsLeft } from '../../../base/clock.ts';
 import { messageOf, NodeFailure, toFailure } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
-import { truncateToBytes } from '../../../base/utf8.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
+import { truncateToBytes } from '../../../base/text/utf8.ts';
+import { type Clock, secondsLeft } from '../../../base/time/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { observedSandboxStatus } from '../../../cri/client/observe.ts';

@@ -1,7 +1,7 @@
 /** Implements the ports that rotate container logs and that infer restart counts from the log files. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { unlessAborted } from '../../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { findNextRunNumber } from '../../../host/pods/findNextRunNumber.ts';
 import type { Layout } from '../../../host/pods/layout.ts';

@@ -1,9 +1,9 @@
 /** Implements the ports of a pod's directories, volumes and cgroups on the host. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { goDuration } from '../../../base/duration.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 import { type FailureReason, NodeFailure } from '../../../base/failure.ts';
-import { unlessAborted } from '../../../base/unlessAborted.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { goDuration } from '../../../base/time/duration.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { type NodeDescription, toAllocatableResources } from '../../../cri/nodeDescription.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';

@@ -3,9 +3,9 @@
  * leftovers on disk.
  */
 
-import type { Clock } from '../../../base/clock.ts';
 import { toFailure } from '../../../base/failure.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Layout } from '../../../host/pods/layout.ts';
 import { removeLogSymlink } from '../../../host/pods/logLinks.ts';

@@ -1,7 +1,7 @@
 /** Prepares the volume mounts and environment files of a container before its creation. */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { ContainerConfigInput } from '../../../cri/config/containerConfig.ts';
 import { buildEnvironment, type EnvironmentInput, listEnvFiles } from '../../../cri/config/environment.ts';

@@ -1,6 +1,6 @@
 /** Tracks the idle time of cgroups that have the names of our pods but were not created by this agent. */
 
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

@@ -1,4 +1,4 @@
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 /** Go's messages for connection errors, as in the kubelet. */
 const DIAL_MESSAGES: Readonly<Record<string, string>> = {

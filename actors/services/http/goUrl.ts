@@ -6,7 +6,7 @@
  * that are not UTF-8. `encodeUtf8` and `decodeUtf8` convert between these and text.
  */
 import { messageOf } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 
 interface UserInfo {
   readonly name: string;

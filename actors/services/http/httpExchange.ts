@@ -4,7 +4,7 @@
  */
 import { domainToASCII } from 'node:url';
 import { messageOf } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import { readFailure } from './dialError.ts';
 import { decodeUtf8, type GoUrl } from './goUrl.ts';
 import { append, type HttpHead, type HttpResponse, type IncomingData, readResponse } from './httpResponse.ts';

@@ -4,7 +4,7 @@
  */
 
 import { messageOf } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import type { Container, LifecycleHandler } from '../../../kubernetes/api/schema/container.ts';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
 import { dialFailure, errorCode, joinHostPort, readFailure } from './dialError.ts';

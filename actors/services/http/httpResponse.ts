@@ -1,7 +1,7 @@
 /** Incrementally parses the response to a GET (RFC 9112). Reads the head and the requested part of the body. */
 
 import { messageOf } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 
 export interface HttpHead {
   readonly status: number;

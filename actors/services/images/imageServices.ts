@@ -1,9 +1,9 @@
 /** Implements the ports of images over the CRI. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { goDuration } from '../../../base/duration.ts';
 import { NodeFailure } from '../../../base/failure.ts';
-import { truncate } from '../../../base/shortText.ts';
+import { truncate } from '../../../base/text/shortText.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { goDuration } from '../../../base/time/duration.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { sandboxConfig } from '../../../cri/config/sandboxConfig.ts';

@@ -1,8 +1,8 @@
 /** Implements the ports of probes, which run single attempts and pick a random start time. */
 
-import type { Clock } from '../../../base/clock.ts';
-import { MAX_TIMER_MS } from '../../../base/duration.ts';
 import { messageOf } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { MAX_TIMER_MS } from '../../../base/time/duration.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import type { NodeDescription } from '../../../cri/nodeDescription.ts';
 import { probeOf } from '../../../machines/probe/context.ts';

@@ -1,7 +1,7 @@
 /** Checks optional features of the runtime, which are queried only when a pod needs one. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import type { VersionResponse } from '../../../cri/generated/runtime.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';

@@ -1,7 +1,7 @@
 /** Implements the ports of a pod's sandbox over the CRI. */
 
-import { type Clock, steadyClock } from '../../../base/clock.ts';
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { type Clock, steadyClock } from '../../../base/time/clock.ts';
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { observedSandboxStatus } from '../../../cri/client/observe.ts';
 import { dnsWarnings } from '../../../cri/config/dns.ts';

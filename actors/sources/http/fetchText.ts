@@ -1,5 +1,5 @@
-import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { FetchResponse, Network } from '../../services/http/network.ts';
 import { MAX_TEXT_BYTES } from '../manifest/manifestLimits.ts';
 import { splitCredentials } from './urlSecrets.ts';

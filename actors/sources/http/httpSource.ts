@@ -1,8 +1,8 @@
 /** Polls the pods listed at a URL. The last valid response is used until the next valid one arrives. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../../base/clock.ts';
-import { goDuration } from '../../../base/duration.ts';
 import { messageOf } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { goDuration } from '../../../base/time/duration.ts';
 import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';

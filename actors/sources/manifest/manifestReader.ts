@@ -2,7 +2,7 @@
  * Reads manifests without blocking the event loop. Small manifests are parsed on the event loop, large ones in a
  * thread.
  */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { loopLimits } from './manifestLimits.ts';
 import { type ManifestText, parseManifests, type ReadManifest } from './manifestText.ts';
 import { ManifestThread } from './manifestThread.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../base/isObject.ts';
+import { isObject } from '../../../base/values/isObject.ts';
 import { readManifest } from '../../../kubernetes/api/manifest.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { staticPodName } from '../../../kubernetes/api/staticPod.ts';

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../../base/clock.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
 import { messageOf } from '../../../base/failure.ts';
-import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { errorCode, isDiskFault, isResourceShortage } from '../../../host/files/fileErrors.ts';
 import { scriptPath } from '../../../host/scriptPath.ts';
 import { createRejectedText, type ManifestText, type ReadManifest } from './manifestText.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { describeNode } from '../../../show/describe/node.ts';
 import { describePod } from '../../../show/describe/pod.ts';
 import { connectAgent } from '../../connectAgent.ts';

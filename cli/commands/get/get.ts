@@ -1,5 +1,5 @@
-import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { podFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import { podList } from '../../../show/tables/podList.ts';

@@ -1,7 +1,8 @@
 /** `get actors`: lists every actor of the node and of its pods. */
-import { systemClock } from '../../../base/clock.ts';
-import { humanDuration } from '../../../base/duration.ts';
-import { printableText } from '../../../base/printable.ts';
+
+import { printableText } from '../../../base/text/printable.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
 import { withoutNodeSuffix } from '../../../kubernetes/shownName.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

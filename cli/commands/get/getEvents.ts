@@ -1,7 +1,8 @@
 /** `get events`: lists the events of the last hour. */
-import { systemClock } from '../../../base/clock.ts';
+
 import { NodeFailure } from '../../../base/failure.ts';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { eventFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 import { eventTable } from '../../../kubernetes/events/eventTable.ts';

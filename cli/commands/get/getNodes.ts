@@ -1,4 +1,4 @@
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { nodeFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';
 import { nodeTable } from '../../../kubernetes/node/nodeTable.ts';

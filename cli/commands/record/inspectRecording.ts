@@ -1,5 +1,5 @@
 /** `statelet inspect`: serves the page for a recording, without an agent. */
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../../inspect/address.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
 import { PastThread } from '../../../inspect/past/pastThread.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 
 /** Time allowed beyond the grace period for volumes, the sandbox and a slow runtime, in milliseconds. */

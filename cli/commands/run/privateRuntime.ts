@@ -1,6 +1,6 @@
 import { createAlarm } from '../../../actors/alarm.ts';
-import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
+import { type Clock, systemClock } from '../../../base/time/clock.ts';
 import { connectCri } from '../../../cri/client/connectCri.ts';
 import { nodeNameFromOwner, OWNER_ANNOTATION } from '../../../cri/config/labels.ts';
 import {

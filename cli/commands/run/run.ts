@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { systemClock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { loadConfig } from '../../../node/config/loadConfig.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';

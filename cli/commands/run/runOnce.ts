@@ -1,7 +1,7 @@
 /** `run --runonce`: starts the pods of all sources once and reports their results. */
 
 import { createAlarm } from '../../../actors/alarm.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { terminationCause } from '../../../show/explain/explainText.ts';
 import type { AgentPort } from '../../../socket/agent.ts';

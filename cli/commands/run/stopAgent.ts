@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { createAlarm } from '../../../actors/alarm.ts';
-import type { Clock } from '../../../base/clock.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { runningAgentPid } from '../../../node/start/lock.ts';
 import { agentClient } from '../../../socket/client.ts';
 import { isListening, socketPath } from '../../../socket/socketPath.ts';

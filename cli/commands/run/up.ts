@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
-import { printableLine } from '../../../base/printable.ts';
+import { printableLine } from '../../../base/text/printable.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { type LoadedConfig, loadConfig } from '../../../node/config/loadConfig.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
 import type { Flags } from '../../../node/config/settings/allSettings.ts';

@@ -1,6 +1,7 @@
 /** `statelet logs`: reads the log files of containers. */
-import { systemClock } from '../../../base/clock.ts';
+
 import { NodeFailure } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
 import { containersOf } from '../../../kubernetes/api/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

@@ -1,6 +1,6 @@
 /** `statelet top`: shows all actors of a running agent in a live view. */
 import { constants } from 'node:os';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { parseFilter } from '../../../show/actors/actorFilter.ts';
 import { connectAgent } from '../../connectAgent.ts';

@@ -1,8 +1,8 @@
 /** `statelet top pods` and `statelet top nodes`: print CPU and memory usage in the format of `kubectl top`. */
 import * as z from 'zod/mini';
-import { systemClock } from '../../../base/clock.ts';
-import { goDuration } from '../../../base/duration.ts';
 import { NodeFailure } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { goDuration } from '../../../base/time/duration.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { nodeFields, podFields } from '../../../kubernetes/api/selection/selectableFields.ts';
 import { findPodsByName } from '../../../show/tables/podsByName.ts';

@@ -1,7 +1,7 @@
 /** Prints objects in the output formats of `get -o`, which are kubectl's. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../../base/failure.ts';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
 import { formatObject } from '../formatObject.ts';

@@ -1,5 +1,5 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../../kubernetes/api/schema/status.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';

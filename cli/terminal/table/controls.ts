@@ -1,6 +1,6 @@
 /** Changes the settings of the live table according to the keys that the user presses. */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 /** The sort orders of the pods. The first one is the default. */
 const SORT_ORDERS = ['worst', 'name', 'age', 'restarts'] as const;

@@ -3,7 +3,7 @@
  * the remaining ones shrink.
  */
 
-import { printableLine } from '../../../base/printable.ts';
+import { printableLine } from '../../../base/text/printable.ts';
 import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';
 
 export interface Column {

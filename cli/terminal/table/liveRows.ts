@@ -1,4 +1,4 @@
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';
 import type { ActorNode } from '../../../show/actors/actorNode.ts';
 import {

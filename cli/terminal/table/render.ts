@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { humanDuration } from '../../../base/duration.ts';
-import { printableLine } from '../../../base/printable.ts';
+import { printableLine } from '../../../base/text/printable.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import type { PodWithTree } from '../../../show/actors/podActors.ts';
 import { drainProgressText } from '../../../show/explain/explainNode.ts';
 import * as display from '../../../show/tables/displayWidth.ts';

@@ -1,4 +1,4 @@
-import { printableLine } from '../../../base/printable.ts';
+import { printableLine } from '../../../base/text/printable.ts';
 import { displayWidth, padText, truncate } from '../../../show/tables/displayWidth.ts';
 import { fitWidths } from './layout.ts';
 

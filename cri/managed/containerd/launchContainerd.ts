@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { NodeFailure } from '../../../base/failure.ts';
-import { startTimeLimit } from '../../../base/timeLimit.ts';
+import { startTimeLimit } from '../../../base/time/timeLimit.ts';
 import { mayBeRunning, type RunningProcess } from '../../../host/runningProcess.ts';
 import type { Cri } from '../../client/calls.ts';
 import { canLowerOomScore, findCniPluginDirectory } from '../host.ts';

@@ -1,4 +1,4 @@
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Command, parseScript, type Statement } from './shellScript.ts';
 import { expandWord, MAX_STEPS, type Variables } from './shellTokens.ts';

@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import { waitForEvent } from '../clock.ts';
 
 /** A stall of the runtime, as if its process were stopped or waiting for its disk. */

@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import { ContainerEventType } from '../../generated/runtime.ts';
 import type { CallError } from '../faults/callError.ts';
 

@@ -1,4 +1,4 @@
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import type { Behaviour } from '../commands/behaviour.ts';
 
 /** Exit of a process in the form that the CRI reports. */

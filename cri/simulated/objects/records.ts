@@ -1,4 +1,4 @@
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type {
   Container,
   ContainerConfig,

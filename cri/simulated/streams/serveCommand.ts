@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { finished, pipeline } from 'node:stream/promises';
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import { STREAM_TYPE_HEADER } from '../../streaming/remoteCommand.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { pause } from '../clock.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import type { SpdyConnection } from '../../streaming/spdyConnection.ts';
 import type { SpdyStream } from '../../streaming/spdyStream.ts';
 import { acceptSpdy } from '../../streaming/upgrade.ts';

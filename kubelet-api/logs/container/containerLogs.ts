@@ -4,7 +4,7 @@
  */
 
 import { messageOf, NodeFailure } from '../../../base/failure.ts';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../../cri/generated/runtime.ts';

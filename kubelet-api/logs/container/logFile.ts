@@ -1,7 +1,7 @@
 /** Opens the file of a container's log if it is in an allowed directory. */
 import { type FileHandle, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import { isMissing } from '../../../host/files/fileErrors.ts';
 import { openInside, systemErrorMessage } from '../node/openInside.ts';
 

@@ -1,5 +1,5 @@
 /** Converts the bytes of a log file to the kubelet's output (`staging/src/k8s.io/cri-client/pkg/logs/logs.go`). */
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import { CriHeader } from './criHeader.ts';
 import { dockerLine } from './dockerLine.ts';
 import type { LogStream } from './logQuery.ts';

@@ -1,6 +1,6 @@
 /** Parses and validates queries for the node's own logs (`pkg/kubelet/kubelet_server_journal.go`). */
 
-import { quotedText } from '../../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 import type { Refusal } from '../container/logQuery.ts';
 import { parseInstant } from '../instant.ts';
 

@@ -3,7 +3,7 @@
  * expect.
  */
 
-import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
 import { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';

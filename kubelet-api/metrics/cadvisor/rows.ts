@@ -3,7 +3,7 @@
  * containers.
  */
 
-import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
 import type { countOpenFiles } from '../../../host/cgroup/usage/openFiles.ts';
 import type { CgroupSample, NodeSample, PodSample } from '../../../stats/sample.ts';
 import { type DiskUsage, type Row, type RowIdentity, rowLabels } from './row.ts';

@@ -1,6 +1,6 @@
 /** Measures volume mounts, by the kubelet's name for the volume plugin (`pkg/volume/util/metrics.go`). */
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { STORAGE_BUCKETS } from '../buckets.ts';
 import { alpha, type Histogram, type Registry } from '../registry.ts';

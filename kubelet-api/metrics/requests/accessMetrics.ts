@@ -1,5 +1,5 @@
 /** Measures the authentication and authorization of requests to the node. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { AccessObserver } from '../../access/accessObserver.ts';
 import { DEFAULT_BUCKETS, EXPIRATION_BUCKETS, REVIEW_BUCKETS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';

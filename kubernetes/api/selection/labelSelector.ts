@@ -1,5 +1,5 @@
 /** Parses label selectors in the syntax of kubectl's `-l`: `app=web,tier!=cache,env in (a,b),!legacy`. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { ReadSelector } from './readSelector.ts';
 
 type Labels = Readonly<Record<string, string>> | undefined;

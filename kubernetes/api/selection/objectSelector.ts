@@ -1,6 +1,6 @@
 /** Evaluates label selectors in fields of API objects (`LabelSelectorAsSelector` of k8s.io/apimachinery). */
 import type * as z from 'zod/mini';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { labelSelectorSchema } from '../schema/selector.ts';
 
 type LabelSelector = z.infer<typeof labelSelectorSchema>;

@@ -1,5 +1,5 @@
 /** Validates the annotations that have a meaning for pods (`ValidatePodSpecificAnnotations` of `core/validation`). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { APPARMOR_ANNOTATION } from '../appArmor.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';

@@ -1,5 +1,5 @@
 /** Validates pod-level resources and resource claims (`validatePodResources` of `core/validation`). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { aggregateNanos } from '../../resources/resources.ts';
 import { containersOf } from '../containers.ts';
 import type { Problem } from '../problem.ts';

@@ -1,5 +1,5 @@
 /** Validates resource requirements (`validateResourceRequirements` of `core/validation`). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ResourceRequirements } from '../schema/container.ts';

@@ -2,7 +2,7 @@
  * Validates the claim template of an ephemeral volume (`ValidatePersistentVolumeClaimTemplate` of `core/validation`).
  */
 import type * as z from 'zod/mini';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { volumeClaimTemplateSchema } from '../schema/volumeClaim.ts';

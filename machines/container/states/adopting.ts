@@ -1,6 +1,6 @@
 /** Queries the runtime about an existing container in order to adopt it after a restart of the agent. */
 import { assign } from 'xstate';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
 import { failureOf } from '../../shared/failure.ts';

@@ -3,7 +3,7 @@
  * the chart in chart.ts.
  */
 import { assertEvent, enqueueActions } from 'xstate';
-import { withEntries } from '../../../base/withEntries.ts';
+import { withEntries } from '../../../base/values/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/coverageGaps.ts';

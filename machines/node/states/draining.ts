@@ -1,5 +1,5 @@
 /** Stops the node. All pods terminate within their own grace periods. Part of the chart in chart.ts. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/coverageGaps.ts';
 import { eventPodUid } from '../context.ts';
 import { terminationOf } from '../endings.ts';

@@ -1,5 +1,5 @@
 /** Formats descriptions of settings for the help and docs/reference.md. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isGroup, type SettingDefinition, type Settings } from './setting.ts';
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
 import { isDurationSchema } from '../fields.ts';
 import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { runProgram } from '../../../host/program.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
 import { serve } from '../../../testing/apiserver/serving/server.ts';

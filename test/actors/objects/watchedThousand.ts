@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import { clusterObjects } from '../../../actors/objects/clusterObjects.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';

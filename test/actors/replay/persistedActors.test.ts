@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AnyActor } from 'xstate';
 import { copiedActors, persistedActor, plainCopier } from '../../../actors/replay/persistedActors.ts';
-import { runAllSteps } from '../../../base/steps.ts';
+import { runAllSteps } from '../../../base/async/steps.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podRunning, podWith } from '../../fakes/pods.ts';
 

@@ -1,5 +1,5 @@
 import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { openTurn } from '../../support/closedHost.ts';
 
 /** A clock that jumps to the next timer once nothing else is ready. */

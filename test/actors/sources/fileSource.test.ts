@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { watchManifests } from '../../../actors/sources/fileSource.ts';
 import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../actors/sources/manifest/manifestSet.ts';
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
+import { type Clock, systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import { readAtOnce } from '../../fakes/manifests.ts';
 

@@ -11,8 +11,8 @@ import { MAX_TEXT_BYTES } from '../../../actors/sources/manifest/manifestLimits.
 import { createManifestReader } from '../../../actors/sources/manifest/manifestReader.ts';
 import type { ManifestSet } from '../../../actors/sources/manifest/manifestSet.ts';
 import { MAX_FILE_BYTES } from '../../../actors/sources/yaml/textFile.ts';
-import { systemClock } from '../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 
 const end = new AbortController();

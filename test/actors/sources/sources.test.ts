@@ -8,7 +8,7 @@ import type { LocalObject } from '../../../actors/objects/cache/persistedSourceO
 import { hostNetwork as network } from '../../../actors/services/http/hostNetwork.ts';
 import { createSourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { eventually } from '../../e2e/support/eventually.ts';

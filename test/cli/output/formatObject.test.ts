@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { isPrintable } from '../../../base/printable.ts';
+import { isPrintable } from '../../../base/text/printable.ts';
 import { formatObject } from '../../../cli/output/formatObject.ts';
 import { prettyLog } from '../../../node/log/prettyLog.ts';
 

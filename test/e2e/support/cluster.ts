@@ -1,7 +1,7 @@
 /** A cluster of one node with real containers: a test API server over HTTP/2 and TLS, and the daemon that joins it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import type { ServeApiOptions } from '../../../testing/apiserver/serving/servedApi.ts';
 import { type UpNode, upNode } from './node.ts';

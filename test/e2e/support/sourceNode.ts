@@ -6,7 +6,7 @@ import { createAlarm } from '../../../actors/alarm.ts';
 import { createNode } from '../../../actors/node/createNode.ts';
 import { readRuntimeClasses } from '../../../actors/services/sandboxes/runtimeClasses.ts';
 import { podsOfAgent } from '../../../actors/store/leftOnDisk.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';

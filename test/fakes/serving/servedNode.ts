@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { serveSimulatedStreams } from '../../../cri/simulated/streams/serveSimulatedStreams.ts';
 import { readFlags } from '../../../node/config/flags.ts';

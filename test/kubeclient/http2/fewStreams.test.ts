@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';

@@ -4,7 +4,7 @@ import { Agent, createServer, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { type Access, createAccess } from '../../../kubelet-api/access/access.ts';
 import { Authority, type KeyPair } from '../../../testing/apiserver/serving/authority.ts';
 import { Reviewer } from '../../fakes/serving/reviewer.ts';

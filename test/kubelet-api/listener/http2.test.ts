@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import type { Exchange } from '../../../kubelet-api/exchange.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { openSockets } from '../../host/support/resettingClients.ts';

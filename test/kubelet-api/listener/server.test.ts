@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect as tlsConnect } from 'node:tls';
 import { describe, expect, jest, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import type { Exchange } from '../../../kubelet-api/exchange.ts';
 import { listenPlain } from '../../../kubelet-api/listener/listener.ts';
 import { PathTable } from '../../../kubelet-api/listener/paths.ts';

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createWebSocketStream, WebSocket } from 'ws';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import type { Cri } from '../../../cri/client/calls.ts';
 import { PodSandboxConfig } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { textToBytes } from '../../../base/byteText.ts';
+import { textToBytes } from '../../../base/text/byteText.ts';
 import {
   objectKey,
   type ResolvedObjects,

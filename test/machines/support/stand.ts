@@ -12,7 +12,7 @@ import {
   type Snapshot,
 } from 'xstate';
 import { eventListener } from '../../../actors/events/eventSink.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { RecordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';

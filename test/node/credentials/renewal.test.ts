@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { ApiServer } from '../../../testing/apiserver/apiServer.ts';
 import type { ServedApi } from '../../../testing/apiserver/serving/servedApi.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { type RootWatch, watchRoot } from '../../../node/host/rootWatch.ts';
 import { explainNode, withLostRoot } from '../../../show/explain/explainNode.ts';

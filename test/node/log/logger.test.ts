@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isPrintable } from '../../../base/printable.ts';
+import { isPrintable } from '../../../base/text/printable.ts';
 import { createLogger, toPinoLevel } from '../../../node/log/logger.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isPrintable } from '../../../base/printable.ts';
+import { isPrintable } from '../../../base/text/printable.ts';
 import { formatTextLine } from '../../../node/log/textLog.ts';
 
 const at = new Date('2026-11-29T03:15:00.042Z');

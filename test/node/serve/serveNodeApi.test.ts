@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { Authority } from '../../../testing/apiserver/serving/authority.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { cluster } from '../../fakes/cluster.ts';

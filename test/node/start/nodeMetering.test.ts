@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';

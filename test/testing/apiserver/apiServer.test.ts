@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { readBody } from '../../../kubeclient/body.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';

@@ -1,7 +1,7 @@
 /**
  * Tolerates nodes that are not ready or unreachable for five minutes (`plugin/pkg/admission/defaulttolerationseconds`).
  */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, objectAt, textAt } from '../json.ts';
 import type { Plugin } from './plugin.ts';
 

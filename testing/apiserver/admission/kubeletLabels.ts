@@ -1,5 +1,5 @@
 /** The labels that a node may set on itself (`pkg/kubelet/apis/well_known_labels.go` of kubernetes). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { JsonObject } from '../json.ts';
 
 const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';

@@ -1,5 +1,5 @@
 /** Checks the pods that a node creates, which must be mirror pods. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { isMirrorPod, MIRROR } from '../registry/strategies/pods/mirrorPod.ts';

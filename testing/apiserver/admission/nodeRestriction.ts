@@ -1,7 +1,7 @@
 /** Restricts the writes of a node to its own objects (`plugin/pkg/admission/noderestriction`). */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { Failure, forbidden } from '../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';

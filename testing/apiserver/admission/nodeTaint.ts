@@ -1,6 +1,6 @@
 /** Taints a new node as not ready (`plugin/pkg/admission/nodetaint`). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, objectAt, textAt } from '../json.ts';
 import type { Plugin } from './plugin.ts';
 

@@ -2,7 +2,7 @@
  * Rejects a resize that the pod's node does not support (`plugin/pkg/admission/podresize`,
  * `plugin/pkg/admission/nodedeclaredfeatures`).
  */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { featuresForUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
 import { forbidden } from '../failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';

@@ -1,7 +1,7 @@
 /** Sets a pod's overhead and scheduling constraints from its RuntimeClass (`plugin/pkg/admission/runtimeclass`). */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { forbidden } from '../failures.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,5 +1,5 @@
 /** Sets a pod's service account and mounts a token of it, unless disabled (`plugin/pkg/admission/serviceaccount`). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { forbidden } from '../failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { isMirrorPod } from '../registry/strategies/pods/mirrorPod.ts';

@@ -2,7 +2,7 @@
  * Adds the finalizers that protect volumes and claims in use
  * (`plugin/pkg/admission/storage/storageobjectinuseprotection`).
  */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, objectAt } from '../json.ts';
 import { withMetadata } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';

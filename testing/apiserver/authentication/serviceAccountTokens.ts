@@ -1,6 +1,6 @@
 /** Issues and verifies service account tokens (`pkg/serviceaccount` of kubernetes). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import type { User } from '../request.ts';
 import { metadataOf } from '../store/metadata.ts';

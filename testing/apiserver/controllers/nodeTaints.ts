@@ -1,7 +1,7 @@
 /** Taints nodes according to their conditions (`pkg/controller/nodelifecycle` of kubernetes). Does not check leases. */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { type JsonObject, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -4,7 +4,7 @@
  * manual approval.
  */
 
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import { readSigningRequest } from '../certificates/signingRequest.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
 import { listAt, objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';

@@ -1,6 +1,6 @@
 /** Evicts a pod if its disruption budget allows it (`registry/core/pod/storage/eviction.go` of kubernetes). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { readObject } from '../body.ts';
 import { badRequest, Failure } from '../failures.ts';

@@ -1,6 +1,6 @@
 /** Reviews of tokens and of access (`registry/authentication` and `registry/authorization` of kubernetes). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import type { Attributes } from '../authorization/attributes.ts';
 import { readObject } from '../body.ts';

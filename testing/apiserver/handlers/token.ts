@@ -1,6 +1,6 @@
 /** Issues service account tokens (`registry/core/serviceaccount/storage/token.go` of kubernetes). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { ISSUER } from '../authentication/serviceAccountTokens.ts';
 import { readObject } from '../body.ts';

@@ -1,5 +1,5 @@
 /** Serves the resource metrics API like metrics-server (`pkg/api` of metrics-server). */
-import { goDuration } from '../../../base/duration.ts';
+import { goDuration } from '../../../base/time/duration.ts';
 import { formatQuantity } from '../../../kubernetes/api/quantity.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { notFound } from '../failures.ts';

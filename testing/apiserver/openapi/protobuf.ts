@@ -1,6 +1,6 @@
 /** Writes an OpenAPI 2 document as protobuf for old clients (`OpenAPIv2.proto` of google/gnostic). */
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
 /** Field numbers. */

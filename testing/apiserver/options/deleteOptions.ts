@@ -1,6 +1,6 @@
 /** Options of a deletion, in the query or the body (`metav1/validation/validation.go` of apimachinery). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Body } from '../body.ts';
 import { invalidValue, notSupported } from '../causes.ts';
 import { decode } from '../decode/decode.ts';

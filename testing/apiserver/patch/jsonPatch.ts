@@ -3,8 +3,8 @@
  * negative indexes count from the end.
  */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, type JsonList, objectOf } from '../json.ts';
 import { PatchError } from './patchError.ts';
 

@@ -1,7 +1,7 @@
 /** The identity and order of list entries in strategic merge patches. */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { goText } from '../goText.ts';
 import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
 import { PatchError } from './patchError.ts';

@@ -3,8 +3,8 @@
  * (`pkg/util/strategicpatch/patch.go` of k8s.io/apimachinery).
  */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { goText } from '../goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';

@@ -1,5 +1,5 @@
 /** Finalizers of deleted objects. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, type JsonObject, numberAt, objectAt } from '../json.ts';
 
 export function finalizersOf(object: JsonObject): string[] {

@@ -1,7 +1,7 @@
 /** Writes objects according to the strategies of their kinds (`registry/generic/registry/store.go` of apiserver). */
 
-import type { TimerClock } from '../../../base/clock.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import { invalidValue } from '../causes.ts';
 import { alreadyExists, type Cause, conflict, Failure, invalid, modifiedConflict, notFound } from '../failures.ts';

@@ -1,6 +1,6 @@
 /** The rules of a kind: defaults, validation and deletion. */
 
-import type { TimerClock } from '../../../base/clock.ts';
+import type { TimerClock } from '../../../base/time/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { dnsSubdomainProblems } from '../../../kubernetes/api/validation/nameRules.ts';
 import type { NameRule } from '../../../kubernetes/api/validation/objectMeta.ts';

@@ -1,7 +1,7 @@
 /**
  * Label selectors in objects, with `matchLabels` and `matchExpressions` (`LabelSelectorAsSelector` of apimachinery).
  */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 
 /** Whether a selector matches the labels of an object. A missing selector matches nothing, an empty one everything. */

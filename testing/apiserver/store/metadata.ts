@@ -1,5 +1,5 @@
 /** The metadata that the server itself reads and writes. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectOf } from '../json.ts';
 
 /** The string fields of metadata. */

@@ -1,5 +1,5 @@
 /** The objects in memory. Each write has a revision of the whole store, as in etcd. */
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, withMetadata } from './metadata.ts';
 

@@ -1,5 +1,5 @@
 /** Shared columns of tables. */
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,6 +1,6 @@
 /** The columns by kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { formatQuantity, nanosOf } from '../../../kubernetes/api/quantity.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { podRow } from '../../../show/tables/table.ts';

@@ -1,5 +1,5 @@
 /** Tables for kubectl (`pkg/printers` of kubernetes). */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { columnsOf } from './columns.ts';

@@ -3,8 +3,8 @@
  * immutable fields (`api/validation/objectmeta.go` of apimachinery).
  */
 import * as z from 'zod/mini';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { manifestMetaSchema } from '../../../kubernetes/api/schema/meta.ts';
 import {
   type NameRule,

@@ -1,6 +1,6 @@
 /** Rejects values that JSON cannot represent before they are serialized. */
 
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { fieldPath } from '../../../kubernetes/api/problem.ts';
 
 /** Far deeper than any value that a node accepts, and shallow enough for recursive functions. */

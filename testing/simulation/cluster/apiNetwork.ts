@@ -1,6 +1,6 @@
 /** The network between a node and the API server of its cluster, with its faults. */
 import { networkError } from '../../../actors/simulated/connection.ts';
-import { unlessAborted } from '../../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 import type { KubeResponse } from '../../../kubeclient/transport.ts';
 import type { Api } from '../../apiserver/api.ts';
 import type { ApiRequest, ApiResponse } from '../../apiserver/request.ts';

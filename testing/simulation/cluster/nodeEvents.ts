@@ -3,7 +3,7 @@
 import { createEventRecorder } from '../../../actors/events/eventRecorder.ts';
 import { EventSender, type EventSenderDependencies } from '../../../actors/events/eventSender.ts';
 import type { EventSink } from '../../../actors/events/eventSink.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { NODE_NAME } from '../host/host.ts';
 
 interface NodeEventsParts extends Pick<EventSenderDependencies, 'client' | 'jitter' | 'hasQueuedStarts' | 'onState'> {

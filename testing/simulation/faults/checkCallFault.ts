@@ -1,7 +1,7 @@
 /** Validates faults, because programs that are not type-checked may return anything. */
 
-import { lookUp } from '../../../base/lookUp.ts';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import type { CallFault } from '../run/gate.ts';
 import { ALL_CODES } from './failures.ts';

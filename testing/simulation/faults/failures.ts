@@ -1,7 +1,7 @@
 /** The errors of failed calls to the outside, which are those that the real targets return. */
 import { status } from '@grpc/grpc-js';
 import { networkError } from '../../../actors/simulated/connection.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import { CallError, type CodeName } from '../../../cri/simulated/faults/callError.ts';
 import { type FileErrorCode, fileError } from '../../../host/simulated/fileError.ts';
 import { ApiRefusal } from '../cluster/apiRefusal.ts';

@@ -1,5 +1,5 @@
 /** Latencies of the simulated runtime. */
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 /** The slowest call takes this many times its usual time. */
 const MAX_FACTOR = 4;

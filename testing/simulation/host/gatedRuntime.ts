@@ -1,5 +1,5 @@
 /** The runtime as one agent accesses it. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { CallError } from '../../../cri/simulated/faults/callError.ts';
 import type { CallName, RequestOf, ResponseOf } from '../../../cri/simulated/faults/callNames.ts';
 import type { CallableRuntime } from '../../../cri/simulated/inProcessCri.ts';

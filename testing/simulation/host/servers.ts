@@ -1,6 +1,6 @@
 /** The servers in simulated containers. Their behaviour depends on the port and the age of the container. */
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 const SECOND = 1_000;
 /** The status codes of the gRPC health protocol. */

@@ -1,6 +1,6 @@
 /** Compares a running container with the manifest of its pod. */
 
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { fullImageName } from '../../../cri/simulated/objects/imageName.ts';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
 import { findContainerByName } from '../../../kubernetes/api/containers.ts';

@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
 import type { StatusReport } from '../../../actors/status/statusReports.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import type { RuntimeEffect } from '../../../cri/simulated/objects/views.ts';
 import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';

@@ -1,6 +1,6 @@
 /** The memory of an agent, measured by the data that could grow over time. */
 import type { AnyActorRef } from 'xstate';
-import { isObject } from '../../../base/isObject.ts';
+import { isObject } from '../../../base/values/isObject.ts';
 import type { Watched } from './invariant.ts';
 
 /** The number of actors in a tree. */

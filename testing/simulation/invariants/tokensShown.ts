@@ -1,6 +1,6 @@
 /** Checks the service account tokens in volumes, as the server that issued them would. */
 
-import { lookUp } from '../../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';

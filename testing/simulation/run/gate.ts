@@ -1,5 +1,5 @@
 /** The gate that each call to the outside passes. It counts the calls and injects their faults. */
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Random } from '../random.ts';
 
 /** The targets of the calls of every node. */

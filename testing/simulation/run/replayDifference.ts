@@ -2,7 +2,7 @@
 import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
 import type { Redaction } from '../../../actors/replay/redaction.ts';
 import { createReplay } from '../../../actors/replay/replay.ts';
-import { firstDifference } from '../../../base/firstDifference.ts';
+import { firstDifference } from '../../../base/values/firstDifference.ts';
 import type { Recording } from './recording.ts';
 import { nextTask } from './schedule.ts';
 

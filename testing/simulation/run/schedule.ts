@@ -1,7 +1,7 @@
 /** The clock of a simulation. Its time advances only from timer to timer. */
 
 import { TimerHeap } from '../../../actors/simulated/timerHeap.ts';
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 
 /** A clock whose timers never fire after `end`. */
 export interface StoppableClock extends Clock {

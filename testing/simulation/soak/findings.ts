@@ -1,7 +1,7 @@
 /** Shrinks stories that break an invariant, prints them and writes them to files. */
 
 import { messageOf } from '../../../base/failure.ts';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { type Finding, findViolation, formatFinding } from '../stories/finding.ts';

@@ -1,6 +1,6 @@
 /** Plays drawn stories on simulated nodes until a time limit or the first broken invariant. */
 import { randomInt } from 'node:crypto';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { type ClusterFactory, simulatedCluster } from '../cluster/simulatedCluster.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
 import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';

@@ -3,7 +3,7 @@
  * simpler stories, with faults at each pair of their calls.
  */
 import { randomInt } from 'node:crypto';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { type Invariant, invariantTitle } from '../invariants/invariant.ts';
 import { invariants as all, shortRunInvariants } from '../invariants/invariants.ts';
 import { Random } from '../random.ts';

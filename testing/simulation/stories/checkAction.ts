@@ -1,7 +1,7 @@
 /** Validates an action before it is performed, because programs that are not type-checked may pass anything. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
 import { checkShape } from '../../../kubernetes/api/checkShape.ts';
 import { formatValue } from '../../../kubernetes/api/problem.ts';
 import { OBJECT_KINDS } from '../cluster/apiObject.ts';

@@ -2,8 +2,8 @@
 
 import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile.ts';
 import { parseAllManifests } from '../../../actors/sources/manifest/manifestText.ts';
-import { isJsonEqual } from '../../../base/isJsonEqual.ts';
-import { printableText } from '../../../base/printable.ts';
+import { printableText } from '../../../base/text/printable.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { readApiPod } from '../../../kubernetes/api/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';

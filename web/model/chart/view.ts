@@ -3,7 +3,7 @@
  * one.
  */
 
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import type {
   Drawing,
   DrawnState,

@@ -2,7 +2,7 @@
  * Escapes text for display. The output of a container or the text of a manifest must not hide or reorder the text next
  * to it.
  */
-import { printableLine, printableText } from '../../../base/printable.ts';
+import { printableLine, printableText } from '../../../base/text/printable.ts';
 
 /** Escapes all strings in a value, including property names. If `asLines` is set, line breaks are escaped as well. */
 export function escapeTexts<T>(value: T, asLines = true): T {

@@ -2,7 +2,7 @@
  * Builds the view of the rail, which shows the whole recording as bars and marks. Positions are fractions of its width.
  */
 
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import type { Rail } from '../../../inspect/protocol.ts';
 import { axisTicks, type Tick } from '../story/storyPixels.ts';
 import { formatClock } from './time.ts';

@@ -1,5 +1,5 @@
 /** Formats and parses times for the page. Times are in UTC, and durations have kubectl's format. */
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 
 /** Formats a time of day, e.g. `07:43:52`. */
 export const formatClock = (at: number): string => new Date(at).toISOString().slice(11, 19);

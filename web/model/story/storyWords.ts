@@ -1,5 +1,5 @@
 /** Formats times and durations for the story. */
-import { humanDuration } from '../../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 import { formatClock } from '../rail/time.ts';
 
 /** Formats hours and minutes, e.g. `07:43`. */

@@ -1,6 +1,6 @@
 /** Changes the settings of `top` according to the keys that the user presses. */
 
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { type ActorFilter, parseFilter } from '../../../../show/actors/actorFilter.ts';
 import { type ActorRow, ROW_ORDERS, type RowOrder } from '../../../../show/actors/treeRows.ts';
 import { editText, type Key, scrollDistance } from '../../../terminal/table/controls.ts';

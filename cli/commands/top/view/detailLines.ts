@@ -1,6 +1,6 @@
 /** Renders the detail of the selected actor below the tree. */
 
-import { printableLine } from '../../../../base/printable.ts';
+import { printableLine } from '../../../../base/text/printable.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import { clockTime, forClause, untilClause } from '../../../../show/explain/explainText.ts';
 import * as display from '../../../../show/tables/displayWidth.ts';

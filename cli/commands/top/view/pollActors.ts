@@ -1,6 +1,7 @@
 /** Polls all actors of an agent, and reconnects when the connection is lost. */
-import type { Clock } from '../../../../base/clock.ts';
+
 import { messageOf } from '../../../../base/failure.ts';
+import type { Clock } from '../../../../base/time/clock.ts';
 import type { ActorsResponse } from '../../get/readActors.ts';
 
 /** The polled actors. While the connection is lost, these are the actors of the last successful poll. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { humanDuration } from '../../../../base/duration.ts';
-import { printableLine } from '../../../../base/printable.ts';
+import { printableLine } from '../../../../base/text/printable.ts';
+import { humanDuration } from '../../../../base/time/duration.ts';
 import { actorRows, countActors } from '../../../../show/actors/actorRows.ts';
 import { rowCells } from '../../../../show/actors/actorRowText.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';

@@ -1,5 +1,5 @@
 /** Shows the interactive tree of actors on a terminal. */
-import { startInterval, systemClock } from '../../../../base/clock.ts';
+import { startInterval, systemClock } from '../../../../base/time/clock.ts';
 import { actorRows } from '../../../../show/actors/actorRows.ts';
 import type { ActorRow } from '../../../../show/actors/treeRows.ts';
 import type { AgentClient } from '../../../../socket/client.ts';

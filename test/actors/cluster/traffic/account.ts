@@ -1,5 +1,5 @@
 /** What a node's requests come to for each object: what is compared, without what differs from run to run. */
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { fieldPaths, fieldsOf, type Json, mergedStatus, momentOf, plainText } from './plain.ts';
 import { type Reads, readsOf } from './reads.ts';
 import type { SentRequest } from './recording.ts';

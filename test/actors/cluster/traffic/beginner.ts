@@ -1,7 +1,7 @@
 /** A node that has no certificate yet, as a kubelet with a bootstrap kubeconfig. */
 import { join } from 'node:path';
 import type { ClusterParts } from '../../../../actors/node/nodeParts.ts';
-import type { Clock } from '../../../../base/clock.ts';
+import type { Clock } from '../../../../base/time/clock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
 import type { KubeTransport } from '../../../../kubeclient/transport.ts';
 import { type Cluster, MemoryTransport } from '../../../fakes/cluster.ts';

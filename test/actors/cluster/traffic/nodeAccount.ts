@@ -1,5 +1,5 @@
 /** What a node's requests about itself come to: its Node, its CSINode, its lease and the events about it. */
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isAnswered, isEvent, kindOf } from './account.ts';
 import { entriesOf, fieldsOf, type Json, plainText } from './plain.ts';
 import type { SentRequest } from './recording.ts';

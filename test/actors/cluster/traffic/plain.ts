@@ -1,5 +1,5 @@
 /** Bodies of requests without what differs from run to run: UIDs, times, versions, ids, addresses, generated names. */
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

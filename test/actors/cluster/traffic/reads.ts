@@ -1,5 +1,5 @@
 /** What a node asks an API server for on behalf of its pods. */
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { fieldsOf, plainText } from './plain.ts';
 import type { SentRequest } from './recording.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { defaultLogPolicy, logServices } from '../../../../actors/services/containers/logs.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import type { Clock } from '../../../../base/clock.ts';
+import type { Clock } from '../../../../base/time/clock.ts';
 import { inProcessCri } from '../../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../../cri/simulated/runtime.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';

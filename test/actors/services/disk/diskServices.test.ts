@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from '@jest/globals';
 import { diskServices } from '../../../../actors/services/disk/diskServices.ts';
 import { createOwnership } from '../../../../actors/store/ownership.ts';
-import type { Clock } from '../../../../base/clock.ts';
+import type { Clock } from '../../../../base/time/clock.ts';
 import type { Layout } from '../../../../host/pods/layout.ts';
 import { hostMounter as mounter } from '../../../../volume/mount/hostMounter.ts';
 import { node } from '../../../cri/nodeAndPod.ts';

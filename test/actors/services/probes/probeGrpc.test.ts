@@ -7,7 +7,7 @@ import { hostNetwork as network } from '../../../../actors/services/http/hostNet
 import { probeGrpc } from '../../../../actors/services/probes/probeGrpc.ts';
 import { probeServices } from '../../../../actors/services/probes/probeServices.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
 import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 

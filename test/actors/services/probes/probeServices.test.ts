@@ -5,8 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hostNetwork as network } from '../../../../actors/services/http/hostNetwork.ts';
 import { probeServices } from '../../../../actors/services/probes/probeServices.ts';
-import { systemClock } from '../../../../base/clock.ts';
 import { NodeFailure } from '../../../../base/failure.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import type { Container, LifecycleHandler, Probe } from '../../../../kubernetes/api/schema/container.ts';
 import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 import { certificate, key } from '../certificate.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../../actors/services/sandboxes/runtimeClasses.ts';
 import { watchManifests } from '../../../../actors/sources/fileSource.ts';
 import type { ManifestSet, ManifestToStore, StoredManifest } from '../../../../actors/sources/manifest/manifestSet.ts';
-import { systemClock } from '../../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../../base/async/yieldToEventLoop.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { type FileSystem, hostFiles } from '../../../../host/files/fileSystem.ts';
 import { fileError } from '../../../../host/simulated/fileError.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';

@@ -7,7 +7,7 @@ import { hostNetwork as network } from '../../../../actors/services/http/hostNet
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { fetchText } from '../../../../actors/sources/http/fetchText.ts';
 import { MAX_TEXT_BYTES } from '../../../../actors/sources/manifest/manifestLimits.ts';
-import { type Clock, systemClock } from '../../../../base/clock.ts';
+import { type Clock, systemClock } from '../../../../base/time/clock.ts';
 
 let server: Server;
 let url: string;

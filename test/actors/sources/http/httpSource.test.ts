@@ -11,8 +11,8 @@ import {
 } from '../../../../actors/sources/http/httpSource.ts';
 import { createManifestReader } from '../../../../actors/sources/manifest/manifestReader.ts';
 import type { ManifestSet } from '../../../../actors/sources/manifest/manifestSet.ts';
-import { type Clock, systemClock } from '../../../../base/clock.ts';
-import { yieldToEventLoop } from '../../../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../../base/async/yieldToEventLoop.ts';
+import { type Clock, systemClock } from '../../../../base/time/clock.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { SourceProblem } from '../../../../machines/shared/events.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { isPrintable } from '../../../../base/printable.ts';
+import { isPrintable } from '../../../../base/text/printable.ts';
 import { type GetActorsOptions, getActors } from '../../../../cli/commands/get/getActors.ts';
 import { displayWidth } from '../../../../show/tables/displayWidth.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { importImage, listImages, pullImages, removeImages } from '../../../../cli/commands/image/image.ts';
 import type { Cri } from '../../../../cri/client/calls.ts';
 import { ContainerConfig, PodSandboxConfig, VersionResponse } from '../../../../cri/generated/runtime.ts';

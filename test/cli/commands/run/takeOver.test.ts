@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
 import { compileCluster } from '../../../../node/config/cluster.ts';
 import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { type TopUsageOptions, topNodes, topPods } from '../../../../cli/commands/top/topUsage.ts';
 import { type AgentSocket, serveSocket } from '../../../../socket/socket.ts';
 import { socketPath } from '../../../../socket/socketPath.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterEach } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import type { Admission } from '../../../../kubelet-api/access/access.ts';
 import type { Route } from '../../../../kubelet-api/exchange.ts';

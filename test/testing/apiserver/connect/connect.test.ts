@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import type { Route } from '../../../../kubelet-api/exchange.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';

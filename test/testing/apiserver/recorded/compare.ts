@@ -1,6 +1,6 @@
 /** How an answer differs from the recorded one. */
 
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, textAt } from '../../../../testing/apiserver/json.ts';
 import type { Bindings } from './placeholders.ts';
 import type { Vector } from './vector.ts';

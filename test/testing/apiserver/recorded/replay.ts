@@ -1,6 +1,6 @@
 /** Asks a test API server what a real one was asked, on a clock that jumps. */
 
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import { isObject, type Json } from '../../../../testing/apiserver/json.ts';
 import type { User } from '../../../../testing/apiserver/request.ts';

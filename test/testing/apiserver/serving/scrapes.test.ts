@@ -1,6 +1,6 @@
 /** Nodes are asked what they use, again and again. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import type { Route } from '../../../../kubelet-api/exchange.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
 import { Authority } from '../../../../testing/apiserver/serving/authority.ts';

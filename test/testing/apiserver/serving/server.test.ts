@@ -4,7 +4,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { type RequestOptions, request } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { systemClock } from '../../../../base/clock.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import type { ApiResponse } from '../../../../testing/apiserver/request.ts';
 import { type RunningServer, serve } from '../../../../testing/apiserver/serving/server.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { isObject, type JsonObject } from '../../../../testing/apiserver/json.ts';
 import { Store } from '../../../../testing/apiserver/store/store.ts';
 import { watchEvent } from '../../../../testing/apiserver/store/watchEvent.ts';

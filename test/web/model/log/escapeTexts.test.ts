@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isPrintable } from '../../../../base/printable.ts';
+import { isPrintable } from '../../../../base/text/printable.ts';
 import { escapeTexts } from '../../../../web/model/log/escapeTexts.ts';
 import { createClient } from '../../../../web/model/server/serverClient.ts';
 import { worldOf } from '../../../../web/model/server/world.ts';

@@ -3,8 +3,8 @@
  * accounts.
  */
 
-import { isJsonEqual } from '../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { readRuntimeClass, validateRuntimeClass } from '../../../../kubernetes/api/runtimeClass.ts';
 import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';

@@ -1,7 +1,7 @@
 /** Strategies of ConfigMaps and Secrets (`registry/core/{configmap,secret}` of kubernetes). */
 
-import { isJsonEqual } from '../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { type ConfigKind, readConfig, validateConfig } from '../../../../kubernetes/objects/configObject.ts';
 import { causeOf, forbidden } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';

@@ -1,7 +1,7 @@
 /** Strategies of nodes (`registry/core/node` of kubernetes, `ValidateNode` and `ValidateNodeUpdate`). */
 
-import { isJsonEqual } from '../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { parseQuantity } from '../../../../kubernetes/api/quantity.ts';
 import { labelKeyProblems, labelValueProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';

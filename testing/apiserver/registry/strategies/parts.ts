@@ -1,7 +1,7 @@
 /** Helpers for strategies. */
 
-import { isJsonEqual } from '../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { invalidValue } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectAt, objectOf } from '../../json.ts';

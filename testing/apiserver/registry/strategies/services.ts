@@ -1,7 +1,7 @@
 /** Strategies of services, including address and port allocation (`registry/core/service` of kubernetes). */
 
-import { isJsonEqual } from '../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { dnsLabelProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';

@@ -2,7 +2,7 @@
  * Strategies of PersistentVolumes and PersistentVolumeClaims (`registry/core/persistentvolume{,claim}` of kubernetes).
  */
 
-import { lookUp } from '../../../../base/lookUp.ts';
+import { lookUp } from '../../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
 import { notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isPrintable } from '../../../../../base/printable.ts';
+import { isPrintable } from '../../../../../base/text/printable.ts';
 import { initialControls, type TopControls } from '../../../../../cli/commands/top/view/controls.ts';
 import { renderPlainTop, renderTop, type TopScene } from '../../../../../cli/commands/top/view/render.ts';
 import { actorRows } from '../../../../../show/actors/actorRows.ts';

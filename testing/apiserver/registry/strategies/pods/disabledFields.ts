@@ -3,7 +3,7 @@
  * unless the pod had them before (`dropDisabledFields` in `pkg/api/pod/util.go`, the defaults in
  * `pkg/features/kube_features.go`).
  */
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { isObject, type Json, type JsonObject, objectAt } from '../../../json.ts';
 import { objectsAt, specOf, withFields } from '../parts.ts';
 

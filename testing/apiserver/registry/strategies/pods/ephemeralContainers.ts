@@ -1,9 +1,9 @@
 /**
  * The strategy of the `ephemeralcontainers` subresource (`ValidatePodEphemeralContainersUpdate` of `core/validation`).
  */
-import { firstDifference } from '../../../../../base/firstDifference.ts';
-import { isJsonEqual } from '../../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { firstDifference } from '../../../../../base/values/firstDifference.ts';
+import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { forbidden } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';

@@ -1,7 +1,7 @@
 /** The strategy of pods (`registry/core/pod/strategy.go` of kubernetes). */
 
-import { isJsonEqual } from '../../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { withDefaults } from '../../../../../kubernetes/api/defaults.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';

@@ -1,7 +1,7 @@
 /** The strategy of the `resize` subresource (`ValidatePodResize` of `core/validation`). */
 
-import { isJsonEqual } from '../../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';

@@ -1,6 +1,6 @@
 /** The strategy of a pod's status (`ValidatePodStatusUpdate` of `core/validation`). */
 
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { dnsSubdomainProblems, labelKeyProblems } from '../../../../../kubernetes/api/validation/nameRules.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';

@@ -1,7 +1,7 @@
 /** Validates updates of a pod (`ValidatePodUpdate` of `core/validation`). */
-import { firstDifference } from '../../../../../base/firstDifference.ts';
-import { isJsonEqual } from '../../../../../base/isJsonEqual.ts';
-import { lookUp } from '../../../../../base/lookUp.ts';
+import { firstDifference } from '../../../../../base/values/firstDifference.ts';
+import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
+import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { forbidden, invalidValue, required } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { runAllSteps, runStepsInTurns } from '../../base/steps.ts';
+import { runAllSteps, runStepsInTurns } from '../../../base/async/steps.ts';
 
 /** Counts up to a number, in a step for each. */
 function* countTo(last: number, seen: number[] = []): Generator<void, number[]> {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
-import { yieldToEventLoop } from '../../base/yieldToEventLoop.ts';
+import { yieldToEventLoop } from '../../../base/async/yieldToEventLoop.ts';
 
 /** Returns how many results of earlier I/O arrive before the next turn that an I/O callback waits for. */
 async function arrivedBeforeTurn(): Promise<number> {

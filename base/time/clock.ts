@@ -1,6 +1,6 @@
+import { createTurnLimiter, type TurnLimiter } from '../async/turnLimiter.ts';
+import { yieldToEventLoop } from '../async/yieldToEventLoop.ts';
 import { MAX_TIMER_MS } from './duration.ts';
-import { createTurnLimiter, type TurnLimiter } from './turnLimiter.ts';
-import { yieldToEventLoop } from './yieldToEventLoop.ts';
 
 /** Source of time: the system clock in the daemon, a controlled clock in tests and simulations. */
 export interface Clock {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isJsonEqual } from '../../base/isJsonEqual.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 
 test.each<[string, unknown, unknown]>([
   ['keys in another order', { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }],

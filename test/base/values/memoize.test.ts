@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { memoize } from '../../base/memoize.ts';
+import { memoize } from '../../../base/values/memoize.ts';
 
 test('computes a value once per object, and separately for a copy', () => {
   const made: string[] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { MAX_TIMER_MS } from '../../base/duration.ts';
-import { startTimeLimit } from '../../base/timeLimit.ts';
+import { MAX_TIMER_MS } from '../../../base/time/duration.ts';
+import { startTimeLimit } from '../../../base/time/timeLimit.ts';
 
 /** Stands for the longest delay of a timer. */
 const LONGEST_MS = 20;

@@ -1,4 +1,4 @@
-import { lookUp } from './lookUp.ts';
+import { lookUp } from '../values/lookUp.ts';
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\x07': '\\a',

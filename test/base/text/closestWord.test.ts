@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { closestWord } from '../../base/closestWord.ts';
+import { closestWord } from '../../../base/text/closestWord.ts';
 
 const known = ['restartPolicy', 'hostname', 'hostNetwork', 'volumes', 'nodes', 'pods', 'po', 'ev', 'no'];
 

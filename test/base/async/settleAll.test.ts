@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { settleAll } from '../../base/settleAll.ts';
+import { settleAll } from '../../../base/async/settleAll.ts';
 
 test('returns all values in order', async () => {
   expect(await settleAll([Promise.resolve(1), Promise.resolve('two')])).toEqual([1, 'two']);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { retainKeys } from '../../base/retainKeys.ts';
+import { retainKeys } from '../../../base/values/retainKeys.ts';
 
 test('deletes entries with other keys, and adds none', () => {
   const kept = new Map([

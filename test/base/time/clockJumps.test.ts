@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ClockJumps } from '../../base/clockJumps.ts';
-import { SettableClock } from '../fakes/settableClock.ts';
+import { ClockJumps } from '../../../base/time/clockJumps.ts';
+import { SettableClock } from '../../fakes/settableClock.ts';
 
 const MINUTE = 60_000;
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { limitProblems } from '../../actors/sources/limitProblems.ts';
-import { shortSentence, shortText, truncate } from '../../base/shortText.ts';
-import { describeIssues } from '../../node/config/configError.ts';
-import { shortenMessage } from '../../show/explain/explainText.ts';
+import { limitProblems } from '../../../actors/sources/limitProblems.ts';
+import { shortSentence, shortText, truncate } from '../../../base/text/shortText.ts';
+import { describeIssues } from '../../../node/config/configError.ts';
+import { shortenMessage } from '../../../show/explain/explainText.ts';
 
 const path = `/var/lib/${'directory/'.repeat(400)}data`;
 const text = `cannot mount ${path}: it belongs to another pod; expected a path below ${path}`;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { truncateToBytes, utf8Length } from '../../base/utf8.ts';
+import { truncateToBytes, utf8Length } from '../../../base/text/utf8.ts';
 
 test.each([
   ['abc', 3, 'abc'],

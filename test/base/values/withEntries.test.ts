@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withEntries, withoutEntry } from '../../base/withEntries.ts';
+import { withEntries, withoutEntry } from '../../../base/values/withEntries.ts';
 
 test('adds entries, or replaces those with the same name', () => {
   const map = Object.freeze({ a: 1, b: 2 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { quotedText } from '../../base/quotedText.ts';
+import { quotedText } from '../../../base/text/quotedText.ts';
 
 test.each([
   ['plain, and more', '"plain, and more"'],

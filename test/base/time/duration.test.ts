@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { humanDuration } from '../../base/duration.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
 
 const S = 1_000;
 const M = 60 * S;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstDifference } from '../../base/firstDifference.ts';
+import { firstDifference } from '../../../base/values/firstDifference.ts';
 
 test('finds no difference between equal values, whatever the order of keys', () => {
   expect(firstDifference({ a: [1, { b: null }], c: 'x' }, { c: 'x', a: [1, { b: null }] })).toBeUndefined();

@@ -1,14 +1,17 @@
 /** Long delays: timers of the system clock can have delays of any length. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createActor } from 'xstate';
-import { createAlarm } from '../../actors/alarm.ts';
-import { createBoundary, type NodeEnvironment } from '../../actors/boundary.ts';
-import { type ContainerServiceDependencies, containerServices } from '../../actors/services/containers/containers.ts';
-import { withTimeout } from '../../actors/services/withTimeout.ts';
-import { startInterval, steadyClock, systemClock } from '../../base/clock.ts';
-import { ContainerState } from '../../cri/generated/runtime.ts';
-import { IMAGE, noAbort, runOne, simulate } from '../cri/simulated/support.ts';
-import { aPod } from '../kubernetes/fixtures.ts';
+import { createAlarm } from '../../../actors/alarm.ts';
+import { createBoundary, type NodeEnvironment } from '../../../actors/boundary.ts';
+import {
+  type ContainerServiceDependencies,
+  containerServices,
+} from '../../../actors/services/containers/containers.ts';
+import { withTimeout } from '../../../actors/services/withTimeout.ts';
+import { startInterval, steadyClock, systemClock } from '../../../base/time/clock.ts';
+import { ContainerState } from '../../../cri/generated/runtime.ts';
+import { IMAGE, noAbort, runOne, simulate } from '../../cri/simulated/support.ts';
+import { aPod } from '../../kubernetes/fixtures.ts';
 
 const DAY_MS = 86_400_000;
 

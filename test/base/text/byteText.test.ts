@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesToText, textToBytes } from '../../base/byteText.ts';
+import { bytesToText, textToBytes } from '../../../base/text/byteText.ts';
 
 test('returns UTF-8 unchanged, including a byte order mark', () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { escapeUnsafeCharacters, isPrintable, printableText } from '../../base/printable.ts';
+import { escapeUnsafeCharacters, isPrintable, printableText } from '../../../base/text/printable.ts';
 
 test.each([
   ['an escape', '\x1b[2J\x1b]0;title\x07', '^[[2J^[]0;title\\x07'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { unlessAborted } from '../../base/unlessAborted.ts';
+import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 
 test('waits for a promise until the signal aborts, and then ignores its rejection', async () => {
   const controller = new AbortController();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type JsonFields, type MergeKeys, strategicPatch } from '../../base/mergePatch.ts';
+import { type JsonFields, type MergeKeys, strategicPatch } from '../../../base/values/mergePatch.ts';
 
 const KEYS: MergeKeys = new Map([['conditions', 'type']]);
 const patchOf = (before: JsonFields, after: JsonFields) => strategicPatch(before, after, KEYS);

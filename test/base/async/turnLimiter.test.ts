@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, type InputFrom } from 'xstate';
-import { createBoundary, type FactFeed, type NodeEnvironment } from '../../actors/boundary.ts';
-import { createTurnLimiter, type TurnLimiter } from '../../base/turnLimiter.ts';
-import { Schedule } from '../../testing/simulation/run/schedule.ts';
+import { createBoundary, type FactFeed, type NodeEnvironment } from '../../../actors/boundary.ts';
+import { createTurnLimiter, type TurnLimiter } from '../../../base/async/turnLimiter.ts';
+import { Schedule } from '../../../testing/simulation/run/schedule.ts';
 
 const MANY = 200;
 

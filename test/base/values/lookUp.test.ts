@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lookUp } from '../../base/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
   'finds %s only if it is an own property',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseJson } from '../../base/parseJson.ts';
+import { parseJson } from '../../../base/values/parseJson.ts';
 
 test.each([
   ['{"a":[1]}', { a: [1] }],
