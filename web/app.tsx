@@ -1,18 +1,18 @@
 /** The layout of the page. */
 import { subjectOf } from './model/headline.ts';
-import { Bar } from './panels/bar.tsx';
-import { Chart } from './panels/chart.tsx';
-import { Headline } from './panels/headline.tsx';
+import { Chart } from './panels/chart/chart.tsx';
+import { Headline } from './panels/details/headline.tsx';
+import { PodPage } from './panels/details/podPage.tsx';
+import { Why } from './panels/details/why.tsx';
 import { KeysOverlay } from './panels/keysOverlay.tsx';
-import { Lanes } from './panels/lanes.tsx';
-import { Lines } from './panels/lines.tsx';
+import { Bar } from './panels/navigation/bar.tsx';
+import { Tabs } from './panels/navigation/tabs.tsx';
+import { Tree } from './panels/navigation/tree.tsx';
 import { Notices } from './panels/notices.tsx';
 import type { Panel } from './panels/panel.ts';
-import { PodPage } from './panels/podPage.tsx';
-import { Rail } from './panels/rail.tsx';
-import { Tabs } from './panels/tabs.tsx';
-import { Tree } from './panels/tree.tsx';
-import { Why } from './panels/why.tsx';
+import { Rail } from './panels/rail/rail.tsx';
+import { Lanes } from './panels/story/lanes.tsx';
+import { Lines } from './panels/story/lines.tsx';
 import { useIsPainted } from './parts/usePainted.tsx';
 
 export function App(panel: Panel) {

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import type { Drawing } from '../inspect/protocol.ts';
-import { Catalogue } from './panels/catalogue.tsx';
+import { Catalogue } from './panels/chart/catalogue.tsx';
 import './style.css';
 
 /** Safe cast: the build writes the drawings into the page. */

@@ -3,7 +3,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { Page } from '../model/page.ts';
 import type { Tree } from '../model/rows.ts';
 import type { ReadingState } from '../model/server/reading.ts';
-import type { StoryPanel } from './storyPanel.ts';
+import type { StoryPanel } from './story/storyPanel.ts';
 
 /** The page with the state of its reading panels. */
 export interface Panel {

@@ -4,7 +4,7 @@ import { lookUp } from '../../base/values/lookUp.ts';
 import { navigate, select } from '../model/actions.ts';
 import { type KeyAction, type KeyPress, registerKeys } from '../model/keys.ts';
 import { pathAtOffset, toggleRow } from '../model/rows.ts';
-import { FIND_ID, rowsElement } from '../panels/find.tsx';
+import { FIND_ID, rowsElement } from '../panels/navigation/find.tsx';
 import type { Panel } from '../panels/panel.ts';
 import { toggleTheme } from './theme.tsx';
 
