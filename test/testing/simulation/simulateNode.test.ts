@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SimulatedContainer } from '../../../cri/simulated/objects/views.ts';
-import { foreignUnchanged } from '../../../testing/simulation/invariants/foreignUnchanged.ts';
+import { foreignUnchanged } from '../../../testing/simulation/invariants/containers/foreignUnchanged.ts';
 import type { Invariant } from '../../../testing/simulation/invariants/invariant.ts';
 import { invariants } from '../../../testing/simulation/invariants/invariants.ts';
 import { limitsOf } from '../../../testing/simulation/run/nodeConfig.ts';

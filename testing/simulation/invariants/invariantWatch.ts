@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { checkShape, functionSchema } from '../../../kubernetes/api/checkShape.ts';
+import { runsAsWanted } from './containers/runsAsWanted.ts';
 import {
   type Hooks,
   type Invariant,
@@ -8,8 +9,7 @@ import {
   type Violation,
   type Watched,
 } from './invariant.ts';
-import { nothingLeft } from './nothingLeft.ts';
-import { runsAsWanted } from './runsAsWanted.ts';
+import { nothingLeft } from './progress/nothingLeft.ts';
 
 type Hook = keyof Hooks;
 type HookArguments<K extends Hook> = Parameters<NonNullable<Hooks[K]>>;

@@ -1,21 +1,21 @@
-import { atServer } from './atServer.ts';
-import { bounded } from './bounded.ts';
-import { containersContinue } from './containersContinue.ts';
-import { cost } from './cost.ts';
-import { deadlineGrace } from './deadlineGrace.ts';
-import { eventsOnce } from './eventsOnce.ts';
-import { explained } from './explained.ts';
-import { foreignUnchanged } from './foreignUnchanged.ts';
-import { forwardOnly } from './forwardOnly.ts';
-import { freedResources } from './freedResources.ts';
-import { graceShrinks } from './graceShrinks.ts';
+import { containersContinue } from './containers/containersContinue.ts';
+import { deadlineGrace } from './containers/deadlineGrace.ts';
+import { foreignUnchanged } from './containers/foreignUnchanged.ts';
+import { graceShrinks } from './containers/graceShrinks.ts';
+import { oneLiveContainer } from './containers/oneLiveContainer.ts';
+import { runsAsWanted } from './containers/runsAsWanted.ts';
+import { startOrder } from './containers/startOrder.ts';
 import type { Invariant } from './invariant.ts';
-import { nothingLeft } from './nothingLeft.ts';
-import { objectsShown } from './objectsShown.ts';
-import { oneLiveContainer } from './oneLiveContainer.ts';
-import { runsAsWanted } from './runsAsWanted.ts';
-import { startOrder } from './startOrder.ts';
-import { steady } from './steady.ts';
+import { nothingLeft } from './progress/nothingLeft.ts';
+import { steady } from './progress/steady.ts';
+import { bounded } from './resources/bounded.ts';
+import { cost } from './resources/cost.ts';
+import { freedResources } from './resources/freedResources.ts';
+import { atServer } from './statuses/atServer.ts';
+import { eventsOnce } from './statuses/eventsOnce.ts';
+import { explained } from './statuses/explained.ts';
+import { forwardOnly } from './statuses/forwardOnly.ts';
+import { objectsShown } from './volumes/objectsShown.ts';
 
 /** The invariants of this package. */
 export const invariants: readonly Invariant[] = [

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { ApiObject } from '../../../../testing/simulation/cluster/apiObject.ts';
 import { API_PART_FAULTS, API_PARTS, type ApiPartFault } from '../../../../testing/simulation/cluster/apiPartFaults.ts';
-import { volumeFiles } from '../../../../testing/simulation/invariants/volumeFiles.ts';
+import { volumeFiles } from '../../../../testing/simulation/invariants/volumes/volumeFiles.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
 

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { PATHS } from '../../../../testing/simulation/host/host.ts';
-import { forwardOnly } from '../../../../testing/simulation/invariants/forwardOnly.ts';
 import type { Watched } from '../../../../testing/simulation/invariants/invariant.ts';
+import { forwardOnly } from '../../../../testing/simulation/invariants/statuses/forwardOnly.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 

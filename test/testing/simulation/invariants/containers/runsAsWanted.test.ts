@@ -1,0 +1,193 @@
+import { expect, test } from '@jest/globals';
+import type { ContainerConfig } from '../../../../../cri/generated/runtime.ts';
+import { runsAsWanted } from '../../../../../testing/simulation/invariants/containers/runsAsWanted.ts';
+import type { Hooks, Invariant, Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import type { FaultPlan } from '../../../../../testing/simulation/run/gate.ts';
+import { simulateNode } from '../../../../../testing/simulation/simulateNode.ts';
+import {
+  container,
+  type Manifest,
+  type ManifestSpec,
+  manifest,
+} from '../../../../../testing/simulation/stories/manifests.ts';
+
+const NAME = 'default/web-node-1';
+const shell = (script: string) => ['sh', '-c', script];
+const web = (spec: Partial<ManifestSpec>): Manifest => {
+  const { metadata, ...rest } = manifest('web', spec);
+  return { ...rest, metadata: { ...metadata, uid: 'uid-of-web' } };
+};
+
+/** A node, and what is said of it at rest; some calls may fail, and it may seem to have more room than it has. */
+async function watchedNode({ faults, pods = 500 }: { readonly faults?: FaultPlan; readonly pods?: number } = {}) {
+  const broken: string[] = [];
+  let following: Hooks = {};
+  let hasMore = false;
+  const watching: Invariant = {
+    ...runsAsWanted,
+    follow: (watched) => {
+      const seen: Watched = Object.create(watched, {
+        capacity: { get: () => (hasMore ? { ...watched.capacity, pods: 500 } : watched.capacity) },
+      });
+      following = runsAsWanted.follow(seen, (message) => void broken.push(message));
+      const { atRest: _, ...hooks } = following;
+      return hooks;
+    },
+  };
+  const capacity = { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods };
+  const config = { capacity, crashLoop: { baseMs: 1_000, maxMs: 2_000 } };
+  const node = await simulateNode({ seed: 1, invariants: [watching], config, faults });
+  const said = () => {
+    following.atRest?.();
+    return broken.splice(0).map((message) => message.replace(`${NAME} `, ''));
+  };
+  const offerMore = () => {
+    hasMore = true;
+  };
+  return { node, said, offerMore };
+}
+
+test('a pod is wanted until the node has it, and its containers until they run', async () => {
+  const failing: FaultPlan = ({ name, about }) =>
+    name === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
+  const { node, said } = await watchedNode({ faults: failing });
+  node.apply(web({}));
+  expect(said()).toEqual(['is wanted, and there are these of it: ']);
+  await node.advance(20_000);
+  expect(said()).toEqual(['main has never run']);
+  node.endFaults();
+  await node.advance(60_000);
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test.each([
+  [
+    'image',
+    { containers: [container('main', { image: 'registry.local/pulled:1' })] },
+    'main runs registry.local/present:1, not registry.local/pulled:1',
+  ],
+  [
+    'size',
+    { containers: [container('main', { resources: { requests: { cpu: '200m' } } })] },
+    'main has another size than is asked for',
+  ],
+])('what runs has the %s that its manifest has by now', async (_, changed, wrong) => {
+  const { node, said } = await watchedNode();
+  node.apply(web({ containers: [container('main', { resources: { requests: { cpu: '100m' } } })] }));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  node.apply(
+    web({ containers: changed.containers.map((each) => ({ resources: { requests: { cpu: '100m' } }, ...each })) }),
+  );
+  expect(said()).toEqual([wrong]);
+  await node.advance(60_000);
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('a resize that is refused leaves a container as it was', async () => {
+  const { node, said } = await watchedNode();
+  const ofSize = (cpu: string) => web({ containers: [container('main', { resources: { requests: { cpu } } })] });
+  node.apply(ofSize('100m'));
+  await node.advance(20_000);
+  node.apply(ofSize('80'));
+  await node.advance(60_000);
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('a pod that was wanted otherwise while no agent was there may keep the size that no resize can change', async () => {
+  const { node, said } = await watchedNode();
+  const ofSize = (resources: object) => web({ containers: [container('main', { resources })] });
+  const resources = () => node.host.containers()[0]?.config.linux?.resources;
+  node.apply(ofSize({ requests: { cpu: '200m', memory: '16Mi' } }));
+  await node.advance(20_000);
+  const shares = resources()?.cpuShares ?? 0n;
+  node.kill();
+  node.remove(NAME);
+  node.apply(ofSize({ requests: { cpu: '100m' } }));
+  await node.startAgent();
+  await node.advance(60_000);
+  expect([resources()?.cpuShares, ...said()]).toEqual([shares]);
+  node.remove(NAME);
+  await node.advance(60_000);
+  node.apply(ofSize({ requests: { cpu: '100m' } }));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  Object.assign(resources() ?? {}, { cpuShares: shares });
+  expect(said()).toEqual(['main has another size than is asked for']);
+  node.kill();
+});
+
+test('what runs has the command, the user and the mounts that its manifest asks for', async () => {
+  const { node, said } = await watchedNode();
+  const volumes = [{ name: 'cache', emptyDir: {} }];
+  const volumeMounts = [{ name: 'cache', mountPath: '/cache' }];
+  const securityContext = { runAsUser: 1_000, fsGroup: 2_000 };
+  node.apply(web({ volumes, securityContext, containers: [container('main', { volumeMounts })] }));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  // As a node that is wrong would have made it.
+  const config = node.host.containers()[0]?.config as ContainerConfig;
+  config.command = ['sleep'];
+  config.mounts = config.mounts.filter(({ containerPath }) => containerPath !== '/cache');
+  const security = config.linux?.securityContext;
+  if (security !== undefined) security.supplementalGroups = [];
+  expect(said()).toEqual([
+    'main runs another command',
+    'main runs as somebody else',
+    'main runs without its volume cache at /cache',
+  ]);
+  node.kill();
+});
+
+test.each([
+  ['an init container', { initContainers: [container('setup', { command: shell('exit 1') })] }, 'setup'],
+  [
+    'a sidecar',
+    { initContainers: [container('setup', { command: shell('exit 1'), restartPolicy: 'Always' })] },
+    'setup',
+  ],
+  [
+    'one of its containers',
+    { containers: [container('main'), container('helper', { command: shell('exit 1') })] },
+    'helper',
+  ],
+])('%s that ends again and again runs again within its back-off', async (_, spec, name) => {
+  let fails = false;
+  const failing: FaultPlan = ({ name: called, about }) =>
+    fails && called === 'createContainer' && about !== '' ? { kind: 'fail' } : undefined;
+  const { node, said } = await watchedNode({ faults: failing });
+  node.apply(web(spec));
+  await node.advance(60_000);
+  expect(said()).toEqual([]);
+  fails = true;
+  await node.advance(60_000);
+  expect(said()).toContain(`${name} does not run again`);
+  node.kill();
+});
+
+test('a pod is refused only where there is no room for it', async () => {
+  const { node, said, offerMore } = await watchedNode({ pods: 1 });
+  node.apply(manifest('first'));
+  await node.advance(20_000);
+  node.apply(web({}));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  offerMore();
+  expect(said()).toEqual(['is Failed without a reason']);
+  node.kill();
+});
+
+test('a pod is over only where it may be, and nothing of it runs then', async () => {
+  const { node, said } = await watchedNode();
+  node.apply(web({ restartPolicy: 'Never', containers: [container('main', { command: shell('exit 1') })] }));
+  await node.advance(20_000);
+  expect(said()).toEqual([]);
+  const [ended] = node.host.containers();
+  if (ended === undefined) throw new Error('there is no container');
+  Object.assign(ended, { lifecycle: { state: 'running' } });
+  expect(said()).toEqual(['is over, and main runs on']);
+  node.kill();
+});

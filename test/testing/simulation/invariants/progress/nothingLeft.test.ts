@@ -1,0 +1,58 @@
+import { expect, test } from '@jest/globals';
+import { PATHS } from '../../../../../testing/simulation/host/host.ts';
+import type { Hooks, Invariant } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { nothingLeft } from '../../../../../testing/simulation/invariants/progress/nothingLeft.ts';
+import { simulateNode } from '../../../../../testing/simulation/simulateNode.ts';
+import { manifest } from '../../../../../testing/simulation/stories/manifests.ts';
+
+/** A node on which one pod runs and another did, what is said of it at rest, and the UID of the one that is gone. */
+async function afterAnother() {
+  const broken: string[] = [];
+  let following: Hooks = {};
+  const watching: Invariant = {
+    ...nothingLeft,
+    follow: (watched) => {
+      following = nothingLeft.follow(watched, (message) => void broken.push(message));
+      return {};
+    },
+  };
+  const node = await simulateNode({ seed: 1, invariants: [watching] });
+  node.apply(manifest('web'));
+  node.apply(manifest('gone'));
+  await node.advance(20_000);
+  const gone = node.pods().find(({ metadata }) => metadata.name.startsWith('gone'))?.metadata.uid ?? '';
+  node.remove('gone');
+  const said = () => {
+    following.atRest?.();
+    return broken.splice(0);
+  };
+  return { node, said, gone };
+}
+
+test('while a pod ends what it has is left, and when it has ended nothing, while others run', async () => {
+  const { node, said, gone } = await afterAnother();
+  expect(said()).toContain('default/gone-node-1 is not wanted and is there');
+  await node.advance(60_000);
+  expect(gone).not.toBe('');
+  expect(said()).toEqual([]);
+  node.kill();
+});
+
+test('what is left of a pod that is gone is found while others run', async () => {
+  const { node, said, gone } = await afterAnother();
+  await node.advance(60_000);
+  const { disk, files } = node.host;
+  disk.createDirectories(`${PATHS.root}/pods/${gone}`);
+  disk.createDirectories(`${PATHS.logs}/default_gone-node-1_${gone}`);
+  const fact = `${PATHS.root}/statelet/manifests/sha256-0.json`;
+  await files.writeFile(fact, JSON.stringify({ metadata: { uid: gone } }));
+  const link = `${PATHS.logs}/../containers/gone-node-1_default_main-0.log`;
+  await files.symlink(`${PATHS.logs}/default_gone-node-1_${gone}/main/0.log`, link);
+  expect(said()).toEqual([
+    `${PATHS.root}/pods/${gone}`,
+    `${PATHS.logs}/default_gone-node-1_${gone}`,
+    expect.stringMatching(/containers\/gone-node-1_default_main-0\.log$/),
+    fact,
+  ]);
+  node.kill();
+});

@@ -1,0 +1,203 @@
+import { expect, test } from '@jest/globals';
+import type { Keyframe } from '../../../../../actors/node/nodeAgent.ts';
+import type { Hooks, Invariant, Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { bounded } from '../../../../../testing/simulation/invariants/resources/bounded.ts';
+import { container, manifest } from '../../../../../testing/simulation/stories/manifests.ts';
+import { play } from '../../../../../testing/simulation/stories/play.ts';
+import type { Story } from '../../../../../testing/simulation/stories/story.ts';
+
+const crashing = manifest('web', { containers: [container('main', { command: ['sh', '-c', 'sleep 3; exit 1'] })] });
+const story: Story = {
+  seed: 1,
+  faults: [],
+  lastsMs: 30_000,
+  actions: [{ at: 0, action: { kind: 'apply', pod: crashing } }],
+};
+
+/** What an agent keeps that forgets nothing, after so many starts of containers. */
+type Kept = (starts: number) => object;
+
+/** The invariant, over an agent whose contexts hold this as well for as long as it lives. */
+const leaking = (kept: Kept): Invariant => ({
+  ...bounded,
+  follow: (watched, violated): Hooks => {
+    let starts = 0;
+    const leaky: Watched = Object.create(watched, {
+      agent: {
+        get: () => {
+          const { agent } = watched;
+          return agent && { ...agent, keyframe: () => ({ ...agent.keyframe(), ...kept(starts) }) };
+        },
+      },
+    });
+    return {
+      ...bounded.follow(leaky, violated),
+      onAgentStarted: () => {
+        starts = 0;
+      },
+      onEffect: ({ kind, container }) => {
+        if (kind === 'started' && container !== undefined) starts += 1;
+      },
+    };
+  },
+});
+
+const brokenBy = async (invariant: Invariant) => (await play(story, { invariants: [invariant] })).violation;
+
+test('one entry that is kept for each restart of a container is found when the pod is gone', async () => {
+  const leaked = await brokenBy(leaking((starts) => ({ kept: Array.from({ length: starts }, () => 0) })));
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining(' entries in keyframe.kept, where ') });
+});
+
+test('a text that grows is found', async () => {
+  const leaked = await brokenBy(leaking((starts) => ({ kept: '0'.repeat(starts * 1_000) })));
+  expect(leaked).toMatchObject({ number: 9, message: expect.stringContaining('characters in keyframe.kept, where ') });
+});
+
+test('what a call that is just under way was given is no leak', async () => {
+  const kept = (starts: number) => ({ snapshot: { input: Array.from({ length: starts }, () => 0) } });
+  expect(await brokenBy(leaking(kept))).toBeUndefined();
+});
+
+test('what does not grow with the run is no leak', async () => {
+  expect(await brokenBy(bounded)).toBeUndefined();
+  expect(
+    await brokenBy(leaking(() => ({ kept: ['a', 'few', 'names', 'that', 'are', 'always', 'there'] }))),
+  ).toBeUndefined();
+  expect(await brokenBy(leaking((starts) => ({ count: 10 ** starts })))).toBeUndefined();
+});
+
+test('the last failure is no leak, but what it keeps besides is', async () => {
+  const failure = { reason: 'StoreFailed', message: '0'.repeat(200), at: 0 };
+  const after = (more: object) =>
+    brokenBy(leaking((starts) => (starts > 0 ? { failure: { ...failure, ...more } } : {})));
+  expect(await after({})).toBeUndefined();
+  expect(await after({ all: [] })).toMatchObject({ number: 9 });
+  expect(await after({ message: '0'.repeat(2_000) })).toMatchObject({ number: 9 });
+});
+
+/** What the invariant says of an agent that is written down like this, and then itself, or a new one, like that. */
+function toldOf(first: object, then: object, by: 'itself' | 'another'): string[] {
+  const told: string[] = [];
+  let [frame, life] = [first, 1];
+  const watched = {
+    actionLog: { wanted: new Map() },
+    timers: 0,
+    root: { getSnapshot: () => ({}) },
+    agent: { keyframe: () => frame },
+    get agentNumber() {
+      return life;
+    },
+  };
+  // Of the simulation it looks at nothing else.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  settled?.();
+  [frame, life] = [then, by === 'itself' ? 1 : 2];
+  settled?.();
+  return told;
+}
+
+/** An agent without pods, as it is written down. */
+async function writtenDown(): Promise<Keyframe> {
+  const frames: Keyframe[] = [];
+  const follow: Invariant['follow'] = (watched) => ({
+    settled: () => {
+      if (watched.agent && watched.actionLog.wanted.size === 0) frames.push(watched.agent.keyframe());
+    },
+  });
+  await play(story, { invariants: [{ ...bounded, follow }] });
+  const [last] = frames.slice(-1);
+  if (last === undefined) throw new Error('it has not settled');
+  return last;
+}
+
+/** The lists and the maps of the actors' contexts, by where they are. */
+function kept(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.entries(value).flatMap(([key, each]) => kept(each, [...path, key]));
+  return path.includes('context') ? [path, ...below] : below;
+}
+
+/** The same with one entry more there. */
+function withOneMore(value: unknown, [key, ...below]: readonly string[]): unknown {
+  if (Array.isArray(value) && key === undefined) return [...value, 0];
+  if (key === undefined) return { ...(value as object), more: 0 };
+  const changed = withOneMore(Reflect.get(value as object, key), below);
+  return Array.isArray(value) ? value.with(Number(key), changed) : { ...(value as object), [key]: changed };
+}
+
+test('one entry more is found in each list and each map of the context of each actor', async () => {
+  const frame = await writtenDown();
+  const places = kept(frame);
+  const actors = ['admission', 'cgroups', 'garbage', 'logRotation', 'pullLimiter', 'startLimiter', 'statusSink/api'];
+  for (const actor of actors) expect(places.some((place) => place.includes(actor))).toBe(true);
+  const unseen = places.filter((place) => toldOf(withOneMore(frame, place) as object, frame, 'another').length !== 1);
+  expect(unseen).toEqual([]);
+  for (const by of ['itself', 'another'] as const) expect(toldOf(frame, structuredClone(frame), by)).toEqual([]);
+});
+
+test('a warning that comes again is no leak, but one that a new agent does not have is', () => {
+  const [without, warned] = [{ warnings: [] }, { warnings: ['other cgroups'] }];
+  expect(toldOf(without, warned, 'itself')).toEqual([]);
+  expect(toldOf({ kept: [] }, { kept: [0] }, 'itself')).toHaveLength(1);
+  expect(toldOf(warned, without, 'another')).toEqual([
+    'of an agent without pods: 1 entries in keyframe.warnings, where 0 are enough',
+  ]);
+});
+
+test('an actor and timers that are left over are found', () => {
+  const told: string[] = [];
+  const now = { actors: 1, timers: 7, agentNumber: 1 };
+  const leaf = { getSnapshot: () => ({}) };
+  const watched = {
+    actionLog: { wanted: new Map() },
+    agent: { keyframe: () => ({}) },
+    root: {
+      getSnapshot: () => ({ children: Object.fromEntries(Array.from({ length: now.actors }, (_, at) => [at, leaf])) }),
+    },
+    get timers() {
+      return now.timers;
+    },
+    get agentNumber() {
+      return now.agentNumber;
+    },
+  };
+  // Of the simulation it looks at nothing else.
+  const { settled } = bounded.follow(watched as unknown as Watched, (message) => void told.push(message));
+  settled?.();
+  Object.assign(now, { actors: 2, timers: 10 });
+  settled?.();
+  expect(told).toEqual([
+    'of an agent without pods: 3 actors, where 2 are enough',
+    'of an agent without pods: 10 timers, where 7 are enough',
+  ]);
+  Object.assign(now, { actors: 1, timers: 7, agentNumber: 2 });
+  settled?.();
+  expect(told).toHaveLength(4);
+});
+
+test.each(['itself', 'another'] as const)('a state with states below it is no leak: in %s', (by) => {
+  const inState = (value: unknown, ...kept: readonly number[]) => ({
+    cgroups: { snapshot: { value, context: { kept } } },
+  });
+  const [flat, nested] = ['settingUp', { enforced: 'waiting' }];
+  expect(toldOf(inState(flat), inState(nested), by)).toEqual([]);
+  expect(toldOf(inState(nested), inState(flat), by)).toEqual([]);
+  const [less, more] = [inState(nested), inState(nested, 1)];
+  expect(by === 'itself' ? toldOf(less, more, by) : toldOf(more, less, by)).toHaveLength(1);
+});
+
+test('an agent that has yet to read one of its sources is not compared with one that has read all', async () => {
+  const late: Story = {
+    seed: 3_005_894,
+    faults: [],
+    lastsMs: 30_000,
+    overtakes: true,
+    hasUrl: true,
+    actions: [
+      { at: 19_876, action: { kind: 'url', fault: 'hanging', forMs: 21_411 } },
+      { at: 22_302, action: { kind: 'stopAgent', drains: true, downMs: 0 } },
+    ],
+  };
+  expect((await play(late, { invariants: [bounded] })).violation).toBeUndefined();
+});

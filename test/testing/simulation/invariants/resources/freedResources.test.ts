@@ -1,0 +1,124 @@
+import { expect, test } from '@jest/globals';
+import type { Container } from '../../../../../kubernetes/api/schema/container.ts';
+import type { Hooks, Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { freedResources } from '../../../../../testing/simulation/invariants/resources/freedResources.ts';
+import { podWith } from '../../../../fakes/pods.ts';
+
+const CAPACITY = {
+  cpuMillis: 2_000,
+  memoryBytes: 2 ** 30,
+  pods: 10,
+  extra: { 'ephemeral-storage': 2 ** 30, 'hugepages-2Mi': 2 ** 22 },
+};
+
+const HALF_MORE_THAN_A_CORE: Partial<Container> = { resources: { requests: { cpu: '1500m' } } };
+
+/** A node of two cores. Each pod has one container, which by default requests one and a half. */
+function watching(requested = HALF_MORE_THAN_A_CORE) {
+  const broken: string[] = [];
+  const running = new Set<string>();
+  const unpublished = new Set<string>();
+  const host = { running: () => [...running].map((podUid) => ({ podUid })) };
+  const agent = { unpublishedUids: () => [...unpublished] };
+  const watched = { host, agent, capacity: CAPACITY } as unknown as Watched;
+  const following: Hooks = freedResources.follow(watched, (message) => void broken.push(message));
+  const show = (name: string, status: object, tree: { termination?: object; container?: string } = {}) => {
+    const { termination, container = 'done' } = tree;
+    const containers = [{ name: 'main', image: 'a:1', ...requested }];
+    const children = [{ machine: 'container', tags: [container] }];
+    // The invariant reads nothing else of a change.
+    const change = { uid: `${name}-uid`, pod: { ...podWith(name, { containers }), status }, removed: false };
+    following.onStatus?.({ ...change, tree: { children, ...(termination ? { termination } : {}) } } as never);
+  };
+  const refuse = (name: string, reason = 'OutOfcpu') =>
+    show(name, { phase: 'Failed', reason, message: 'Pod was rejected: Node did not have enough' });
+  const said = () => {
+    following.afterStep?.();
+    return broken.splice(0);
+  };
+  const report = (name: string, isStatic: boolean) =>
+    following.onReport?.({
+      uid: `${name}-uid`,
+      namespace: 'default',
+      name,
+      status: { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: Node did not have enough' },
+      ended: true,
+      isStatic,
+    });
+  return { show, refuse, report, running, unpublished, restart: () => following.onAgentStarted?.(), said };
+}
+
+const ends = { reason: 'Deleted', at: 0, graceSeconds: 30 };
+
+test('a refusal for what a stopped or completed pod holds is a violation, once', () => {
+  const { show, refuse, said } = watching();
+  show('old', { phase: 'Running' }, { termination: ends, container: 'rests' });
+  show('job', { phase: 'Succeeded' });
+  refuse('new');
+  refuse('new');
+  expect(said()).toEqual([expect.stringContaining('default/new: refused although only terminated pods hold')]);
+});
+
+test('a refusal for what a pod holds that runs, or still stops, is none', () => {
+  const { show, refuse, said } = watching();
+  show('web', { phase: 'Running' });
+  refuse('new');
+  show('web', { phase: 'Running' }, { termination: ends, container: 'stopping' });
+  refuse('other');
+  expect(said()).toEqual([]);
+});
+
+test('nothing is said of a node on which pods run that it has not reported yet', () => {
+  const { refuse, running, restart, said } = watching();
+  running.add('unreported');
+  refuse('new');
+  expect(said()).toEqual([]);
+  running.clear();
+  restart();
+  refuse('new');
+  expect(said()).toHaveLength(1);
+});
+
+test('a refusal is judged once the pods that were admitted before it are published', () => {
+  const { show, refuse, unpublished, said } = watching();
+  unpublished.add('older-uid');
+  refuse('new');
+  expect(said()).toEqual([]);
+  unpublished.clear();
+  show('older', { phase: 'Pending' });
+  expect(said()).toEqual([]);
+  show('older', { phase: 'Succeeded' });
+  unpublished.add('job-uid');
+  refuse('other');
+  expect(said()).toEqual([]);
+  unpublished.clear();
+  show('job', { phase: 'Succeeded' });
+  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
+});
+
+test('a later agent decides again on a rejected pod, unless the API server knows the rejection', () => {
+  const { show, refuse, report, restart, said } = watching();
+  show('web', { phase: 'Running' });
+  for (const [name, isStatic] of Object.entries({ static: true, api: false })) {
+    refuse(name);
+    report(name, isStatic);
+  }
+  restart();
+  refuse('static');
+  refuse('api');
+  expect(said()).toEqual([expect.stringContaining('default/static: refused although')]);
+});
+
+test.each<[string, Partial<Container>]>([
+  ['OutOfephemeral-storage', { resources: { requests: { 'ephemeral-storage': '600Mi' } } }],
+  ['OutOfhugepages-2Mi', { resources: { requests: { 'hugepages-2Mi': '4Mi' } } }],
+  ['NodePorts', { ports: [{ containerPort: 80, hostPort: 8080 }] }],
+])('a refusal with %s is judged by what the other pods hold of that', (reason, requested) => {
+  const { show, refuse, said } = watching(requested);
+  show('web', { phase: 'Running' });
+  refuse('new', reason);
+  expect(said()).toEqual([]);
+  show('web', { phase: 'Succeeded' });
+  refuse('other', reason);
+  expect(said()).toEqual([expect.stringContaining('default/other: refused although')]);
+});

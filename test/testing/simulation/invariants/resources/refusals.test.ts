@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals';
+import type { PodChange } from '../../../../../actors/status/statusBoard.ts';
+import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
+import type { Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { Refusals } from '../../../../../testing/simulation/invariants/resources/refusals.ts';
+
+/** A node of four cores, and pods that ask for some of them or for a port of the host. */
+function watchedNode() {
+  const clock = { elapsed: 0 };
+  const running: { podUid: string }[] = [];
+  const capacity = { cpuMillis: 4_000, memoryBytes: 1_000, pods: 3 };
+  const refusals = new Refusals({ host: { clock, running: () => running }, capacity } as unknown as Watched);
+  const pod = (uid: string, cpu: string, status: object = { phase: 'Running' }, hostPort?: number): Pod =>
+    ({
+      metadata: { uid, namespace: 'default', name: uid },
+      spec: { containers: [{ name: 'main', resources: { requests: { cpu } }, ports: hostPort ? [{ hostPort }] : [] }] },
+      status,
+    }) as unknown as Pod;
+  const tell = (told: Pod, removed = false) =>
+    refusals.noteStatus({ uid: told.metadata.uid, removed, pod: told } as unknown as PodChange);
+  return { clock, running, refusals, pod, tell };
+}
+
+const refusedFor = (reason: string) => ({ phase: 'Failed', reason, message: 'Pod was rejected: no' });
+
+test('a refusal needs a shortage: of all that others asked for by then', () => {
+  const { refusals, pod, tell } = watchedNode();
+  const refused = pod('refused', '2', refusedFor('OutOfcpu'));
+  tell(pod('first', '2'));
+  tell(refused);
+  expect(refusals.explain(refused)).toBe(false);
+  // A smaller size has to come first.
+  tell(pod('second', '1'));
+  tell(pod('second', '500m'));
+  expect(refusals.explain(refused)).toBe(true);
+  expect(refusals.explain(pod('first', '2'))).toBe(false);
+});
+
+test('what others had for as long as they ran counts, and what is refused counts for nobody', () => {
+  const { clock, running, refusals, pod, tell } = watchedNode();
+  tell(pod('over', '3'));
+  tell(pod('over', '3', { phase: 'Failed' }));
+  running.push({ podUid: 'over' });
+  clock.elapsed = 70_000;
+  const refused = pod('refused', '2', refusedFor('UnexpectedAdmissionError'));
+  tell(refused);
+  expect(refusals.explain(refused)).toBe(true);
+  running.pop();
+  expect(refusals.explain(refused)).toBe(false);
+  tell(pod('other', '2', refusedFor('OutOfcpu')));
+  expect(refusals.explain(refused)).toBe(false);
+});
+
+test('a port of the host may be taken; what else is wrong stands in the manifest', () => {
+  const { refusals, pod, tell } = watchedNode();
+  const refused = pod('refused', '1', refusedFor('NodePorts'), 80);
+  tell(refused);
+  expect(refusals.explain(refused)).toBe(false);
+  tell(pod('server', '1', { phase: 'Running' }, 80));
+  expect(refusals.explain(refused)).toBe(true);
+  const odd = pod('odd', '1', refusedFor('SysctlForbidden'));
+  tell(odd);
+  expect(refusals.explain(odd)).toBe(true);
+});

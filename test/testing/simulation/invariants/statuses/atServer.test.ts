@@ -1,0 +1,229 @@
+import { expect, test } from '@jest/globals';
+import type { ApiPod, PodWrite } from '../../../../../testing/simulation/cluster/apiPod.ts';
+import type { TokenRequest } from '../../../../../testing/simulation/cluster/tokenRequest.ts';
+import type { Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { atServer } from '../../../../../testing/simulation/invariants/statuses/atServer.ts';
+
+const web: ApiPod = {
+  uid: 'uid-1',
+  pod: 'default/web',
+  namespace: 'default',
+  name: 'web',
+  node: 'node-1',
+  mirroredUid: undefined,
+  isDeleted: false,
+  phase: 'Running',
+  status: { phase: 'Running', podIP: '10.0.0.1' },
+};
+const own = (status: object) => ({ metadata: { uid: 'uid-1', namespace: 'default', name: 'web' }, status });
+const MINUTE = 60_000;
+const TOKEN: TokenRequest = {
+  path: '/token',
+  podUid: 'uid-1',
+  podName: 'web',
+  audience: 'vault',
+  seconds: 600,
+  isIssued: true,
+};
+
+/** What is said of a node and its server. */
+function watchedServer() {
+  const broken: string[] = [];
+  const state = {
+    lastCauseAt: 0,
+    elapsed: 0,
+    hasFault: false,
+    isDeletedByNode: true,
+    pods: [web] as readonly ApiPod[],
+    here: [own(web.status)] as readonly object[],
+    running: [] as object[],
+  };
+  const listeners: ((write: PodWrite) => void)[] = [];
+  const tell = (write: PodWrite) => {
+    for (const each of listeners) each(write);
+  };
+  let tellToken: (asked: TokenRequest) => void = () => {};
+  let tellIdle: (path: string, patch: string) => void = () => {};
+  const watched = {
+    agent: { pods: () => state.here },
+    host: {
+      running: (isMeant: (each: never) => boolean) => state.running.filter((each) => isMeant(each as never)),
+      clock: {
+        now: () => state.elapsed,
+        get elapsed() {
+          return state.elapsed;
+        },
+      },
+    },
+    actionLog: {
+      get lastCauseAt() {
+        return state.lastCauseAt;
+      },
+      versionsOf: () => [{ spec: { containers: [{ name: 'main' }] } }],
+    },
+    cluster: {
+      watchPods: (on: typeof tell) => {
+        listeners.push(on);
+      },
+      watchObjects: () => {},
+      onToken: (on: typeof tellToken) => {
+        tellToken = on;
+      },
+      onIdlePatch: (on: typeof tellIdle) => {
+        tellIdle = on;
+      },
+      isDeletedByNode: () => state.isDeletedByNode,
+      pods: () => state.pods,
+      get hasFault() {
+        return state.hasFault;
+      },
+    },
+  };
+  // It asks for nothing else.
+  const following = atServer.follow(watched as unknown as Watched, (message) => void broken.push(message));
+  const said = () => broken.splice(0);
+  return {
+    state,
+    following,
+    said,
+    write: (type: PodWrite['type'], before: ApiPod | undefined, now: ApiPod) => {
+      tell({ type, before, now });
+      return said();
+    },
+    askToken: (after: number, more: Partial<TokenRequest> = {}) => {
+      state.elapsed += after;
+      tellToken({ ...TOKEN, ...more });
+      return said();
+    },
+    idlePatch: () => tellIdle('/web/status', '{}'),
+    atRest: () => {
+      following.atRest?.();
+      return said();
+    },
+    ask: (name: string, after: number) => {
+      state.elapsed += after;
+      following.onCall?.({ target: 'api', name, about: '/web', writes: false });
+      return said();
+    },
+  };
+}
+
+const phase = (value: string): ApiPod => ({ ...web, phase: value });
+
+test('a phase only goes on while a regular container runs, and a terminal one stays', () => {
+  const { write, state } = watchedServer();
+  expect(write('MODIFIED', phase('Pending'), phase('Running'))).toEqual([]);
+  expect(write('MODIFIED', phase('Running'), phase('Failed'))).toEqual([]);
+  expect(write('MODIFIED', phase('Failed'), phase('Succeeded')).length).toBe(1);
+  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
+  const main = { podUid: 'uid-1', containerName: 'main', startedAt: 1 };
+  state.running = [
+    { ...main, containerName: 'setup' },
+    { ...main, podUid: 'uid-2' },
+    { ...main, startedAt: MINUTE },
+  ];
+  state.elapsed = MINUTE;
+  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([]);
+  state.running = [main];
+  expect(write('MODIFIED', phase('Running'), phase('Pending'))).toEqual([
+    'default/web: the API server has it go from Running to Pending',
+  ]);
+});
+
+test('a pod that the node lets go has ended, and nothing of it runs', () => {
+  const { write, state } = watchedServer();
+  expect(write('DELETED', web, web)).toEqual(['default/web: it is gone from the API server, which had it Running']);
+  expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([]);
+  state.running = [{ podUid: 'uid-1', containerName: 'main' }];
+  expect(write('DELETED', phase('Failed'), phase('Failed'))).toEqual([
+    'default/web: it is gone from the API server, and main runs on',
+  ]);
+  // By force, or as a mirror, it may.
+  expect(write('DELETED', web, { ...web, mirroredUid: 'uid-2' })).toEqual([]);
+  state.isDeletedByNode = false;
+  expect(write('DELETED', web, web)).toEqual([]);
+});
+
+test('at rest the server has what the node has', () => {
+  const { state, atRest } = watchedServer();
+  expect(atRest()).toEqual([]);
+  state.pods = [{ ...web, isDeleted: true }];
+  expect(atRest()).toEqual(['default/web is deleted, and the API server has it still']);
+  state.pods = [];
+  expect(atRest()).toEqual(['the API server does not have default/web']);
+  state.pods = [web, { ...web, uid: 'uid-2', pod: 'default/db' }];
+  expect(atRest()).toEqual(['the API server has default/db, and the node does not']);
+  state.pods = [web];
+  state.here = [own({ ...web.status, phase: 'Failed' })];
+  expect(atRest()).toEqual(['the API server has yet to hear of default/web: {"phase":"Failed"}']);
+});
+
+test('at rest a static pod has its mirror, and each mirror its static pod', () => {
+  const { state, atRest } = watchedServer();
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1' }];
+  expect(atRest()).toEqual([]);
+  state.here = [own({ ...web.status, phase: 'Pending' })];
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-1', status: { ...web.status, phase: 'Failed' } }];
+  expect(atRest()).toEqual(['the API server has default/web Failed, the node Pending']);
+  state.pods = [{ ...web, uid: 'mirror', mirroredUid: 'uid-2' }];
+  expect(atRest()).toEqual([
+    'the API server does not have default/web',
+    'the API server has default/web, and the node does not',
+  ]);
+});
+
+test('no patch changes nothing', () => {
+  const { idlePatch, said } = watchedServer();
+  idlePatch();
+  expect(said()).toEqual(['a patch of /web/status has changed nothing: {}']);
+});
+
+test('while nothing happens nothing is asked but that the node is alive', () => {
+  const { ask, state, following } = watchedServer();
+  expect(ask('get pods', MINUTE)).toEqual([]);
+  expect(ask('get pods', 1)).toEqual(['nothing has happened, and the API server is asked to get pods /web']);
+  for (const name of ['update leases', 'get nodes', 'patch nodes/status']) expect(ask(name, MINUTE)).toEqual([]);
+  expect(ask('get pods', 1).length).toBe(1);
+  // Whoever has to follow his pods anew may have missed something.
+  expect([...ask('watch pods', MINUTE), ...ask('get pods', MINUTE)]).toEqual([]);
+  following.onEvent?.({} as never);
+  expect(ask('create events', MINUTE)).toEqual([]);
+  state.hasFault = true;
+  expect(ask('create events', 2 * MINUTE)).toEqual([]);
+  state.hasFault = false;
+  state.lastCauseAt = state.elapsed + MINUTE;
+  expect(ask('create events', 2 * MINUTE)).toEqual([]);
+  expect(ask('create events', 1).length).toBe(1);
+});
+
+test('of a node without a cluster nothing is said', () => {
+  expect(atServer.follow({ cluster: undefined } as unknown as Watched, () => {})).toEqual({});
+});
+
+test('another token is asked for when the last one gets old, or is lost', () => {
+  const { askToken, following } = watchedServer();
+  const tooSoon = ['another token is asked for web, whose last one holds for 600 s'];
+  expect(askToken(1)).toEqual([]);
+  expect(askToken(7 * MINUTE)).toEqual(tooSoon);
+  expect(askToken(8 * MINUTE - 10_000)).toEqual([]);
+  expect(askToken(0, { audience: 'other' })).toEqual([]);
+  expect(askToken(0, { podUid: 'uid-2' })).toEqual([]);
+  following.onCall?.(
+    { target: 'api', name: 'create serviceaccounts/token', about: '/token', writes: true },
+    { kind: 'hang' },
+  );
+  expect(askToken(1_000)).toEqual([]);
+  following.onAgentStarted?.();
+  expect(askToken(1_000)).toEqual([]);
+  following.beforeJump?.();
+  expect(askToken(1_000)).toEqual([]);
+  expect(askToken(1_000)).toEqual(tooSoon);
+});
+
+test('no token is asked for a pod of which the node has heard that it is gone', () => {
+  const { askToken, write } = watchedServer();
+  write('DELETED', web, phase('Failed'));
+  expect(askToken(MINUTE, { isIssued: false })).toEqual([]);
+  expect(askToken(1, { isIssued: false })).toEqual(['a token is asked for web, which is gone from the API server']);
+  expect(askToken(1, { isIssued: false, podUid: 'uid-2' })).toEqual([]);
+});

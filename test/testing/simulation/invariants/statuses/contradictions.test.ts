@@ -1,0 +1,90 @@
+import { expect, test } from '@jest/globals';
+import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
+import { formatExplanation } from '../../../../../show/explain/formatExplanation.ts';
+import { explainPod } from '../../../../../show/explain.ts';
+import { contradictions } from '../../../../../testing/simulation/invariants/statuses/contradictions.ts';
+import { NOW, podView, running, seenPod } from '../../../../kubernetes/views.ts';
+
+const seen = seenPod(podView({ main: { app: running() } }));
+const explanation = explainPod(seen, NOW);
+const text = formatExplanation(explanation);
+/** What is said of the explanation of a pod, for one that is otherwise. */
+const said = (over: Partial<Pod>, told = explanation) =>
+  contradictions(told, text, { ...seen.pod, ...over }).map((each) => each.replace(`: ${text}`, ''));
+const withStatus = (status: Pod['status']): Partial<Pod> => ({ status: { ...seen.pod.status, ...status } });
+
+test('an explanation says what its pod is', () => {
+  expect(said({})).toEqual([]);
+  expect(contradictions(explanation, text, undefined)).toEqual([]);
+});
+
+test.each([
+  [' 1/1 ready', ' 7/1 ready', 'the title is another one'],
+  [' is running, with ', ' is walking, with ', 'the answer is another one'],
+])('a text that says something else is found: %s', (says, other, problem) => {
+  const wrong = text.replace(says, other);
+  expect(contradictions(explanation, wrong, undefined)).toEqual([`${problem}: ${wrong}`]);
+});
+
+test('an explanation without an answer is found', () => {
+  expect(said({}, { ...explanation, answer: ' ' })).toContain('there is no answer');
+});
+
+test.each<[string, Partial<Pod>, readonly string[]]>([
+  ['has ended', withStatus({ phase: 'Failed' }), ['it has ended, and that is not said']],
+  ['is not running', withStatus({ phase: 'Pending' }), ['it does not run, it is Pending']],
+  [
+    'is being removed',
+    { metadata: { ...seen.pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    ['whether it is being removed is not what Running says'],
+  ],
+  ['has no container that is ready', withStatus({ containerStatuses: [] }), ['0 of 1 containers are ready, not 1/1']],
+])('a pod that %s is told from one that runs', (_, over, problems) => {
+  expect(said(over)).toEqual(expect.arrayContaining([...problems]));
+});
+
+test('a container that was restarted, and is not ready, is shown so', () => {
+  const [status] = seen.pod.status?.containerStatuses ?? [];
+  if (status === undefined) throw new Error('the pod has no container');
+  const [child] = explanation.pod.children;
+  if (child === undefined) throw new Error('the pod has no actor of its container');
+  const shown = { ...child, id: `container/${status.name}`, facts: ['ready', '3 restarts'] };
+  const told = { ...explanation, pod: { ...explanation.pod, children: [shown] } };
+  const over = withStatus({ containerStatuses: [{ ...status, ready: false, restartCount: 2 }] });
+  expect(said(over, told)).toEqual(expect.arrayContaining(['app is not ready', 'app was restarted 2 times']));
+});
+
+const NOT_READY = '1 of 1 containers are ready, not 0/1';
+
+test('a pod keeps its status until all of its containers are known', () => {
+  const [child] = explanation.pod.children;
+  if (child === undefined) throw new Error('the pod has no actor of its container');
+  const shown = { ...child, id: 'container/app', machine: 'container', facts: ['3 restarts'] };
+  const told = (state: string) => ({ ...explanation, pod: { ...explanation.pod, children: [{ ...shown, state }] } });
+  expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
+  expect(said({}, told('adopting.asking'))).toEqual([]);
+  const ready = withStatus({ conditions: [{ type: 'Ready', status: 'True' }] });
+  expect(said(ready, { ...told('adopting.asking'), ready: '0/1' })).not.toContainEqual(NOT_READY);
+  expect(said(ready, { ...told('running.steady'), ready: '0/1' })).toContainEqual(NOT_READY);
+});
+
+test.each([
+  ['container', ['steady'], true],
+  ['container', ['done'], true],
+  ['container', ['retrying'], false],
+  ['volume', ['retrying', 'mounted'], true],
+  ['volume', ['retrying'], false],
+  ['activeDeadline', ['waiting'], true],
+])('a pod that is ready is to be said to run, unless it waits for a part of it: %s, %j', (part, tags, isFound) => {
+  const ready = { type: 'Ready', status: 'True' } as const;
+  const [main] = explanation.pod.children;
+  if (main === undefined) throw new Error('the pod has no actor of its container');
+  const children = [
+    { ...main, tags: ['steady'] },
+    { ...main, id: `${part}/c1`, tags },
+  ];
+  const told = { ...explanation, answer: 'c1 is waiting', pod: { ...explanation.pod, children } };
+  expect(
+    said(withStatus({ phase: 'Running', conditions: [ready] }), told).includes('it runs, and that is not said'),
+  ).toBe(isFound);
+});

@@ -1,0 +1,165 @@
+import { expect, test } from '@jest/globals';
+import type { Watched } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { explained } from '../../../../../testing/simulation/invariants/statuses/explained.ts';
+import { Schedule } from '../../../../../testing/simulation/run/schedule.ts';
+
+const START = 1_000_000;
+
+/** An agent with one actor of its own that waits, and what the invariant says to it. */
+function waiting() {
+  const clock = new Schedule(START);
+  const broken: string[] = [];
+  let shown: object = {};
+  let explanation: object = {};
+  const actor = {
+    id: 'garbage',
+    path: 'garbage',
+    kind: 'garbage',
+    name: 'garbage',
+    state: 'waiting',
+    tags: ['steady'],
+    since: START,
+    waitingFor: 'the next one',
+    facts: [],
+    children: [],
+  };
+  const agent = {
+    explainNode: () => ({
+      name: 'node-1',
+      at: clock.now(),
+      answer: 'it runs 0 pods',
+      foreign: [],
+      ...explanation,
+      node: { ...actor, path: '', kind: 'node', name: 'node-1', facts: [], children: [{ ...actor, ...shown }] },
+    }),
+    trees: () => new Map(),
+  };
+  const watched = { host: { clock }, agent } as unknown as Watched;
+  const { whole, beforeJump } = explained.follow(watched, (message) => void broken.push(message));
+  return {
+    /** It begins to wait now, for so many milliseconds, and is seen. */
+    wait: (ms: number) => {
+      shown = { since: clock.now(), until: clock.now() + ms };
+      whole?.();
+    },
+    show: (state: object) => {
+      shown = state;
+    },
+    explain: (more: object) => {
+      explanation = more;
+    },
+    pass: (ms: number) => clock.advance(ms, async () => {}),
+    jump: (ms: number) => {
+      beforeJump?.();
+      clock.jump(ms);
+    },
+    said: () => {
+      whole?.();
+      return broken.splice(0);
+    },
+  };
+}
+
+test("an actor of the node's own that waits for nothing with a name is found", () => {
+  const { show, said } = waiting();
+  show({ tags: ['waiting'], waitingFor: undefined });
+  expect(said()).toEqual(['garbage in waiting (waiting) waits for nothing that has a name']);
+});
+
+test('what is said of the node itself has an answer, and no line that is odd', () => {
+  const { explain, said } = waiting();
+  expect(said()).toEqual([]);
+  explain({ answer: ' ' });
+  expect(said()).toContainEqual(expect.stringMatching(/^there is no answer: /));
+  explain({ use: ['cpu: NaN of 4 cores'] });
+  expect(said()).toEqual([expect.stringMatching(/^odd line " *cpu: NaN of 4 cores" in /)]);
+});
+
+test.each([0, 3_600_000, -3_600_000, 10_000])(
+  'a wait is over when its time has passed, wherever the wall clock was set meanwhile: %i ms',
+  async (ms) => {
+    const { wait, pass, jump, said } = waiting();
+    wait(10_000);
+    await pass(5_000);
+    jump(ms);
+    expect(said()).toEqual([]);
+    await pass(5_000);
+    expect(said()).toEqual([]);
+    await pass(1_000);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+    wait(10_000);
+    expect(said()).toEqual([]);
+    await pass(11_000);
+    expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+  },
+);
+
+test('a wait of what has failed once more is another one, although a clock that was set back shows its end again', async () => {
+  const { show, pass, jump, said } = waiting();
+  const retry = (at: number) =>
+    show({ since: START, until: START + 25_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
+  jump(10_000);
+  await pass(10_000);
+  retry(START + 20_000);
+  expect(said()).toEqual([]);
+  jump(-10_000);
+  await pass(10_000);
+  retry(START + 20_001);
+  expect(said()).toEqual([]);
+  await pass(5_100);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+});
+
+test('a wait for what the clock shows is over a second later at most, wherever that was set meanwhile', async () => {
+  const { show, pass, jump, said } = waiting();
+  show({ tags: ['waiting', 'byWallClock'], since: START, until: START + 10_000 });
+  expect(said()).toEqual([]);
+  jump(-3_600_000);
+  await pass(20_000);
+  expect(said()).toEqual([]);
+  jump(3_600_000);
+  await pass(1_000);
+  expect(said()).toEqual([]);
+  await pass(100);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+});
+
+test('what fails once more while the store waits moves no wait, also where the clock went ahead meanwhile', async () => {
+  const { show, pass, jump, said } = waiting();
+  const failed = (at: number) =>
+    show({ since: START, until: START + 5_000, lastFailure: { at, reason: 'ENOSPC', message: 'full' } });
+  failed(START);
+  expect(said()).toEqual([]);
+  jump(10_000);
+  failed(START + 10_000);
+  expect(said()).toEqual([]);
+  await pass(5_100);
+  expect(said()).toEqual(['garbage in waiting waits until 100 ms ago']);
+});
+
+test('a wait that looks like one from before the clock was set back has its own time', async () => {
+  const { wait, pass, jump, said } = waiting();
+  wait(10_000);
+  await pass(9_000);
+  jump(-10_000);
+  await pass(1_000);
+  wait(10_000);
+  await pass(9_000);
+  expect(said()).toEqual([]);
+  await pass(2_000);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+});
+
+test('a state may wait for a timer that was set in another, before the clock went ahead, until that is over', async () => {
+  const { show, pass, jump, said } = waiting();
+  const until = START + 10_000;
+  show({ state: 'sending', waitingFor: 'an answer' });
+  jump(3_600_000);
+  await pass(1_000);
+  show({ since: START + 3_601_000, until });
+  expect(said()).toEqual([]);
+  await pass(9_000);
+  expect(said()).toEqual([]);
+  await pass(1_000);
+  expect(said()).toEqual(['garbage in waiting waits until 1000 ms ago']);
+});

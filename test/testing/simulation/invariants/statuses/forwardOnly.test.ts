@@ -1,0 +1,332 @@
+import { dirname } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
+import type { ContainerStatus, PodStatus } from '../../../../../kubernetes/api/schema/status.ts';
+import { PATHS } from '../../../../../testing/simulation/host/host.ts';
+import { watchedNode } from '../watchedNode.ts';
+
+/** Another run of what has ended. */
+const again = ({ initContainerStatuses = [] }: PodStatus): Partial<PodStatus> => ({
+  initContainerStatuses: initContainerStatuses.map(({ state = {}, ...each }) => ({
+    ...each,
+    containerID: 'simulated://another',
+    state: { running: {} },
+    lastState: state,
+  })),
+});
+const counted = ({ containerStatuses = [] }: PodStatus, restartCount: number): Partial<PodStatus> => ({
+  containerStatuses: containerStatuses.map((each): ContainerStatus => ({ ...each, restartCount })),
+});
+
+test('a pod that was ended before its containers were made may begin anew under the next agent', async () => {
+  const { status, report, said, restart } = await watchedNode();
+  const terminated = { exitCode: 0, reason: 'Completed', startedAt: null, finishedAt: null };
+  const ended = { state: { terminated }, containerID: '' };
+  const unmade = status.initContainerStatuses?.map((each) => ({ ...each, ...ended }));
+  /** What is said of one that waits again after that. */
+  const afterEnd = (phase: 'Pending' | 'Failed', then: () => void) => {
+    report({ phase, initContainerStatuses: unmade ?? [] });
+    then();
+    report({ ...again({ ...status, initContainerStatuses: unmade ?? [] }), phase });
+    return said();
+  };
+  expect(afterEnd('Pending', () => {})).toEqual(['setup: left the terminated state']);
+  expect(afterEnd('Pending', restart)).toEqual([]);
+  expect(afterEnd('Failed', restart)).toEqual(['setup: left the terminated state']);
+});
+
+test('a report that an API server refuses, or that takes back an earlier one, breaks it', async () => {
+  const { status, report, said, restart } = await watchedNode();
+  report({});
+  report({});
+  expect(said()).toEqual([]);
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report({ phase: 'Failed' });
+  restart();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(['phase Failed became Pending']);
+});
+
+test('an agent tells on what the runtime or the logs still know after a restart', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  report(counted(status, 1));
+  report(counted(status, 0));
+  expect(said()).toEqual(['main: restartCount 1 became 0']);
+  report(counted(status, 1));
+  restart();
+  report(counted(status, 0));
+  expect(said()).toEqual([]);
+  await node.host.files.writeFile(main?.logPath.replace('0.log', '1.log') ?? '', '');
+  report(counted(status, 1));
+  restart();
+  report(counted(status, 0));
+  expect(said()).toEqual(['main: restartCount 1 became 0']);
+  report(counted(status, 1));
+  restart();
+  const entries = { target: 'disk', name: 'entries', about: dirname(main?.logPath ?? ''), writes: false } as const;
+  following.onCall?.(entries, { kind: 'fail', code: 'EMFILE' });
+  report(counted(status, 0));
+  expect(said()).toEqual([]);
+});
+
+test('what an agent makes tells nothing of what it has found', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [first] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  if (first === undefined) throw new Error('the pod has no container');
+  const { sandbox, podUid, containerName } = first;
+  // What is looked at of a container.
+  const container = { sandbox, podUid, containerName, id: 'second', attempt: 1 } as typeof first;
+  const containers = jest.spyOn(node.host, 'containers').mockReturnValue([first, container]);
+  for (const [isMade, told] of [
+    [false, ['main: restartCount 1 became 0']],
+    [true, []],
+  ] as const) {
+    report(counted(status, 1));
+    said();
+    restart();
+    following.onAgentStarted();
+    if (isMade) following.onEffect?.({ kind: 'created', sandbox, container });
+    report(counted(status, 0));
+    expect(said()).toEqual(told);
+  }
+  containers.mockRestore();
+  node.kill();
+});
+
+test('how a container had ended no later agent knows once somebody else has removed it', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  const [sandbox] = node.host.sandboxes();
+  report({});
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about: 'another', writes: true });
+  node.host.runtime.removeSandbox(sandbox?.id ?? '');
+  report({});
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+});
+
+test('what an agent has removed itself it has to know, unless the whole pod has ended with that', async () => {
+  const { node, dropAll, status, following, report, said, restart } = await watchedNode();
+  const ended = node.host.containers().find(({ containerName }) => containerName === 'setup');
+  report({});
+  following.onCall?.({ target: 'runtime', name: 'removeContainer', about: ended?.id ?? '', writes: true });
+  dropAll();
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('what it asked to remove in vain, and what the runtime has forgotten since, it need not know', async () => {
+  const { node, status, following, report, said, restart } = await watchedNode();
+  report({});
+  for (const { id } of node.host.containers())
+    following.onCall?.({ target: 'runtime', name: 'removeContainer', about: id, writes: true });
+  for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+});
+
+test('a pod that was removed to its last sandbox may begin anew under the next agent', async () => {
+  const { node, dropAll, status, following, report, said, restart } = await watchedNode();
+  const [sandbox] = node.host.sandboxes();
+  report({});
+  following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about: sandbox?.id ?? '', writes: true });
+  dropAll();
+  restart();
+  report(again(status));
+  expect(said()).toEqual([]);
+  report({});
+  restart();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('a pod that was removed and is wanted once more may begin anew', async () => {
+  const { report, remove, said } = await watchedNode();
+  report({ phase: 'Succeeded' });
+  remove();
+  report({ phase: 'Succeeded' });
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+});
+
+test('also under the next agent, to which an old list still shows the sandbox that was removed', async () => {
+  const { status, report, remove, leaveEnd, said, nextLife } = await watchedNode();
+  report({});
+  remove();
+  report({});
+  nextLife();
+  report(again(status));
+  expect(said()).toEqual([]);
+  report({});
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report({});
+  remove();
+  await leaveEnd();
+  nextLife();
+  report({});
+  report(again(status));
+  expect(said()).toEqual([]);
+});
+
+test('also within the second in which it was removed, once something is told of the new one', async () => {
+  const { status, report, remove, beginAnew, said } = await watchedNode();
+  report({});
+  remove();
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+  report({});
+  beginAnew(again(status));
+  report({});
+  report(again(status));
+  expect(said()).toEqual([]);
+  report({});
+  report(again(status));
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('a new agent begins a pod anew that was not wanted for a while, which none has heard of', async () => {
+  const { node, status, report, said, nextLife } = await watchedNode();
+  const startTime = '2026-01-01T00:00:30Z';
+  report({});
+  node.actionLog.noteReset('default/web-node-1', node.elapsed);
+  await node.advance(1_000);
+  nextLife();
+  report({ ...again(status), startTime });
+  expect(said()).toEqual([]);
+  report({ startTime });
+  nextLife();
+  report({ ...again(status), startTime: '2026-01-01T00:00:40Z' });
+  expect(said()).toEqual(['setup: left the terminated state']);
+});
+
+test('an end that was told, and that neither the disk nor the runtime has, no later agent has to know', async () => {
+  const { node, report, said, nextLife } = await watchedNode();
+  const [pod] = node.pods();
+  const saved = `${PATHS.root}/statelet/statuses/${pod?.metadata.uid}.json`;
+  report({ phase: 'Failed' });
+  for (const { id } of node.host.sandboxes()) node.host.runtime.removeSandbox(id);
+  nextLife();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+  await node.host.files.mkdir(dirname(saved), { recursive: true });
+  await node.host.files.writeFile(saved, '');
+  report({ phase: 'Failed' });
+  nextLife();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(['phase Failed became Pending']);
+});
+
+test.each([
+  ['somebody else', false, []],
+  ['itself', true, ['phase Failed became Pending']],
+])('nor one of which %s has removed what the runtime had before it told of the pod', async (_, isOwn, told) => {
+  const { node, dropAll, following, report, said, nextLife } = await watchedNode();
+  report({ phase: 'Failed' });
+  nextLife();
+  for (const { id: about } of node.host.sandboxes())
+    if (isOwn) following.onCall?.({ target: 'runtime', name: 'removePodSandbox', about, writes: true });
+  dropAll();
+  report({ phase: 'Pending' });
+  expect(said()).toEqual(told);
+});
+
+test('nor one of which the runtime has forgotten what it had when the agent began', async () => {
+  const { node, report, said, nextLife } = await watchedNode();
+  report({ phase: 'Failed' });
+  nextLife();
+  node.host.runtime.restart({ forget: () => true });
+  report({ phase: 'Pending' });
+  expect(said()).toEqual([]);
+});
+
+test('nor that a container had ended which the runtime shows as one that was never started', async () => {
+  const { node, status, report, said, nextLife } = await watchedNode();
+  const state = { waiting: { reason: 'PodInitializing' } };
+  const initContainerStatuses = (status.initContainerStatuses ?? []).map((each) => ({ ...each, ready: false, state }));
+  const real = node.host.containers();
+  for (const state of ['exited', 'created'] as const) {
+    const shown = real.map((each) => (each.containerName === 'setup' ? { ...each, state } : each));
+    Object.assign(node.host, { containers: () => shown });
+    report({});
+    said();
+    nextLife();
+    report({ initContainerStatuses });
+    expect(said()).toEqual(state === 'exited' ? ['setup: left the terminated state'] : []);
+  }
+  node.kill();
+});
+
+test('nor that it had its deadline, which the runtime does not tell of; but all else that this has', async () => {
+  const { node, status, report, said, nextLife } = await watchedNode();
+  report({ phase: 'Failed', reason: 'DeadlineExceeded', ...counted(status, 1) });
+  const [main] = node.host.containers().filter(({ containerName }) => containerName === 'main');
+  await node.host.files.writeFile(main?.logPath.replace('0.log', '1.log') ?? '', '');
+  nextLife();
+  report({ phase: 'Succeeded', ...counted(status, 0), ...again(status) });
+  expect(said()).toEqual(['setup: left the terminated state', 'main: restartCount 1 became 0']);
+});
+
+test('what is left of a pod that is gone may end otherwise under the next agent, which knows nothing of its end', async () => {
+  const { node, report, remove, said, restart } = await watchedNode();
+  report({ phase: 'Succeeded' });
+  remove();
+  report({ phase: 'Failed' });
+  expect(said()).toEqual(['phase Succeeded became Failed']);
+  report({ phase: 'Succeeded' });
+  said();
+  restart();
+  report({ phase: 'Failed' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Succeeded' });
+  expect(said()).toEqual(['phase Failed became Succeeded']);
+  node.kill();
+});
+
+test('the end of a pod that is told before it is on disk is told too soon, where nothing keeps it from there', async () => {
+  const { node, hooks, report, said, restart } = await watchedNode();
+  restart();
+  hooks.onAgentStarted?.();
+  report({ phase: 'Failed', message: 'Pod was rejected: no room' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed' });
+  expect(said()).toEqual(['its end was told before it was on disk']);
+  node.kill();
+});
+
+test('a pod that a node would not take the next agent may take, but no later one of what it has taken', async () => {
+  const { node, following, report, said, restart } = await watchedNode();
+  const rejected = { phase: 'Failed', message: 'Pod was rejected: no room' } as const;
+  report(rejected);
+  report({ phase: 'Running' });
+  expect(said()).toEqual(['phase Failed became Running']);
+  report(rejected);
+  restart();
+  following.onAgentStarted();
+  report({ phase: 'Running' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed' });
+  report({ phase: 'Running' });
+  expect(said()).toEqual(['phase Failed became Running']);
+  node.kill();
+});
+
+test.each([
+  [{}, ['qosClass Guaranteed became Burstable']],
+  [{ priority: 1 }, []],
+])('it takes it with the class of its manifest, if that was edited meanwhile: %j', async (edit, told) => {
+  const { node, apply, following, report, said, restart } = await watchedNode('3d1f7c60-0000-4000-8000-000000000001');
+  report({ phase: 'Failed', message: 'Pod was rejected: no room', qosClass: 'Guaranteed' });
+  if (Object.keys(edit).length > 0) apply(edit);
+  restart();
+  following.onAgentStarted();
+  report({ phase: 'Running', qosClass: 'Burstable' });
+  expect(said()).toEqual(told);
+  node.kill();
+});

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import type { PodStatus } from '../../../../../kubernetes/api/schema/status.ts';
+import { watchedNode } from '../watchedNode.ts';
+
+test('an end that an agent has left to be told is not compared as what the next has found out', async () => {
+  const { node, status, report, leaveEnd, said, nextLife } = await watchedNode();
+  const since = (lastTransitionTime: string): Partial<PodStatus> => ({
+    phase: 'Failed',
+    conditions: [{ type: 'Initialized', status: 'True', lastTransitionTime }],
+  });
+  const back = 'condition Initialized: True of 2026-01-01T00:00:09Z became True of 2026-01-01T00:00:05Z';
+  const tell = () => {
+    for (const time of ['2026-01-01T00:00:09Z', '2026-01-01T00:00:05Z']) report(since(time));
+    return said();
+  };
+  report({ ...status, ...since('2026-01-01T00:00:01Z') });
+  const left = await leaveEnd();
+  nextLife();
+  expect(tell()).toEqual([]);
+  expect(tell()).toEqual([back]);
+  await node.host.files.rm(left);
+  nextLife();
+  expect(tell()).toEqual([back]);
+  node.kill();
+});
+
+test('a pod whose end was left to be told is gone, too, although another was before it', async () => {
+  const { node, report, remove, leaveEnd, said, nextLife } = await watchedNode();
+  report({ phase: 'Failed' });
+  remove();
+  remove();
+  await leaveEnd();
+  nextLife();
+  report({ phase: 'Failed', startTime: '2026-01-01T00:00:20Z' });
+  const startTime = '2026-01-01T00:00:40Z';
+  for (const phase of ['Pending', 'Failed', 'Pending'] as const) report({ phase, startTime });
+  expect(said()).toEqual(['phase Failed became Pending']);
+  node.kill();
+});
+
+test('a pod of which nothing was told before its end, which was left, is gone, unless it has ended by itself', async () => {
+  for (const isFinal of [false, true]) {
+    const { node, report, leaveEnd, said, nextLife } = await watchedNode();
+    await leaveEnd({ isFinal });
+    nextLife();
+    report({ phase: 'Failed' });
+    const startTime = '2026-01-01T00:00:40Z';
+    report({ phase: 'Pending', startTime });
+    expect(said()).toEqual(isFinal ? ['phase Failed became Pending'] : []);
+    for (const phase of ['Failed', 'Pending'] as const) report({ phase, startTime });
+    expect(said()).toEqual(['phase Failed became Pending']);
+    node.kill();
+  }
+});
+
+test('a pod that goes on is not gone for an end that an earlier one of its uid has left', async () => {
+  const { node, report, leaveEnd, said, nextLife } = await watchedNode();
+  await leaveEnd();
+  nextLife();
+  for (const phase of ['Running', 'Failed', 'Pending'] as const) report({ phase });
+  expect(said()).toEqual(['phase Failed became Pending']);
+  node.kill();
+});
+
+test('an end that was left to be told is on disk no more once it was told, and may be told again', async () => {
+  const { node, hooks, report, leaveEnd, said, restart } = await watchedNode();
+  const left = await leaveEnd();
+  restart();
+  hooks.onAgentStarted?.();
+  report({});
+  report({ phase: 'Failed' });
+  await node.host.files.rm(left, {});
+  report({ phase: 'Failed' });
+  expect(said()).toEqual([]);
+  report({ phase: 'Failed', message: 'another' });
+  expect(said()).toEqual(['its end was told before it was on disk']);
+  node.kill();
+});

@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import { objectsShown } from '../../../../../testing/simulation/invariants/volumes/objectsShown.ts';
+import { container, manifest } from '../../../../../testing/simulation/stories/manifests.ts';
+import { clusterNode, MINUTE, SECOND } from '../../cluster/clusterNode.ts';
+
+const volumeMounts = [
+  { name: 'config', mountPath: '/config' },
+  { name: 'token', mountPath: '/token' },
+];
+const pod = (name: string) =>
+  manifest(name, {
+    containers: [container('main', { volumeMounts })],
+    volumes: [
+      { name: 'config', configMap: { name: 'config' } },
+      { name: 'token', projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 600 } }] } },
+    ],
+  });
+
+/** Two pods that show an object and a token each; somebody else changes their files. */
+async function tampered() {
+  const made = await clusterNode({ invariants: [objectsShown] });
+  const { node, host, cluster } = made;
+  node.perform({ kind: 'putObject', object: { of: 'ConfigMap', name: 'config', data: { a: '1' } } });
+  for (const name of ['web', 'other']) node.perform({ kind: 'createPod', pod: pod(name) });
+  await node.advance(10 * SECOND);
+  const fileOf = (name: string, path: string) => {
+    const { uid } = cluster.pods().find((each) => each.name === name) ?? { uid: '' };
+    return `/simulated/lib/pods/${uid}/volumes/kubernetes.io~${path}`;
+  };
+  const read = (path: string) => host.disk.fileAt(path, 'open').data;
+  const write = (path: string, data: Buffer) => host.disk.write(host.disk.fileAt(path, 'open'), data, path);
+  /** What is wrong once faults have ended. */
+  const said = () => {
+    try {
+      node.check({ isAtRest: true });
+      return '';
+    } catch (error) {
+      return String(error).replace(/^.*ms: /, '');
+    }
+  };
+  return { ...made, fileOf, read, write, said };
+}
+
+test('a volume shows what its object is, and nothing else', async () => {
+  const { node, write, fileOf, said } = await tampered();
+  expect(said()).toBe('');
+  write(fileOf('web', 'configmap/config/a'), Buffer.from('0'));
+  expect(said()).toBe('web: its volume config shows [["a","0"]], and not [["a","1"]]');
+  write(fileOf('web', 'configmap/config/a'), Buffer.from('1'));
+  node.host.disk.link('..data/b', fileOf('web', 'configmap/config/b'));
+  expect(said()).toBe('web: its volume config shows [["a","1"],["b","nothing"]], and not [["a","1"]]');
+  node.kill();
+});
+
+test('a token is good, and that of its pod', async () => {
+  const { node, cluster, read, write, fileOf, said } = await tampered();
+  const path = 'projected/token/token';
+  const own = read(fileOf('web', path));
+  write(fileOf('web', path), read(fileOf('other', path)));
+  const other = cluster.pods().find(({ name }) => name === 'other');
+  expect(said()).toBe(`web: its token at token is bound to ${other?.uid}`);
+  write(fileOf('web', path), Buffer.from(''));
+  expect(said()).toContain('is bound to no pod');
+  write(fileOf('web', path), own);
+  expect(said()).toBe('');
+  node.kill();
+});
+
+test('a token that has expired is noticed while the node goes on, if nothing has gone wrong', async () => {
+  const { node, read, write, fileOf } = await tampered();
+  const path = fileOf('web', 'projected/token/token');
+  const first = read(path);
+  await node.advance(9 * MINUTE);
+  write(fileOf('web', 'projected/token/token'), first);
+  await expect(node.advance(5 * MINUTE)).rejects.toThrow(/web: its token at token has expired \d/);
+  node.kill();
+});

@@ -1,0 +1,87 @@
+/** Compares a running container with the manifest of its pod. */
+
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import { fullImageName } from '../../../../cri/simulated/objects/imageName.ts';
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
+import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { resizeRefusal } from '../../../../kubernetes/resources/resize.ts';
+import { amountOf } from '../../../../kubernetes/resources/resources.ts';
+import type { SimulatedHost } from '../../host/host.ts';
+import { wrongMounts } from '../volumes/wrongMounts.ts';
+
+export interface ComparedPod {
+  readonly host: SimulatedHost;
+  readonly uid: string;
+  /** The pod of the current manifest, and those of the former ones. */
+  readonly wanted: Pod;
+  readonly versions: readonly Pod[];
+  /** Whether the node lacks the resources for the current manifest. */
+  readonly isShort: () => boolean;
+}
+
+/** Conversions from CPU millis to shares (1024 per core) and to a quota in microseconds per period of 100 ms. */
+const sharesOf = (millis: number): number => Math.max(2, Math.trunc((millis * 1024) / 1000));
+const quotaOf = (millis: number): number => (millis === 0 ? 0 : Math.max(1_000, millis * 100));
+
+/** The cgroup settings of a container with its own resources. */
+function sizeOf({ resources }: Container) {
+  const [limit, memory] = [amountOf(resources, 'limits', 'cpu'), amountOf(resources, 'limits', 'memory')];
+  const request = resources?.requests?.cpu === undefined ? limit : amountOf(resources, 'requests', 'cpu');
+  return { shares: sharesOf(request), quota: quotaOf(limit), memory };
+}
+
+function hasSize({ config: { linux } }: SimulatedContainer, { spec }: Pod, container: Container): boolean {
+  const { cpuShares = 0n, cpuQuota = 0n, memoryLimitInBytes = 0n } = linux?.resources ?? {};
+  const size = { shares: Number(cpuShares), quota: Number(cpuQuota), memory: Number(memoryLimitInBytes) };
+  // A container without its own resources may have those of its pod.
+  return spec.resources !== undefined || isJsonEqual(size, sizeOf(container));
+}
+
+/** A rejected resize leaves the size that was admitted last. */
+function mayHaveSize({ uid: _, ...compared }: ComparedPod, run: SimulatedContainer, container: Container): boolean {
+  const { wanted, versions, isShort } = compared;
+  if (hasSize(run, wanted, container)) return true;
+  return versions.some((each) => {
+    const before = findContainerByName(each.spec, container.name)?.container;
+    return before && hasSize(run, each, before) && (resizeRefusal(each, wanted) !== undefined || isShort());
+  });
+}
+
+/** Whether the container runs as the user and the fsGroup of its pod. */
+function hasUser({ config }: SimulatedContainer, { spec }: Pod, { securityContext }: Container): boolean {
+  const { runAsUser, supplementalGroups = [] } = config.linux?.securityContext ?? {};
+  const user = securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
+  const group = spec.securityContext?.fsGroup;
+  return (
+    (user === undefined || runAsUser?.value === BigInt(user)) &&
+    (group === undefined || supplementalGroups.includes(BigInt(group)))
+  );
+}
+
+const hasVariables = (words: readonly string[]): boolean => words.some((each) => each.includes('$('));
+
+const runsCommand = ({ config }: SimulatedContainer, { command = [], args = [] }: Container): boolean =>
+  hasVariables([...command, ...args]) || (isJsonEqual(config.command, command) && isJsonEqual(config.args, args));
+
+/**
+ * Describes the differences between a running container and the manifest. Only a change of the image recreates a
+ * container (C6).
+ */
+export function differencesOf(compared: ComparedPod, container: Container, run: SimulatedContainer): string[] {
+  const { host, uid, wanted, versions } = compared;
+  const { image = '', name } = container;
+  const mountsOf = (pod: Pod) => wrongMounts(host, { ...pod, metadata: { ...pod.metadata, uid } }, run);
+  const matchesAny = (has: (run: SimulatedContainer, pod: Pod, container: Container) => boolean) =>
+    versions.some((pod) => has(run, pod, findContainerByName(pod.spec, name)?.container ?? container));
+  return [
+    ...(run.imageName === fullImageName(image) ? [] : [`${name} runs ${run.imageName}, not ${image}`]),
+    ...(matchesAny((_, __, each) => runsCommand(run, each)) ? [] : [`${name} runs another command`]),
+    ...(matchesAny(hasUser) ? [] : [`${name} runs as somebody else`]),
+    ...(matchesAny((_, pod) => mountsOf(pod).length === 0)
+      ? []
+      : mountsOf(wanted).map((each) => `${name} runs ${each}`)),
+    ...(mayHaveSize(compared, run, container) ? [] : [`${name} has another size than is asked for`]),
+  ];
+}

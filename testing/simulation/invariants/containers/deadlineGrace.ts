@@ -1,0 +1,37 @@
+import type { Invariant } from '../invariant.ts';
+
+export const deadlineGrace: Invariant = {
+  number: 3,
+  description:
+    'A pod that ends for its active deadline has its whole grace from when that begins, whenever the deadline was.',
+  follow: (_, violated) => {
+    /** The times of DeadlineExceeded events without a status yet, in milliseconds since the epoch. */
+    const begun = new Map<string, number>();
+    /** The start of the last termination in each pod's status, in milliseconds since the epoch. */
+    const shown = new Map<string, number>();
+    return {
+      onEvent: ({ reason, involved, at }) => {
+        if (reason === 'DeadlineExceeded') begun.set(involved.uid, at);
+      },
+      onStatus: ({ uid, pod: { metadata, spec }, removed, tree }) => {
+        if (removed) for (const each of [shown, begun]) each.delete(uid);
+        if (removed || tree.termination === undefined) return;
+        const { reason, at, graceSeconds } = tree.termination;
+        // A pod whose manifest was recreated may end again before the status of its first end is out.
+        if (shown.get(uid) === at) return;
+        shown.set(uid, at);
+        const since = begun.get(uid);
+        if (since === undefined) return;
+        begun.delete(uid);
+        // The pod may end for a different reason before the status is published, or for this reason with a shorter
+        // grace period.
+        const isItsOwn = reason === 'DeadlineExceeded' && graceSeconds === (spec.terminationGracePeriodSeconds ?? 30);
+        if (!isItsOwn || at === since) return;
+        violated(`${metadata.namespace}/${metadata.name}: its grace counts from ${at}, but its end began at ${since}`);
+      },
+      // Times of a clock that has been set, or of a different agent, are not comparable.
+      beforeJump: () => begun.clear(),
+      onAgentStarted: () => begun.clear(),
+    };
+  },
+};

@@ -1,0 +1,44 @@
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
+import { fullName } from '../../host/host.ts';
+import type { Invariant } from '../invariant.ts';
+
+/** Returns the names that several items have, with their counts. */
+function shared<T>(all: readonly T[], nameOf: (each: T) => string): string[] {
+  const counted = new Map<string, number>();
+  for (const each of all) counted.set(nameOf(each), (counted.get(nameOf(each)) ?? 0) + 1);
+  return [...counted].flatMap(([name, count]) => (count > 1 ? [`${name} (${count})`] : []));
+}
+
+/** The full names under which containers of several pods run. */
+function rivals(running: readonly SimulatedContainer[]): string[] {
+  const uids = new Map<string, Set<string>>();
+  for (const each of running) uids.set(fullName(each), (uids.get(fullName(each)) ?? new Set()).add(each.podUid));
+  return [...uids].flatMap(([pod, each]) => (each.size > 1 ? [`${pod} (${[...each].join(', ')})`] : []));
+}
+
+export const oneLiveContainer: Invariant = {
+  number: 1,
+  description:
+    'No container of a pod has two live containers at the runtime, and no two pods of one full name run, unless they are ' +
+    'of an API server.',
+  follow: ({ host, cluster }, violated) => {
+    const look = (all: readonly SimulatedContainer[]) => {
+      // No agent can know a container that the runtime had forgotten, or not listed, for a while.
+      const running = all.filter(({ id }) => !host.runtimeFaults.wasHidden(id));
+      for (const name of shared(running, (each) => `${fullName(each)} ${each.podUid} ${each.containerName}`)) {
+        violated(`more than one live container: ${name}`);
+      }
+      const own = running.filter(({ podUid }) => !cluster?.hasHadPod(podUid));
+      for (const pod of rivals(own)) violated(`two pods of one full name run: ${pod}`);
+    };
+    return {
+      onEffect: ({ kind, container }) => {
+        if (kind !== 'started' || container === undefined) return;
+        const { namespace, podName } = container;
+        look(host.running((each) => each.podName === podName && each.namespace === namespace));
+      },
+      // A container that the runtime had forgotten and recalled causes no `started` effect.
+      whole: () => look(host.running()),
+    };
+  },
+};

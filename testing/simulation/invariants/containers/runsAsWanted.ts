@@ -1,0 +1,166 @@
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
+import { isSidecar } from '../../../../kubernetes/api/containers.ts';
+import type { Container } from '../../../../kubernetes/api/schema/container.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
+import { podOfManifest } from '../../users/validManifest.ts';
+import type { Invariant, Watched } from '../invariant.ts';
+import { Refusals } from '../resources/refusals.ts';
+import { ObjectVersions } from '../volumes/objectVersions.ts';
+import { mayMissObject } from '../volumes/podNeeds.ts';
+import { type ComparedPod, differencesOf } from './containerDifferences.ts';
+import { mayStayEnded, PodEnds } from './podEnds.ts';
+
+/**
+ * The time that a container may take to start after its back-off, because it waits for its slot and for the hooks of
+ * other containers.
+ */
+const STARTS_WITHIN_MS = 30_000;
+
+/** A wanted pod with its observed containers. */
+interface Compared extends ComparedPod {
+  readonly watched: Watched;
+  readonly ends: PodEnds;
+  readonly containers: readonly SimulatedContainer[];
+  /** Whether an object that the pod needs may be missing. Containers that do not run may then wait for it. */
+  readonly mayMissObject: boolean;
+}
+
+/** Returns what is wrong with a container that should run and does not. It may only wait for its back-off. */
+function missingContainer({ watched, ends, uid, mayMissObject }: Compared, { name }: Container): string[] {
+  if (mayMissObject) return [];
+  const { host, longestBackOffMs } = watched;
+  const end = ends.lastEndOf(uid, name);
+  if (end === undefined) return [`${name} has never run`];
+  // The wait ends either by the wall clock, which may be set meanwhile, or by a timer.
+  const waited = Math.min(host.clock.elapsed - end.elapsed, host.clock.now() - end.at);
+  return waited <= longestBackOffMs + STARTS_WITHIN_MS ? [] : [`${name} does not run again`];
+}
+
+/** Checks init containers and sidecars. `areDone` means that the regular containers may run. */
+function checkInits(compared: Compared): { readonly wrong: readonly string[]; readonly areDone: boolean } {
+  const { wanted, ends, uid, containers } = compared;
+  const { initContainers = [], containers: regular } = wanted.spec;
+  const latest = containers.reduce((most, { sandbox }) => Math.max(most, sandbox.attempt), 0);
+  const inLatest = containers.filter(({ sandbox }) => sandbox.attempt === latest).map((each) => each.containerName);
+  const haveBegun = regular.some(({ name }) => inLatest.includes(name));
+  const wrong: string[] = [];
+  for (const init of initContainers) {
+    const run = runOf(compared, init.name);
+    if (run !== undefined) {
+      wrong.push(...differencesOf(compared, init, run));
+      if (!isSidecar(init)) return { wrong, areDone: false };
+    } else if (isSidecar(init) || !(haveBegun || ends.lastEndOf(uid, init.name)?.exitCode === 0)) {
+      return { wrong: [...wrong, ...missingContainer(compared, init)], areDone: haveBegun };
+    }
+  }
+  return { wrong, areDone: true };
+}
+
+const runOf = ({ containers }: Compared, wanted: string): SimulatedContainer | undefined =>
+  containers.find(({ containerName, state }) => containerName === wanted && state === 'running');
+
+/** Returns the differences between a pod that has not ended and its manifest. */
+function differences(compared: Compared, phase: string | undefined): string[] {
+  const { wanted, ends, uid } = compared;
+  const { wrong, areDone } = checkInits(compared);
+  if (!areDone) return [...wrong];
+  const runs = wanted.spec.containers.some(({ name }) => runOf(compared, name) !== undefined);
+  return [
+    ...wrong,
+    ...(runs && phase !== 'Running' ? [`runs, and is told to be ${phase}`] : []),
+    ...wanted.spec.containers.flatMap((each) => {
+      const run = runOf(compared, each.name);
+      if (run !== undefined) return differencesOf(compared, each, run);
+      const end = ends.lastEndOf(uid, each.name);
+      return end && mayStayEnded(wanted.spec, each, end) ? [] : missingContainer(compared, each);
+    }),
+  ];
+}
+
+/** The data that can explain why something does not run. */
+interface Reasons {
+  readonly ends: PodEnds;
+  readonly refusals: Refusals;
+  /** The number of a pod's manifests that existed before a node was done with it. They no longer count. */
+  readonly obsoleteCounts: ReadonlyMap<string, number>;
+  readonly versions: ObjectVersions;
+}
+
+/**
+ * Returns what is wrong with the pods of a name. If a pod is in several files, these are several pods, of which one
+ * runs.
+ */
+function wrongOf(name: string, watched: Watched, reasons: Reasons): readonly string[] {
+  const { agent, actionLog } = watched;
+  const named = agent?.pods().filter(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name) ?? [];
+  const others = named.filter(({ metadata }) => !actionLog.mayBeWanted(name, metadata.uid));
+  const isOne = named.length === 1 || (named.length > 1 && actionLog.filesOf(name).length > 1);
+  if (others.length > 0 || !isOne) return [`is wanted, and there are these of it: ${named.map(uidOf).join(', ')}`];
+  const wrong = named.map((pod) => wrongWith(pod, name, watched, reasons));
+  return wrong.find((each) => each.length === 0) ?? wrong[0] ?? [];
+}
+
+const uidOf = ({ metadata }: Pod): string => metadata.uid;
+
+function wrongWith(pod: Pod, name: string, watched: Watched, reasons: Reasons): string[] {
+  const { ends, refusals, obsoleteCounts } = reasons;
+  const { actionLog, host } = watched;
+  const { uid } = pod.metadata;
+  const all = actionLog.versionsOf(name);
+  const versions = all.slice(Math.min(obsoleteCounts.get(uid) ?? 0, all.length - 1)).map(podOfManifest);
+  const wanted = versions.at(-1) ?? pod;
+  const containers = host.containers().filter((each) => each.podUid === uid);
+  const isShort = () => refusals.isShort({ ...wanted, metadata: pod.metadata });
+  const isMissingObject = mayMissObject(wanted.spec, reasons.versions);
+  const compared = {
+    watched,
+    host,
+    ends,
+    uid,
+    wanted,
+    versions,
+    containers,
+    mayMissObject: isMissingObject,
+    isShort,
+  };
+  if (!isTerminalPhase(pod.status?.phase)) return differences(compared, pod.status?.phase);
+  const running = containers.filter(({ state }) => state === 'running');
+  if (running.length > 0) return running.map((each) => `is over, and ${each.containerName} runs on`);
+  const isExplained = refusals.explain(pod) || ends.explain(pod, versions) || actionLog.hasEnded(uid);
+  return isExplained ? [] : [`is ${pod.status?.phase} without a reason`];
+}
+
+export const runsAsWanted: Invariant = {
+  number: 6,
+  description:
+    'Once faults have ended, what the sources want runs within ten minutes as they want it: each container with its ' +
+    'image, command, size, mounts and user, unless it has ended for good, or is about to start; a pod has ended only ' +
+    'where its containers, a deadline or a want of room is why; and waits only for an object that may be missing.',
+  follow: (watched, violated) => {
+    const [ends, refusals] = [new PodEnds(watched), new Refusals(watched)];
+    const { actionLog } = watched;
+    const obsoleteCounts = new Map<string, number>();
+    const versions = new ObjectVersions(watched);
+    return {
+      onCall: (call) => ends.noteCall(call),
+      onEffect: (effect) => ends.note(effect),
+      afterStep: () => ends.noteTime(),
+      onStatus: (change) => {
+        ends.noteStatus(change);
+        refusals.noteStatus(change);
+        const { uid, removed, pod } = change;
+        const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+        // A pod whose containers still exist continues if it is wanted again before its agent has noticed.
+        if (!removed || watched.host.containers().some(({ podUid }) => podUid === uid)) return;
+        // The current manifest may have replaced that of a pod that has just ended.
+        obsoleteCounts.set(uid, actionLog.versionsOf(name).length - (actionLog.mayBeWanted(name, uid) ? 1 : 0));
+      },
+      atRest: () => {
+        for (const name of actionLog.wanted.keys())
+          for (const wrong of wrongOf(name, watched, { ends, refusals, obsoleteCounts, versions }))
+            violated(`${name} ${wrong}`);
+      },
+    };
+  },
+};

@@ -1,0 +1,121 @@
+import { mergedStatus } from '../../../../kubernetes/status/mergedStatus.ts';
+import { type StatusJson, statusPatch } from '../../../../kubernetes/status/statusPatch.ts';
+import type { ApiPod, PodWrite } from '../../cluster/apiPod.ts';
+import type { SimulatedCluster } from '../../cluster/simulatedCluster.ts';
+import type { Invariant, Watched } from '../invariant.ts';
+import { QuietTime } from '../progress/quietTime.ts';
+import { TokenRequests } from '../volumes/tokenRequests.ts';
+
+/** The rank of a terminal phase. */
+const ENDED = 3;
+
+/** The progress of a pod, by phase. */
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ...([
+    ['Pending', 1],
+    ['Running', 2],
+    ['Succeeded', ENDED],
+    ['Failed', ENDED],
+  ] as const),
+]);
+const rankOf = (phase: string): number => RANKS.get(phase) ?? 0;
+
+const isTerminal = (phase: string): boolean => rankOf(phase) === ENDED;
+
+/** Maximum delay of the last report of a status that is sent again. */
+const LATE_MS = 15_000;
+
+/**
+ * Checks the phase of a pod against the previous one. A pod that has lost all its containers starts over, as in a
+ * kubelet, but not while a regular container runs.
+ */
+function phaseRegressions({ actionLog, host }: Watched, { before, now: { uid, pod, phase } }: PodWrite): string[] {
+  if (before === undefined || before.phase === phase) return [];
+  const regular = actionLog.versionsOf(pod).flatMap(({ spec }) => spec.containers.map(({ name }) => name));
+  const latest = host.clock.now() - LATE_MS;
+  const runs = host.running(
+    ({ podUid, containerName, startedAt = latest }) =>
+      podUid === uid && regular.includes(containerName) && startedAt < latest,
+  );
+  const isBack = isTerminal(before.phase) || (rankOf(phase) < rankOf(before.phase) && runs.length > 0);
+  return isBack ? [`${pod}: the API server has it go from ${before.phase} to ${phase}`] : [];
+}
+
+/** Checks a pod that the node has deleted at the server. */
+function wrongDeletion({ host }: Watched, { uid, pod, phase }: ApiPod): string[] {
+  const running = host.running((each) => each.podUid === uid);
+  return [
+    ...(isTerminal(phase) ? [] : [`${pod}: it is gone from the API server, which had it ${phase || 'new'}`]),
+    ...running.map((each) => `${pod}: it is gone from the API server, and ${each.containerName} runs on`),
+  ];
+}
+
+/** Returns the differences between the node and the server at rest. */
+function differencesIn({ agent }: Watched, cluster: SimulatedCluster): string[] {
+  if (agent === undefined) return [];
+  const here = new Map(agent.pods().map((each) => [each.metadata.uid, each]));
+  const there = cluster.pods();
+  const shown = new Set(there.map(({ uid, mirroredUid = uid }) => mirroredUid));
+  const unshown = [...here].filter(([uid]) => !shown.has(uid));
+  const missing = unshown.map(
+    ([, { metadata }]) => `the API server does not have ${metadata.namespace}/${metadata.name}`,
+  );
+  const wrong = there.flatMap(({ uid, pod, isDeleted, status, mirroredUid = uid }) => {
+    if (isDeleted) return [`${pod} is deleted, and the API server has it still`];
+    const own = here.get(mirroredUid)?.status;
+    if (own === undefined) return [`the API server has ${pod}, and the node does not`];
+    const patch = statusPatch(status, mergedStatus(status, jsonOf(own)));
+    // Others may decide how a pod has ended, except for mirror pods.
+    const isAnother = mirroredUid !== uid && own.phase !== status.phase;
+    if (isAnother) return [`the API server has ${pod} ${String(status.phase)}, the node ${own.phase}`];
+    return patch === undefined ? [] : [`the API server has yet to hear of ${pod}: ${JSON.stringify(patch)}`];
+  });
+  return [...missing, ...wrong];
+}
+
+const jsonOf = (value: object): StatusJson => JSON.parse(JSON.stringify(value));
+
+export const atServer: Invariant = {
+  number: 10,
+  description:
+    'At the API server no phase goes back; a pod goes from there after its end was told and nothing of it runs any more; ' +
+    'at rest the server has of each pod what the node has. No patch says what the server knows, and while nothing happens ' +
+    'the server is asked for nothing about pods. A token is asked for when the last one gets old, and for no pod that is gone.',
+  follow: (watched, violated) => {
+    const { cluster } = watched;
+    if (cluster === undefined) return {};
+    const quiet = new QuietTime(watched);
+    const tokens = new TokenRequests(watched);
+    const note = (write: PodWrite) => {
+      const { type, now } = write;
+      quiet.disturb();
+      const wrong = now.mirroredUid === undefined ? phaseRegressions(watched, write) : [];
+      // Users may force-delete a running pod.
+      const isGone = type === 'DELETED' && now.mirroredUid === undefined && cluster.isDeletedByNode(now);
+      for (const each of [...wrong, ...(isGone ? wrongDeletion(watched, now) : [])]) violated(each);
+    };
+    cluster.watchPods(note);
+    cluster.watchObjects(quiet.disturb);
+    cluster.onToken((asked) => {
+      for (const each of tokens.note(asked)) violated(each);
+    });
+    cluster.onIdlePatch((path, patch) => violated(`a patch of ${path} has changed nothing: ${patch}`));
+    const disturb = () => {
+      quiet.disturb();
+      tokens.disturb();
+    };
+    return {
+      ...quiet.hooks(),
+      onAgentStarted: disturb,
+      beforeJump: disturb,
+      onCall: (call, fault) => {
+        tokens.noteCall(call, fault);
+        const isNeedless = quiet.hasNoCause(call, fault);
+        if (isNeedless) violated(`nothing has happened, and the API server is asked to ${call.name} ${call.about}`);
+      },
+      atRest: () => {
+        for (const each of differencesIn(watched, cluster)) violated(each);
+      },
+    };
+  },
+};

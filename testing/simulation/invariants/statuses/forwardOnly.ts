@@ -1,0 +1,314 @@
+import type { PodChange } from '../../../../actors/status/statusBoard.ts';
+import type { StatusReport } from '../../../../actors/status/statusReports.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
+import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
+import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
+import { PATHS } from '../../host/host.ts';
+import type { CallFault, OutsideCall } from '../../run/gate.ts';
+import { replaceRenamedId } from '../../run/renamedIds.ts';
+import type { Invariant, Watched } from '../invariant.ts';
+import { refusals, statusesOf } from './apiRules.ts';
+import { regressions } from './regressions.ts';
+import { wasRejected, withoutQosClass, withQosClass } from './reportedStatus.ts';
+import { type FactKind, factsOf, StoredFacts, type UnsentEnd } from './storedFacts.ts';
+
+interface SentStatus {
+  readonly pod: string;
+  readonly status: PodStatus;
+  /** The number of the agent that sent the status. For an end left unsent by the previous agent, its number. */
+  readonly agentNumber: number;
+}
+
+interface NewStatus {
+  readonly now: PodStatus;
+  /** Whether the status is an end that the previous agent left unsent. */
+  readonly isUnsentEnd: boolean;
+}
+
+/** A model of the API server, which receives all reports. */
+class ServerModel {
+  readonly #watched: Watched;
+  readonly #stored: StoredFacts;
+  readonly #sent = new Map<string, SentStatus>();
+  /** The pods that may start over under their UIDs. */
+  readonly #mayStartOver = new Set<string>();
+  /** Pods in `#gone` that a previous agent has removed. The current agent may only report how they ended. */
+  readonly #removedByFormer = new Set<string>();
+  /** The published statuses of pods that this agent has removed and started again. */
+  readonly #startedOver = new Map<string, PodStatus[]>();
+  /** The pods whose end was reported before it was on disk, because the disk failed. */
+  readonly #unsaved = new Set<string>();
+  /**
+   * The paths of failed disk calls of the current agent. With failed reads of logs a kubelet loses restart counts as
+   * well (C23).
+   */
+  readonly #failedPaths = new Set<string>();
+  /** The containers created by the current agent, whose restart counts follow from its own statuses. */
+  readonly #created = new Set<string>();
+  /** The pods whose end no agent knew when the current one started. */
+  readonly #forgotten = new Set<string>();
+  /** The pods whose exceeded deadline no agent knew. They may continue with what the runtime has of them. */
+  readonly #reprieved = new Set<string>();
+  /** The pods whose current allocation was not saved. The next agent knows only the manifest. */
+  readonly #unallocated = new Set<string>();
+  /** The containers whose removal, or that of their sandbox, was requested. */
+  readonly #removalRequested = new Set<string>();
+  /** The containers that were removed on request. A later agent must know how they ended without the runtime. */
+  readonly #removed = new Set<string>();
+  /** The pods whose last sandbox an agent has removed. They have ended, and the next agent starts them again. */
+  readonly #ended = new Set<string>();
+  /** The pods whose end the previous agent left unsent. */
+  #unsentEnds = new Map<string, UnsentEnd>();
+  /** The start of the current agent in node time. */
+  #agentStartedAt = 0;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+    this.#stored = new StoredFacts(watched.host);
+  }
+
+  /** Returns what is wrong with a report. */
+  accept({ uid, namespace, name, status: sent }: StatusReport): string[] {
+    const { host, podOf, actionLog } = this.#watched;
+    const isUnsentEnd = this.#unsentEnds.has(uid);
+    const agentNumber = this.#watched.agentNumber - (isUnsentEnd ? 1 : 0);
+    const before = this.#sent.get(uid);
+    // The runtime may also have forgotten the pod since the current agent started.
+    const mayBeLost = before !== undefined && before.agentNumber !== agentNumber && !this.#ended.has(uid);
+    const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
+    const isReprieved = this.#reprieved.delete(uid);
+    const unsaved = this.#checkSaved({ uid, namespace, name, status: sent });
+    const isAnother = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
+    this.#forgetUnsent(uid, sent);
+    const known = isAnother ? undefined : before;
+    const status = withQosClass(sent, known?.status);
+    this.#sent.set(uid, { pod: `${namespace}/${name}`, status, agentNumber });
+    if (known === undefined) return [...unsaved, ...refusals(status)];
+    const isSameAgent = known.agentNumber === agentNumber;
+    // Nobody has been informed about a pod that ended with its node before the source reported it.
+    if (actionLog.hasEnded(uid) || (!isSameAgent && wasForgotten)) return [...unsaved, ...refusals(status)];
+    const between = {
+      isSameAgent,
+      mayPrecede: (first: number, then: number) => host.clock.mayPrecede(first, then),
+      hasLostStart: (id: string) => host.runtimeFaults.hasLostStart(id),
+      knownRestarts: (old: ContainerStatus) => this.#knownRestarts({ uid, namespace, name }, old),
+    };
+    const spec = podOf(uid)?.spec;
+    const { phase: _, ...phaseless } = known.status;
+    const isDecidedAgain = !isSameAgent && wasRejected(known.status);
+    const isUnallocated = this.#unallocated.delete(uid);
+    const sure =
+      (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? withoutQosClass(known.status) : known.status;
+    const told = isSameAgent ? sure : this.#withoutLost(uid, sure);
+    const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
+    return [...unsaved, ...refusals(status, told, spec), ...regressions(comparable, status, { ...between, spec })];
+  }
+
+  /** Forgets pods of which only the unsent end was left. */
+  #forgetUnsent(uid: string, { phase }: PodStatus): void {
+    if (this.#unsentEnds.get(uid)?.isOver && isTerminalPhase(phase)) this.forget(uid);
+    this.#unsentEnds.delete(uid);
+  }
+
+  /** Returns the restart count of a container that a new agent can find out from the runtime and the logs. */
+  #knownRestarts(
+    { uid, namespace, name }: Pick<StatusReport, 'uid' | 'namespace' | 'name'>,
+    container: ContainerStatus,
+  ): number {
+    const { host } = this.#watched;
+    const logs = `${PATHS.logs}/${namespace}_${name}_${uid}/${container.name}`;
+    const logged =
+      host.files.existsSync(logs) && !this.#failedPaths.has(logs)
+        ? host.files.readdirSync(logs).map((file) => Number.parseInt(file, 10))
+        : [];
+    const all = host.containers().filter((each) => each.podUid === uid && each.containerName === container.name);
+    const found = all.filter(({ id }) => !this.#created.has(id));
+    // An agent cannot know containers that no list has shown. A kubelet does not read logs if the runtime has an
+    // earlier run.
+    const strayed = new Set(found.flatMap(({ id, attempt }) => (host.runtimeFaults.wasHidden(id) ? [attempt] : [])));
+    // A kubelet does not read the logs of a container that is not started again. It reports the remaining run.
+    const isEnding = this.#watched.podOf(uid)?.metadata.deletionGracePeriodSeconds !== undefined;
+    const known = [...(isEnding && found.length > 0 ? [] : logged), ...found.map(({ attempt }) => attempt)];
+    return Math.max(0, ...known.filter((number) => !Number.isNaN(number) && !strayed.has(number)));
+  }
+
+  /** Whether the manifest was edited. A kubelet then creates a new mirror pod, so an API server compares nothing. */
+  #isEdited({ pod }: SentStatus): boolean {
+    return this.#watched.actionLog.versionsOf(pod).length > 1;
+  }
+
+  /** Called when the next status with this UID may be of a different pod, or of the same pod starting over. */
+  forget(uid: string): void {
+    this.#mayStartOver.add(uid);
+  }
+
+  /**
+   * Records the published statuses of a removed pod. A pod that starts over within a second of its end has the same
+   * start time, and only these statuses tell the two apart.
+   */
+  noteStatus({ uid, pod: { status }, removed }: PodChange): void {
+    if (removed) {
+      this.forget(uid);
+      this.#startedOver.set(uid, []);
+    } else if (status !== undefined) this.#startedOver.get(uid)?.push(status);
+  }
+
+  /** Called when an agent starts. It need not know that a pod was not wanted for a while. */
+  noteAgentStart(): void {
+    const { actionLog, host } = this.#watched;
+    this.#unsentEnds = this.#stored.unsentEnds();
+    this.#unallocated.clear();
+    for (const [uid, { pod }] of this.#sent) {
+      if (this.#startedOver.has(uid)) this.#removedByFormer.add(uid);
+      if (actionLog.mayStartOverSince(pod, this.#agentStartedAt)) this.forget(uid);
+      if (!this.#stored.has(uid, 'allocations') && this.#hasFailed(uid, 'allocations')) this.#unallocated.add(uid);
+      if (this.#isForgotten(uid)) this.#forgotten.add(uid);
+      else if (this.#hasLostDeadline(uid)) this.#reprieved.add(uid);
+    }
+    this.#startedOver.clear();
+    this.#agentStartedAt = host.clock.elapsed;
+    this.#failedPaths.clear();
+    this.#created.clear();
+  }
+
+  noteFault({ target, about }: OutsideCall): void {
+    if (target === 'disk') this.#failedPaths.add(about);
+  }
+
+  /**
+   * Records effects. An agent may not have seen a container that something else removed before its first report of the
+   * pod.
+   */
+  noteEffect(effect: RuntimeEffect): void {
+    const { kind, container } = effect;
+    const { podUid: uid } = effect.sandbox;
+    for (const ids of [this.#created, this.#removalRequested, this.#removed]) replaceRenamedId(ids, effect);
+    if (kind === 'created' && container !== undefined) this.#created.add(container.id);
+    if (kind === 'removed' && container !== undefined && this.#removalRequested.has(container.id))
+      this.#removed.add(container.id);
+    const isTold = this.#sent.get(uid)?.agentNumber === this.#watched.agentNumber;
+    if (kind !== 'removed' || container === undefined || this.#removalRequested.has(container.id) || isTold) return;
+    if (this.#isForgotten(uid)) this.#forgotten.add(uid);
+  }
+
+  noteRemoval({ name, about }: OutsideCall): void {
+    if (name === 'removeContainer') this.#removalRequested.add(about);
+    if (name !== 'removePodSandbox') return;
+    const { host } = this.#watched;
+    for (const { id, sandbox } of host.containers()) if (sandbox.id === about) this.#removalRequested.add(id);
+    const uid = host.sandboxes().find(({ id }) => id === about)?.podUid;
+    const isLast = host.sandboxes().every(({ id, podUid }) => id === about || podUid !== uid);
+    if (uid !== undefined && isLast) this.#ended.add(uid);
+  }
+
+  /** Whether the end of a pod was reported without being saved, and no container is left to show it. */
+  #isForgotten(uid: string): boolean {
+    return this.#isUnsaved(uid) && this.#watched.host.containers().every(({ podUid }) => podUid !== uid);
+  }
+
+  /**
+   * Whether a pod may have lost its deadline. The runtime does not know the deadline, nor when it started to run, which
+   * may be long before the first sandbox. A kubelet knows both from the mirror pod, whose status it uses as the old one
+   * and whose `startTime` it preserves (`updateStatusInternal` in pkg/kubelet/status/status_manager.go). This agent has
+   * none without an API server. With one, there is no such exception.
+   */
+  #hasLostDeadline(uid: string): boolean {
+    return this.#isUnsaved(uid) && this.#sent.get(uid)?.status.reason === 'DeadlineExceeded';
+  }
+
+  #isUnsaved(uid: string): boolean {
+    return this.#unsaved.has(uid) && !this.#stored.has(uid, 'statuses');
+  }
+
+  /** Checks that a reported end is on disk, unless the disk has failed. */
+  #checkSaved({ uid, namespace, name, status }: Omit<StatusReport, 'ended'>): string[] {
+    const wasSaved = !this.#unsaved.delete(uid);
+    const before = this.#sent.get(uid);
+    // The API server knows the ends that it has set itself.
+    const isKnown = this.#stored.has(uid, 'statuses') || this.#watched.actionLog.hasEnded(uid);
+    if (!isTerminalPhase(status.phase) || wasRejected(status) || isKnown) return [];
+    if (this.#hasFailed(uid, 'statuses')) {
+      this.#unsaved.add(uid);
+      return [];
+    }
+    // A saved end may be deleted after it has been sent to the API server.
+    const wasTold = wasSaved && before?.agentNumber === this.#watched.agentNumber;
+    if (wasTold && isJsonEqual(before.status, withQosClass(status, before.status))) return [];
+    // A pod that ends because it is not wanted starts over if it is wanted again.
+    const { actionLog, podOf } = this.#watched;
+    const { deletionGracePeriodSeconds: isRemoved } = podOf(uid)?.metadata ?? { deletionGracePeriodSeconds: 0 };
+    const mayBeginAnew =
+      isRemoved !== undefined || actionLog.mayStartOverSince(`${namespace}/${name}`, this.#agentStartedAt);
+    return mayBeginAnew || this.#stored.has(uid, 'unacknowledged') ? [] : ['its end was told before it was on disk'];
+  }
+
+  #hasFailed(uid: string, kind: FactKind): boolean {
+    const folder = factsOf(kind);
+    return [...this.#failedPaths].some((path) => path === folder || (path.startsWith(folder) && path.includes(uid)));
+  }
+
+  #isNewPod(uid: string, { status: before, agentNumber }: SentStatus, { now, isUnsentEnd }: NewStatus): boolean {
+    // The last status of the removed pod may come late. An end that only a later agent reports comes from an outdated
+    // list of the runtime.
+    const isEnd =
+      isTerminalPhase(now.phase) && (agentNumber === this.#watched.agentNumber || now.phase === before.phase);
+    const isAnew = this.#startedOver.get(uid)?.some((status) => isJsonEqual(status, now)) === true;
+    // A later agent may get the start of the removed pod from a list that still shows its sandbox.
+    const isNext = this.#removedByFormer.has(uid) && !isUnsentEnd && !isTerminalPhase(now.phase);
+    const isBegun = isAnew || isNext || before.startTime !== now.startTime || (isTerminalPhase(before.phase) && !isEnd);
+    if (!this.#mayStartOver.has(uid) || !isBegun) return false;
+    this.#mayStartOver.delete(uid);
+    this.#removedByFormer.delete(uid);
+    this.#startedOver.delete(uid);
+    return true;
+  }
+
+  /**
+   * Removes the containers whose ends a later agent cannot know: those that something else removed from the runtime, or
+   * that no list has shown, and those that were never created. The latter have an end only in a pod that was terminated
+   * (C13), which starts over if it has no terminal phase. A static pod gets none (C24).
+   */
+  #withoutLost(uid: string, before: PodStatus): PodStatus {
+    const { host } = this.#watched;
+    const hasEnded = this.#ended.delete(uid);
+    // Only the agent that tried to start a container knows that the start failed.
+    const shown = host.containers().filter(({ id, state }) => state !== 'created' && !host.runtimeFaults.wasHidden(id));
+    const there = new Set(shown.map(({ id }) => id));
+    const isKnown = ({ state }: ContainerStatus) => {
+      const told = state?.terminated?.containerID?.split('//')[1];
+      if (told === undefined) return state?.terminated === undefined || isTerminalPhase(before.phase);
+      const id = host.runtimeFaults.currentId(told);
+      return there.has(id) || (this.#removed.has(id) && !hasEnded);
+    };
+    const lost = new Set(statusesOf(before).flatMap((each) => (isKnown(each) ? [] : [each.name])));
+    if (lost.size === 0) return before;
+    const known = (list: readonly ContainerStatus[] = []) => list.filter(({ name }) => !lost.has(name));
+    return {
+      ...before,
+      initContainerStatuses: known(before.initContainerStatuses),
+      containerStatuses: known(before.containerStatuses),
+    };
+  }
+}
+
+export const forwardOnly: Invariant = {
+  number: 3,
+  description:
+    'A terminal phase never changes, a status never goes back, and each is one that the API server would accept.',
+  follow: (watched, violated) => {
+    const server = new ServerModel(watched);
+    const onReport = (report: StatusReport) => {
+      const { namespace, name } = report;
+      for (const each of server.accept(report))
+        violated(`${namespace}/${name}: ${each}, at ${watched.host.clock.now()}`);
+    };
+    const onStatus = (change: PodChange) => server.noteStatus(change);
+    const onCall = (call: OutsideCall, fault?: CallFault) => {
+      if (call.target === 'runtime' && call.writes) server.noteRemoval(call);
+      if (fault !== undefined) server.noteFault(call);
+    };
+    const onEffect = (effect: RuntimeEffect) => server.noteEffect(effect);
+    return { onReport, onStatus, onCall, onEffect, onAgentStarted: () => server.noteAgentStart() };
+  },
+};

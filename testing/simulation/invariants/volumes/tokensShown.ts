@@ -1,0 +1,71 @@
+/** Checks the service account tokens in volumes, as the server that issued them would. */
+
+import { lookUp } from '../../../../base/values/lookUp.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';
+import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../apiserver/json.ts';
+import type { Watched } from '../invariant.ts';
+import { tokensOf, type VolumeToken } from './podNeeds.ts';
+import { directoryOf, volumeFiles } from './volumeFiles.ts';
+
+type PodVolume = readonly [Pod, Volume];
+
+const SECOND_MS = 1_000;
+const ISSUER = 'https://kubernetes.default.svc';
+
+interface TokenInVolume {
+  readonly pod: Pod;
+  readonly asked: VolumeToken;
+  /** Empty if there is no token. */
+  readonly claims: JsonObject;
+}
+
+function claimsIn(token: string | undefined): JsonObject {
+  const [, payload = ''] = token?.split('.') ?? [];
+  if (payload === '') return {};
+  const claims: Json = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return isObject(claims) ? claims : {};
+}
+
+const tokensIn = ({ host }: Watched, volumes: readonly PodVolume[]): TokenInVolume[] =>
+  volumes.flatMap(([pod, volume]) => {
+    const directory = directoryOf(pod, volume);
+    const tokens = tokensOf(volume);
+    if (directory === undefined || tokens.length === 0) return [];
+    const texts = volumeFiles(host, directory);
+    return tokens.map((asked) => ({ pod, asked, claims: claimsIn(texts.get(asked.path)) }));
+  });
+
+const expiresAt = (claims: JsonObject): number => (numberAt(claims, 'exp') ?? 0) * SECOND_MS;
+
+/** Returns what is wrong with the tokens of a node at rest. */
+export const wrongTokens = (watched: Watched, volumes: readonly PodVolume[]): string[] =>
+  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
+    const token = `${pod.metadata.name}: its token at ${asked.path}`;
+    const own = objectAt(claims, 'kubernetes.io');
+    const bound = textAt(objectAt(own, 'pod'), 'uid');
+    const account = textAt(objectAt(own, 'serviceaccount'), 'name');
+    const audiences = lookUp(claims, 'aud');
+    const isMeant = Array.isArray(audiences) && audiences.includes(asked.audience || ISSUER);
+    return [
+      ...(bound === pod.metadata.uid ? [] : [`${token} is bound to ${bound || 'no pod'}`]),
+      ...(account === pod.spec.serviceAccountName ? [] : [`${token} is of the account ${account}`]),
+      ...(isMeant ? [] : [`${token} is for others than ${asked.audience || ISSUER}`]),
+      ...(expiresAt(claims) > watched.host.clock.now() ? [] : [`${token} has expired`]),
+    ];
+  });
+
+/**
+ * Returns the tokens that have expired although nothing has been disturbed since `since`. A pod that is starting has
+ * none yet.
+ */
+export const expiredTokens = (watched: Watched, volumes: readonly PodVolume[], since: number): string[] =>
+  tokensIn(watched, volumes).flatMap(({ pod, asked, claims }) => {
+    const { now, elapsed } = watched.host.clock;
+    const expired = now() - expiresAt(claims);
+    if (expired < 0 || claims.exp === undefined) return [];
+    return [
+      `${pod.metadata.name}: its token at ${asked.path} has expired ${expired} ms ago, and nothing has gone wrong for ` +
+        `${elapsed - since} ms`,
+    ];
+  });

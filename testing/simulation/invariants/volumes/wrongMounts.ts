@@ -1,0 +1,94 @@
+/** The mounts that a container must have according to its manifest, and descriptions of missing ones. */
+import { posix } from 'node:path';
+import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
+import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import type { Container, VolumeMount } from '../../../../kubernetes/api/schema/container.ts';
+import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
+import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';
+import { PATHS, type SimulatedHost } from '../../host/host.ts';
+
+type Mounted = SimulatedContainer['mounts'][number];
+
+/** The plugin directory of each kind of volume, and whether a tmpfs is mounted there. */
+const OWN_KINDS: readonly (readonly [kind: keyof Volume, folder: string, isInMemory: (volume: Volume) => boolean])[] = [
+  ['emptyDir', 'kubernetes.io~empty-dir', ({ emptyDir }) => emptyDir?.medium === 'Memory'],
+  ['downwardAPI', 'kubernetes.io~downward-api', () => true],
+  ['projected', 'kubernetes.io~projected', () => true],
+  ['configMap', 'kubernetes.io~configmap', () => false],
+  ['secret', 'kubernetes.io~secret', () => true],
+];
+
+/** The source of a mount. */
+interface Origin {
+  readonly path: string;
+  /** The type of the file system that must be mounted at the path. `bind` allows any. */
+  readonly mounted?: 'tmpfs' | 'bind';
+  /** Whether the path need not exist, because nothing creates it. */
+  readonly mayMiss?: boolean;
+}
+
+/** The source of the whole volume, or undefined for an image volume, which the runtime mounts. */
+function wholeOf(volume: Volume, uid: string): Origin | undefined {
+  if (volume.hostPath !== undefined) return { path: volume.hostPath.path, mayMiss: !volume.hostPath.type };
+  const [, folder, isInMemory] = OWN_KINDS.find(([kind]) => volume[kind] !== undefined) ?? [];
+  if (folder === undefined) return undefined;
+  const path = `${PATHS.root}/pods/${uid}/volumes/${folder}/${volume.name}`;
+  return isInMemory?.(volume) ? { path, mounted: 'tmpfs' } : { path };
+}
+
+const isThere = ({ disk, files }: SimulatedHost, { path, mounted, mayMiss = false }: Origin): boolean =>
+  (mayMiss || files.existsSync(path)) &&
+  (mounted === undefined ||
+    disk.mounts.some((each) => each.path === path && (mounted === 'bind' || each.type === mounted)));
+
+/** The absolute mount path in the container. */
+const absoluteMountPath = ({ mountPath }: VolumeMount): string => posix.resolve('/', mountPath);
+
+/** Describes what is wrong with a mount. */
+function wrongWith(mount: VolumeMount, index: number, { host, spec, uid, container }: MountContext): string[] {
+  const at = `its volume ${mount.name} at ${mount.mountPath}`;
+  const volume = spec.volumes?.find(({ name }) => name === mount.name);
+  const found = container.mounts.find(({ containerPath }) => containerPath === absoluteMountPath(mount));
+  if (volume === undefined || found === undefined) return [`without ${at}`];
+  if (mount.readOnly && !found.readonly) return [`with ${at} writable`];
+  const whole = wholeOf(volume, uid);
+  if (whole === undefined) {
+    return found.image?.userSpecifiedImage === volume.image?.reference ? [] : [`without the image of ${at}`];
+  }
+  const part = `${PATHS.root}/pods/${uid}/volume-subpaths/${mount.name}/${container.containerName}/${index}`;
+  const isPart = Boolean(mount.subPath || mount.subPathExpr);
+  const wanted: readonly Origin[] = isPart ? [{ path: part, mounted: 'bind' }, whole] : [whole];
+  if (found.hostPath !== wanted[0]?.path) return [`with ${found.hostPath} as ${at}`];
+  return wanted.filter((each) => !isThere(host, each)).map(({ path }) => `without ${at}: nothing is at ${path}`);
+}
+
+interface MountContext {
+  readonly host: SimulatedHost;
+  readonly spec: PodSpec;
+  readonly uid: string;
+  readonly container: SimulatedContainer;
+}
+
+/** Whether a mount is one that every container has: the hosts file or the termination log. */
+const isUsual = ({ containerPath, hostPath }: Mounted, { terminationMessagePath }: Container, uid: string): boolean =>
+  (containerPath === '/etc/hosts' || containerPath === terminationMessagePath) &&
+  hostPath.startsWith(`${PATHS.root}/pods/${uid}/`);
+
+/** Describes what is wrong with the mounts of a container. */
+export function wrongMounts(
+  host: SimulatedHost,
+  { spec, metadata: { uid } }: Pod,
+  container: SimulatedContainer,
+): string[] {
+  const found = findContainerByName(spec, container.containerName)?.container;
+  if (found === undefined) return [];
+  const asked = { host, spec, uid, container };
+  const { volumeMounts = [] } = found;
+  const paths = volumeMounts.map(absoluteMountPath);
+  return [
+    ...volumeMounts.flatMap((mount, index) => wrongWith(mount, index, asked)),
+    ...container.mounts
+      .filter((each) => !paths.includes(each.containerPath) && !isUsual(each, found, uid))
+      .map(({ containerPath }) => `with a mount at ${containerPath} that nobody asked for`),
+  ];
+}
