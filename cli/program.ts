@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { printableText } from '../base/text/printable.ts';
 import { lookUp } from '../base/values/lookUp.ts';
 import { ConfigError } from '../node/config/configError.ts';
-import { formatSuggestion } from '../node/config/fields.ts';
+import { formatSuggestion } from '../node/config/fields/fields.ts';
 import { readFlags } from '../node/config/flags.ts';
 import type { Flags } from '../node/config/settings/allSettings.ts';
 import { packageVersion } from '../node/host/paths.ts';

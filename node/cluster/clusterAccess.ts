@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { printableLine } from '../../base/text/printable.ts';
 import type { ClusterAccess } from '../../machines/node/cluster.ts';
-import type { Kubeconfig } from '../config/kubeconfig.ts';
+import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 
 /**
  * Describes how a node connects and authenticates to its API server. Contains names, paths and the server's address,

@@ -1,5 +1,5 @@
 import type { CredentialSource, KubeEndpoint } from '../../kubeclient/endpoint.ts';
-import type { Kubeconfig } from '../config/kubeconfig.ts';
+import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 import { environmentProxy } from '../credentials/environmentProxy.ts';
 
 /** Returns the endpoint of the API server that a kubeconfig names. */

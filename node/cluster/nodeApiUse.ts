@@ -4,7 +4,7 @@ import type { Access } from '../../kubelet-api/access/access.ts';
 import { Scrapes } from '../../kubelet-api/scrapes.ts';
 import { StreamSessions } from '../../kubelet-api/sessions.ts';
 import type { ServedReviews, ServedView } from '../../show/explain/explainServing.ts';
-import type { ServingConfig } from '../config/serving.ts';
+import type { ServingConfig } from '../config/compile/serving.ts';
 
 type AccessConfig = Pick<ServingConfig, 'authentication' | 'authorization'>;
 

@@ -2,7 +2,7 @@ import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import { goDuration } from '../../base/time/duration.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
-import { isDurationSchema } from './fields.ts';
+import { isDurationSchema } from './fields/fields.ts';
 import type { NodeConfig } from './nodeConfig.ts';
 import { allSettings, fieldEntries } from './settings/allSettings.ts';
 import { isGroup, type SettingDefinition, type SettingGroup, type Settings } from './settings/setting.ts';

@@ -3,8 +3,8 @@ import { hostname, networkInterfaces } from 'node:os';
 import { readCredentialProviders } from '../credentials/credentialProviders.ts';
 import { hostAddresses, nodeIpWarnings } from '../host/hostAddresses.ts';
 import { hostWarnings, readHostLimits } from '../start/hostChecks.ts';
+import { type ConfigFile, readConfigFile } from './files/readFile.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
-import { type ConfigFile, readConfigFile } from './readFile.ts';
 import type { Flags } from './settings/allSettings.ts';
 
 /** The compiled configuration, and the warnings to print before the node starts. */

@@ -8,7 +8,7 @@ import { Document, visit } from 'yaml';
 import { messageOf } from '../../base/failure.ts';
 import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
 import { ConfigError } from '../config/configError.ts';
-import { type Kubeconfig, pathExists, readKubeconfig } from '../config/kubeconfig.ts';
+import { type Kubeconfig, pathExists, readKubeconfig } from '../config/files/kubeconfig.ts';
 import { createDirectory } from '../host/rootDirectory.ts';
 import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 

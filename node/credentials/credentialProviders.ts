@@ -22,8 +22,8 @@ import {
   matchingStringSchema,
   sectionSchema,
   stringSchema,
-} from '../config/fields.ts';
-import { withoutNulls } from '../config/withoutNulls.ts';
+} from '../config/fields/fields.ts';
+import { withoutNulls } from '../config/files/withoutNulls.ts';
 
 /** The paths of the configuration and the plugins. */
 export interface ProviderPaths {

@@ -1,7 +1,7 @@
 import { canonicalIp, isIpInSubnet, isLoopbackIp, isSameIp } from '../../base/ipAddress.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { ConfigError } from '../config/configError.ts';
-import { isProxyUrl } from '../config/proxyField.ts';
+import { isProxyUrl } from '../config/files/proxyField.ts';
 
 type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 

@@ -5,7 +5,7 @@ import { Secret } from '../../host/secret.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
 import type { CaReload, CredentialObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../config/configError.ts';
-import type { Kubeconfig } from '../config/kubeconfig.ts';
+import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 import { parseToken, tokenFileSource } from './bearerToken.ts';
 import { CredentialFile } from './credentialFile.ts';
 import { ExecCredentials } from './execCredentials.ts';

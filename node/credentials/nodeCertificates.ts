@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { ClusterParts } from '../../actors/node/nodeParts.ts';
 import type { CredentialSource } from '../../kubeclient/endpoint.ts';
-import type { ClusterConfig } from '../config/cluster.ts';
-import { type Kubeconfig, pathExists } from '../config/kubeconfig.ts';
+import type { ClusterConfig } from '../config/compile/cluster.ts';
+import { type Kubeconfig, pathExists } from '../config/files/kubeconfig.ts';
 import { type CredentialDependencies, KubeconfigCredentials } from './kubeconfigCredentials.ts';
 import { ManagedCredentials } from './managedCredentials.ts';
 

@@ -5,8 +5,8 @@ import { printableLine } from '../../base/text/printable.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import { ProgramFailure, runProgram } from '../../host/program.ts';
 import type { ExecPluginCall, ExecPluginObserver } from '../../kubelet-api/metrics/requests/credentialMetrics.ts';
-import type { ExecFields } from '../config/execFields.ts';
-import type { Kubeconfig } from '../config/kubeconfig.ts';
+import type { ExecFields } from '../config/files/execFields.ts';
+import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 
 export interface ExecCredential {
   readonly token: string | undefined;

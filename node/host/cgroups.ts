@@ -16,8 +16,8 @@ import { subtractReserved } from '../../kubernetes/resources/allocatable.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
 import { formatPageSize, PIDS } from '../../kubernetes/resources/cgroupLimits.ts';
 import type { Capacity } from '../../kubernetes/resources/requests.ts';
+import type { NodeResources } from '../config/compile/nodeResources.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import type { NodeResources } from '../config/nodeResources.ts';
 
 const HUGEPAGES_PATH = '/sys/kernel/mm/hugepages';
 

@@ -10,8 +10,8 @@ import {
   isUnspecifiedIp,
 } from '../../base/ipAddress.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
+import { sortByFamily } from '../config/fields/nodeIp.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
-import { sortByFamily } from '../config/nodeIp.ts';
 
 export type InterfaceMap = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/time/clock.ts';
 import { parseResponse } from '../../kubeclient/answer.ts';
 import { POD, PODS_PATH, toListType } from '../../kubeclient/paths.ts';
 import { joinCluster } from '../cluster/joinCluster.ts';
-import type { ClusterConfig } from '../config/cluster.ts';
+import type { ClusterConfig } from '../config/compile/cluster.ts';
 import { readHostIdentity } from '../host/hostIdentity.ts';
 
 const listSchema = z.looseObject({

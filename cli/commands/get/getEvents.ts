@@ -7,7 +7,7 @@ import { eventFields } from '../../../kubernetes/api/selection/selectableFields.
 import type { CoreEvent } from '../../../kubernetes/events/event.ts';
 import { eventTable } from '../../../kubernetes/events/eventTable.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { formatSuggestion } from '../../../node/config/fields.ts';
+import { formatSuggestion } from '../../../node/config/fields/fields.ts';
 import { matchesName } from '../../../show/tables/podsByName.ts';
 import type { AgentClient } from '../../../socket/client.ts';
 import { connectAgent } from '../../connectAgent.ts';

@@ -1,6 +1,6 @@
 /** Parses the kinds of resources that commands accept, under all of their names. */
 import { ConfigError } from '../../../node/config/configError.ts';
-import { formatSuggestion } from '../../../node/config/fields.ts';
+import { formatSuggestion } from '../../../node/config/fields/fields.ts';
 
 /** The names of each kind, plural first. */
 export const KINDS = {

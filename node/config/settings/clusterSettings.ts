@@ -1,4 +1,4 @@
-import { taintSchema, taintsFlag } from '../admissionFields.ts';
+import { taintSchema, taintsFlag } from '../fields/admissionFields.ts';
 import {
   booleanSchema,
   directorySchema,
@@ -9,7 +9,7 @@ import {
   matchingStringSchema,
   pathSchema,
   stringSchema,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { declareSettings } from './setting.ts';
 
 /** Whether a cloud controller sets the node's addresses. */

@@ -1,6 +1,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import { runDirectory, systemStateDirectory } from '../../host/paths.ts';
-import { directorySchema, matchingStringSchema, pathSchema, stringSchema } from '../fields.ts';
+import { directorySchema, matchingStringSchema, pathSchema, stringSchema } from '../fields/fields.ts';
 import { declareSettings } from './setting.ts';
 
 /**

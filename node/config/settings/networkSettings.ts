@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import { booleanSchema, enumSchema, integerSchema, listSchema, stringSchema } from '../fields.ts';
-import { nodeIpsFlag } from '../nodeIp.ts';
+import { booleanSchema, enumSchema, integerSchema, listSchema, stringSchema } from '../fields/fields.ts';
+import { nodeIpsFlag } from '../fields/nodeIp.ts';
 import { declareSettings } from './setting.ts';
 
 const hostnameSchema = z.custom<string>(

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { countIdRanges } from '../../../host/pods/userNamespaces.ts';
 import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
-import { labelsFlag, sysctlPattern, sysctlsFlag } from '../admissionFields.ts';
+import { labelsFlag, sysctlPattern, sysctlsFlag } from '../fields/admissionFields.ts';
 import {
   booleanSchema,
   durationSchema,
@@ -10,7 +10,7 @@ import {
   listSchema,
   mapSchema,
   parsedNumberSchema,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 

@@ -9,7 +9,7 @@ import {
   matchingStringSchema,
   sectionSchema,
   type stringSchema,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 

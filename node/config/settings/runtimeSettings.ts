@@ -13,7 +13,7 @@ import {
   listSchema,
   pathSchema,
   stringSchema,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
 import { declareSettings, type FieldsOf } from './setting.ts';
 

@@ -1,6 +1,6 @@
 /** Creates the schemas of a configuration file and of the command line. */
 import * as z from 'zod/mini';
-import { sectionSchema } from '../fields.ts';
+import { sectionSchema } from '../fields/fields.ts';
 import { type AllSettings, allSettings, type Flags, fieldEntries, flagSettings } from './allSettings.ts';
 import { isGroup, type SettingDefinition, type Settings, type ShapeOf } from './setting.ts';
 

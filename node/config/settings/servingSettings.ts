@@ -1,4 +1,4 @@
-import { CIPHER_SUITES } from '../cipherSuites.ts';
+import { CIPHER_SUITES } from '../fields/cipherSuites.ts';
 import {
   booleanSchema,
   durationSchema,
@@ -10,7 +10,7 @@ import {
   parsedNumberSchema,
   pathSchema,
   stringSchema,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { type ConfigRule, createRule } from './rule.ts';
 import type { FieldsOf } from './setting.ts';
 import { declareSettings } from './setting.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { booleanSchema, durationSchema, enumSchema, pathSchema, stringSchema } from '../fields.ts';
-import { headersFieldSchema, headersFlag, manifestUrlSchema } from '../urlFields.ts';
+import { booleanSchema, durationSchema, enumSchema, pathSchema, stringSchema } from '../fields/fields.ts';
+import { headersFieldSchema, headersFlag, manifestUrlSchema } from '../fields/urlFields.ts';
 import { declareSettings } from './setting.ts';
 
 /** Setting of the configuration file itself. */

@@ -11,7 +11,7 @@ import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchie
 import { PodCgroups } from '../../../host/cgroup/podCgroups.ts';
 import { callSystemd } from '../../../host/cgroup/systemd.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { nodeResources } from '../../../node/config/compile/nodeResources.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { readCgroupFacts } from '../../../node/host/cgroups.ts';
 import { startTestContainerd, type TestContainerd } from './containerd.ts';

@@ -10,9 +10,9 @@ import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode
 import { systemClock } from '../../../base/time/clock.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { serveSimulatedStreams } from '../../../cri/simulated/streams/serveSimulatedStreams.ts';
+import { parseConfigFile } from '../../../node/config/files/readFile.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
 import { serveNodeApi } from '../../../node/serve/serveNodeApi.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 

@@ -2,7 +2,7 @@
 import { createSecureContext } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import { toTlsOptions, unknownCurves, unknownSuites } from '../../../kubelet-api/listener/tlsNames.ts';
-import { CIPHER_SUITES } from '../../../node/config/cipherSuites.ts';
+import { CIPHER_SUITES } from '../../../node/config/fields/cipherSuites.ts';
 import { TLS } from './support/listening.ts';
 
 test('unless anything is named, TLS 1.2 and suites with forward secrecy', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { clusterAccess } from '../../../node/cluster/clusterAccess.ts';
-import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
+import type { Kubeconfig } from '../../../node/config/files/kubeconfig.ts';
 
 const access = (user: Kubeconfig['user']) =>
   clusterAccess('/etc/kubeconfig', {

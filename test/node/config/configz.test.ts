@@ -1,9 +1,9 @@
 /** The configuration at `/configz`. */
 import { expect, test } from '@jest/globals';
 import { createKubeletConfiguration } from '../../../node/config/configz.ts';
+import { parseConfigFile } from '../../../node/config/files/readFile.ts';
 import { readFlags } from '../../../node/config/flags.ts';
 import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const defaults = { hostname: 'h', addresses: ['192.0.2.1'], rootDirectory: '/r', podLogsDirectory: '/var/log/pods' };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { hasTrustBundles, isTrustBundleGateMissing, listIgnoredGates } from '../../../node/config/featureGates.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
+import { parseConfigFile } from '../../../node/config/files/readFile.ts';
 
 const [base, projection] = ['ClusterTrustBundle', 'ClusterTrustBundleProjection'];
 

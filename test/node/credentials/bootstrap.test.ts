@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
+import { readKubeconfig } from '../../../node/config/files/kubeconfig.ts';
 import { writeBootstrappedKubeconfig } from '../../../node/credentials/bootstrap.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';
 

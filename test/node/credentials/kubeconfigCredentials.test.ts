@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type FileSystem, hostFiles } from '../../../host/files/fileSystem.ts';
 import type { CaReload } from '../../../kubelet-api/metrics/requests/credentialMetrics.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import type { Kubeconfig } from '../../../node/config/kubeconfig.ts';
+import type { Kubeconfig } from '../../../node/config/files/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
 import { Authority, type KeyPair } from '../../testing/apiserver/serving/certificates.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findProcess } from '../../../host/runningProcess.ts';
 import type { ExecPluginCall } from '../../../kubelet-api/metrics/requests/credentialMetrics.ts';
-import type { ExecFields } from '../../../node/config/execFields.ts';
+import type { ExecFields } from '../../../node/config/files/execFields.ts';
 import { runExecPlugin } from '../../../node/credentials/runExecPlugin.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 

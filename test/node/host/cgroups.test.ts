@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
-import { nodeResources } from '../../../node/config/nodeResources.ts';
+import { nodeResources } from '../../../node/config/compile/nodeResources.ts';
+import type { KubeletConfiguration } from '../../../node/config/files/kubeletConfiguration.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { canPodsSwap, machineCapacity, readCgroupFacts, swapCapacity } from '../../../node/host/cgroups.ts';
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ClusterConfig, compileCluster } from '../../../node/config/cluster.ts';
+import { type ClusterConfig, compileCluster } from '../../../node/config/compile/cluster.ts';
 import { settingValues } from '../../../node/config/settings/settingValues.ts';
 import { fetchBoundPodUids } from '../../../node/start/fetchBoundPodUids.ts';
 

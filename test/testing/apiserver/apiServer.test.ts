@@ -9,7 +9,7 @@ import { readBody } from '../../../kubeclient/body.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import { Http2Transport } from '../../../kubeclient/http2/http2Transport.ts';
 import { kubeEndpoint } from '../../../node/cluster/kubeEndpoint.ts';
-import { readKubeconfig } from '../../../node/config/kubeconfig.ts';
+import { readKubeconfig } from '../../../node/config/files/kubeconfig.ts';
 import { KubeconfigCredentials } from '../../../node/credentials/kubeconfigCredentials.ts';
 import { ApiServer, type WatchedEvent } from '../../../testing/apiserver/apiServer.ts';
 

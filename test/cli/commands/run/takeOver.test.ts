@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SIMULATED } from '../../../../actors/store/leftOnDisk.ts';
 import { systemClock } from '../../../../base/time/clock.ts';
 import { planTakeOver, planText } from '../../../../cli/commands/run/takeOver.ts';
-import { compileCluster } from '../../../../node/config/cluster.ts';
+import { compileCluster } from '../../../../node/config/compile/cluster.ts';
 import type { NodeConfig } from '../../../../node/config/nodeConfig.ts';
 import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';

@@ -1,6 +1,6 @@
 /** Defines the fields of a user's exec credential plugin in a kubeconfig (`clientcmd/api/v1` of client-go). */
 import * as z from 'zod/mini';
-import { booleanSchema, enumSchema, listSchema, matchingStringSchema, stringSchema } from './fields.ts';
+import { booleanSchema, enumSchema, listSchema, matchingStringSchema, stringSchema } from '../fields/fields.ts';
 
 const variableSchema = z.looseObject({ name: stringSchema, value: stringSchema });
 

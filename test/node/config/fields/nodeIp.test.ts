@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { readFlags } from '../../../node/config/flags.ts';
-import { compileConfig } from '../../../node/config/nodeConfig.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { compileConfig } from '../../../../node/config/nodeConfig.ts';
 
 const HOST = ['192.0.2.1', '2001:db8::1'];
 const ROOTS = { rootDirectory: '/var/lib/x', podLogsDirectory: '/var/log/pods' };

@@ -1,5 +1,5 @@
-import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import { parseQuantity, wholeValue } from '../../../kubernetes/api/quantity.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 /** Settings for log rotation and for the removal of dead containers. */
 export interface HousekeepingConfig {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { parseKubeconfig, readKubeconfig } from '../../../node/config/kubeconfig.ts';
+import { parseKubeconfig, readKubeconfig } from '../../../../node/config/files/kubeconfig.ts';
 
 const PATH = '/etc/kubernetes/node.conf';
 const PEM = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';

@@ -1,9 +1,9 @@
 /** Compiles the settings for reserved resources, cgroups, eviction and swap. */
 
-import type { ResourceList } from '../../kubernetes/api/schema/scalars.ts';
-import type { ReservedResources } from '../../kubernetes/resources/allocatable.ts';
-import { DEFAULT_EVICTION_HARD } from './settings/pressureSettings.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import type { ResourceList } from '../../../kubernetes/api/schema/scalars.ts';
+import type { ReservedResources } from '../../../kubernetes/resources/allocatable.ts';
+import { DEFAULT_EVICTION_HARD } from '../settings/pressureSettings.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface NodeResources {
   readonly reservedResources: ReservedResources;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError } from '../../../node/config/configError.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
+import { ConfigError } from '../../../../node/config/configError.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 

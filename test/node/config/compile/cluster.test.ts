@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { compileCluster as compiled } from '../../../node/config/cluster.ts';
-import { readFlags } from '../../../node/config/flags.ts';
-import type { KubeletConfiguration } from '../../../node/config/kubeletConfiguration.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
-import type { Flags } from '../../../node/config/settings/allSettings.ts';
-import { settingValues } from '../../../node/config/settings/settingValues.ts';
+import { compileCluster as compiled } from '../../../../node/config/compile/cluster.ts';
+import type { KubeletConfiguration } from '../../../../node/config/files/kubeletConfiguration.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import type { Flags } from '../../../../node/config/settings/allSettings.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const clusterOf = (given: Flags, of: KubeletConfiguration | undefined) =>
   compiled(settingValues({ flags: given, file: of }), '/var/lib/node');

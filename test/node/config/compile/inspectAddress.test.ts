@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ConfigError } from '../../../node/config/configError.ts';
-import { readFlags } from '../../../node/config/flags.ts';
-import { compileInspect } from '../../../node/config/inspectAddress.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { settingValues } from '../../../node/config/settings/settingValues.ts';
+import { compileInspect } from '../../../../node/config/compile/inspectAddress.ts';
+import { ConfigError } from '../../../../node/config/configError.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 

@@ -1,14 +1,14 @@
 /** Compiles the settings of a node that belongs to a cluster. */
 
 import { join, resolve } from 'node:path';
-import type { ObjectSettings } from '../../actors/objects/clusterObjects.ts';
-import { isUnspecifiedIp } from '../../base/ipAddress.ts';
-import type { RateLimitOptions } from '../../kubeclient/rateLimit.ts';
-import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
-import { ConfigError } from './configError.ts';
-import { hasTrustBundles } from './featureGates.ts';
-import { isExternalProvider } from './settings/clusterSettings.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import type { ObjectSettings } from '../../../actors/objects/clusterObjects.ts';
+import { isUnspecifiedIp } from '../../../base/ipAddress.ts';
+import type { RateLimitOptions } from '../../../kubeclient/rateLimit.ts';
+import type { CloudSettings } from '../../../kubernetes/node/cloud.ts';
+import { ConfigError } from '../configError.ts';
+import { hasTrustBundles } from '../featureGates.ts';
+import { isExternalProvider } from '../settings/clusterSettings.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface ClusterConfig {
   readonly kubeconfig: string;

@@ -1,7 +1,7 @@
 /** Parses the labels and taints of a node, and the sysctls that its pods may set, from flags and fields. */
 import * as z from 'zod/mini';
-import type { Taint } from '../../kubernetes/admission/node.ts';
-import { sysctlPatternProblem } from '../../kubernetes/admission/sysctls.ts';
+import type { Taint } from '../../../kubernetes/admission/node.ts';
+import { sysctlPatternProblem } from '../../../kubernetes/admission/sysctls.ts';
 import { enumSchema, matchingStringSchema, sectionSchema } from './fields.ts';
 
 const NAME_PATTERN = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

@@ -1,14 +1,14 @@
 /** Compiles the settings of the node's own API. */
 
 import { join, resolve } from 'node:path';
-import { isLoopbackIp } from '../../base/ipAddress.ts';
-import type { AuthenticationOptions, AuthorizationOptions } from '../../kubelet-api/access/access.ts';
-import type { EnabledFeatures } from '../../kubelet-api/listener/paths.ts';
-import type { CertificatePair } from '../../kubelet-api/listener/servingCertificate.ts';
-import { type TlsSettings, unknownCurves, unknownSuites } from '../../kubelet-api/listener/tlsNames.ts';
-import { ConfigError } from './configError.ts';
-import { splitsLogs, supportsCheckpoints } from './featureGates.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import { isLoopbackIp } from '../../../base/ipAddress.ts';
+import type { AuthenticationOptions, AuthorizationOptions } from '../../../kubelet-api/access/access.ts';
+import type { EnabledFeatures } from '../../../kubelet-api/listener/paths.ts';
+import type { CertificatePair } from '../../../kubelet-api/listener/servingCertificate.ts';
+import { type TlsSettings, unknownCurves, unknownSuites } from '../../../kubelet-api/listener/tlsNames.ts';
+import { ConfigError } from '../configError.ts';
+import { splitsLogs, supportsCheckpoints } from '../featureGates.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface ServingConfig {
   readonly host: string;

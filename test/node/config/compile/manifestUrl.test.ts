@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { readFlags } from '../../../node/config/flags.ts';
-import { compileManifestUrl } from '../../../node/config/manifestUrl.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { settingValues } from '../../../node/config/settings/settingValues.ts';
+import { compileManifestUrl } from '../../../../node/config/compile/manifestUrl.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const compiled = (flags: Record<string, string>, yaml = '') =>

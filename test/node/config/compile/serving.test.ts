@@ -1,9 +1,9 @@
 /** How a node serves its own API, of flags and file. */
 import { describe, expect, test } from '@jest/globals';
-import { readFlags } from '../../../node/config/flags.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { compileServedEndpoints } from '../../../node/config/serving.ts';
-import { settingValues } from '../../../node/config/settings/settingValues.ts';
+import { compileServedEndpoints } from '../../../../node/config/compile/serving.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 type Given = Readonly<Record<string, string | boolean>>;

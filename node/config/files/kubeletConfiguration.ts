@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { isTrustBundleGateMissing } from './featureGates.ts';
-import type { KubeletFields } from './settings/allSettings.ts';
-import { podRules } from './settings/podSettings.ts';
-import { pressureRules } from './settings/pressureSettings.ts';
-import { observationRules } from './settings/processSettings.ts';
-import { resourceRules } from './settings/resourceSettings.ts';
-import { type ConfigRule, createRule } from './settings/rule.ts';
-import { runtimeRules } from './settings/runtimeSettings.ts';
-import { fileSchema } from './settings/schemas.ts';
-import { servingRules } from './settings/servingSettings.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { isTrustBundleGateMissing } from '../featureGates.ts';
+import type { KubeletFields } from '../settings/allSettings.ts';
+import { podRules } from '../settings/podSettings.ts';
+import { pressureRules } from '../settings/pressureSettings.ts';
+import { observationRules } from '../settings/processSettings.ts';
+import { resourceRules } from '../settings/resourceSettings.ts';
+import { type ConfigRule, createRule } from '../settings/rule.ts';
+import { runtimeRules } from '../settings/runtimeSettings.ts';
+import { fileSchema } from '../settings/schemas.ts';
+import { servingRules } from '../settings/servingSettings.ts';
 
 const isGateSet = ({ featureGates = {} }: KubeletFields, gate: string): boolean =>
   lookUp(featureGates, gate) === true || (Object.hasOwn(featureGates, 'AllAlpha') && featureGates.AllAlpha === true);

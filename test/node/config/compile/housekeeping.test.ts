@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { readFlags } from '../../../node/config/flags.ts';
-import { compileHousekeeping } from '../../../node/config/housekeeping.ts';
-import { parseConfigFile } from '../../../node/config/readFile.ts';
-import { settingValues } from '../../../node/config/settings/settingValues.ts';
+import { compileHousekeeping } from '../../../../node/config/compile/housekeeping.ts';
+import { parseConfigFile } from '../../../../node/config/files/readFile.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { settingValues } from '../../../../node/config/settings/settingValues.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const read = (yaml: string) => parseConfigFile('k.yaml', head + yaml);

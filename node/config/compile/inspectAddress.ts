@@ -1,8 +1,8 @@
 /** Compiles the address, certificate and access settings of a node's page. */
 import { resolve } from 'node:path';
-import { isLoopback, type PageAddress, parsePageAddress } from '../../inspect/address.ts';
-import { ConfigError } from './configError.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import { isLoopback, type PageAddress, parsePageAddress } from '../../../inspect/address.ts';
+import { ConfigError } from '../configError.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 /** The page's address, with a certificate if other hosts can reach it. */
 export interface InspectConfig extends PageAddress {

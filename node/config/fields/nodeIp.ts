@@ -1,6 +1,6 @@
 /** Parses `--node-ip` in the forms that a kubelet accepts. */
 import * as z from 'zod/mini';
-import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../base/ipAddress.ts';
+import { canonicalIpOrText, ipFamily, isUnspecifiedIp } from '../../../base/ipAddress.ts';
 
 const parseAddresses = (text: string): string[] =>
   text.trim() === '' ? [] : text.split(',').map((address) => canonicalIpOrText(address.trim()));

@@ -1,5 +1,5 @@
-import type { SettingValues } from './settings/settingValues.ts';
-import type { HttpHeader } from './urlFields.ts';
+import type { HttpHeader } from '../fields/urlFields.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 /** A URL that lists pods, the headers of its requests, and the polling interval. */
 export interface ManifestUrlConfig {

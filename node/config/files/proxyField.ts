@@ -1,5 +1,5 @@
 /** Validates the address of a proxy in a kubeconfig or in the environment. */
-import { matchingStringSchema } from './fields.ts';
+import { matchingStringSchema } from '../fields/fields.ts';
 
 const PROXY_SCHEMES: readonly string[] = ['http:', 'https:', 'socks5:', 'socks5h:'];
 

@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { MAX_FILE_BYTES, readTextFile } from '../../actors/sources/yaml/textFile.ts';
-import { messageOf } from '../../base/failure.ts';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { hostFiles } from '../../host/files/fileSystem.ts';
-import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
-import { ConfigError, describeIssues } from './configError.ts';
-import { listIgnoredGates } from './featureGates.ts';
+import { MAX_FILE_BYTES, readTextFile } from '../../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { ConfigError, describeIssues } from '../configError.ts';
+import { listIgnoredGates } from '../featureGates.ts';
+import { allSettings } from '../settings/allSettings.ts';
+import { isGroup, type Settings } from '../settings/setting.ts';
+import { asFields } from '../settings/settingValues.ts';
 import { type KubeletConfiguration, kubeletConfiguration } from './kubeletConfiguration.ts';
-import { allSettings } from './settings/allSettings.ts';
-import { isGroup, type Settings } from './settings/setting.ts';
-import { asFields } from './settings/settingValues.ts';
 import { withoutNulls } from './withoutNulls.ts';
 
 /** A parsed KubeletConfiguration, and the names of its fields that have no effect in this version. */

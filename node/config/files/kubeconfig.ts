@@ -1,14 +1,14 @@
 /** Reads the cluster and the user of a kubeconfig's current context, like `tools/clientcmd` of client-go. */
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../actors/sources/yaml/textFile.ts';
-import { messageOf } from '../../base/failure.ts';
-import { printableLine } from '../../base/text/printable.ts';
-import { hostFiles } from '../../host/files/fileSystem.ts';
-import { parseBounded } from '../../kubernetes/yaml/boundedYaml.ts';
-import { ConfigError, describeIssues } from './configError.ts';
+import { MAX_FILE_BYTES, readTextFile, undefinedIfMissing } from '../../../actors/sources/yaml/textFile.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { printableLine } from '../../../base/text/printable.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { ConfigError, describeIssues } from '../configError.ts';
+import { booleanSchema, listSchema, mapSchema, matchingStringSchema, stringSchema } from '../fields/fields.ts';
 import { execSchema } from './execFields.ts';
-import { booleanSchema, listSchema, mapSchema, matchingStringSchema, stringSchema } from './fields.ts';
 import { proxyUrl } from './proxyField.ts';
 import { withoutNulls } from './withoutNulls.ts';
 

@@ -1,8 +1,8 @@
 /** Compiles the settings for the admission of pods, except those for resources. */
-import type { Taint } from '../../kubernetes/admission/node.ts';
-import { UNINITIALIZED_TAINT } from '../../kubernetes/node/cloud.ts';
-import { isExternalProvider } from './settings/clusterSettings.ts';
-import type { SettingValues } from './settings/settingValues.ts';
+import type { Taint } from '../../../kubernetes/admission/node.ts';
+import { UNINITIALIZED_TAINT } from '../../../kubernetes/node/cloud.ts';
+import { isExternalProvider } from '../settings/clusterSettings.ts';
+import type { SettingValues } from '../settings/settingValues.ts';
 
 export interface NodeAdmission {
   /** Labels in addition to those that every node has. */

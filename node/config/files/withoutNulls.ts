@@ -1,7 +1,7 @@
 /** Treats nulls in a configuration file like Go's decoder. */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { isMapInGo } from './fields.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { isMapInGo } from '../fields/fields.ts';
 
 /**
  * Returns a copy of `value` as Go would decode it into the type of `schema`. Null fields are dropped, and null entries
