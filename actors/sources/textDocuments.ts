@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { RequiredObject } from '../../kubernetes/api/validation/static.ts';
+import type { RequiredObject } from '../../kubernetes/api/validation/pod/static.ts';
 import { podUpdate } from '../../kubernetes/lifecycle/update.ts';
 import type { ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { type ObjectManifest, objectOfManifest } from '../../kubernetes/objects/objectManifest.ts';

@@ -12,7 +12,7 @@ import { defaultVolume, withApiVersion } from './defaultVolumes.ts';
 import { nanosOf, quantityLike } from './quantity.ts';
 import type { Container, EnvVar, LifecycleHandler, Probe, ResourceRequirements } from './schema/container.ts';
 import type { PodSpec } from './schema/pod.ts';
-import { isHugePages } from './validation/resourceNames.ts';
+import { isHugePages } from './validation/resources/resourceNames.ts';
 
 /** Applies the defaults to a pod or manifest. */
 export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {

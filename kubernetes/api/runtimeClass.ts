@@ -9,7 +9,7 @@ import { type ObjectResult, readObject, withoutManagedFields } from './readObjec
 import type { Pod, PodSpec } from './schema/pod.ts';
 import { type RuntimeClass, runtimeClassSchema } from './schema/runtimeClass.ts';
 import type { ResourceList } from './schema/scalars.ts';
-import { validateTolerations } from './validation/scheduling.ts';
+import { validateTolerations } from './validation/pod/scheduling.ts';
 import { validateRequiredLabel } from './validation/words.ts';
 
 const RUNTIME_CLASS_TYPE = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass' };

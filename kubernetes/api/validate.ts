@@ -5,14 +5,12 @@
 import type { Problem } from './problem.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
 import { isStaticPod } from './staticPod.ts';
-import { validatePodAnnotations, validateProfileAnnotations } from './validation/annotations.ts';
-import { validateContainers, validateImages } from './validation/containers.ts';
-import { validateFileKeyVolumes } from './validation/env.ts';
-import { dnsSubdomainProblems as subdomainRules } from './validation/nameRules.ts';
-import { validateDns, validateHostAliases, validateHostnameOverride } from './validation/names.ts';
-import { validateKubeFinalizers, validateLabels, validateObjectMeta } from './validation/objectMeta.ts';
-import { validatePodClaims, validatePodResources } from './validation/podResources.ts';
-import { validateResources } from './validation/resources.ts';
+import { validateContainers, validateImages } from './validation/containers/containers.ts';
+import { validateFileKeyVolumes } from './validation/containers/env.ts';
+import { validatePodAnnotations, validateProfileAnnotations } from './validation/metadata/annotations.ts';
+import { dnsSubdomainProblems as subdomainRules } from './validation/metadata/nameRules.ts';
+import { validateKubeFinalizers, validateLabels, validateObjectMeta } from './validation/metadata/objectMeta.ts';
+import { validateDns, validateHostAliases, validateHostnameOverride } from './validation/pod/names.ts';
 import {
   validateAffinity,
   validateReadinessGates,
@@ -20,11 +18,13 @@ import {
   validateSchedulingGroup,
   validateTolerations,
   validateTopologySpread,
-} from './validation/scheduling.ts';
-import { validateHostUsers, validatePodSecurity } from './validation/security.ts';
-import { type StaticRules, validateStatic } from './validation/static.ts';
-import { validateVolumes } from './validation/volumes.ts';
-import { validateHostProcesses, validateOs } from './validation/windows.ts';
+} from './validation/pod/scheduling.ts';
+import { validateHostUsers, validatePodSecurity } from './validation/pod/security.ts';
+import { type StaticRules, validateStatic } from './validation/pod/static.ts';
+import { validateHostProcesses, validateOs } from './validation/pod/windows.ts';
+import { validatePodClaims, validatePodResources } from './validation/resources/podResources.ts';
+import { validateResources } from './validation/resources/resources.ts';
+import { validateVolumes } from './validation/volumes/volumes.ts';
 import {
   forbidden,
   invalid,

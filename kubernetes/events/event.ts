@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../api/rfc3339.ts';
-import { dnsSubdomainProblems } from '../api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../api/validation/metadata/nameRules.ts';
 import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.ts';
 
 export interface CoreEvent {

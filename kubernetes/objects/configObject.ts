@@ -8,7 +8,7 @@ import { parseJson } from '../../base/values/parseJson.ts';
 import { fieldPath, formatFirstProblem, type Problem } from '../api/problem.ts';
 import { type KindRules, readObject, withoutManagedFields } from '../api/readObject.ts';
 import { configMapSchema, secretSchema } from '../api/schema/configObject.ts';
-import { configKeyProblems } from '../api/validation/nameRules.ts';
+import { configKeyProblems } from '../api/validation/metadata/nameRules.ts';
 import { allInvalid, invalid, required, tooLong } from '../api/validation/words.ts';
 
 export type ConfigKind = 'ConfigMap' | 'Secret';

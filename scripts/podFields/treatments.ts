@@ -525,7 +525,10 @@ const pod: [string, FieldTreatment][] = [
     'resources.requests{}',
     takesEffect('kubernetes/resources/resources.ts', 'admission, weight of the cgroup of the pod'),
   ],
-  ['resources.claims[]', isRejected('kubernetes/api/validation/podResources.ts', 'claims belong to containers')],
+  [
+    'resources.claims[]',
+    isRejected('kubernetes/api/validation/resources/podResources.ts', 'claims belong to containers'),
+  ],
 ];
 
 /** Treatments by path. A path stands for itself and, if `coversDescendants`, for everything below it. */

@@ -3,7 +3,7 @@ import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';
-import type { StaticRules } from '../../kubernetes/api/validation/static.ts';
+import type { StaticRules } from '../../kubernetes/api/validation/pod/static.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 
 /** Returns a container with only the required fields. */

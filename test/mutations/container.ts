@@ -208,7 +208,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C26',
     breaks: 'a subPath may go up',
-    file: 'kubernetes/api/validation/mounts.ts',
+    file: 'kubernetes/api/validation/containers/mounts.ts',
     find: "...(subPath === '' ? [] : validatePathInVolume(",
     put: '...(subPath.length < Infinity ? [] : validatePathInVolume(',
   },

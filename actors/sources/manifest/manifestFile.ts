@@ -5,8 +5,8 @@ import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../.
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { staticPodName, toStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../../kubernetes/api/validate.ts';
-import { schedulerWarnings } from '../../../kubernetes/api/validation/scheduling.ts';
-import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/static.ts';
+import { schedulerWarnings } from '../../../kubernetes/api/validation/pod/scheduling.ts';
+import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/pod/static.ts';
 import type { ObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
 import { limitProblems } from '../limitProblems.ts';
 

@@ -1,7 +1,7 @@
 /** Determines which pods and objects of a source's documents are in use, and reports problems with the others. */
 
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { RequiredObject } from '../../../kubernetes/api/validation/static.ts';
+import type { RequiredObject } from '../../../kubernetes/api/validation/pod/static.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../../kubernetes/shownName.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';

@@ -2,7 +2,7 @@
 import type { Problem } from '../problem.ts';
 import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../schema/env.ts';
-import { labelKeyProblems } from './nameRules.ts';
+import { labelKeyProblems } from './metadata/nameRules.ts';
 import { allInvalid, invalid, notSupported, required } from './words.ts';
 
 /** The fields that the downward API supports (`ConvertDownwardAPIFieldLabel` of `apis/core/pods`). */

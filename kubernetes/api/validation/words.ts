@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Problem } from '../problem.ts';
-import { dnsLabelProblems as labelProblems, dnsSubdomainProblems as subdomainProblems } from './nameRules.ts';
+import { dnsLabelProblems as labelProblems, dnsSubdomainProblems as subdomainProblems } from './metadata/nameRules.ts';
 
 /**
  * Creates a problem of an invalid value. This function and the ones below use the wording of

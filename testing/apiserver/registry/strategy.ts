@@ -2,8 +2,8 @@
 
 import type { TimerClock } from '../../../base/time/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
-import { dnsSubdomainProblems } from '../../../kubernetes/api/validation/nameRules.ts';
-import type { NameRule } from '../../../kubernetes/api/validation/objectMeta.ts';
+import { dnsSubdomainProblems } from '../../../kubernetes/api/validation/metadata/nameRules.ts';
+import type { NameRule } from '../../../kubernetes/api/validation/metadata/objectMeta.ts';
 import type { Cause } from '../failures.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,5 +1,5 @@
 /**
- * Validates metadata for the registry: the rules of a manifest (`kubernetes/api/validation/objectMeta.ts`), and the
+ * Validates metadata for the registry: the rules of a manifest (`kubernetes/api/validation/metadata/objectMeta.ts`), and the
  * immutable fields (`api/validation/objectmeta.go` of apimachinery).
  */
 import * as z from 'zod/mini';
@@ -12,7 +12,7 @@ import {
   validateCommonMeta,
   validateKubeFinalizers,
   validateObjectMeta,
-} from '../../../kubernetes/api/validation/objectMeta.ts';
+} from '../../../kubernetes/api/validation/metadata/objectMeta.ts';
 import { withZeroValues } from '../../../kubernetes/api/zeroValues.ts';
 import { causeOf, forbidden, invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';

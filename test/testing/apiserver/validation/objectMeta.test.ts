@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dnsSubdomainProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
 import type { JsonObject } from '../../../../testing/apiserver/json.ts';
 import { createdMetaCauses, updatedMetaCauses } from '../../../../testing/apiserver/validation/objectMeta.ts';
 

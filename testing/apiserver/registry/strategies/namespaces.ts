@@ -1,6 +1,6 @@
 /** Strategies of namespaces (`registry/core/namespace` of kubernetes). */
 import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
-import { dnsLabelProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsLabelProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { metadataOf, withMetadata } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';

@@ -2,7 +2,7 @@
 
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
-import { dnsLabelProblems } from '../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsLabelProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
 import { invalidValue, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';

@@ -1,7 +1,7 @@
 /** The strategy of a pod's status (`ValidatePodStatusUpdate` of `core/validation`). */
 
 import { lookUp } from '../../../../../base/values/lookUp.ts';
-import { dnsSubdomainProblems, labelKeyProblems } from '../../../../../kubernetes/api/validation/nameRules.ts';
+import { dnsSubdomainProblems, labelKeyProblems } from '../../../../../kubernetes/api/validation/metadata/nameRules.ts';
 import { forbidden, invalidValue } from '../../../causes.ts';
 import type { Cause } from '../../../failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';

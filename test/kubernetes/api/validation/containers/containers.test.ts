@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { aContainer, aPod, problemsIn } from '../../../fixtures.ts';
+
+test('accepts a stopSignal with and without an operating system, like an API server', () => {
+  const containers = [aContainer({ lifecycle: { stopSignal: 'SIGUSR1' } })];
+  expect(problemsIn(aPod({ containers }))).toEqual([]);
+  expect(problemsIn(aPod({ containers, os: { name: 'linux' } }))).toEqual([]);
+});
+
+test('requires an ephemeral container to target a container of its pod, without probes, ports or resources', () => {
+  const ephemeral = {
+    ...aContainer({ name: 'shell', ports: [{ containerPort: 1 }], resources: { limits: { cpu: '1' } } }),
+    targetContainerName: 'nobody',
+  };
+  const found = problemsIn(aPod({ ephemeralContainers: [ephemeral] })).map(
+    ({ path, message }) => `${path}: ${message}`,
+  );
+  expect(found).toEqual([
+    'spec.ephemeralContainers[0].targetContainerName: Not found: "nobody"',
+    'spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container',
+    'spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an Ephemeral Container',
+  ]);
+});
+
+test('does not validate the rules of an init container without a policy', () => {
+  const rule = { action: 'Restart' as const };
+  const init = aContainer({ name: 'init', restartPolicyRules: [rule] });
+  expect(problemsIn(aPod({ initContainers: [init] })).map(({ path }) => path)).toEqual([
+    'spec.initContainers[0].restartPolicy',
+  ]);
+  const containers = [aContainer({ restartPolicyRules: [rule] })];
+  expect(problemsIn(aPod({ containers })).map(({ path }) => path)).toEqual([
+    'spec.containers[0].restartPolicy',
+    'spec.containers[0].restartPolicyRules[0].exitCodes',
+  ]);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { dnsSubdomainProblems } from '../../../../../kubernetes/api/validation/metadata/nameRules.ts';
+import { type ObjectMeta, validateObjectMeta } from '../../../../../kubernetes/api/validation/metadata/objectMeta.ts';
+
+const owner = { apiVersion: 'v1', kind: 'Pod', name: 'a', uid: '1', controller: true };
+const problems = (over: Partial<ObjectMeta>) =>
+  validateObjectMeta(
+    { name: 'a', namespace: 'default', ...over },
+    { isNamespaced: true, name: dnsSubdomainProblems },
+  ).map(({ path, message }) => `${path}: ${message}`);
+
+test('allows at most one controller among the owners', () => {
+  expect(problems({ ownerReferences: [owner, { ...owner, name: 'b', controller: false }] })).toEqual([]);
+  const both = [owner, { ...owner, name: 'b' }];
+  expect(problems({ ownerReferences: both })).toEqual([
+    `metadata.ownerReferences: Invalid value: ${JSON.stringify(both)}: Only one reference can have Controller set to ` +
+      'true. Found "true" in references for Pod/a and Pod/b',
+  ]);
+});
+
+test('requires complete owner references', () => {
+  expect(problems({ ownerReferences: [{ apiVersion: 'apps/', kind: '', name: '', uid: '' }] })).toEqual([
+    'metadata.ownerReferences.apiVersion: Invalid value: "apps/": version must not be empty',
+    ...['kind', 'name', 'uid'].map((name) => `metadata.ownerReferences.${name}: Invalid value: "": must not be empty`),
+  ]);
+});
+
+test('limits annotations to 256 KiB, including their keys', () => {
+  const annotations = (bytes: number) => ({ a: 'x'.repeat(bytes - 1) });
+  expect(problems({ annotations: annotations(262_144) })).toEqual([]);
+  expect(problems({ annotations: annotations(262_145) })).toEqual([
+    'metadata.annotations: Too long: may not be more than 262144 bytes',
+  ]);
+});
+
+test('validates the prefix of a generated name, which may end with a dash', () => {
+  expect(problems({ generateName: 'web-' })).toEqual([]);
+  expect(problems({ generateName: '-web' })[0]).toMatch(/^metadata\.generateName: Invalid value: "-web": a lowercase/);
+});
+
+test('requires an operation in managed fields', () => {
+  expect(
+    problems({ managedFields: [{ operation: 'Apply', manager: 'm'.repeat(129) }, { operation: 'Patch' }] }),
+  ).toEqual([
+    'metadata.managedFields[0].manager: Too long: may not be more than 128 bytes',
+    'metadata.managedFields[1].operation: Invalid value: "Patch": must be `Apply` or `Update`',
+  ]);
+});
