@@ -45,10 +45,10 @@ export { invariants } from './testing/simulation/invariants/invariants.ts';
 export type { CallFault, FaultPlan, OutsideCall } from './testing/simulation/run/gate.ts';
 /** The input of `createReplay` of the package. */
 export type { Recording } from './testing/simulation/run/recording.ts';
-/** Stories, i.e. plans for a node as plain data: drawn from a seed, played, and shrunk if they break an invariant. */
-export { clusterStory } from './testing/simulation/stories/clusterStory.ts';
-export { type Finding, findViolation, formatFinding } from './testing/simulation/stories/finding.ts';
+export { type Finding, findViolation, formatFinding } from './testing/simulation/stories/findings/finding.ts';
 export type { Manifest } from './testing/simulation/stories/manifests.ts';
-export { randomStory } from './testing/simulation/stories/randomStory.ts';
+export { randomStory } from './testing/simulation/stories/random/randomStory.ts';
+/** Stories, i.e. plans for a node as plain data: drawn from a seed, played, and shrunk if they break an invariant. */
+export { clusterStory } from './testing/simulation/stories/scenarios/clusterStory.ts';
 export type { Action, Story, StoryFault, StorySize, TimedAction } from './testing/simulation/stories/story.ts';
 export type { ApiServer, SimulatedNode, SimulationOptions, TimerClock };

@@ -3,7 +3,7 @@ import { invariants } from '../../testing/simulation/invariants/invariants.ts';
 import { Random } from '../../testing/simulation/random.ts';
 import { type Simulation, simulateNode } from '../../testing/simulation/simulateNode.ts';
 import { manifest, staticPodName } from '../../testing/simulation/stories/manifests.ts';
-import { randomManifest } from '../../testing/simulation/stories/randomManifest.ts';
+import { randomManifest } from '../../testing/simulation/stories/random/randomManifest.ts';
 import type { Action, Story } from '../../testing/simulation/stories/story.ts';
 
 const PODS = 30;

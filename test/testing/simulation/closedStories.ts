@@ -7,7 +7,7 @@ import '../../../testing/simulation/run/schedule.ts';
 import { closeHost } from '../../support/closedHost.ts';
 
 // What it loads may keep what it finds: it is to find what can be closed.
-const { randomStory } = await import('../../../testing/simulation/stories/randomStory.ts');
+const { randomStory } = await import('../../../testing/simulation/stories/random/randomStory.ts');
 const { play } = await import('../../../testing/simulation/stories/play.ts');
 
 const results: object[] = [];

@@ -5,7 +5,7 @@ import type { CertificatePorts } from '../../../machines/certificate/ports.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../testing/simulation/stories/manifests.ts';
-import { planTargetedFaults } from '../../../testing/simulation/stories/targetedFaults.ts';
+import { planTargetedFaults } from '../../../testing/simulation/stories/variants/targetedFaults.ts';
 
 /** Every port but those of a cluster: one that is new has to be simulated, and to be told of here. */
 const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof CertificatePorts>, 'asked'>> = {

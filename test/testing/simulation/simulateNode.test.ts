@@ -7,9 +7,9 @@ import { limitsOf } from '../../../testing/simulation/run/nodeConfig.ts';
 import { simulateNode } from '../../../testing/simulation/simulateNode.ts';
 import { container, manifest, staticPodName } from '../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../testing/simulation/stories/play.ts';
-import { randomStory } from '../../../testing/simulation/stories/randomStory.ts';
-import { richStories } from '../../../testing/simulation/stories/richStories.ts';
-import { shortStories } from '../../../testing/simulation/stories/shortStories.ts';
+import { randomStory } from '../../../testing/simulation/stories/random/randomStory.ts';
+import { richStories } from '../../../testing/simulation/stories/scenarios/richStories.ts';
+import { shortStories } from '../../../testing/simulation/stories/scenarios/shortStories.ts';
 
 const SIZE = { pods: 3, actions: 12, faults: 0, lastsMs: 120_000 };
 

@@ -1,14 +1,14 @@
 /** Runs simulations and writes a page about their coverage of the machines. */
 import type { AnyStateMachine, InspectionEvent } from 'xstate';
 import { simulatedCluster } from '../cluster/simulatedCluster.ts';
-import { clusterStory } from '../stories/clusterStory.ts';
-import { recordCalls, withEveryFault } from '../stories/everyFault.ts';
 import { play } from '../stories/play.ts';
-import { playPointed } from '../stories/playPointed.ts';
-import { pointedStories } from '../stories/pointedStories.ts';
-import { randomStory } from '../stories/randomStory.ts';
-import { shortStories } from '../stories/shortStories.ts';
+import { playPointed } from '../stories/pointed/playPointed.ts';
+import { pointedStories } from '../stories/pointed/pointedStories.ts';
+import { randomStory } from '../stories/random/randomStory.ts';
+import { clusterStory } from '../stories/scenarios/clusterStory.ts';
+import { shortStories } from '../stories/scenarios/shortStories.ts';
 import type { Story } from '../stories/story.ts';
+import { recordCalls, withEveryFault } from '../stories/variants/everyFault.ts';
 import { Coverage, type MachineCoverage } from './coverage.ts';
 import type { KnownTransition } from './transitions.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/failure.ts';
 import { printableText } from '../../../base/text/printable.ts';
 import { untilAborted } from '../faults/untilAborted.ts';
 import type { Violation } from '../invariants/invariant.ts';
-import { type Finding, findViolation, formatFinding } from '../stories/finding.ts';
+import { type Finding, findViolation, formatFinding } from '../stories/findings/finding.ts';
 import type { PlayOptions } from '../stories/play.ts';
 import type { Story } from '../stories/story.ts';
 import { writeFinding } from './writeFinding.ts';

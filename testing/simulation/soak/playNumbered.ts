@@ -2,9 +2,7 @@
 
 import type { Violation } from '../invariants/invariant.ts';
 import { invariants } from '../invariants/invariants.ts';
-import { manyKinds } from '../stories/manyKinds.ts';
 import { type Outcome, play } from '../stories/play.ts';
-import { playPointed } from '../stories/playPointed.ts';
 import { adoptions } from '../stories/pointed/adoptions.ts';
 import { ambiguousStates } from '../stories/pointed/ambiguousStates.ts';
 import { corruptedManifests } from '../stories/pointed/files.ts';
@@ -12,10 +10,12 @@ import { temporaryPods } from '../stories/pointed/foreignPods.ts';
 import { largePods } from '../stories/pointed/largePods.ts';
 import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
+import { playPointed } from '../stories/pointed/playPointed.ts';
 import { recreations } from '../stories/pointed/resources.ts';
 import { waits } from '../stories/pointed/waits.ts';
-import { randomStory } from '../stories/randomStory.ts';
-import { shortStories } from '../stories/shortStories.ts';
+import { randomStory } from '../stories/random/randomStory.ts';
+import { manyKinds } from '../stories/scenarios/manyKinds.ts';
+import { shortStories } from '../stories/scenarios/shortStories.ts';
 
 /** Pointed stories about adoption, waits, other agents' pods, growing data and ambiguous states. */
 const pointed = Object.values({

@@ -6,9 +6,9 @@ import { untilAborted } from '../faults/untilAborted.ts';
 import { type Invariant, InvariantViolated } from '../invariants/invariant.ts';
 import { invariants as all } from '../invariants/invariants.ts';
 import { nextSeed } from '../random.ts';
-import { clusterStory } from '../stories/clusterStory.ts';
 import { play } from '../stories/play.ts';
-import { storyOfAnySize } from '../stories/randomStory.ts';
+import { storyOfAnySize } from '../stories/random/randomStory.ts';
+import { clusterStory } from '../stories/scenarios/clusterStory.ts';
 import type { Story } from '../stories/story.ts';
 import { type BrokenStory, Findings } from './findings.ts';
 

@@ -7,12 +7,12 @@ import { printableText } from '../../../base/text/printable.ts';
 import { type Invariant, invariantTitle } from '../invariants/invariant.ts';
 import { invariants as all, shortRunInvariants } from '../invariants/invariants.ts';
 import { Random } from '../random.ts';
-import { withEveryAction } from '../stories/everyAction.ts';
-import { recordCalls, type StoryCall, withEveryFault, withEveryPair } from '../stories/everyFault.ts';
 import { type PlayOptions, play } from '../stories/play.ts';
-import { richStories } from '../stories/richStories.ts';
-import { shortStories } from '../stories/shortStories.ts';
+import { richStories } from '../stories/scenarios/richStories.ts';
+import { shortStories } from '../stories/scenarios/shortStories.ts';
 import type { Story } from '../stories/story.ts';
+import { withEveryAction } from '../stories/variants/everyAction.ts';
+import { recordCalls, type StoryCall, withEveryFault, withEveryPair } from '../stories/variants/everyFault.ts';
 import { Findings } from './findings.ts';
 import { REPLAYS_EVERY } from './soak.ts';
 

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { simulatedCluster } from '../../../../testing/simulation/cluster/simulatedCluster.ts';
 import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
-import { clusterStory } from '../../../../testing/simulation/stories/clusterStory.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
+import { clusterStory } from '../../../../testing/simulation/stories/scenarios/clusterStory.ts';
 
 /** Small ones; `npm run soak -- --cluster` tells more, and larger ones. */
 test.each([0, 1, 5, 6, 10, 11])('every invariant holds in the drawn story %i, which has a replay', async (seed) => {

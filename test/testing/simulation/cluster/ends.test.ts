@@ -4,7 +4,10 @@ import type { PodWrite } from '../../../../testing/simulation/cluster/apiPod.ts'
 import { PATHS } from '../../../../testing/simulation/host/host.ts';
 import type { CallFault } from '../../../../testing/simulation/run/gate.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import { planTargetedFaults, type TargetedFault } from '../../../../testing/simulation/stories/targetedFaults.ts';
+import {
+  planTargetedFaults,
+  type TargetedFault,
+} from '../../../../testing/simulation/stories/variants/targetedFaults.ts';
 import { clusterNode, MINUTE, SECOND } from './clusterNode.ts';
 
 const shell = (script: string) => ['sh', '-c', script];

@@ -1,7 +1,7 @@
 /** A story takes the same steps each time, whatever real time passes meanwhile. */
 import { expect, test } from '@jest/globals';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
-import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
+import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 import { recreations } from '../../../../testing/simulation/stories/pointed/resources.ts';
 
 const title = 'a pod takes the place of another that has completed while no agent was running';

@@ -10,9 +10,9 @@ import { keyOf, statesOf, transitionsOf } from '../../../../testing/simulation/c
 import type { Violation } from '../../../../testing/simulation/invariants/invariant.ts';
 import { invariants } from '../../../../testing/simulation/invariants/invariants.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
-import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
-import { pointedStories } from '../../../../testing/simulation/stories/pointedStories.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
+import { pointedStories } from '../../../../testing/simulation/stories/pointed/pointedStories.ts';
+import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
 import { root } from '../../../support/root.ts';
 
 const lamp = createMachine({

@@ -10,17 +10,17 @@ import { shortRunInvariants } from '../../../../testing/simulation/invariants/in
 import { Random } from '../../../../testing/simulation/random.ts';
 import { REPLAYS_EVERY } from '../../../../testing/simulation/soak/soak.ts';
 import { writeFinding } from '../../../../testing/simulation/soak/writeFinding.ts';
-import { withEveryAction } from '../../../../testing/simulation/stories/everyAction.ts';
+import { type Finding, findViolation, formatFinding } from '../../../../testing/simulation/stories/findings/finding.ts';
+import { play } from '../../../../testing/simulation/stories/play.ts';
+import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
+import type { Story } from '../../../../testing/simulation/stories/story.ts';
+import { withEveryAction } from '../../../../testing/simulation/stories/variants/everyAction.ts';
 import {
   commonCallCount,
   recordCalls,
   withEveryKindOfFault,
   withRandomPair,
-} from '../../../../testing/simulation/stories/everyFault.ts';
-import { type Finding, findViolation, formatFinding } from '../../../../testing/simulation/stories/finding.ts';
-import { play } from '../../../../testing/simulation/stories/play.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
-import type { Story } from '../../../../testing/simulation/stories/story.ts';
+} from '../../../../testing/simulation/stories/variants/everyFault.ts';
 import type { Told, ToldOfStory } from './everyFault.ts';
 
 const PAIRS = 15;

@@ -3,7 +3,7 @@ import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import { planTargetedFaults } from '../../../../testing/simulation/stories/targetedFaults.ts';
+import { planTargetedFaults } from '../../../../testing/simulation/stories/variants/targetedFaults.ts';
 
 test.each([
   ['UNKNOWN', 'exited', 128],

@@ -5,7 +5,7 @@ import type { CallFault } from '../../../../testing/simulation/run/gate.ts';
 import { simulateNode } from '../../../../testing/simulation/simulateNode.ts';
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
-import { randomStory } from '../../../../testing/simulation/stories/randomStory.ts';
+import { randomStory } from '../../../../testing/simulation/stories/random/randomStory.ts';
 import type { Action } from '../../../../testing/simulation/stories/story.ts';
 
 const SIZE = { pods: 3, actions: 15, faults: 8, lastsMs: 120_000 };

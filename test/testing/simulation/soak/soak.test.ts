@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { invariants as all } from '../../../../testing/simulation/invariants/invariants.ts';
 import { type SoakOptions, soak } from '../../../../testing/simulation/soak/soak.ts';
-import { storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/random/randomStory.ts';
 import { noSandbox } from '../noSandbox.ts';
 
 /** What a soak says, and what comes of it. */

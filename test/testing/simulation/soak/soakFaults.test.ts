@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { soakFaults } from '../../../../testing/simulation/soak/soakFaults.ts';
-import { richStories } from '../../../../testing/simulation/stories/richStories.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { richStories } from '../../../../testing/simulation/stories/scenarios/richStories.ts';
+import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
 import { noSandbox } from '../noSandbox.ts';
 
 test.each(['each', 'pairs'] as const)(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
-import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
+import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 import { arrivals } from '../../../../testing/simulation/stories/pointed/resources.ts';
 
 /** Collects the names of the pods that are reported as rejected. */

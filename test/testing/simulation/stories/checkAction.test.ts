@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { checkAction } from '../../../../testing/simulation/stories/checkAction.ts';
 import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import { storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/random/randomStory.ts';
+import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
 import type { Action } from '../../../../testing/simulation/stories/story.ts';
 
 /** What a program without types may give. */

@@ -1,10 +1,10 @@
 /** What a program gives that is no story is refused before anything of it is told. */
 import { expect, test } from '@jest/globals';
 import { checkStory } from '../../../../testing/simulation/stories/checkStory.ts';
-import { findViolation, formatFinding } from '../../../../testing/simulation/stories/finding.ts';
-import { manyKinds } from '../../../../testing/simulation/stories/manyKinds.ts';
-import { randomStory, storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
+import { findViolation, formatFinding } from '../../../../testing/simulation/stories/findings/finding.ts';
+import { randomStory, storyOfAnySize } from '../../../../testing/simulation/stories/random/randomStory.ts';
+import { manyKinds } from '../../../../testing/simulation/stories/scenarios/manyKinds.ts';
+import { shortStories } from '../../../../testing/simulation/stories/scenarios/shortStories.ts';
 
 const story = { seed: 1, actions: [], faults: [], lastsMs: 5 };
 const size = { pods: 1, actions: 1, faults: 1, lastsMs: 10 };

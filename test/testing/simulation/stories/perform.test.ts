@@ -7,7 +7,7 @@ import { type Simulation, simulateNode } from '../../../../testing/simulation/si
 import { container, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { perform } from '../../../../testing/simulation/stories/perform.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
-import { storyOfAnySize } from '../../../../testing/simulation/stories/randomStory.ts';
+import { storyOfAnySize } from '../../../../testing/simulation/stories/random/randomStory.ts';
 import type { Action } from '../../../../testing/simulation/stories/story.ts';
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 /** A Deployment with the strategy Recreate whose pod fills the node: its next pod is not refused (C9). */
 import { describe, expect, test } from '@jest/globals';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
-import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
+import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 import { recreations } from '../../../../testing/simulation/stories/pointed/resources.ts';
 
 describe('C9: the next pod of a Deployment whose pod fills the node is not refused', () => {

@@ -5,7 +5,10 @@ import { invariants } from '../../../../testing/simulation/invariants/invariants
 import { container, type ManifestSpec, manifest } from '../../../../testing/simulation/stories/manifests.ts';
 import { play } from '../../../../testing/simulation/stories/play.ts';
 import type { TimedAction } from '../../../../testing/simulation/stories/story.ts';
-import { planTargetedFaults, type TargetedFault } from '../../../../testing/simulation/stories/targetedFaults.ts';
+import {
+  planTargetedFaults,
+  type TargetedFault,
+} from '../../../../testing/simulation/stories/variants/targetedFaults.ts';
 
 const SECOND = 1_000;
 const stubborn = ['sh', '-c', 'trap "" TERM; sleep 1d'];

@@ -1,8 +1,8 @@
 /** What was reported of a pod survives a restart of its runtime, which may forget or rename containers. */
 import { describe, expect, test } from '@jest/globals';
 import { shortRunInvariants } from '../../../../testing/simulation/invariants/invariants.ts';
-import { playPointed } from '../../../../testing/simulation/stories/playPointed.ts';
 import { runtimeRestarts } from '../../../../testing/simulation/stories/pointed/coincidences.ts';
+import { playPointed } from '../../../../testing/simulation/stories/pointed/playPointed.ts';
 
 describe('no status goes back when', () => {
   test.each(Object.entries(runtimeRestarts))('%s', async (_, story) => {

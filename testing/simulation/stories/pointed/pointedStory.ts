@@ -2,7 +2,7 @@
 import type { CallFault, CallTarget } from '../../run/gate.ts';
 import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
 import type { Action, Story, TimedAction } from '../story.ts';
-import type { TargetedFault } from '../targetedFaults.ts';
+import type { TargetedFault } from '../variants/targetedFaults.ts';
 
 /** A story whose faults are selected by the calls they concern, not by index. */
 export interface PointedStory extends Pick<Story, 'actions' | 'cgroups' | 'objects'> {

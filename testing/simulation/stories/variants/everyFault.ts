@@ -1,9 +1,9 @@
 /** Variants of a story with every fault at each of its calls, one at a time or in pairs. */
-import { codesOf } from '../faults/failures.ts';
-import type { Random } from '../random.ts';
-import type { CallFault, OutsideCall } from '../run/gate.ts';
-import { play } from './play.ts';
-import type { Story, StoryFault } from './story.ts';
+import { codesOf } from '../../faults/failures.ts';
+import type { Random } from '../../random.ts';
+import type { CallFault, OutsideCall } from '../../run/gate.ts';
+import { play } from '../play.ts';
+import type { Story, StoryFault } from '../story.ts';
 
 /** The calls that can be interrupted halfway. */
 const INTERRUPTIBLE: ReadonlySet<string> = new Set(['writeFile', 'removeTree', 'rm', 'gzip', 'mkdir', 'setOwnership']);

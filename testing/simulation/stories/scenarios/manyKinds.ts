@@ -1,6 +1,6 @@
 /** A story with pods of many kinds, for quick checks. */
-import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from './manifests.ts';
-import type { Story, TimedAction } from './story.ts';
+import { container, type Manifest, type ManifestContainer, type ManifestSpec, manifest } from '../manifests.ts';
+import type { Story, TimedAction } from '../story.ts';
 
 const SECOND = 1_000;
 const CRASHES = { command: ['sh', '-c', 'sleep 1; exit 1'] };

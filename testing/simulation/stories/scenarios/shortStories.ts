@@ -1,6 +1,6 @@
 /** Short stories of a node with one pod, which can be repeated with every fault at each of their calls. */
-import { container, manifest } from './manifests.ts';
-import type { Story } from './story.ts';
+import { container, manifest } from '../manifests.ts';
+import type { Story } from '../story.ts';
 
 const SECOND = 1_000;
 const shell = (script: string) => ['sh', '-c', script];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { withEveryAction } from '../../../../testing/simulation/stories/everyAction.ts';
-import { manifest } from '../../../../testing/simulation/stories/manifests.ts';
-import type { Story } from '../../../../testing/simulation/stories/story.ts';
+import { manifest } from '../../../../../testing/simulation/stories/manifests.ts';
+import type { Story } from '../../../../../testing/simulation/stories/story.ts';
+import { withEveryAction } from '../../../../../testing/simulation/stories/variants/everyAction.ts';
 
 const story: Story = {
   seed: 1,

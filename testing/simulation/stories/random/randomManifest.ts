@@ -3,10 +3,10 @@
  * node has, and some always fail.
  */
 
-import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../host/providedFiles.ts';
-import { GRPC_PORTS, HEALTHY_PORTS, SECURE_PORTS, UNHEALTHY_PORTS } from '../host/servers.ts';
-import type { Random } from '../random.ts';
-import { container, type Manifest, type ManifestContainer, manifest } from './manifests.ts';
+import { PRIVATE_IMAGE, RUNTIME_CLASS } from '../../host/providedFiles.ts';
+import { GRPC_PORTS, HEALTHY_PORTS, SECURE_PORTS, UNHEALTHY_PORTS } from '../../host/servers.ts';
+import type { Random } from '../../random.ts';
+import { container, type Manifest, type ManifestContainer, manifest } from '../manifests.ts';
 
 const shell = (script: string) => ['sh', '-c', script];
 

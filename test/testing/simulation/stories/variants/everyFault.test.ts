@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { codesOf } from '../../../../testing/simulation/faults/failures.ts';
-import { Random } from '../../../../testing/simulation/random.ts';
+import { codesOf } from '../../../../../testing/simulation/faults/failures.ts';
+import { Random } from '../../../../../testing/simulation/random.ts';
+import { play } from '../../../../../testing/simulation/stories/play.ts';
+import { shortStories } from '../../../../../testing/simulation/stories/scenarios/shortStories.ts';
+import type { Story, StoryFault } from '../../../../../testing/simulation/stories/story.ts';
 import {
   commonCallCount,
   faultsOf,
@@ -10,10 +13,7 @@ import {
   withEveryKindOfFault,
   withEveryPair,
   withRandomPair,
-} from '../../../../testing/simulation/stories/everyFault.ts';
-import { play } from '../../../../testing/simulation/stories/play.ts';
-import { shortStories } from '../../../../testing/simulation/stories/shortStories.ts';
-import type { Story, StoryFault } from '../../../../testing/simulation/stories/story.ts';
+} from '../../../../../testing/simulation/stories/variants/everyFault.ts';
 
 test('each call fails as its room does, and only what changes something can lose its reply or die half-way', () => {
   const at = { about: '/a', target: 'disk' } as const;

@@ -1,13 +1,13 @@
 /** Finds the shortest version of a story that breaks an invariant. */
 import { stringify } from 'yaml';
 import * as z from 'zod/mini';
-import { checkShape } from '../../../kubernetes/api/checkShape.ts';
-import { InvariantViolated, type Violation } from '../invariants/invariant.ts';
-import type { Recording } from '../run/recording.ts';
-import { checkFinding, checkStory } from './checkStory.ts';
-import { needsUrl, type Outcome, type PlayOptions, play } from './play.ts';
+import { checkShape } from '../../../../kubernetes/api/checkShape.ts';
+import { InvariantViolated, type Violation } from '../../invariants/invariant.ts';
+import type { Recording } from '../../run/recording.ts';
+import { checkFinding, checkStory } from '../checkStory.ts';
+import { needsUrl, type Outcome, type PlayOptions, play } from '../play.ts';
+import type { Story } from '../story.ts';
 import { shrink } from './shrink.ts';
-import type { Story } from './story.ts';
 
 /** Time limit for shrinking, in milliseconds of real time. */
 const SHRINK_TIMEOUT_MS = 120_000;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { HOST_TARGETS } from '../../../../testing/simulation/run/gate.ts';
-import { recordCalls } from '../../../../testing/simulation/stories/everyFault.ts';
-import { richStories } from '../../../../testing/simulation/stories/richStories.ts';
+import { HOST_TARGETS } from '../../../../../testing/simulation/run/gate.ts';
+import { richStories } from '../../../../../testing/simulation/stories/scenarios/richStories.ts';
+import { recordCalls } from '../../../../../testing/simulation/stories/variants/everyFault.ts';
 
 test('rich stories ask for something in every room, and for what plain pods never ask for', async () => {
   const calls = (await Promise.all(Object.values(richStories).map(recordCalls))).flat();

@@ -1,12 +1,12 @@
 /** Draws actions, each kind with its own weight. */
 
-import { TEMPORARY_UIDS } from '../host/foreignPods.ts';
-import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../host/host.ts';
-import type { Random } from '../random.ts';
-import { HOST_TARGETS } from '../run/gate.ts';
-import type { Manifest } from './manifests.ts';
+import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
+import { HOST_IP, NODE_NAME, PRESENT_IMAGE } from '../../host/host.ts';
+import type { Random } from '../../random.ts';
+import { HOST_TARGETS } from '../../run/gate.ts';
+import type { Manifest } from '../manifests.ts';
+import type { Action, NodeAction } from '../story.ts';
 import { PULLED, randomChange, randomManifest, withUid } from './randomManifest.ts';
-import type { Action, NodeAction } from './story.ts';
 
 const SECOND = 1_000;
 /** The paths of foreign mounts: as an unknown plugin, beside the volumes, and inside a volume. */

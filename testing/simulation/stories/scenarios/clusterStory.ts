@@ -1,14 +1,14 @@
 /**
  * Stories of a node of a cluster, which concern its users, its API server and the network, and occasionally the host.
  */
-import { codesOf, isRejectionCode } from '../faults/failures.ts';
-import { NODE_NAME } from '../host/host.ts';
-import { Random } from '../random.ts';
-import type { CallFault } from '../run/gate.ts';
-import { type Manifest, manifest } from './manifests.ts';
-import { PULLED, randomManifest } from './randomManifest.ts';
-import { CLOCK_JUMPS, initialObjects, objectActions, withObjects } from './randomObjects.ts';
-import type { Action, ClusterAction, Story, StoryFault, StorySize, TimedAction } from './story.ts';
+import { codesOf, isRejectionCode } from '../../faults/failures.ts';
+import { NODE_NAME } from '../../host/host.ts';
+import { Random } from '../../random.ts';
+import type { CallFault } from '../../run/gate.ts';
+import { type Manifest, manifest } from '../manifests.ts';
+import { PULLED, randomManifest } from '../random/randomManifest.ts';
+import { CLOCK_JUMPS, initialObjects, objectActions, withObjects } from '../random/randomObjects.ts';
+import type { Action, ClusterAction, Story, StoryFault, StorySize, TimedAction } from '../story.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

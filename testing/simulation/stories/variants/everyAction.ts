@@ -1,9 +1,9 @@
 /** Variants of a story in which each action of a list happens at each time of a call. */
-import { TEMPORARY_UIDS } from '../host/foreignPods.ts';
-import type { Manifest } from './manifests.ts';
-import { staticPodName } from './manifests.ts';
-import { secondImage } from './pointed/pointedStory.ts';
-import type { Action, Story } from './story.ts';
+import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
+import type { Manifest } from '../manifests.ts';
+import { staticPodName } from '../manifests.ts';
+import { secondImage } from '../pointed/pointedStory.ts';
+import type { Action, Story } from '../story.ts';
 
 const SECOND = 1_000;
 /**

@@ -1,12 +1,12 @@
 /** Draws stories with all kinds of actions in any order. */
-import { HOST_CODES } from '../faults/failures.ts';
-import { TEMPORARY_UIDS } from '../host/foreignPods.ts';
-import { Random } from '../random.ts';
-import type { CallFault } from '../run/gate.ts';
-import { checkSize } from './checkStory.ts';
+import { HOST_CODES } from '../../faults/failures.ts';
+import { TEMPORARY_UIDS } from '../../host/foreignPods.ts';
+import { Random } from '../../random.ts';
+import type { CallFault } from '../../run/gate.ts';
+import { checkSize } from '../checkStory.ts';
+import type { Story, StoryFault, StorySize, TimedAction } from '../story.ts';
 import { randomAction, randomApply, type StoryGenerator } from './randomAction.ts';
 import { ODD_NAMES } from './randomManifest.ts';
-import type { Story, StoryFault, StorySize, TimedAction } from './story.ts';
 
 const SECOND = 1_000;
 

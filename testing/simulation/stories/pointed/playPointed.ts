@@ -1,8 +1,8 @@
 /** Plays a pointed story. */
-import { simulatedCluster } from '../cluster/simulatedCluster.ts';
-import { type Outcome, type PlayOptions, play } from './play.ts';
-import type { PointedStory } from './pointed/pointedStory.ts';
-import { planTargetedFaults } from './targetedFaults.ts';
+import { simulatedCluster } from '../../cluster/simulatedCluster.ts';
+import { type Outcome, type PlayOptions, play } from '../play.ts';
+import { planTargetedFaults } from '../variants/targetedFaults.ts';
+import type { PointedStory } from './pointedStory.ts';
 
 /** `options` cannot set the cluster and the faults, because the story defines them. */
 export function playPointed(

@@ -2,11 +2,11 @@
  * Draws ConfigMaps, Secrets and ClusterTrustBundles that are created, changed and deleted, and pods that use them as
  * volumes and variables.
  */
-import type { ApiObject, ObjectKind } from '../cluster/apiObject.ts';
-import { API_PART_FAULTS, API_PARTS } from '../cluster/apiPartFaults.ts';
-import type { Random } from '../random.ts';
-import type { Manifest, ManifestContainer } from './manifests.ts';
-import type { ClusterAction, TimedAction } from './story.ts';
+import type { ApiObject, ObjectKind } from '../../cluster/apiObject.ts';
+import { API_PART_FAULTS, API_PARTS } from '../../cluster/apiPartFaults.ts';
+import type { Random } from '../../random.ts';
+import type { Manifest, ManifestContainer } from '../manifests.ts';
+import type { ClusterAction, TimedAction } from '../story.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,9 +1,9 @@
 /** Short stories of pods that use rare features, so that the calls for these features also meet every single fault. */
-import { RUNTIME_CLASS } from '../host/providedFiles.ts';
-import { container, type ManifestSpec, manifest } from './manifests.ts';
+import { RUNTIME_CLASS } from '../../host/providedFiles.ts';
+import { container, type ManifestSpec, manifest } from '../manifests.ts';
+import { PULLED } from '../random/randomManifest.ts';
+import type { Story } from '../story.ts';
 import { volumeMounts, volumes } from './manyKinds.ts';
-import { PULLED } from './randomManifest.ts';
-import type { Story } from './story.ts';
 
 const SECOND = 1_000;
 const probeOf = (port: number) => ({ httpGet: { path: '/healthz', port }, periodSeconds: 4 });

@@ -1,5 +1,5 @@
 /** Shrinks a story that breaks an invariant to the shortest one that still breaks the same invariant. */
-import type { Story } from './story.ts';
+import type { Story } from '../story.ts';
 
 /** Returns whether a story still breaks the same invariant as the original. */
 export type StillBreaks = (story: Story) => Promise<boolean>;

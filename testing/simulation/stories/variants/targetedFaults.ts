@@ -1,5 +1,5 @@
 /** Faults at calls that are selected by room, name and object, so that they do not move when the agent changes. */
-import type { CallFault, FaultPlan, OutsideCall } from '../run/gate.ts';
+import type { CallFault, FaultPlan, OutsideCall } from '../../run/gate.ts';
 
 export interface TargetedFault {
   /** The selected calls. `about` matches as a substring. */

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { createReplay } from '../../../../actors/replay/replay.ts';
-import type { Invariant } from '../../../../testing/simulation/invariants/invariant.ts';
-import { findViolation, formatFinding } from '../../../../testing/simulation/stories/finding.ts';
-import { randomStory } from '../../../../testing/simulation/stories/randomStory.ts';
-import { noSandbox } from '../noSandbox.ts';
+import { createReplay } from '../../../../../actors/replay/replay.ts';
+import type { Invariant } from '../../../../../testing/simulation/invariants/invariant.ts';
+import { findViolation, formatFinding } from '../../../../../testing/simulation/stories/findings/finding.ts';
+import { randomStory } from '../../../../../testing/simulation/stories/random/randomStory.ts';
+import { noSandbox } from '../../noSandbox.ts';
 
 const story = randomStory(3, { pods: 2, actions: 6, faults: 2, lastsMs: 30_000 });
 
