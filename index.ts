@@ -64,8 +64,8 @@ export { limiterMachine } from './machines/limiter/chart.ts';
 export { type MirrorEvent, mirrorMachine } from './machines/mirror/chart.ts';
 export { nodeAgentMachine } from './machines/node/chart.ts';
 export type { NodeInput } from './machines/node/context.ts';
-export { garbageMachine } from './machines/node/garbage.ts';
-export { logRotationMachine } from './machines/node/logRotation.ts';
+export { garbageMachine } from './machines/node/upkeep/garbage.ts';
+export { logRotationMachine } from './machines/node/upkeep/logRotation.ts';
 export { nodeStatusMachine } from './machines/nodeStatus/chart.ts';
 /** The machines that `charts` draws. A port of theirs rejects until it is provided. */
 export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';

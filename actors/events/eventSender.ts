@@ -9,7 +9,12 @@ import type { KubeClient } from '../../kubeclient/client.ts';
 import { isConflict, isNotFound, KubeError } from '../../kubeclient/kubeError.ts';
 import { EVENT_TYPE, eventPath, eventsPath } from '../../kubeclient/paths.ts';
 import type { CoreEvent } from '../../kubernetes/events/event.ts';
-import { type EventQueueState, idleQueue, nextQueueState, sendingState } from '../../machines/node/eventQueue.ts';
+import {
+  type EventQueueState,
+  idleQueue,
+  nextQueueState,
+  sendingState,
+} from '../../machines/node/cluster/eventQueue.ts';
 import { type Alarm, createAlarm, waitOnce } from '../alarm.ts';
 import { type WaitingEvent, WaitingEvents } from './waitingEvents.ts';
 

@@ -1,7 +1,7 @@
 import { toFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
-import { nextPodCidr, type PodCidrState } from '../../machines/node/podCidr.ts';
+import { nextPodCidr, type PodCidrState } from '../../machines/node/runtime/podCidr.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
 import type { FactFeed } from '../boundary.ts';
 

@@ -9,7 +9,7 @@ import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
-import type { ClusterAccess } from '../../machines/node/cluster.ts';
+import type { ClusterAccess } from '../../machines/node/cluster/cluster.ts';
 import type { ClusterInput } from '../../machines/node/context.ts';
 import type { RuntimeHealth } from '../../machines/shared/events.ts';
 import type { MachineDecision } from '../../machines/shared/machineDecision.ts';

@@ -1,6 +1,6 @@
 import type { ForeignPod } from '../../kubernetes/lifecycle/observed.ts';
 import type { NodeContext } from '../../machines/node/context.ts';
-import { foreignPods } from '../../machines/node/own.ts';
+import { foreignPods } from '../../machines/node/pods/own.ts';
 import { runtimeView } from '../../machines/node/view.ts';
 import { actorView } from '../../machines/shared/actorTree.ts';
 import { limiterView } from '../../machines/shared/views.ts';

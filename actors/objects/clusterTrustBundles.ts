@@ -9,7 +9,7 @@ import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclien
 import { isSelected } from '../../kubernetes/api/selection/objectSelector.ts';
 import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
-import type { SourceChange, SourceState } from '../../machines/node/source.ts';
+import type { SourceChange, SourceState } from '../../machines/node/pods/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { withTimeout } from '../services/withTimeout.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';

@@ -2,7 +2,7 @@
 
 import type { ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
-import type { ObjectCounts, UnavailableObjects } from '../../machines/node/objectCounts.ts';
+import type { ObjectCounts, UnavailableObjects } from '../../machines/node/cluster/objectCounts.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 
 /** The reason why an object is unavailable, and the start of its unavailability in milliseconds since the epoch. */

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../kubernetes/shownName.ts';
-import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
-import type { SourceChange, SourceState } from '../../machines/node/source.ts';
+import type { ObjectCounts } from '../../machines/node/cluster/objectCounts.ts';
+import type { SourceChange, SourceState } from '../../machines/node/pods/source.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';

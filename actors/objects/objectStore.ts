@@ -5,7 +5,7 @@ import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ConfigKind, ConfigObject, ConfigReference } from '../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';
-import type { ObjectCounts } from '../../machines/node/objectCounts.ts';
+import type { ObjectCounts } from '../../machines/node/cluster/objectCounts.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { PersistedObjects } from './cache/persistedObjects.ts';

@@ -10,7 +10,7 @@ import { groupIntoPods } from '../../cri/client/observe.ts';
 import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
-import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node/pleg.ts';
+import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node/runtime/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { ServiceAction } from '../serviceAction.ts';

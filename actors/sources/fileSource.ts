@@ -6,7 +6,7 @@ import { retainKeys } from '../../base/values/retainKeys.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { DirectoryChange, DirectoryWatcher, FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
-import type { SourceChange } from '../../machines/node/source.ts';
+import type { SourceChange } from '../../machines/node/pods/source.ts';
 import { createAlarm } from '../alarm.ts';
 import { isManifestName, listManifests, locateManifests, type ManifestLocation } from './manifest/manifestDirectory.ts';
 import { MAX_TEXT_BYTES } from './manifest/manifestLimits.ts';

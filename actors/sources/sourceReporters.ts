@@ -1,7 +1,7 @@
 /** Reports changes of a source's state, and each problem of its manifests once while it persists. */
 
 import type { Clock } from '../../base/time/clock.ts';
-import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/source.ts';
+import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/pods/source.ts';
 import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
 import { findingKey } from './changeDetector.ts';
 

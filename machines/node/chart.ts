@@ -11,15 +11,15 @@ import { noMirrors } from '../mirror/mirrorRecords.ts';
 import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { FeedName } from '../shared/events.ts';
 import { after } from '../shared/waits.ts';
-import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster.ts';
+import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
 import { admissionNode, networkOf, runningLogs } from './context.ts';
-import { preemptionOf } from './endings.ts';
 import { deadlines, facts } from './facts.ts';
-import { initialPleg } from './pleg.ts';
+import { preemptionOf } from './pods/endings.ts';
+import { haveAllSourcesResponded } from './pods/wanted.ts';
+import { initialPleg } from './runtime/pleg.ts';
 import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
-import { haveAllSourcesResponded } from './wanted.ts';
 
 /** Time limit in milliseconds for listing the runtime if the node has to stop before the first list. */
 const RUNTIME_LIST_TIMEOUT_MS = 5_000;

@@ -33,10 +33,10 @@ import type { MirrorRecords } from '../mirror/mirrorRecords.ts';
 import type { FeedName, NetworkNotReady, NodeEvent, RuntimeHealth, SourceProblem } from '../shared/events.ts';
 import type { NodeGarbage } from '../shared/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
-import type { ClusterAccess, ClusterState } from './cluster.ts';
-import type { PlegState } from './pleg.ts';
-import type { PodCidrState } from './podCidr.ts';
-import type { SourceState } from './source.ts';
+import type { ClusterAccess, ClusterState } from './cluster/cluster.ts';
+import type { SourceState } from './pods/source.ts';
+import type { PlegState } from './runtime/pleg.ts';
+import type { PodCidrState } from './runtime/podCidr.ts';
 
 /** Settings for a node that belongs to a cluster. */
 export interface ClusterInput {

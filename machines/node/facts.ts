@@ -7,11 +7,11 @@ import { childrenOf } from '../shared/actorTree.ts';
 import type { RuntimeHealth } from '../shared/events.ts';
 import type { ActorInfo, Deadlines } from '../shared/stateMeta.ts';
 import type { PodRef } from '../shared/views.ts';
-import { clusterFeeds } from './clusterFeeds.ts';
+import { clusterFeeds } from './cluster/clusterFeeds.ts';
 import type { NodeContext } from './context.ts';
-import { plegView } from './pleg.ts';
-import { podCidrViews } from './podCidr.ts';
-import { sourceView } from './source.ts';
+import { sourceView } from './pods/source.ts';
+import { plegView } from './runtime/pleg.ts';
+import { podCidrViews } from './runtime/podCidr.ts';
 
 /**
  * Returns the deadlines of the node's waits. A draining node waits until the last pod's grace period has passed. The

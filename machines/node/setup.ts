@@ -33,12 +33,12 @@ import {
   withoutObserved,
   withoutRestored,
 } from './context.ts';
-import { terminatingEntry } from './endings.ts';
-import { garbageMachine } from './garbage.ts';
-import { invalidPodEvents } from './invalidPods.ts';
-import { logRotationMachine } from './logRotation.ts';
-import { nextReadiness } from './readiness.ts';
-import { brokenPod, haveAllSourcesListed, sourceChanges } from './wanted.ts';
+import { terminatingEntry } from './pods/endings.ts';
+import { invalidPodEvents } from './pods/invalidPods.ts';
+import { brokenPod, haveAllSourcesListed, sourceChanges } from './pods/wanted.ts';
+import { nextReadiness } from './runtime/readiness.ts';
+import { garbageMachine } from './upkeep/garbage.ts';
+import { logRotationMachine } from './upkeep/logRotation.ts';
 
 export const podId = (uid: string) => `pod/${uid}` as const;
 export const sinkId = (name: string) => `statusSink/${name}` as const;

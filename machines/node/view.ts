@@ -6,7 +6,7 @@ import type { RuntimeHealth } from '../shared/events.ts';
 import type { GetStateSince } from '../shared/stateMeta.ts';
 import type { PodRef } from '../shared/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
-import { foreignPods } from './own.ts';
+import { foreignPods } from './pods/own.ts';
 
 /** Returns the view of the container runtime. */
 export const runtimeView = ({ name, version, ready, since, message, networkNotReady }: RuntimeHealth): RuntimeView => ({

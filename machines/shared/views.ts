@@ -9,7 +9,7 @@ import { specOf } from '../container/context.ts';
 import { containerView } from '../container/view.ts';
 import { blockingHolders, type limiterMachine, waitingOrder } from '../limiter/chart.ts';
 import type { NodeContext } from '../node/context.ts';
-import { newPods } from '../node/wanted.ts';
+import { newPods } from '../node/pods/wanted.ts';
 import type { podMachine } from '../pod/chart.ts';
 import { awaitsAdoption } from '../pod/commands.ts';
 import { currentAllocation, isCgroupOutdated, isResizing } from '../pod/resizing.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { printableLine } from '../../base/text/printable.ts';
-import type { ClusterAccess } from '../../machines/node/cluster.ts';
+import type { ClusterAccess } from '../../machines/node/cluster/cluster.ts';
 import type { Kubeconfig } from '../config/files/kubeconfig.ts';
 
 /**

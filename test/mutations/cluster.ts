@@ -42,14 +42,14 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C31',
     breaks: 'a mirror goes while its pod ends',
-    file: 'machines/node/mirrors.ts',
+    file: 'machines/node/pods/mirrors.ts',
     find: 'const isUpdateDeferred = terminatingKeys.has(key) ||',
     put: 'const isUpdateDeferred =',
   },
   {
     rule: 'C31',
     breaks: 'a mirror goes before every source has spoken',
-    file: 'machines/node/mirrors.ts',
+    file: 'machines/node/pods/mirrors.ts',
     find: '(pod === null && !areSourcesListed)',
     put: 'false',
   },
@@ -63,7 +63,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C32',
     breaks: 'a pod runs that has ended in the API',
-    file: 'machines/node/wanted.ts',
+    file: 'machines/node/pods/wanted.ts',
     find: ' ?? terminalServerStatus(pod);',
     put: ';',
   },
@@ -112,14 +112,14 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C30',
     breaks: 'a taint that others give the Node is not heard of',
-    file: 'machines/node/cluster.ts',
+    file: 'machines/node/cluster/cluster.ts',
     find: 'return ownNode ? { labels: ownNode.labels, taints: ownNode.taints } : own;',
     put: 'return own;',
   },
   {
     rule: 'C33',
     breaks: 'a node is ready before its CSINode is there',
-    file: 'machines/node/readiness.ts',
+    file: 'machines/node/runtime/readiness.ts',
     find: 'isInitialized: cluster === undefined || registration?.isInitialized === true,',
     put: 'isInitialized: true,',
   },

@@ -73,7 +73,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'foreign-sandbox',
     breaks: 'pods that another agent has made count as orphans',
-    file: 'machines/node/own.ts',
+    file: 'machines/node/pods/own.ts',
     find: 'sandboxes.some((sandbox) => sandbox.owner === owner) ||',
     put: '[...sandboxes, ...foreignSandboxes].length > 0 ||',
   },

@@ -6,7 +6,7 @@ import { goDuration } from '../../../base/time/duration.ts';
 import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
-import type { SourceChange } from '../../../machines/node/source.ts';
+import type { SourceChange } from '../../../machines/node/pods/source.ts';
 import type { SourceProblem } from '../../../machines/shared/events.ts';
 import { createAlarm } from '../../alarm.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';

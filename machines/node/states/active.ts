@@ -9,10 +9,9 @@ import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/coverageGaps.ts';
 import type { NodeEvent } from '../../shared/events.ts';
 import { collectableGarbage, type NodeContext } from '../context.ts';
-import { orphanPod, terminatingEntry, terminationOf } from '../endings.ts';
-import { mirrorImplementations } from '../mirrors.ts';
-import { isForeignOnly, markedPods, orphans } from '../own.ts';
-import { type NodeActionArgs, nodeSetup, podId } from '../setup.ts';
+import { orphanPod, terminatingEntry, terminationOf } from '../pods/endings.ts';
+import { mirrorImplementations } from '../pods/mirrors.ts';
+import { isForeignOnly, markedPods, orphans } from '../pods/own.ts';
 import {
   affectedUids,
   editedPods,
@@ -21,7 +20,8 @@ import {
   podsToTerminate,
   rewantedUids,
   updateEvents,
-} from '../wanted.ts';
+} from '../pods/wanted.ts';
+import { type NodeActionArgs, nodeSetup, podId } from '../setup.ts';
 
 /** UIDs of the pods that an action considers. Undefined for all pods. */
 type PodScope = {

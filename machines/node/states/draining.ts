@@ -2,8 +2,8 @@
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/coverageGaps.ts';
 import { eventPodUid } from '../context.ts';
-import { terminationOf } from '../endings.ts';
-import { strandedPods } from '../own.ts';
+import { terminationOf } from '../pods/endings.ts';
+import { strandedPods } from '../pods/own.ts';
 import { type NodeArgs, nodeSetup, podId } from '../setup.ts';
 
 const guards = {

@@ -5,7 +5,7 @@ import { KubeClient } from '../../../kubeclient/client.ts';
 import { EVENT_TYPE } from '../../../kubeclient/paths.ts';
 import { coreEvent } from '../../../kubernetes/events/event.ts';
 import { type InvolvedObject, recordedEvent, warning } from '../../../kubernetes/events/recordedEvent.ts';
-import type { EventQueueState } from '../../../machines/node/eventQueue.ts';
+import type { EventQueueState } from '../../../machines/node/cluster/eventQueue.ts';
 import { cluster } from '../../fakes/cluster.ts';
 import { answered, type Reply, refused, silent, ToldTransport, unreachable } from '../../fakes/toldTransport.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../actors/objects/clusterTrustBundles.ts';
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { TrustBundleProjection } from '../../../kubernetes/objects/trustBundles.ts';
-import type { SourceState } from '../../../machines/node/source.ts';
+import type { SourceState } from '../../../machines/node/pods/source.ts';
 import type { NodeFact } from '../../../machines/shared/events.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { countObjects, findMissing } from '../../../actors/objects/objectCounts.ts';
-import { watchView } from '../../../machines/node/source.ts';
+import { watchView } from '../../../machines/node/pods/source.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { heldCluster, shows } from './support/heldCluster.ts';
 

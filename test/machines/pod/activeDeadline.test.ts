@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { podStatus } from '../../../kubernetes/status/status.ts';
 import type { Termination } from '../../../kubernetes/status/view.ts';
-import { preemptionOf } from '../../../machines/node/endings.ts';
+import { preemptionOf } from '../../../machines/node/pods/endings.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 

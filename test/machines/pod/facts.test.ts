@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { preemptionOf } from '../../../machines/node/endings.ts';
+import { preemptionOf } from '../../../machines/node/pods/endings.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { podStory } from '../support/podStory.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { preemptionOf } from '../../../machines/node/endings.ts';
+import { preemptionOf } from '../../../machines/node/pods/endings.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';

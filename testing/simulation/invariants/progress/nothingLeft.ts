@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { SimulatedSandbox } from '../../../../cri/simulated/objects/views.ts';
 import type { AdmissionContext, AdmissionEntry } from '../../../../machines/admission/context.ts';
 import type { NodeContext } from '../../../../machines/node/context.ts';
-import { isDesired } from '../../../../machines/node/wanted.ts';
+import { isDesired } from '../../../../machines/node/pods/wanted.ts';
 import { fullName } from '../../host/host.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 

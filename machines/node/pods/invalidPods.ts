@@ -1,0 +1,40 @@
+/** Builds the events about pods that cannot be read (`pkg/kubelet/config/config.go`). */
+
+import { truncate } from '../../../base/text/shortText.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { type RecordedEvent, recordedEvents, warning } from '../../../kubernetes/events/recordedEvent.ts';
+import type { NodeEvent, SourceProblem } from '../../shared/events.ts';
+import type { NodeContext } from '../context.ts';
+
+/** Maximum length in characters of the reasons in an event. Longer reasons are truncated. */
+const MAX_REASONS_LENGTH = 1_024;
+
+/**
+ * Returns one event for each pod of an API server that has become unreadable, or is now unreadable for different
+ * reasons.
+ */
+export function invalidPodEvents({ problems }: Pick<NodeContext, 'problems'>, event: NodeEvent): RecordedEvent[] {
+  if (event.type !== 'config.podsListed' && event.type !== 'config.problemsChanged') return [];
+  const previousReasons = reasonsByUid(lookUp(problems, event.source));
+  return [...reasonsByUid(event.problems)].flatMap(([uid, { pod, reasons }]) => {
+    if (previousReasons.get(uid)?.reasons === reasons) return [];
+    const [namespace = '', name = ''] = pod.split('/');
+    const message = `Error validating pod ${name}_${namespace}(${uid}) from ${event.source}, ignoring: ${truncate(reasons, MAX_REASONS_LENGTH)}`;
+    return recordedEvents(
+      { kind: 'Pod', apiVersion: 'v1', namespace, name, uid },
+      warning('FailedValidation', message),
+    );
+  });
+}
+
+function reasonsByUid(problems: readonly SourceProblem[] = []) {
+  const podProblems = problems.flatMap(({ uid, pod = '', path, message }) =>
+    uid === undefined ? [] : [{ uid, pod, reason: path === '' ? message : `${path}: ${message}` }],
+  );
+  return new Map(
+    Array.from(
+      Map.groupBy(podProblems, ({ uid }) => uid),
+      ([uid, all]) => [uid, { pod: all[0]?.pod ?? '', reasons: all.map(({ reason }) => reason).join('; ') }],
+    ),
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Collects the node's garbage. At the start and then once a minute, it removes dead containers and old sandboxes, and
+ * finds leftover files of unknown pods.
+ */
+import { assertEvent, assign, emit, sendTo, setup } from 'xstate';
+import type { Failure } from '../../../base/failure.ts';
+import {
+  type EventMessage,
+  involvedNode,
+  type RecordedEvent,
+  recordedEvent,
+} from '../../../kubernetes/events/recordedEvent.ts';
+import { parent } from '../../shared/actorRefs.ts';
+import { failureOf } from '../../shared/failure.ts';
+import { port, timerPort } from '../../shared/ports.ts';
+import type { StateMeta, StateTag } from '../../shared/stateMeta.ts';
+import type { GarbageEvent, GarbageReport, NodeGarbage } from '../../shared/upkeepEvents.ts';
+import { after } from '../../shared/waits.ts';
+
+const COLLECTION_INTERVAL_MS = 60_000;
+
+export interface GarbageInput {
+  readonly nodeName: string;
+}
+
+export interface GarbageContext extends GarbageInput {
+  /** The garbage in the node's last reply. */
+  readonly garbage: NodeGarbage;
+  readonly failure?: Failure;
+}
+
+/** Empty garbage, before the node has replied and after a collection. */
+const NO_GARBAGE = { containers: [], sandboxes: [], activePodUids: [], foreign: [] } as const;
+
+export const garbageMachine = setup({
+  types: {
+    input: {} as GarbageInput,
+    context: {} as GarbageContext,
+    events: {} as GarbageEvent,
+    emitted: {} as RecordedEvent,
+    meta: {} as StateMeta,
+    tags: {} as StateTag,
+  },
+  actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
+  guards: { isClean: ({ context: { garbage } }) => garbage.containers.length + garbage.sandboxes.length === 0 },
+  actions: {
+    recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
+    ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
+    recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
+    record: assign(({ event }) => {
+      assertEvent(event, 'garbage.found');
+      return { garbage: event.garbage };
+    }),
+    forgetFound: assign({ garbage: NO_GARBAGE }),
+  },
+}).createMachine({
+  id: 'garbage',
+  description: 'Garbage collection on the node: dead containers, old sandboxes, leftover pod files.',
+  context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
+  // The first collection runs at once, because an earlier run of the agent may have left garbage. Later ones run once a
+  // minute.
+  initial: 'asking',
+  states: {
+    waiting: {
+      description: 'The next collection starts a minute after the last one.',
+      tags: 'steady',
+      meta: { waitsFor: 'the next garbage collection', afterMs: COLLECTION_INTERVAL_MS },
+      entry: 'forgetFound',
+      invoke: after(COLLECTION_INTERVAL_MS),
+      on: { 'timer.elapsed': 'asking' },
+    },
+    asking: {
+      description: 'The node lists its pods and their dead containers.',
+      tags: 'working',
+      meta: { waitsFor: 'the node to list its pods' },
+      entry: 'ask',
+      on: {
+        'garbage.found': [{ target: 'removing', actions: 'record' }],
+      },
+    },
+    removing: {
+      description: 'Dead containers beyond the number to retain are removed with their logs, and so are old sandboxes.',
+      tags: 'working',
+      meta: { waitsFor: 'dead containers and sandboxes to be removed' },
+      always: { guard: 'isClean', target: 'surveying' },
+      invoke: {
+        src: 'removeGarbage',
+        input: ({ context: { garbage } }) => ({ containers: garbage.containers, sandboxes: garbage.sandboxes }),
+        onDone: 'surveying',
+        // Objects that could not be removed are retried in the next collection.
+        onError: {
+          target: 'surveying',
+          actions: [
+            'recordFailure',
+            {
+              type: 'recordEvent',
+              params: ({ event }) => ({
+                eventType: 'Warning' as const,
+                reason: 'ContainerGCFailed',
+                message: failureOf(event).message,
+              }),
+            },
+          ],
+        },
+      },
+    },
+    surveying: {
+      description: 'The directories of pods are searched for files that no pod owns any longer.',
+      tags: 'working',
+      meta: { waitsFor: 'the scan for leftover pod files' },
+      invoke: {
+        src: 'surveyDisk',
+        input: ({ context: { garbage } }) => ({ activePodUids: garbage.activePodUids, foreign: garbage.foreign }),
+        onDone: {
+          target: 'waiting',
+          actions: [
+            assign(({ event: { output } }) => (output.failure ? { failure: output.failure } : {})),
+            sendTo(parent<GarbageReport>(), ({ event: { output } }) => ({
+              type: 'garbage.podsFound' as const,
+              left: output.left,
+              foreign: output.foreign,
+              removedUids: output.removedUids ?? [],
+            })),
+          ],
+        },
+        onError: { target: 'waiting', actions: 'recordFailure' },
+      },
+    },
+  },
+});
