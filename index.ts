@@ -74,7 +74,7 @@ export { paceMachine } from './machines/pod/pace.ts';
 export { probeMachine } from './machines/probe/chart.ts';
 export { registrationMachine } from './machines/registration/chart.ts';
 /** The events of the machines. */
-export type { CertificateEvent, LeaseEvent, RegistrationEvent } from './machines/shared/clusterFacts.ts';
+export type { CertificateEvent, LeaseEvent, RegistrationEvent } from './machines/shared/events/clusterFacts.ts';
 export type {
   AdmissionEvent,
   ContainerEvent,
@@ -87,10 +87,10 @@ export type {
   SourceProblem,
   StatusSinkEvent,
   VolumeEvent,
-} from './machines/shared/events.ts';
+} from './machines/shared/events/events.ts';
+export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
+export type { GarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
-export type { LimiterEvent, TimerEvent } from './machines/shared/slots.ts';
-export type { GarbageEvent, LogsEvent } from './machines/shared/upkeepEvents.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';
 export type { ActorNode } from './show/actors/actorNode.ts';

@@ -3,7 +3,7 @@ import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
-import type { SourceProblem } from '../machines/shared/events.ts';
+import type { SourceProblem } from '../machines/shared/events/events.ts';
 import type { ActorNode, RuntimeView } from '../show/actors/actorNode.ts';
 import type { NodeActors } from '../show/actors/actorRows.ts';
 import type { NodeExplanation } from '../show/explain/explainNode.ts';

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kubeclient/client.ts';
 import type { ObjectType } from '../../kubeclient/paths.ts';
 import { type KubeObject, Reflector, type ReflectorState } from '../../kubeclient/reflector.ts';
 import type { SourceState } from '../../machines/node/pods/source.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
 
 export interface ClusterWatch<Cached = KubeObject> {

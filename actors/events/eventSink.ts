@@ -2,7 +2,7 @@
 import { type AnyActorRef, StateMachine } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
 import type { RecordedEvent } from '../../kubernetes/events/recordedEvent.ts';
-import type { MachineDecision } from '../../machines/shared/machineDecision.ts';
+import type { MachineDecision } from '../../machines/shared/events/machineDecision.ts';
 
 /** Receives events. `at` is in milliseconds since the epoch. */
 export type EventSink = (event: RecordedEvent & { readonly at: number }) => void;

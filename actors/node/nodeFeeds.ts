@@ -1,7 +1,7 @@
 /** Creates the feeds of a node: runtime health, runtime objects, sources, node addresses, watches, and a ticker. */
 
 import type { Clock } from '../../base/time/clock.ts';
-import type { NodeFact, RuntimeHealth } from '../../machines/shared/events.ts';
+import type { NodeFact, RuntimeHealth } from '../../machines/shared/events/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';

@@ -21,7 +21,7 @@ import {
   type Provider,
   provideActors,
 } from '../../machines/shared/ports.ts';
-import type { TimerInput } from '../../machines/shared/timerInput.ts';
+import type { TimerInput } from '../../machines/shared/waiting/timerInput.ts';
 
 export type RootActor = ActorRefFrom<typeof nodeAgentMachine>;
 

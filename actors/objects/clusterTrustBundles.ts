@@ -10,7 +10,7 @@ import { isSelected } from '../../kubernetes/api/selection/objectSelector.ts';
 import { normalizeAnchors } from '../../kubernetes/objects/trustAnchors.ts';
 import type { TrustBundleProjection, TrustBundles } from '../../kubernetes/objects/trustBundles.ts';
 import type { SourceChange, SourceState } from '../../machines/node/pods/source.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { withTimeout } from '../services/withTimeout.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
 import { SharedCall } from './cache/sharedCall.ts';

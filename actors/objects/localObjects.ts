@@ -8,7 +8,7 @@ import { sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { PersistedObjects } from './cache/persistedObjects.ts';
 import { type LocalObject, PersistedSourceObjects, referenceKey } from './cache/persistedSourceObjects.ts';
 import { ObjectReporter } from './objectReporter.ts';

@@ -5,7 +5,7 @@ import type { ConfigKind, ConfigReference } from '../../kubernetes/objects/confi
 import { formatObjectName } from '../../kubernetes/shownName.ts';
 import type { ObjectCounts } from '../../machines/node/cluster/objectCounts.ts';
 import type { SourceChange, SourceState } from '../../machines/node/pods/source.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { createStepReporter } from '../sources/sourceReporters.ts';
 import type { TrackingStep } from './cache/trackedObject.ts';
 import { countObjects, type MissingObject } from './objectCounts.ts';

@@ -6,7 +6,7 @@ import type { ConfigKind, ConfigObject, ConfigReference } from '../../kubernetes
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';
 import type { ObjectCounts } from '../../machines/node/cluster/objectCounts.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { createAlarm } from '../alarm.ts';
 import type { PersistedObjects } from './cache/persistedObjects.ts';
 import type { TrackedObject, TrackingStep, TrackObject } from './cache/trackedObject.ts';

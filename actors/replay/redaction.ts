@@ -9,7 +9,7 @@ import { isObject } from '../../base/values/isObject.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { MIN_PATTERN_LENGTH, PatternIndex } from './patternIndex.ts';
 
 export interface Redaction {

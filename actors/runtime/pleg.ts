@@ -11,7 +11,7 @@ import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node/runtime/pleg.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import { readContainer } from '../services/containers/readContainer.ts';

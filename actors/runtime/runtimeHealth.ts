@@ -4,7 +4,7 @@ import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { RuntimeCondition, StatusResponse } from '../../cri/generated/runtime.ts';
 import type { RuntimeHandler } from '../../kubernetes/node/runtimeReport.ts';
-import type { RuntimeHealth } from '../../machines/shared/events.ts';
+import type { RuntimeHealth } from '../../machines/shared/events/events.ts';
 import type { Alarm } from '../alarm.ts';
 
 const QUERY_MS = 5_000;

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events.ts';
+import type { NodeFact, PodChange, SourceProblem } from '../../machines/shared/events/events.ts';
 import type { ManifestSet } from './manifest/manifestSet.ts';
 
 /** Returns a function that converts each set to facts. An unchanged set yields no facts. */

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/time/clock.ts';
 import { nextSourceState, readingState, type SourceChange, type SourceState } from '../../machines/node/pods/source.ts';
-import type { ManifestFindings, NodeFact } from '../../machines/shared/events.ts';
+import type { ManifestFindings, NodeFact } from '../../machines/shared/events/events.ts';
 import { findingKey } from './changeDetector.ts';
 
 interface ReporterOptions {

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { SourceChange } from '../../machines/node/pods/source.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import type { FactFeed } from '../boundary.ts';
 import type { OwnNode } from '../cluster/node/ownNode.ts';
 import { API_SOURCE, apiPods } from '../cluster/pods/apiPods.ts';

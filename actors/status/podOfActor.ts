@@ -1,7 +1,7 @@
 /** Maps actors to pods, and decides which of their transitions can change a pod's status. */
 import type { AnyActorRef } from 'xstate';
 import { type ProbeRef, probeState } from '../../machines/probe/view.ts';
-import type { PodRef } from '../../machines/shared/views.ts';
+import type { PodRef } from '../../machines/shared/views/views.ts';
 
 /** Returns the pod that is the actor itself or one of its ancestors. */
 export function podOfActor(ref: AnyActorRef): PodRef | undefined {

@@ -1,7 +1,8 @@
 /** Caches the actor tree of each pod until one of the pod's actors makes a transition. */
-import { actorTree } from '../../machines/shared/actorTree.ts';
+
 import type { GetStateSince } from '../../machines/shared/stateMeta.ts';
-import type { PodRef } from '../../machines/shared/views.ts';
+import { actorTree } from '../../machines/shared/views/actorTree.ts';
+import type { PodRef } from '../../machines/shared/views/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 export interface PodTrees {

@@ -4,7 +4,7 @@ import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
-import { type PodRef, podView } from '../../machines/shared/views.ts';
+import { type PodRef, podView } from '../../machines/shared/views/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
 export interface PostedPod {

@@ -3,8 +3,8 @@
  */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
-import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
+import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 
 /** The entry of an actor into a state. */
 export interface StateChange {

@@ -1,6 +1,6 @@
 /** Tracks which actor trees have changed. Most inputs of a node only change the actors of a single pod. */
 import type { AnyActorRef, InspectionEvent } from 'xstate';
-import { actorPath } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 
 /** The key for the tree of the node's own actors. The other keys are pod UIDs. */

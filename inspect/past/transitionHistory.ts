@@ -2,7 +2,7 @@
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
 import type { StateChange } from '../../actors/status/sinceMap.ts';
 import { transitionIds } from '../../machines/drawing/ways.ts';
-import { actorPath } from '../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 import { podUidOf } from '../../show/actors/actorPath.ts';
 import type { TakenTransitions } from '../protocol.ts';
 

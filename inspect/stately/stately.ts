@@ -5,8 +5,8 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { machines } from '../../machines/drawing/charts.ts';
 import { stateValueOf } from '../../machines/drawing/stateValue.ts';
-import { actorPath } from '../../machines/shared/actorRefs.ts';
 import { statePath } from '../../machines/shared/stateMeta.ts';
+import { actorPath } from '../../machines/shared/views/actorRefs.ts';
 import type { ShownTree } from '../shown.ts';
 import { flattenTree } from '../shown.ts';
 

@@ -6,12 +6,12 @@ import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Decision } from '../../kubernetes/admission/decide.ts';
 import type { PodRequests } from '../../kubernetes/resources/requests.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import { actorAt, parent } from '../shared/actorRefs.ts';
 import { NODE_NEVER_DELETED } from '../shared/coverageGaps.ts';
-import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events.ts';
-import type { MachineDecision, ResizeTrigger } from '../shared/machineDecision.ts';
+import type { AdmissionEvent, AdmissionFact, AdmissionResult } from '../shared/events/events.ts';
+import type { MachineDecision, ResizeTrigger } from '../shared/events/machineDecision.ts';
 import { type PortTypes, port } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { actorAt, parent } from '../shared/views/actorRefs.ts';
 import {
   type AdmissionContext,
   type AdmissionEntry,

@@ -5,7 +5,7 @@ import { isPreemptable, type Occupant } from '../../kubernetes/admission/preempt
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type Capacity, type PodRequests, resourceConflict } from '../../kubernetes/resources/requests.ts';
 import { toPendingRefusal } from '../../kubernetes/resources/resize.ts';
-import type { ActorPath } from '../shared/slots.ts';
+import type { ActorPath } from '../shared/events/slots.ts';
 import { findByName, findByUid, withItem, withoutItem } from './indexed.ts';
 
 export interface AdmissionInput {

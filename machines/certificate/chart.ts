@@ -3,11 +3,11 @@ import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { type AlternativeNames, coversNames, NO_NAMES } from '../../kubernetes/node/alternativeNames.ts';
-import type { CertificateEvent } from '../shared/clusterFacts.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { CertificateEvent } from '../shared/events/clusterFacts.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retryState } from '../shared/waits.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after, retryState } from '../shared/waiting/waits.ts';
 import { type CertificateName, isNodeSubject, type PersistedCertificate, renewalTime } from './certificate.ts';
 
 // A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.

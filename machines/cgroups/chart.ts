@@ -13,11 +13,11 @@ import {
 } from '../../kubernetes/events/recordedEvent.ts';
 import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 import { type CoverageGap, RARELY_TAKEN } from '../shared/coverageGaps.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { TimerEvent } from '../shared/events/slots.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after } from '../shared/waiting/waits.ts';
 
 /**
  * Interval between two checks, as in a kubelet. By the next check, running pods may use less, so that the kernel

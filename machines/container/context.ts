@@ -17,7 +17,7 @@ import {
 import { containerSize } from '../../kubernetes/resources/resources.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { ImageProgress } from '../image/imageProgress.ts';
-import type { ContainerEvent } from '../shared/events.ts';
+import type { ContainerEvent } from '../shared/events/events.ts';
 import type { KnownContainer } from '../shared/ports.ts';
 import { lostRun, terminatedRun } from './terminatedRun.ts';
 

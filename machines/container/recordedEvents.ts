@@ -3,7 +3,7 @@
 import type { Failure } from '../../base/failure.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { ContainerRole, ProbeKind } from '../../kubernetes/status/view.ts';
-import { failureEvents } from '../shared/failureEvents.ts';
+import { failureEvents } from '../shared/events/failureEvents.ts';
 import { type ContainerContext, specOf } from './context.ts';
 
 type ContextArgs = { readonly context: ContainerContext };

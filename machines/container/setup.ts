@@ -10,11 +10,11 @@ import {
 import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
 import { imageMachine } from '../image/chart.ts';
 import { probeMachine } from '../probe/chart.ts';
-import { parent } from '../shared/actorRefs.ts';
-import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
-import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/failure.ts';
+import type { ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import { hasEnded, type StateMeta, type StateTag } from '../shared/stateMeta.ts';
+import { parent } from '../shared/views/actorRefs.ts';
+import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/waiting/failure.ts';
 import { backOffKey, type ContainerContext, type ContainerInput, identityOf, stopFields } from './context.ts';
 import { isPresent, withObservedIds } from './otherId.ts';
 import { terminatedRun, unknownExitRun } from './terminatedRun.ts';

@@ -7,8 +7,8 @@ import type { Failure } from '../../base/failure.ts';
 import { goDuration } from '../../base/time/duration.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
-import { isRuntimeUnavailable } from '../shared/failure.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
+import type { WaitingReason } from '../shared/views/waitingReason.ts';
+import { isRuntimeUnavailable } from '../shared/waiting/failure.ts';
 
 interface WaitingContainer {
   readonly pod: Pod;

@@ -3,10 +3,10 @@
  * policy (C17).
  */
 import { assign } from 'xstate';
-import { failureOf } from '../shared/failure.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
-import { FAILURE_DISPLAY_MS } from '../shared/waitingReason.ts';
-import { after } from '../shared/waits.ts';
+import { FAILURE_DISPLAY_MS } from '../shared/views/waitingReason.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after } from '../shared/waiting/waits.ts';
 import {
   imageErrorEvent,
   imageMissingEvent,

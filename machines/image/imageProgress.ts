@@ -1,7 +1,7 @@
 /** Defines context fields of a container or volume that waits for an image. */
 import type { Failure } from '../../base/failure.ts';
-import type { ImageFact } from '../shared/events.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
+import type { ImageFact } from '../shared/events/events.ts';
+import type { WaitingReason } from '../shared/views/waitingReason.ts';
 
 export interface ImageProgress {
   /** Back-off delay after the last failed check or pull of the image, in milliseconds. */

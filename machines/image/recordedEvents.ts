@@ -3,7 +3,7 @@
 import type { Failure } from '../../base/failure.ts';
 import { goDuration } from '../../base/time/duration.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { failureEvents } from '../shared/failureEvents.ts';
+import { failureEvents } from '../shared/events/failureEvents.ts';
 import type { PortTypes } from '../shared/ports.ts';
 
 /**

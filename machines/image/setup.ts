@@ -12,13 +12,13 @@ import {
 import { parseImageReference } from '../../kubernetes/images/imageReference.ts';
 import { nextBackOff, pullBackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import { namespacedName } from '../../kubernetes/shownName.ts';
-import { actorPath, parent, sharedActor } from '../shared/actorRefs.ts';
-import type { ImageEvent, ImageFact } from '../shared/events.ts';
-import { failureOf, isRuntimeUnavailable, RUNTIME_RETRY_MS } from '../shared/failure.ts';
-import type { ImageCheck } from '../shared/imageCheck.ts';
+import type { ImageEvent, ImageFact } from '../shared/events/events.ts';
+import type { ImageCheck } from '../shared/events/imageCheck.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { FAILURE_DISPLAY_MS, type WaitingReason } from '../shared/waitingReason.ts';
+import { actorPath, parent, sharedActor } from '../shared/views/actorRefs.ts';
+import { FAILURE_DISPLAY_MS, type WaitingReason } from '../shared/views/waitingReason.ts';
+import { failureOf, isRuntimeUnavailable, RUNTIME_RETRY_MS } from '../shared/waiting/failure.ts';
 import { imagePresentEvent, inspectionErrorEvents, inspectionFailedEvents } from './recordedEvents.ts';
 import { backOffReason, inspectionFailedReason, neverPullReason, pullFailedReason } from './waitingReason.ts';
 

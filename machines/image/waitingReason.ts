@@ -1,7 +1,7 @@
 /** Explains why an image is missing, in terms of ContainerStateWaiting (C16). */
 import type { Failure } from '../../base/failure.ts';
 import type { WaitReason } from '../../kubernetes/status/view.ts';
-import type { WaitingReason } from '../shared/waitingReason.ts';
+import type { WaitingReason } from '../shared/views/waitingReason.ts';
 
 const imageReason = (reason: WaitReason, message: string): WaitingReason => ({ failedStep: 'image', reason, message });
 

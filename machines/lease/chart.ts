@@ -1,14 +1,14 @@
 /** Renews the node's Lease at regular intervals to show the cluster that the node is alive. */
 import { assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { parent } from '../shared/actorRefs.ts';
-import type { LeaseEvent } from '../shared/clusterFacts.ts';
 import { NODE_RARELY_DELETED } from '../shared/coverageGaps.ts';
-import type { RegistrationReport } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { LeaseEvent } from '../shared/events/clusterFacts.ts';
+import type { RegistrationReport } from '../shared/events/events.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retryWaitState } from '../shared/waits.ts';
+import { parent } from '../shared/views/actorRefs.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after, retryWaitState } from '../shared/waiting/waits.ts';
 
 // A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type LeaseInput = {

@@ -3,11 +3,11 @@
  * queue.
  */
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
-import { actorAt } from '../shared/actorRefs.ts';
+import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/events/slots.ts';
 import { timerPort } from '../shared/ports.ts';
-import type { LimiterEvent, SlotGranted, SlotRequest } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { actorAt } from '../shared/views/actorRefs.ts';
+import { after } from '../shared/waiting/waits.ts';
 
 interface HeldSlot extends SlotRequest {
   /** Whether the slot has been held so long that it no longer blocks requests of other origins. */

@@ -8,10 +8,10 @@ import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { isMirrorOf, type ObservedMirror } from '../../kubernetes/mirror.ts';
 import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
-import { failureOf } from '../shared/failure.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retryState } from '../shared/waits.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after, retryState } from '../shared/waiting/waits.ts';
 
 /** The node's data about one pod name. The node sends all fields whenever any of them changes. */
 export interface MirrorFacts {

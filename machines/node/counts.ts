@@ -2,8 +2,8 @@
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
-import { childrenOf } from '../shared/actorTree.ts';
-import type { PodRef } from '../shared/views.ts';
+import { childrenOf } from '../shared/views/actorTree.ts';
+import type { PodRef } from '../shared/views/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import type { NodeContext } from './context.ts';
 

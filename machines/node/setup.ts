@@ -14,13 +14,13 @@ import { nodeStatusMachine } from '../nodeStatus/chart.ts';
 import { podMachine } from '../pod/chart.ts';
 import type { PodInput } from '../pod/context.ts';
 import { registrationMachine } from '../registration/chart.ts';
-import { childrenOf } from '../shared/actorTree.ts';
-import type { NodeEvent } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
-import type { MachineDecision } from '../shared/machineDecision.ts';
+import type { NodeEvent } from '../shared/events/events.ts';
+import type { MachineDecision } from '../shared/events/machineDecision.ts';
 import { feedPort, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { lastAllocation, type PodRef } from '../shared/views.ts';
+import { childrenOf } from '../shared/views/actorTree.ts';
+import { lastAllocation, type PodRef } from '../shared/views/views.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
 import { statusSinkMachine } from '../statusSink/chart.ts';
 import {
   eventPodUid,

@@ -1,10 +1,10 @@
 import type { ActorRefFrom, AnyActorRef } from 'xstate';
 import { namespacedName } from '../../kubernetes/shownName.ts';
 import type { NodeView, RuntimeView } from '../../show/actors/actorNode.ts';
-import { actorTree, childrenOf } from '../shared/actorTree.ts';
-import type { RuntimeHealth } from '../shared/events.ts';
+import type { RuntimeHealth } from '../shared/events/events.ts';
 import type { GetStateSince } from '../shared/stateMeta.ts';
-import type { PodRef } from '../shared/views.ts';
+import { actorTree, childrenOf } from '../shared/views/actorTree.ts';
+import type { PodRef } from '../shared/views/views.ts';
 import type { nodeAgentMachine } from './chart.ts';
 import { foreignPods } from './pods/own.ts';
 

@@ -2,11 +2,11 @@
 import { assertEvent, assign, enqueueActions, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
-import type { NodeStatusEvent } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { NodeStatusEvent } from '../shared/events/events.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after } from '../shared/waiting/waits.ts';
 
 // A type alias, because generated declaration files can expand an alias but can refer to an interface only by name.
 export type NodeStatusInput = {

@@ -3,13 +3,13 @@
  * time is up.
  */
 import { sendTo, setup } from 'xstate';
-import { parent } from '../shared/actorRefs.ts';
 import { SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
-import type { PodEvent } from '../shared/events.ts';
+import type { PodEvent } from '../shared/events/events.ts';
+import type { TimerEvent } from '../shared/events/slots.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { TimerEvent } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { parent } from '../shared/views/actorRefs.ts';
+import { after } from '../shared/waiting/waits.ts';
 
 export interface ActiveDeadline {
   /** The deadline in milliseconds since the epoch. */

@@ -8,7 +8,7 @@ import { memoize } from '../../base/values/memoize.ts';
 import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
-import type { ContainerLifecycle } from '../shared/events.ts';
+import type { ContainerLifecycle } from '../shared/events/events.ts';
 import type { PodContext } from './context.ts';
 
 type Lifecycles = PodContext['containers'];

@@ -10,7 +10,7 @@ import { findContainerByName } from '../../kubernetes/api/containers.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ContainerInput } from '../container/context.ts';
-import type { ContainerEvent, VolumeEvent } from '../shared/events.ts';
+import type { ContainerEvent, VolumeEvent } from '../shared/events/events.ts';
 import type { VolumeInput } from '../volume/setup.ts';
 import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnContainers } from './context.ts';
 import { persistedSizes } from './resizing.ts';

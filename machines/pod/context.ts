@@ -20,7 +20,7 @@ import type {
   NetworkNotReady,
   VolumeEvent,
   VolumeLifecycle,
-} from '../shared/events.ts';
+} from '../shared/events/events.ts';
 import type { VolumeInput } from '../volume/setup.ts';
 
 export interface PodInput {

@@ -5,8 +5,8 @@ import type { Failure } from '../../base/failure.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import { DEADLINE_EXCEEDED } from '../../kubernetes/status/phase.ts';
-import type { PodEvent } from '../shared/events.ts';
-import { failureEvents } from '../shared/failureEvents.ts';
+import type { PodEvent } from '../shared/events/events.ts';
+import { failureEvents } from '../shared/events/failureEvents.ts';
 
 export const directoryFailedEvents = (failure: Failure): EventMessage[] =>
   failureEvents(failure, 'FailedToMakePodDataDirectories', `error making pod data directories: ${failure.message}`);

@@ -6,8 +6,8 @@ import { type AttemptIdentity, hasChangedId } from '../../kubernetes/lifecycle/c
 import { foreignSandboxReason, type ObservedPod, type ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { couldRestartAllContainers, shouldRestart } from '../../kubernetes/lifecycle/restart.ts';
 import { sandboxDecision } from '../../kubernetes/lifecycle/sandboxDecision.ts';
-import { retryFields } from '../shared/failure.ts';
 import type { PortTypes } from '../shared/ports.ts';
+import { retryFields } from '../shared/waiting/failure.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
 import { podRestartingExit } from './restartedAll.ts';
 import { remainsAfterTermination } from './termination.ts';

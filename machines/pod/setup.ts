@@ -15,12 +15,12 @@ import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts'
 import { requestsOf } from '../../kubernetes/resources/requests.ts';
 import { hasSameResources, resizeMessage, resizeRefusal, resourcesOf } from '../../kubernetes/resources/resize.ts';
 import { containerMachine } from '../container/chart.ts';
-import { actorPath, sharedActor } from '../shared/actorRefs.ts';
-import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events.ts';
-import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/failure.ts';
+import type { AdmissionEvent, ContainerEvent, ContainerLifecycle, PodEvent } from '../shared/events/events.ts';
+import type { ActorPath } from '../shared/events/slots.ts';
 import { port, timerPort } from '../shared/ports.ts';
-import type { ActorPath } from '../shared/slots.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { actorPath, sharedActor } from '../shared/views/actorRefs.ts';
+import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/waiting/failure.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
 import { withLifecycles } from './census.ts';

@@ -2,14 +2,14 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import { involvedPod, type RecordedEvent, recordedEvent } from '../../kubernetes/events/recordedEvent.ts';
 import type { ReportedDetails } from '../../show/actors/actorNode.ts';
-import { parent } from '../shared/actorRefs.ts';
 import { SERVICE_NEVER_FAILS } from '../shared/coverageGaps.ts';
-import type { ProbeFact } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { ProbeFact } from '../shared/events/events.ts';
+import type { TimerEvent } from '../shared/events/slots.ts';
 import { type ProbeResult, port, timerPort } from '../shared/ports.ts';
-import type { TimerEvent } from '../shared/slots.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { parent } from '../shared/views/actorRefs.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after } from '../shared/waiting/waits.ts';
 import {
   afterAttempt,
   consecutiveFailures,

@@ -1,6 +1,6 @@
 /** Collects the results of a container's probes. */
 import type { ActorRefFrom } from 'xstate';
-import { childrenOf } from '../shared/actorTree.ts';
+import { childrenOf } from '../shared/views/actorTree.ts';
 import type { probeMachine } from './chart.ts';
 
 export type ProbeRef = ActorRefFrom<typeof probeMachine>;

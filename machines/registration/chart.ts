@@ -2,13 +2,13 @@
 import { assign, enqueueActions, sendTo, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { involvedNode, type RecordedEvent, recordedEvents } from '../../kubernetes/events/recordedEvent.ts';
-import { parent } from '../shared/actorRefs.ts';
-import type { RegistrationEvent } from '../shared/clusterFacts.ts';
-import type { RegistrationReport } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { RegistrationEvent } from '../shared/events/clusterFacts.ts';
+import type { RegistrationReport } from '../shared/events/events.ts';
 import { type PortTypes, port, timerPort } from '../shared/ports.ts';
 import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { after, retryState } from '../shared/waits.ts';
+import { parent } from '../shared/views/actorRefs.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
+import { after, retryState } from '../shared/waiting/waits.ts';
 
 /** Initial delay in milliseconds of the exponential back-off between attempts, as in a kubelet. */
 const INITIAL_RETRY_MS = 200;

@@ -31,10 +31,10 @@ import type { CgroupSetup } from '../../kubernetes/resources/cgroup.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
 import type { ProbeKind } from '../../kubernetes/status/view.ts';
 import type { CertificatePorts } from '../certificate/ports.ts';
-import type { OwnNodeState } from './clusterFacts.ts';
-import type { FeedName } from './events.ts';
-import type { ImageCheck } from './imageCheck.ts';
-import type { TimerInput } from './timerInput.ts';
+import type { OwnNodeState } from './events/clusterFacts.ts';
+import type { FeedName } from './events/events.ts';
+import type { ImageCheck } from './events/imageCheck.ts';
+import type { TimerInput } from './waiting/timerInput.ts';
 
 /** A container of a pod in the runtime, whose ID may have changed since. */
 export interface KnownContainer extends AttemptIdentity {

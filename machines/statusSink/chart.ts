@@ -7,10 +7,10 @@
 import { assertEvent, enqueueActions, not, setup } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
 import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
-import type { StatusSinkEvent } from '../shared/events.ts';
-import { failureOf } from '../shared/failure.ts';
+import type { StatusSinkEvent } from '../shared/events/events.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { failureOf } from '../shared/waiting/failure.ts';
 
 /**
  * Maximum number of statuses sent concurrently. A kubelet sends one at a time, so a slow response delays all pods. With

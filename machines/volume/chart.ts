@@ -2,9 +2,9 @@
 import { assign, forwardTo } from 'xstate';
 import { clearedImageProgress, gettingImageState } from '../image/imageProgress.ts';
 import { RARELY_TAKEN } from '../shared/coverageGaps.ts';
-import { CHANGE_RETRY_MS } from '../shared/failure.ts';
 import type { StateMeta } from '../shared/stateMeta.ts';
-import { after } from '../shared/waits.ts';
+import { CHANGE_RETRY_MS } from '../shared/waiting/failure.ts';
+import { after } from '../shared/waiting/waits.ts';
 import {
   deadlines,
   facts,

@@ -20,12 +20,12 @@ import type { ReportedDetails } from '../../show/actors/actorNode.ts';
 import { imageMachine } from '../image/chart.ts';
 import { type ImageProgress, imageProgress } from '../image/imageProgress.ts';
 import type { ImageInput } from '../image/setup.ts';
-import { parent, sharedActor } from '../shared/actorRefs.ts';
-import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events.ts';
-import { failureOf, isRuntimeUnavailable, retryAtAfterChange } from '../shared/failure.ts';
-import { failureEvents } from '../shared/failureEvents.ts';
+import type { PodEvent, VolumeEvent, VolumeLifecycle } from '../shared/events/events.ts';
+import { failureEvents } from '../shared/events/failureEvents.ts';
 import { port, timerPort } from '../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../shared/stateMeta.ts';
+import { parent, sharedActor } from '../shared/views/actorRefs.ts';
+import { failureOf, isRuntimeUnavailable, retryAtAfterChange } from '../shared/waiting/failure.ts';
 
 /**
  * Time limit of a mount in milliseconds, a little shorter than the time for which a kubelet lets a pod wait for its

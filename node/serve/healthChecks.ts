@@ -3,7 +3,7 @@ import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { goDuration } from '../../base/time/duration.ts';
 import { type HealthCheck, PING_CHECK } from '../../kubelet-api/listener/health.ts';
-import type { RuntimeHealth } from '../../machines/shared/events.ts';
+import type { RuntimeHealth } from '../../machines/shared/events/events.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 
 interface HealthCheckDependencies {

@@ -4,7 +4,7 @@ import { createBoundary, type NodeEnvironment, type RecordedInput } from '../../
 import type { EventSink } from '../../actors/events/eventSink.ts';
 import type { PortOutcome } from '../../actors/portOutcome.ts';
 import { createReplay } from '../../actors/replay/replay.ts';
-import type { TimerInput } from '../../machines/shared/timerInput.ts';
+import type { TimerInput } from '../../machines/shared/waiting/timerInput.ts';
 import { nextTask, Schedule } from '../../testing/simulation/run/schedule.ts';
 import { type SimulatedNode, simulatedNode } from '../fakes/node.ts';
 import { containerWith, IMAGE, podRunning, podWith } from '../fakes/pods.ts';

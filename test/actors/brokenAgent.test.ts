@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { simulatedNode } from '../fakes/node.ts';
 import { podWith } from '../fakes/pods.ts';
 

@@ -2,7 +2,7 @@
 import { type ActorLogic, type AnyActorRef, type AnyEventObject, fromCallback, type Snapshot } from 'xstate';
 import { type Failure, type FailureReason, toFailure } from '../../base/failure.ts';
 import type { FeedLogic, Port, PortName, PortTypes, Provider, TimerLogic } from '../../machines/shared/ports.ts';
-import type { TimerInput } from '../../machines/shared/timerInput.ts';
+import type { TimerInput } from '../../machines/shared/waiting/timerInput.ts';
 
 /** What a world answers by itself; a port without an answer waits for the test. */
 export type Answers = { readonly [K in PortName]: (input: PortTypes[K]['input']) => PortTypes[K]['output'] };

@@ -4,7 +4,7 @@ import { OwnNode } from '../../actors/cluster/node/ownNode.ts';
 import { ClusterServices } from '../../actors/cluster/services.ts';
 import { clusterWatches } from '../../actors/cluster/watches.ts';
 import { SimulatedClock } from '../../actors/simulated/simulatedClock.ts';
-import type { NodeFact } from '../../machines/shared/events.ts';
+import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { cluster } from './cluster.ts';
 
 /** They run until the story ends; gives what they have told. */

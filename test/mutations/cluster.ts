@@ -231,7 +231,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C37',
     breaks: 'what waits for an object waits out its back-off',
-    file: 'machines/shared/failure.ts',
+    file: 'machines/shared/waiting/failure.ts',
     find: 'Math.min(retryAt, failure.at + CHANGE_RETRY_MS)',
     put: 'retryAt',
   },

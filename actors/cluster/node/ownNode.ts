@@ -7,8 +7,8 @@ import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.t
 import { wholeValue } from '../../../kubernetes/api/quantity.ts';
 import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
-import type { OwnNodeState } from '../../../machines/shared/clusterFacts.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { OwnNodeState } from '../../../machines/shared/events/clusterFacts.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import { parseNode } from '../nodeObjects.ts';
 import type { ClusterWatch } from '../runWatch.ts';
 

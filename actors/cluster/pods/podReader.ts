@@ -11,7 +11,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type ObservedMirror, readMirror } from '../../../kubernetes/mirror.ts';
 import { foreignConditions } from '../../../kubernetes/status/conditions.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../machines/shared/events/events.ts';
 import type { ManifestSet } from '../../sources/manifest/manifestSet.ts';
 
 /**

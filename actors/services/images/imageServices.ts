@@ -14,7 +14,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { parseImageReference, withDefaultTag } from '../../../kubernetes/images/imageReference.ts';
 import type { Credential } from '../../../kubernetes/images/keyring.ts';
 import { missingSecretsEvents } from '../../../kubernetes/images/pullSecrets.ts';
-import type { ImageCheck } from '../../../machines/shared/imageCheck.ts';
+import type { ImageCheck } from '../../../machines/shared/events/imageCheck.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { PodCredentials } from '../../images/podCredentials.ts';

@@ -7,7 +7,7 @@ import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/ap
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import type { SourceChange } from '../../../machines/node/pods/source.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../machines/shared/events/events.ts';
 import { createAlarm } from '../../alarm.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import type { Network } from '../../services/http/network.ts';

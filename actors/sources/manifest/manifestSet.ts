@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { collectAdmittedPods, type RuntimeClasses } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../machines/shared/events/events.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import { createRestoredText, EMPTY_PARSED_TEXT, listPods, type ParsedText, updateText } from '../textDocuments.ts';
 import type { ReadManifests } from './manifestReader.ts';

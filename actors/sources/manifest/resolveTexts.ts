@@ -4,7 +4,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { RequiredObject } from '../../../kubernetes/api/validation/pod/static.ts';
 import type { ConfigObject } from '../../../kubernetes/objects/configObject.ts';
 import { formatObjectName } from '../../../kubernetes/shownName.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../machines/shared/events/events.ts';
 import type { LocalObject } from '../../objects/cache/persistedSourceObjects.ts';
 import { limitProblems, shortProblem } from '../limitProblems.ts';
 import {

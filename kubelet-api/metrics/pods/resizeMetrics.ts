@@ -6,7 +6,7 @@ import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { infeasibleDetail } from '../../../kubernetes/resources/resize.ts';
 import { amountOf } from '../../../kubernetes/resources/resources.ts';
-import type { ResizeTrigger } from '../../../machines/shared/machineDecision.ts';
+import type { ResizeTrigger } from '../../../machines/shared/events/machineDecision.ts';
 import { RESIZE_BUCKETS_MS } from '../buckets.ts';
 import { alpha, type Registry } from '../registry.ts';
 

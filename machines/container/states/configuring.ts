@@ -4,8 +4,8 @@
  */
 import { stateIn } from 'xstate';
 import { referencedObjects } from '../../../kubernetes/environment/configValues.ts';
-import type { ContainerEvent } from '../../shared/events.ts';
-import { failureOf, retryAtAfterChange } from '../../shared/failure.ts';
+import type { ContainerEvent } from '../../shared/events/events.ts';
+import { failureOf, retryAtAfterChange } from '../../shared/waiting/failure.ts';
 import { type ContainerContext, specOf } from '../context.ts';
 import { launchFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';

@@ -4,11 +4,11 @@ import type { Failure } from '../../../base/failure.ts';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { actorPath, parent, sharedActor } from '../../shared/actorRefs.ts';
 import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
-import type { ContainerEvent, PodEvent } from '../../shared/events.ts';
-import { failureOf, retryFields } from '../../shared/failure.ts';
+import type { ContainerEvent, PodEvent } from '../../shared/events/events.ts';
 import type { PortTypes } from '../../shared/ports.ts';
+import { actorPath, parent, sharedActor } from '../../shared/views/actorRefs.ts';
+import { failureOf, retryFields } from '../../shared/waiting/failure.ts';
 import { type ContainerContext, identityOf, knownContainer, sizeOf, slotKey } from '../context.ts';
 import { withNewId } from '../otherId.ts';
 import {

@@ -5,9 +5,9 @@
 import { and, assign } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import { failureOf } from '../../shared/failure.ts';
 import type { PortTypes } from '../../shared/ports.ts';
-import { retryWaitState } from '../../shared/waits.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { hookInput, specOf } from '../context.ts';
 import { recordFailedPostStartEvent, recordOutdatedEvent, recordStopEvent } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';

@@ -5,9 +5,9 @@ import { hasUnmountedVolume, isImageUsedEarlier } from '../../../kubernetes/api/
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
 import { clearedImageProgress, gettingImageState, imageProgress } from '../../image/imageProgress.ts';
 import type { ImageInput } from '../../image/setup.ts';
-import { sharedActor } from '../../shared/actorRefs.ts';
 import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import type { ContainerEvent } from '../../shared/events.ts';
+import type { ContainerEvent } from '../../shared/events/events.ts';
+import { sharedActor } from '../../shared/views/actorRefs.ts';
 import { type ContainerContext, nextAttempt, slotKey, specOf } from '../context.ts';
 import { isWholePodRestart, resetAttemptContext } from '../restartAll.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';

@@ -1,6 +1,6 @@
 /** Removes a container from the runtime after an update removed it from its pod, which continues to run. */
 
-import { retryStateOnReturn } from '../../shared/waits.ts';
+import { retryStateOnReturn } from '../../shared/waiting/waits.ts';
 import type { ContainerContext } from '../context.ts';
 import { containerSetup } from '../setup.ts';
 

@@ -2,8 +2,8 @@
 import { assertEvent, assign } from 'xstate';
 import type { EventMessages } from '../../../kubernetes/events/recordedEvent.ts';
 import { hasSameSize, resizeMessage } from '../../../kubernetes/resources/resize.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { retryWaitState } from '../../shared/waits.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, resizeErrorOf, sizeOf } from '../context.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';
 

@@ -8,10 +8,10 @@ import { needsRestart } from '../../../kubernetes/resources/resize.ts';
 import type { ProbeKind } from '../../../kubernetes/status/view.ts';
 import { type ProbeInput, probeOf } from '../../probe/context.ts';
 import { probeRefs, probeState } from '../../probe/view.ts';
-import type { ProbeFact } from '../../shared/events.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { statusUnknownEvents } from '../../shared/failureEvents.ts';
-import { retryStateOnReturn } from '../../shared/waits.ts';
+import type { ProbeFact } from '../../shared/events/events.ts';
+import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryStateOnReturn } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, hasWrongSize, identityOf, knownContainer, specOf } from '../context.ts';
 import { isPresent, isPresentUnderOtherId, withNewId } from '../otherId.ts';
 import {

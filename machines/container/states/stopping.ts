@@ -4,9 +4,9 @@
  */
 import { assertEvent, assign, not } from 'xstate';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { after, retryWaitState } from '../../shared/waits.ts';
+import { killFailedEvents } from '../../shared/events/failureEvents.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { after, retryWaitState } from '../../shared/waiting/waits.ts';
 import { type ContainerContext, earlierDeadline, hookInput, knownContainer, specOf } from '../context.ts';
 import { preStopFailedEvents } from '../recordedEvents.ts';
 import { type ContainerArgs, containerSetup } from '../setup.ts';

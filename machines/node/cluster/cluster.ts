@@ -1,8 +1,8 @@
 /** Defines the node's data about its cluster. */
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { Capacity } from '../../../kubernetes/resources/requests.ts';
-import type { ClusterFact, OwnNodeState } from '../../shared/clusterFacts.ts';
-import type { NodeEvent } from '../../shared/events.ts';
+import type { ClusterFact, OwnNodeState } from '../../shared/events/clusterFacts.ts';
+import type { NodeEvent } from '../../shared/events/events.ts';
 import type { SourceState } from '../pods/source.ts';
 import type { EventQueueState } from './eventQueue.ts';
 

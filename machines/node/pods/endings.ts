@@ -10,7 +10,7 @@ import { hostPortsOf, type PodResourceRequests } from '../../../kubernetes/resou
 import { displayName } from '../../../kubernetes/shownName.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { Termination, TerminationReason } from '../../../kubernetes/status/view.ts';
-import type { AdmissionEvent } from '../../shared/events.ts';
+import type { AdmissionEvent } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';
 
 /** Grace period in seconds of an orphaned pod, which exists in the runtime but is not wanted by any source (C10). */

@@ -3,7 +3,7 @@
 import { truncate } from '../../../base/text/shortText.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { type RecordedEvent, recordedEvents, warning } from '../../../kubernetes/events/recordedEvent.ts';
-import type { NodeEvent, SourceProblem } from '../../shared/events.ts';
+import type { NodeEvent, SourceProblem } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';
 
 /** Maximum length in characters of the reasons in an event. Longer reasons are truncated. */

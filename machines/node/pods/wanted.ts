@@ -8,7 +8,7 @@ import type { ObservedPod, PodIdentity } from '../../../kubernetes/lifecycle/obs
 import { podUpdate } from '../../../kubernetes/lifecycle/update.ts';
 import { isTerminalPhase } from '../../../kubernetes/status/phase.ts';
 import type { PodInput } from '../../pod/context.ts';
-import type { NodeEvent, PodEvent, SourceProblem } from '../../shared/events.ts';
+import type { NodeEvent, PodEvent, SourceProblem } from '../../shared/events/events.ts';
 import { eventPodUid, mayHaveLogs, type NodeContext, networkOf, observedPodOf } from '../context.ts';
 import { deletionOf, externalTermination, terminationOf } from './endings.ts';
 

@@ -1,6 +1,6 @@
 /** Computes the readiness of the node. */
 import { type NodeHealth, notReadyReasons } from '../../../kubernetes/node/readiness.ts';
-import type { NodeEvent, RuntimeHealth } from '../../shared/events.ts';
+import type { NodeEvent, RuntimeHealth } from '../../shared/events/events.ts';
 import type { NodeContext } from '../context.ts';
 
 /** Returns the state that the readiness depends on. A node without a cluster needs no CSINode. */

@@ -7,7 +7,7 @@ import { withEntries } from '../../../base/values/withEntries.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { NO_ACTOR_FAILS, NO_POD_BREAKS } from '../../shared/coverageGaps.ts';
-import type { NodeEvent } from '../../shared/events.ts';
+import type { NodeEvent } from '../../shared/events/events.ts';
 import { collectableGarbage, type NodeContext } from '../context.ts';
 import { orphanPod, terminatingEntry, terminationOf } from '../pods/endings.ts';
 import { mirrorImplementations } from '../pods/mirrors.ts';

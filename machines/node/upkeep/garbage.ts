@@ -10,12 +10,12 @@ import {
   type RecordedEvent,
   recordedEvent,
 } from '../../../kubernetes/events/recordedEvent.ts';
-import { parent } from '../../shared/actorRefs.ts';
-import { failureOf } from '../../shared/failure.ts';
+import type { GarbageEvent, GarbageReport, NodeGarbage } from '../../shared/events/upkeepEvents.ts';
 import { port, timerPort } from '../../shared/ports.ts';
 import type { StateMeta, StateTag } from '../../shared/stateMeta.ts';
-import type { GarbageEvent, GarbageReport, NodeGarbage } from '../../shared/upkeepEvents.ts';
-import { after } from '../../shared/waits.ts';
+import { parent } from '../../shared/views/actorRefs.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { after } from '../../shared/waiting/waits.ts';
 
 const COLLECTION_INTERVAL_MS = 60_000;
 

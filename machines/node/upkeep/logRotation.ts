@@ -2,13 +2,13 @@
 import { assertEvent, assign, sendTo, setup } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ContainerRun } from '../../../kubernetes/lifecycle/observed.ts';
-import { parent } from '../../shared/actorRefs.ts';
 import { SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import { failureOf } from '../../shared/failure.ts';
+import type { LogsEvent, LogsReport } from '../../shared/events/upkeepEvents.ts';
 import { port, timerPort } from '../../shared/ports.ts';
 import type { ActorInfo, StateMeta, StateTag } from '../../shared/stateMeta.ts';
-import type { LogsEvent, LogsReport } from '../../shared/upkeepEvents.ts';
-import { after } from '../../shared/waits.ts';
+import { parent } from '../../shared/views/actorRefs.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { after } from '../../shared/waiting/waits.ts';
 
 export interface LogRotationInput {
   readonly intervalMs: number;

@@ -4,9 +4,9 @@
  */
 import { assertEvent, assign, not } from 'xstate';
 import { hasSameResources, resourcesOf } from '../../../kubernetes/resources/resize.ts';
-import { actorPath, sharedActor } from '../../shared/actorRefs.ts';
 import { RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import { FINAL_COUNT_LIMIT_MS } from '../../shared/finalCountLimit.ts';
+import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
+import { FINAL_COUNT_LIMIT_MS } from '../../shared/waiting/finalCountLimit.ts';
 import { containersWithLostRuns, mergedRestarts, type PodContext } from '../context.ts';
 import { podFailureEvents, recordDeadlineEvent, recordTerminationEvent, refusalEvents } from '../recordedEvents.ts';
 import { requestedVersion } from '../resizing.ts';

@@ -5,10 +5,10 @@ import { assign, not } from 'xstate';
 import type { Failure } from '../../../base/failure.ts';
 import type { ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
 import { namespacedName } from '../../../kubernetes/shownName.ts';
-import { actorPath, sharedActor } from '../../shared/actorRefs.ts';
 import { NO_STALE_DEADLINE } from '../../shared/coverageGaps.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { after } from '../../shared/waits.ts';
+import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { after } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../commands.ts';
 import type { PodContext } from '../context.ts';
 import {

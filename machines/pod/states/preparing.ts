@@ -1,8 +1,8 @@
 /**
  * Prepares a pod for its sandbox, which requires its directory, cgroup and volumes. Part of the chart in chart.ts.
  */
-import { failureOf } from '../../shared/failure.ts';
-import { retryCallState } from '../../shared/waits.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryCallState } from '../../shared/waiting/waits.ts';
 import { areVolumesSettled } from '../context.ts';
 import { directoryFailedEvents, podFailureEvents } from '../recordedEvents.ts';
 import { allSandboxIds } from '../sandbox.ts';

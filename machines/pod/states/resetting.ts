@@ -4,9 +4,9 @@
  */
 import { and } from 'xstate';
 import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { statusUnknownEvents } from '../../shared/failureEvents.ts';
-import { retryWaitState } from '../../shared/waits.ts';
+import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { censusOf } from '../census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isLastSandbox } from '../sandbox.ts';

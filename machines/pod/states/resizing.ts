@@ -13,9 +13,9 @@ import {
   resourcesOf,
   withResources,
 } from '../../../kubernetes/resources/resize.ts';
-import type { ContainerEvent } from '../../shared/events.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { retryWaitState } from '../../shared/waits.ts';
+import type { ContainerEvent } from '../../shared/events/events.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands } from '../commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustResizeCgroup } from '../resizing.ts';

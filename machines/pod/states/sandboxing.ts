@@ -1,10 +1,10 @@
 /** Finds a usable sandbox for the pod, either the existing one or a new one (C8). Part of the chart in chart.ts. */
 import { and, assign } from 'xstate';
 import { slotKey } from '../../container/context.ts';
-import { sharedActor } from '../../shared/actorRefs.ts';
-import { failureOf } from '../../shared/failure.ts';
-import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { retryStateOnReturn, retryWaitState } from '../../shared/waits.ts';
+import { killFailedEvents } from '../../shared/events/failureEvents.ts';
+import { sharedActor } from '../../shared/views/actorRefs.ts';
+import { failureOf } from '../../shared/waiting/failure.ts';
+import { retryStateOnReturn, retryWaitState } from '../../shared/waiting/waits.ts';
 import { containerId, sendCommands } from '../commands.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadableEvents } from '../recordedEvents.ts';

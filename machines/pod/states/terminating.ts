@@ -1,11 +1,11 @@
 /** Terminates a pod: removes containers, sandbox, volumes and data, in this order. Part of the chart in chart.ts. */
 import { assign } from 'xstate';
 import { sourceOf } from '../../../kubernetes/api/staticPod.ts';
-import { sharedActor } from '../../shared/actorRefs.ts';
 import { NO_STALE_DEADLINE, RARELY_TAKEN, SERVICE_NEVER_FAILS } from '../../shared/coverageGaps.ts';
-import { failureOf, REFUSAL_RETRY_MS } from '../../shared/failure.ts';
-import { killFailedEvents } from '../../shared/failureEvents.ts';
-import { after, retryWaitState } from '../../shared/waits.ts';
+import { killFailedEvents } from '../../shared/events/failureEvents.ts';
+import { sharedActor } from '../../shared/views/actorRefs.ts';
+import { failureOf, REFUSAL_RETRY_MS } from '../../shared/waiting/failure.ts';
+import { after, retryWaitState } from '../../shared/waiting/waits.ts';
 import { sendCommands, stopActors } from '../commands.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createPodCidrFeed } from '../../../actors/feeds/podCidr.ts';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type * as wire from '../../../cri/generated/runtime.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { watching } from '../../fakes/watching.ts';

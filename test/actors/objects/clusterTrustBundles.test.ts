@@ -3,7 +3,7 @@ import { ClusterTrustBundles, NOT_SUPPORTED, noTrustBundles } from '../../../act
 import { KubeClient } from '../../../kubeclient/client.ts';
 import type { TrustBundleProjection } from '../../../kubernetes/objects/trustBundles.ts';
 import type { SourceState } from '../../../machines/node/pods/source.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import { SettableClock } from '../../fakes/settableClock.ts';
 import {
   answered,

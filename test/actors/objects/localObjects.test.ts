@@ -5,7 +5,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ConfigKind } from '../../../kubernetes/objects/configObject.ts';
 import { objectOfManifest } from '../../../kubernetes/objects/objectManifest.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import { podWith } from '../../fakes/pods.ts';
 import { reads, shows } from './support/heldCluster.ts';
 

@@ -5,7 +5,7 @@ import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { StatusResponse } from '../../../cri/generated/runtime.ts';
 import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
 import { createSimulatedRuntime } from '../../../cri/simulated/runtime.ts';
-import type { RuntimeHealth } from '../../../machines/shared/events.ts';
+import type { RuntimeHealth } from '../../../machines/shared/events/events.ts';
 import { namedPod, nodeStory } from '../../machines/support/nodeStory.ts';
 
 const TYPES = ['RuntimeReady', 'NetworkReady', 'ContainerdHasNoDeprecationWarnings'];

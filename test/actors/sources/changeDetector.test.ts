@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createChangeDetector } from '../../../actors/sources/changeDetector.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { SourceProblem } from '../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../machines/shared/events/events.ts';
 import { namedPod } from '../../machines/support/nodeStory.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((name) => namedPod(name)) as [Pod, Pod, Pod];

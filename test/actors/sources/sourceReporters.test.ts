@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { problemReporter, sourceStateReporter } from '../../../actors/sources/sourceReporters.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 
 const problem = (file: string, message: string) => ({ file, path: 'spec', message });
 

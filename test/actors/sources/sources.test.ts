@@ -10,7 +10,7 @@ import { createSourcesFeed } from '../../../actors/sources/sources.ts';
 import { type NodeStore, openNodeStore } from '../../../actors/store/durableFacts.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { hostFiles } from '../../../host/files/fileSystem.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { configText, documents, podText } from '../../fakes/manifests.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionResult } from '../../../machines/shared/events.ts';
+import type { AdmissionResult } from '../../../machines/shared/events/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 

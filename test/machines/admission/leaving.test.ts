@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionResult } from '../../../machines/shared/events.ts';
+import type { AdmissionResult } from '../../../machines/shared/events/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker } from '../support/stand.ts';
 

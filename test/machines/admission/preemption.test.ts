@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
 import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodRequests } from '../../../kubernetes/resources/requests.ts';
-import type { AdmissionFact, AdmissionResult } from '../../../machines/shared/events.ts';
+import type { AdmissionFact, AdmissionResult } from '../../../machines/shared/events/events.ts';
 import { aPod, requestsWith } from '../../kubernetes/fixtures.ts';
 import { admission, asker, ear } from '../support/stand.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { waitDescription } from '../../../machines/admission/context.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
-import type { AdmissionResult } from '../../../machines/shared/events.ts';
+import type { AdmissionResult } from '../../../machines/shared/events/events.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';

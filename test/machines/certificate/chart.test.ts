@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import type { FailureReason } from '../../../base/failure.ts';
 import type { CertificateName, PersistedCertificate } from '../../../machines/certificate/certificate.ts';
 import { certificateMachine } from '../../../machines/certificate/chart.ts';
-import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { actorView } from '../../../machines/shared/views/actorTree.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
 

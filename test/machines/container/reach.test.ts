@@ -4,7 +4,7 @@ import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { containerMachine } from '../../../machines/container/chart.ts';
 import { hasWrongSize, identityOf, sizeOf } from '../../../machines/container/context.ts';
-import type { ContainerEvent } from '../../../machines/shared/events.ts';
+import type { ContainerEvent } from '../../../machines/shared/events/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { leaseMachine } from '../../../machines/lease/chart.ts';
-import { actorView } from '../../../machines/shared/actorTree.ts';
-import type { RegistrationReport } from '../../../machines/shared/events.ts';
+import type { RegistrationReport } from '../../../machines/shared/events/events.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { actorView } from '../../../machines/shared/views/actorTree.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { childOf, ear, START } from '../support/stand.ts';
 

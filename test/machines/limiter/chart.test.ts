@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { SlotGranted } from '../../../machines/shared/slots.ts';
-import { limiterView } from '../../../machines/shared/views.ts';
+import type { SlotGranted } from '../../../machines/shared/events/slots.ts';
+import { limiterView } from '../../../machines/shared/views/views.ts';
 import { asker, limiter, queueOf } from '../support/stand.ts';
 
 /** Asks for a slot under a key and tells how often it was granted. */

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
+import type { SlotGranted } from '../../../machines/shared/events/slots.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
-import type { SlotGranted } from '../../../machines/shared/slots.ts';
-import { limiterView } from '../../../machines/shared/views.ts';
+import { limiterView } from '../../../machines/shared/views/views.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { asker, childOf, ear, limiter, START } from '../support/stand.ts';
 

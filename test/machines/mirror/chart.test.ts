@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import { type MirrorFacts, mirrorMachine } from '../../../machines/mirror/chart.ts';
-import { actorView } from '../../../machines/shared/actorTree.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
+import { actorView } from '../../../machines/shared/views/actorTree.ts';
 import { FakePorts } from '../../fakes/ports.ts';
 import { START } from '../support/stand.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RuntimeHealth } from '../../../machines/shared/events.ts';
-import { runtimeNotReadyReason } from '../../../machines/shared/views.ts';
+import type { RuntimeHealth } from '../../../machines/shared/events/events.ts';
+import { runtimeNotReadyReason } from '../../../machines/shared/views/views.ts';
 import { aPod } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 import { podStory } from '../support/podStory.ts';

@@ -4,7 +4,7 @@ import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { podMachine } from '../../../machines/pod/chart.ts';
 import { deadlineOf } from '../../../machines/pod/termination.ts';
-import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events.ts';
+import type { ContainerLifecycle, PodEvent } from '../../../machines/shared/events/events.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakeWorld } from '../../fakes/world.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';

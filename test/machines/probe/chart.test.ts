@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { Probe } from '../../../kubernetes/api/schema/container.ts';
 import { probeMachine } from '../../../machines/probe/chart.ts';
 import type { ProbeInput } from '../../../machines/probe/context.ts';
-import type { ProbeFact } from '../../../machines/shared/events.ts';
+import type { ProbeFact } from '../../../machines/shared/events/events.ts';
 import { type ProbeResult, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';

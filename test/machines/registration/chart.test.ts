@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 import { registrationMachine } from '../../../machines/registration/chart.ts';
-import type { RegistrationReport } from '../../../machines/shared/events.ts';
+import type { RegistrationReport } from '../../../machines/shared/events/events.ts';
 import { type PortName, provideActors } from '../../../machines/shared/ports.ts';
 import { statePath } from '../../../machines/shared/stateMeta.ts';
 import { FakePorts } from '../../fakes/ports.ts';

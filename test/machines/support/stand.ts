@@ -19,9 +19,9 @@ import type { Capacity } from '../../../kubernetes/resources/requests.ts';
 import { admissionMachine } from '../../../machines/admission/chart.ts';
 import { limiterMachine } from '../../../machines/limiter/chart.ts';
 import { admissionNode } from '../../../machines/node/context.ts';
-import { actorPath } from '../../../machines/shared/actorRefs.ts';
-import type { Ref } from '../../../machines/shared/events.ts';
-import type { ActorPath } from '../../../machines/shared/slots.ts';
+import type { Ref } from '../../../machines/shared/events/events.ts';
+import type { ActorPath } from '../../../machines/shared/events/slots.ts';
+import { actorPath } from '../../../machines/shared/views/actorRefs.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 

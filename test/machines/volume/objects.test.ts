@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import type { PodEvent } from '../../../machines/shared/events.ts';
+import type { PodEvent } from '../../../machines/shared/events/events.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';

@@ -1,7 +1,7 @@
 /** A volume that shows a token, which does not hold forever. */
 import { expect, test } from '@jest/globals';
 import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import type { PodEvent } from '../../../machines/shared/events.ts';
+import type { PodEvent } from '../../../machines/shared/events/events.ts';
 import { provideActors } from '../../../machines/shared/ports.ts';
 import { volumeMachine } from '../../../machines/volume/chart.ts';
 import { FakePorts } from '../../fakes/ports.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
 import { messageOf } from '../../../base/failure.ts';
-import type { RuntimeHealth } from '../../../machines/shared/events.ts';
+import type { RuntimeHealth } from '../../../machines/shared/events/events.ts';
 import { healthChecks } from '../../../node/serve/healthChecks.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { podWith } from '../../fakes/pods.ts';

@@ -19,7 +19,7 @@ import type { Cgroups } from '../../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import { simulatedCgroups } from '../../../host/simulated/simulatedCgroups.ts';
 import type { KubeClient } from '../../../kubeclient/client.ts';
-import { actorPath } from '../../../machines/shared/actorRefs.ts';
+import { actorPath } from '../../../machines/shared/views/actorRefs.ts';
 import { SimulatedMounter } from '../../../volume/simulated/simulatedMounter.ts';
 import type { ActivityLimit } from '../checks/activityLimit.ts';
 import { NodeEvents } from '../cluster/nodeEvents.ts';

@@ -1,7 +1,7 @@
 /** The users who write manifests. */
 import type { RecordedInput } from '../../../actors/boundary.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import type { NodeFact } from '../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../machines/shared/events/events.ts';
 import type { SimulatedHost } from '../host/host.ts';
 import type { SimulationOptions } from '../options.ts';
 import { type Manifest, staticPodName } from '../stories/manifests.ts';

@@ -3,7 +3,7 @@ import { OwnNode, ownNodeWatch } from '../../../../actors/cluster/node/ownNode.t
 import { runWatch } from '../../../../actors/cluster/runWatch.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { KubeClient } from '../../../../kubeclient/client.ts';
-import type { NodeFact } from '../../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../../machines/shared/events/events.ts';
 import { bookmark, FIRST_END, object, untilRead } from '../../../fakes/followed.ts';
 import { ToldTransport, ToldWatch } from '../../../fakes/toldTransport.ts';
 import { watching } from '../../../fakes/watching.ts';

@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import { hostFiles } from '../../../../host/files/fileSystem.ts';
 import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ConfigKind } from '../../../../kubernetes/objects/configObject.ts';
-import type { NodeFact } from '../../../../machines/shared/events.ts';
+import type { NodeFact } from '../../../../machines/shared/events/events.ts';
 import { cluster } from '../../../fakes/cluster.ts';
 import { podWith } from '../../../fakes/pods.ts';
 

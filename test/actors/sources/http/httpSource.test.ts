@@ -15,7 +15,7 @@ import { yieldToEventLoop } from '../../../../base/async/yieldToEventLoop.ts';
 import { type Clock, systemClock } from '../../../../base/time/clock.ts';
 import type { RuntimeClasses } from '../../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
-import type { SourceProblem } from '../../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../../machines/shared/events/events.ts';
 import { documents, ofSecret, podText, secretText } from '../../../fakes/manifests.ts';
 
 const manifest = (name: string, more: object = {}) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { nextSourceState } from '../../../../machines/node/pods/source.ts';
 import { initialPleg, nextPlegState } from '../../../../machines/node/runtime/pleg.ts';
-import type { OwnNodeState } from '../../../../machines/shared/clusterFacts.ts';
+import type { OwnNodeState } from '../../../../machines/shared/events/clusterFacts.ts';
 import type { PortName } from '../../../../machines/shared/ports.ts';
 import { namedPod, nodeStory } from '../../support/nodeStory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { invalidPodEvents } from '../../../../machines/node/pods/invalidPods.ts';
-import type { SourceProblem } from '../../../../machines/shared/events.ts';
+import type { SourceProblem } from '../../../../machines/shared/events/events.ts';
 
 const problem = (uid: string, message: string): SourceProblem => ({
   file: 'pod shop/web',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { toFailure } from '../../../../base/failure.ts';
 import { initialPleg, nextPlegState } from '../../../../machines/node/runtime/pleg.ts';
 import { nodeHealth } from '../../../../machines/node/runtime/readiness.ts';
-import type { RuntimeHealth } from '../../../../machines/shared/events.ts';
+import type { RuntimeHealth } from '../../../../machines/shared/events/events.ts';
 import { nodeStory } from '../../support/nodeStory.ts';
 
 const CLUSTER = { leaseMs: 40_000, statusCheckMs: 10_000 };

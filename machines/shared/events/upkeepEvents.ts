@@ -1,6 +1,6 @@
 /** Defines the events between the node and its garbage collection and log rotation. */
-import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
-import type { ContainerRun, ForeignPod, LeftoverPod } from '../../kubernetes/lifecycle/observed.ts';
+import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
+import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** The node's data for its garbage collection. */

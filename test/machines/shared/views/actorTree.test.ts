@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createActor, fromCallback, fromPromise, setup } from 'xstate';
-import { actorTree } from '../../../machines/shared/actorTree.ts';
-import type { ActorInfo, StateMeta, StateTag } from '../../../machines/shared/stateMeta.ts';
-import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
-import { formatNodeExplanation } from '../../../show/explain/formatExplanation.ts';
+import type { ActorInfo, StateMeta, StateTag } from '../../../../machines/shared/stateMeta.ts';
+import { actorTree } from '../../../../machines/shared/views/actorTree.ts';
+import type { NodeExplanation } from '../../../../show/explain/explainNode.ts';
+import { formatNodeExplanation } from '../../../../show/explain/formatExplanation.ts';
 
 interface DiskContext {
   readonly retryAt: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import * as waits from '../../../machines/shared/waits.ts';
+import * as waits from '../../../../machines/shared/waiting/waits.ts';
 
 const wait = { description: 'The call has failed.', waitsFor: 'another attempt to call' };
 const context = { retryAt: 5_000, delayMs: 70 };

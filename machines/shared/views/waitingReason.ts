@@ -1,4 +1,4 @@
-import type { WaitReason } from '../../kubernetes/status/view.ts';
+import type { WaitReason } from '../../../kubernetes/status/view.ts';
 
 /** Reason why a container is not running, in terms of ContainerStateWaiting (C16). */
 export interface WaitingReason {

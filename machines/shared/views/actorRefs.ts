@@ -3,9 +3,9 @@
  * references, because those cannot be recorded and a replayed actor could not use them.
  */
 import type { ActorSystem, ActorSystemInfo, AnyActorRef, EventObject } from 'xstate';
-import { lookUp } from '../../base/values/lookUp.ts';
-import type { AdmissionEvent, Ref } from './events.ts';
-import type { ActorPath, LimiterEvent } from './slots.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import type { AdmissionEvent, Ref } from '../events/events.ts';
+import type { ActorPath, LimiterEvent } from '../events/slots.ts';
 
 /** Actors that serve all pods, by their system IDs. */
 interface SharedActors {

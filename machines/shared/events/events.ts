@@ -4,26 +4,26 @@
  */
 
 import type { ActorRef, DoneActorEvent, ErrorActorEvent, Snapshot } from 'xstate';
-import type { Failure } from '../../base/failure.ts';
-import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
-import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import type { PodCondition } from '../../kubernetes/api/schema/status.ts';
-import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
-import type { ObservedMirror } from '../../kubernetes/mirror.ts';
-import type { MountedVolume, MountedVolumes } from '../../kubernetes/mountedVolume.ts';
-import type { NodeCondition } from '../../kubernetes/node/nodeConditions.ts';
-import type { RuntimeReport } from '../../kubernetes/node/runtimeReport.ts';
-import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';
-import type { Capacity, PodRequests, PodResourceRequests } from '../../kubernetes/resources/requests.ts';
-import type { ProbeKind, Termination } from '../../kubernetes/status/view.ts';
-import type { SourceState } from '../node/pods/source.ts';
-import type { PlegState } from '../node/runtime/pleg.ts';
-import type { PodCidrState } from '../node/runtime/podCidr.ts';
+import type { Failure } from '../../../base/failure.ts';
+import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
+import type { Refusal } from '../../../kubernetes/admission/refusal.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
+import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
+import type { MountedVolume, MountedVolumes } from '../../../kubernetes/mountedVolume.ts';
+import type { NodeCondition } from '../../../kubernetes/node/nodeConditions.ts';
+import type { RuntimeReport } from '../../../kubernetes/node/runtimeReport.ts';
+import type { ContainerSize } from '../../../kubernetes/resources/containerSize.ts';
+import type { Capacity, PodRequests, PodResourceRequests } from '../../../kubernetes/resources/requests.ts';
+import type { ProbeKind, Termination } from '../../../kubernetes/status/view.ts';
+import type { SourceState } from '../../node/pods/source.ts';
+import type { PlegState } from '../../node/runtime/pleg.ts';
+import type { PodCidrState } from '../../node/runtime/podCidr.ts';
+import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
 import type { GarbageReport, LogsReport } from './upkeepEvents.ts';
-import type { WaitingReason } from './waitingReason.ts';
 
 /**
  * An actor typed only by the events that it accepts, so that the types of parent and child do not depend on each other.

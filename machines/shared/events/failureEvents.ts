@@ -3,9 +3,9 @@
  * node.
  */
 
-import type { Failure } from '../../base/failure.ts';
-import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
-import { isRuntimeUnavailable } from './failure.ts';
+import type { Failure } from '../../../base/failure.ts';
+import { type EventMessage, warning } from '../../../kubernetes/events/recordedEvent.ts';
+import { isRuntimeUnavailable } from '../waiting/failure.ts';
 
 export const failureEvents = (failure: Failure, reason: string, message: string): EventMessage[] =>
   isRuntimeUnavailable(failure) ? [] : [warning(reason, message)];

@@ -1,4 +1,4 @@
-import { type Failure, messageOf } from '../../base/failure.ts';
+import { type Failure, messageOf } from '../../../base/failure.ts';
 
 /** Returns the failure in an error event of a port. The boundary converts all errors to failures. */
 export function failureOf(event: { type: string; error?: unknown }): Failure {

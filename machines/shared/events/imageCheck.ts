@@ -1,4 +1,4 @@
-import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
+import type { EventMessage } from '../../../kubernetes/events/recordedEvent.ts';
 
 /** The result of an image check. */
 export interface ImageCheck {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { actorAt, actorPath } from '../../../machines/shared/actorRefs.ts';
-import { asker, ear } from '../support/stand.ts';
+import { actorAt, actorPath } from '../../../../machines/shared/views/actorRefs.ts';
+import { asker, ear } from '../../support/stand.ts';
 
 test('finds an actor by its path from any actor of its system', () => {
   const root = ear().ref;

@@ -1,8 +1,8 @@
 /** Defines facts about the cluster, other than those about its pods. */
-import type { AdmissionNode } from '../../kubernetes/admission/node.ts';
-import type { AlternativeNames, NodeAddress } from '../../kubernetes/node/alternativeNames.ts';
-import type { EventQueueState } from '../node/cluster/eventQueue.ts';
-import type { SourceState } from '../node/pods/source.ts';
+import type { AdmissionNode } from '../../../kubernetes/admission/node.ts';
+import type { AlternativeNames, NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
+import type { EventQueueState } from '../../node/cluster/eventQueue.ts';
+import type { SourceState } from '../../node/pods/source.ts';
 import type { TimerEvent } from './slots.ts';
 
 /** The properties of the node's own Node object that the node uses. */

@@ -1,11 +1,18 @@
 /** Builds the actor tree: the view of every machine, feed and call in flight. */
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate';
-import type { Failure } from '../../base/failure.ts';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { type ActorNode, type ActorView, CALL_KIND, type ReportedDetails } from '../../show/actors/actorNode.ts';
-import { findCategory } from '../../show/category.ts';
+import type { Failure } from '../../../base/failure.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { type ActorNode, type ActorView, CALL_KIND, type ReportedDetails } from '../../../show/actors/actorNode.ts';
+import { findCategory } from '../../../show/category.ts';
+import {
+  type ActorInfo,
+  type Deadlines,
+  type GetStateSince,
+  isFacet,
+  type StateMeta,
+  statePath,
+} from '../stateMeta.ts';
 import { actorPath } from './actorRefs.ts';
-import { type ActorInfo, type Deadlines, type GetStateSince, isFacet, type StateMeta, statePath } from './stateMeta.ts';
 import { createViewCache } from './viewCache.ts';
 
 /** Optional fields of a context: the last failure, and deadlines by name. */

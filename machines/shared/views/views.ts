@@ -1,22 +1,22 @@
 /** Builds views of actors, from which statuses are computed. Code outside the machines does not read snapshots. */
 import type { ActorRefFrom } from 'xstate';
-import { volumeWaitingReason } from '../../kubernetes/api/containers.ts';
-import type { Allocation } from '../../kubernetes/resources/allocation.ts';
-import type { ContainerView, PodView, VolumeView } from '../../kubernetes/status/view.ts';
-import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
-import type { containerMachine } from '../container/chart.ts';
-import { specOf } from '../container/context.ts';
-import { containerView } from '../container/view.ts';
-import { blockingHolders, type limiterMachine, waitingOrder } from '../limiter/chart.ts';
-import type { NodeContext } from '../node/context.ts';
-import { newPods } from '../node/pods/wanted.ts';
-import type { podMachine } from '../pod/chart.ts';
-import { awaitsAdoption } from '../pod/commands.ts';
-import { currentAllocation, isCgroupOutdated, isResizing } from '../pod/resizing.ts';
-import { probeRefs, probeState } from '../probe/view.ts';
-import type { volumeMachine } from '../volume/chart.ts';
+import { volumeWaitingReason } from '../../../kubernetes/api/containers.ts';
+import type { Allocation } from '../../../kubernetes/resources/allocation.ts';
+import type { ContainerView, PodView, VolumeView } from '../../../kubernetes/status/view.ts';
+import type { ActorNode, LimiterView } from '../../../show/actors/actorNode.ts';
+import type { containerMachine } from '../../container/chart.ts';
+import { specOf } from '../../container/context.ts';
+import { containerView } from '../../container/view.ts';
+import { blockingHolders, type limiterMachine, waitingOrder } from '../../limiter/chart.ts';
+import type { NodeContext } from '../../node/context.ts';
+import { newPods } from '../../node/pods/wanted.ts';
+import type { podMachine } from '../../pod/chart.ts';
+import { awaitsAdoption } from '../../pod/commands.ts';
+import { currentAllocation, isCgroupOutdated, isResizing } from '../../pod/resizing.ts';
+import { probeRefs, probeState } from '../../probe/view.ts';
+import type { volumeMachine } from '../../volume/chart.ts';
+import type { RuntimeHealth } from '../events/events.ts';
 import { childrenOf, hasFailureInTree } from './actorTree.ts';
-import type { RuntimeHealth } from './events.ts';
 import { createViewCache } from './viewCache.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
