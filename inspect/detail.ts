@@ -1,6 +1,6 @@
 /** Creates the details of one actor, which the page requests only for the selected actor. */
 
-import { isoTime } from '../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../kubernetes/api/values/rfc3339.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
 import { machines } from '../machines/drawing/charts.ts';
 import { listNextTransitions } from '../machines/drawing/listNextTransitions.ts';

@@ -2,7 +2,7 @@
 
 import { NodeFailure } from '../base/failure.ts';
 import { lookUp } from '../base/values/lookUp.ts';
-import { containersOf, findContainerByName, type PlacedContainer } from '../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName, type PlacedContainer } from '../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../kubernetes/api/schema/status.ts';
 import { allStatuses } from '../kubernetes/status/allStatuses.ts';

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/time/clock.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import { isInMemory } from '../../host/files/inMemory.ts';
+import { sourceOf } from '../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { sourceOf } from '../../kubernetes/api/staticPod.ts';
 import type { ConfigKind, ConfigObject } from '../../kubernetes/objects/configObject.ts';
 import { ObjectNotFound, type ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 import { referencesOf } from '../../kubernetes/objects/references.ts';

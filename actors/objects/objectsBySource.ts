@@ -1,6 +1,7 @@
 /** Selects the objects of each pod by its origin, which is either the cluster or the manifests of a source. */
+
+import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
-import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { ObjectsInUse } from '../../kubernetes/objects/podObjects.ts';
 
 interface ObjectProviders {

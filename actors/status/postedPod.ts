@@ -1,8 +1,8 @@
 /** Combines pods with their statuses, as the status board publishes them. */
 
-import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';

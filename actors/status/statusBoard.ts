@@ -1,7 +1,7 @@
 /** Computes the pod statuses after each turn of the actors and publishes changed ones. */
 import type { AnyActorRef } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isSamePodStatus, podStatus } from '../../kubernetes/status/status.ts';

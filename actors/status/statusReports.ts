@@ -3,8 +3,8 @@
 import { unlessAborted } from '../../base/async/unlessAborted.ts';
 import { messageOf, NodeFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import { isTerminalPhase, isTerminalPhasePending } from '../../kubernetes/status/phase.ts';
 import { isSamePodStatus } from '../../kubernetes/status/status.ts';

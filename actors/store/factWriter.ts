@@ -4,8 +4,8 @@
  */
 
 import type { Clock } from '../../base/time/clock.ts';
+import { sourceOf } from '../../kubernetes/api/pods/staticPod.ts';
 import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { sourceOf } from '../../kubernetes/api/staticPod.ts';
 import { allocationOf, sizesOf } from '../../kubernetes/resources/allocation.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';
 import { isUndecided } from '../../kubernetes/status/status.ts';

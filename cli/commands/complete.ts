@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import type { Command, Option } from 'commander';
 import { startTimeLimit } from '../../base/time/timeLimit.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { connectAgent } from '../connectAgent.ts';
 import { readPodList } from './get/readPods.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/time/clock.ts';
-import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../kubernetes/api/values/rfc3339.ts';
 import { jsonLine } from '../../node/log/jsonLog.ts';
 import { formatTextLine } from '../../node/log/textLog.ts';
 import { announceReady, type LiveView, livePods, type Output } from './liveView.ts';

@@ -1,5 +1,5 @@
 import { textToBytes } from '../../base/text/byteText.ts';
-import { containerHash } from '../../kubernetes/api/containerHash.ts';
+import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type EnvVariable, expandedCommand } from '../../kubernetes/environment/environment.ts';

@@ -1,5 +1,5 @@
+import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';
 import type { Pod, PodDnsConfig, PodSpec } from '../../kubernetes/api/schema/pod.ts';
-import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
 import type { DNSConfig } from '../generated/runtime.ts';
 import type { NodeDescription, ResolvConf } from '../nodeDescription.ts';

@@ -1,5 +1,5 @@
 import { dottedSysctl } from '../../kubernetes/admission/sysctls.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { ContainerPort } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { sandboxHostname } from '../../kubernetes/environment/hostname.ts';

@@ -1,5 +1,5 @@
 import { appArmorProfileOf } from '../../kubernetes/api/appArmor.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodSecurityContext, SecurityContext } from '../../kubernetes/api/schema/security.ts';

@@ -1,7 +1,7 @@
 /** Creates the directories of a pod before everything else that belongs to the pod, and removes them last. */
 import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { errorCode, isMissing, isTooLong } from '../files/fileErrors.ts';
 import type { FileSystem } from '../files/fileSystem.ts';

@@ -5,7 +5,7 @@
 import { type handleUnaryCall, Server, ServerCredentials, type ServiceDefinition, status } from '@grpc/grpc-js';
 import type { Clock } from '../../base/time/clock.ts';
 import { RateLimit } from '../../kubeclient/rateLimit.ts';
-import { isSidecar } from '../../kubernetes/api/containers.ts';
+import { isSidecar } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { nonTerminatedPods } from '../../kubernetes/node/nodeUse.ts';
 import {

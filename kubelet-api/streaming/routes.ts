@@ -8,7 +8,7 @@ import { PodSandboxState } from '../../cri/generated/runtime.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
 import { parseStreamingUrl } from '../../cri/streaming/streamingUrl.ts';
 import { COMMAND_SUBPROTOCOL, offersSubprotocol, TUNNEL_SUBPROTOCOL } from '../../cri/streaming/webSocketCommand.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Exchange, Route } from '../exchange.ts';
 import type { StreamSession, StreamSessions } from '../sessions.ts';

@@ -2,9 +2,9 @@
  * Decides whether a node admits a pod, with the checks of the kubelet in its order and with its reasons and messages.
  */
 import { needsAppArmor } from '../api/appArmor.ts';
-import { containersOf } from '../api/containers.ts';
+import { containersOf } from '../api/pods/containers.ts';
+import { isStaticPod } from '../api/pods/staticPod.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
-import { isStaticPod } from '../api/staticPod.ts';
 import { unsupportedFeatures } from '../node/declaredFeatures.ts';
 import { type Capacity, type PodRequests, portConflict, refusalFor, shortages } from '../resources/requests.ts';
 import type { AdmissionNode, Taint } from './node.ts';

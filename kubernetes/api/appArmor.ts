@@ -1,5 +1,5 @@
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf } from './containers.ts';
+import { containersOf } from './pods/containers.ts';
 import type { Container } from './schema/container.ts';
 import type { Pod } from './schema/pod.ts';
 import type { SecurityProfile } from './schema/security.ts';

@@ -5,8 +5,8 @@
 
 import * as z from 'zod/mini';
 import { isObject } from '../../base/values/isObject.ts';
+import { withZeroValues } from './defaults/zeroValues.ts';
 import { type Problem, problemOf, unknownField, valueAt } from './problem.ts';
-import { withZeroValues } from './zeroValues.ts';
 
 /** An object without unknown fields, or the problems of an invalid value. */
 export type ObjectResult<T> =

@@ -2,9 +2,10 @@
  * Validates pods after defaulting, in the order and wording of Kubernetes (`pkg/apis/core/validation/validation.go`).
  * The same functions validate static pods and the pods of the test API server.
  */
+
+import { isStaticPod } from './pods/staticPod.ts';
 import type { Problem } from './problem.ts';
 import type { Pod, PodSpec } from './schema/pod.ts';
-import { isStaticPod } from './staticPod.ts';
 import { validateContainers, validateImages } from './validation/containers/containers.ts';
 import { validateFileKeyVolumes } from './validation/containers/env.ts';
 import { validatePodAnnotations, validateProfileAnnotations } from './validation/metadata/annotations.ts';

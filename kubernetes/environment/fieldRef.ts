@@ -1,11 +1,11 @@
 import { quotedText } from '../../base/text/quotedText.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf } from '../api/containers.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { ResourceFieldSelector } from '../api/schema/env.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { parseQuantity } from '../api/values/quantity.ts';
 
 /** Addresses of a pod and of its node. The primary address is the first in each list. */
 export interface Addresses {

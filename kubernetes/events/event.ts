@@ -1,8 +1,8 @@
 /** Builds the core/v1 Event that `get events` shows from an event that a machine has recorded. */
 
 import { createHash } from 'node:crypto';
-import { rfc3339 } from '../api/rfc3339.ts';
 import { dnsSubdomainProblems } from '../api/validation/metadata/nameRules.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import type { EventType, InvolvedObject, RecordedEvent } from './recordedEvent.ts';
 
 export interface CoreEvent {

@@ -1,7 +1,7 @@
 /** Defines the protocol between a node and credential provider plugins (`credentialprovider.kubelet.k8s.io`). */
 import * as z from 'zod/mini';
 import { parseJson } from '../../base/values/parseJson.ts';
-import { parseDuration } from '../api/parseDuration.ts';
+import { parseDuration } from '../api/values/parseDuration.ts';
 import type { CredentialSource, Keyring } from './keyring.ts';
 import { keyringOf, matchesLocation } from './keyring.ts';
 

@@ -5,7 +5,7 @@
 
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { APPARMOR_ANNOTATION } from '../api/appArmor.ts';
-import { containersOf } from '../api/containers.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import { fieldValue } from '../environment/fieldRef.ts';

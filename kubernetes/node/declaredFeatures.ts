@@ -1,4 +1,4 @@
-import { containersOf, isSidecar } from '../api/containers.ts';
+import { containersOf, isSidecar } from '../api/pods/containers.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import { resourceKey } from '../resources/resize.ts';
 

@@ -1,8 +1,8 @@
 /** Builds the core/v1 Node that the agent registers and that `get nodes` and `describe node` display. */
 import type { Taint } from '../admission/node.ts';
-import { formatQuantity } from '../api/quantity.ts';
-import { rfc3339 } from '../api/rfc3339.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { formatQuantity } from '../api/values/quantity.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import type { Capacity } from '../resources/requests.ts';
 import type { NodeAddress } from './alternativeNames.ts';
 import { type CloudSettings, cloudAnnotations } from './cloud.ts';

@@ -1,9 +1,9 @@
 /** Computes the share of a node's resources that its pods request. */
 
 import { lookUp } from '../../base/values/lookUp.ts';
-import { nanosOf, quantityLike } from '../api/quantity.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { nanosOf, quantityLike } from '../api/values/quantity.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { isTerminalPhase } from '../status/phase.ts';
 import type { NodeObject } from './nodeObject.ts';

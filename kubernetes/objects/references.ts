@@ -1,5 +1,5 @@
 /** Lists the ConfigMaps and Secrets that a pod references. */
-import { containersOf } from '../api/containers.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ConfigKind } from './configObject.ts';
 

@@ -1,7 +1,7 @@
 /** Computes the allocatable resources of a node, i.e. its capacity minus the reserved resources. */
 
-import { wholeValue } from '../api/quantity.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { wholeValue } from '../api/values/quantity.ts';
 import type { Capacity } from './requests.ts';
 import { amountOf } from './resources.ts';
 

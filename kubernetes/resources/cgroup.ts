@@ -1,4 +1,4 @@
-import { isSidecar } from '../api/containers.ts';
+import { isSidecar } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import { qosClass } from './qos.ts';

@@ -4,10 +4,10 @@
  */
 
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf } from '../api/containers.ts';
-import { wholeValue } from '../api/quantity.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { wholeValue } from '../api/values/quantity.ts';
 import { cpuQuota, cpuShares } from './cgroup.ts';
 import { qosClass } from './qos.ts';
 import type { Capacity } from './requests.ts';

@@ -2,11 +2,11 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { containersOf } from '../api/containers.ts';
-import { canonicalQuantity, nanosOf, quantityLike } from '../api/quantity.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ResourceList } from '../api/schema/scalars.ts';
+import { canonicalQuantity, nanosOf, quantityLike } from '../api/values/quantity.ts';
 import { type AmountKind, aggregateNanos } from './resources.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { lookUp } from '../../base/values/lookUp.ts';
-import { parseQuantity } from '../api/quantity.ts';
 import type { ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
+import { parseQuantity } from '../api/values/quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 

@@ -6,11 +6,11 @@
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal, RefusalReason } from '../admission/refusal.ts';
-import { containersOf } from '../api/containers.ts';
-import { parseQuantity } from '../api/quantity.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { Pod, PodSpec } from '../api/schema/pod.ts';
 import type { PodCondition } from '../api/schema/status.ts';
+import { parseQuantity } from '../api/values/quantity.ts';
 import type { ContainerSize } from './containerSize.ts';
 import { qosClass } from './qos.ts';
 import { amountOf, containerSize } from './resources.ts';

@@ -1,8 +1,8 @@
 import { lookUp } from '../../base/values/lookUp.ts';
-import { isSidecar } from '../api/containers.ts';
-import { nanosOf, nanosToUnit } from '../api/quantity.ts';
+import { isSidecar } from '../api/pods/containers.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
+import { nanosOf, nanosToUnit } from '../api/values/quantity.ts';
 import type { ContainerSize } from './containerSize.ts';
 
 export type AmountKind = 'requests' | 'limits';

@@ -1,8 +1,8 @@
 /** Determines which containers may use swap on a node that allows it (C25). */
 
+import { isCriticalPod } from '../api/pods/staticPod.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
-import { isCriticalPod } from '../api/staticPod.ts';
 import { qosClass } from './qos.ts';
 import { amountOf } from './resources.ts';
 

@@ -1,9 +1,9 @@
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf } from '../api/containers.ts';
-import { rfc3339 } from '../api/rfc3339.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { ContainerStatus, PodCondition, PodPhase, PodStatus } from '../api/schema/status.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import { couldRestartAllContainers } from '../lifecycle/restart.ts';
 import { isTerminalPhase } from './phase.ts';
 import { RESIZE_CONDITIONS, resizeConditions } from './resizeConditions.ts';

@@ -1,12 +1,12 @@
 import { truncateToBytes } from '../../base/text/utf8.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { containersMounting, containersOf, volumeWaitingReason } from '../api/containers.ts';
-import { formatQuantity } from '../api/quantity.ts';
-import { rfc3339 } from '../api/rfc3339.ts';
+import { containersMounting, containersOf, volumeWaitingReason } from '../api/pods/containers.ts';
 import type { Container, ResourceRequirements } from '../api/schema/container.ts';
 import type { PodSpec } from '../api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../api/schema/status.ts';
+import { formatQuantity } from '../api/values/quantity.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import type { ContainerSize } from '../resources/containerSize.ts';
 import { canonicalAmounts } from '../resources/effectiveResources.ts';
 import { hasSameSize } from '../resources/resize.ts';

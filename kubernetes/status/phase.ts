@@ -1,7 +1,7 @@
-import { containersOf } from '../api/containers.ts';
+import { containersOf } from '../api/pods/containers.ts';
+import { isStaticPod } from '../api/pods/staticPod.ts';
 import type { Container } from '../api/schema/container.ts';
 import type { PodPhase } from '../api/schema/status.ts';
-import { isStaticPod } from '../api/staticPod.ts';
 import { hasFailed, shouldRestart } from '../lifecycle/restart.ts';
 import type { ContainerRole, ContainerView, PodView, TerminatedRun } from './view.ts';
 

@@ -2,8 +2,8 @@
  * Computes the conditions of a pod resize, which report whether the resize is pending and whether it is in progress.
  */
 
-import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodCondition } from '../api/schema/status.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import { isPendingResize } from '../resources/resize.ts';
 import type { PodView } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { orderedPodIps } from '../../base/ipAddress.ts';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
-import { rfc3339 } from '../api/rfc3339.ts';
 import type { PodPhase, PodStatus } from '../api/schema/status.ts';
+import { rfc3339 } from '../api/values/rfc3339.ts';
 import { effectiveResources } from '../resources/effectiveResources.ts';
 import { qosClass } from '../resources/qos.ts';
 import { isForeignCondition, podConditions } from './conditions.ts';

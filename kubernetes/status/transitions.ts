@@ -1,5 +1,5 @@
 /** Checks status transitions, so that the node does not report a status that an API server would reject (C5). */
-import { containersOf } from '../api/containers.ts';
+import { containersOf } from '../api/pods/containers.ts';
 import type { Pod } from '../api/schema/pod.ts';
 import type { PodStatus } from '../api/schema/status.ts';
 import { mayLeaveTerminated } from '../lifecycle/restart.ts';

@@ -1,7 +1,7 @@
 /** Defines the context of a container's actor and pure functions on it. The chart is in chart.ts. */
 
-import { containerHash } from '../../kubernetes/api/containerHash.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';

@@ -1,7 +1,7 @@
 /** Counts the actors, pods and containers on the node. They are counted on request. */
 import type { ActorRefFrom, AnyActorRef, AnyMachineSnapshot } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { isStaticPod } from '../../kubernetes/api/staticPod.ts';
+import { isStaticPod } from '../../kubernetes/api/pods/staticPod.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
 import type { PodRef } from '../shared/views/views.ts';
 import type { nodeAgentMachine } from './chart.ts';

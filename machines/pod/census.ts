@@ -5,7 +5,7 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import type { ContainerLifecycle } from '../shared/events/events.ts';

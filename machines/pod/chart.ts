@@ -1,7 +1,7 @@
 /** Runs one pod. Controls the order of volumes, sandbox and containers, both at the start and during termination. */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import { affectedByChange } from '../../kubernetes/lifecycle/update.ts';
 import { NO_ACTOR_FAILS, NO_STALE_DEADLINE } from '../shared/coverageGaps.ts';
 import type { ContainerEvent } from '../shared/events/events.ts';

@@ -6,7 +6,7 @@
 
 import { lookUp } from '../../base/values/lookUp.ts';
 import { memoize } from '../../base/values/memoize.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { ContainerEnds } from '../../kubernetes/status/view.ts';
 import type { ContainerInput } from '../container/context.ts';

@@ -3,7 +3,7 @@
 import type { Failure } from '../../base/failure.ts';
 import { memoize } from '../../base/values/memoize.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../kubernetes/api/schema/status.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';

@@ -4,7 +4,7 @@
  * later, e.g. after a restart, belong to the next round.
  */
 import { lookUp } from '../../base/values/lookUp.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOrder } from './census.ts';
 import type { PodContext } from './context.ts';
 

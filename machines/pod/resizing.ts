@@ -6,7 +6,7 @@
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
 import type { Refusal } from '../../kubernetes/admission/refusal.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type Allocation, allocationOf } from '../../kubernetes/resources/allocation.ts';
 import type { ContainerSize } from '../../kubernetes/resources/containerSize.ts';

@@ -1,8 +1,8 @@
 /** Defines types, ports, guards and actions that several regions of the pod's chart share. */
 import { assertEvent, assign, enqueueActions, sendTo, setup } from 'xstate';
 import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
-import { fullName } from '../../kubernetes/api/staticPod.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
+import { fullName } from '../../kubernetes/api/pods/staticPod.ts';
 import {
   type EventMessages,
   involvedPod,

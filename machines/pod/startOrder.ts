@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf, findContainerByName } from '../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { ContainerRole } from '../../kubernetes/status/view.ts';
 import { censusOf, containerNames, initContainerNames, withLifecycles } from './census.ts';
 import { type PodContext, runsOf } from './context.ts';

@@ -4,7 +4,7 @@
  */
 
 import { lookUp } from '../../base/values/lookUp.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import { censusOf, containerNames, isWithoutProcess } from './census.ts';
 import type { PodContext } from './context.ts';
 import { deadlineOf } from './termination.ts';

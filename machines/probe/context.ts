@@ -1,7 +1,7 @@
 /** Defines the context of a probe's actor and pure functions on it. The chart is in chart.ts. */
 
 import type { Failure } from '../../base/failure.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Probe } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';

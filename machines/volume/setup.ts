@@ -2,10 +2,10 @@
 
 import { assertEvent, assign, enqueueActions, or, sendTo, setup, stateIn } from 'xstate';
 import type { Failure } from '../../base/failure.ts';
-import { containersMounting } from '../../kubernetes/api/containers.ts';
-import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
+import { containersMounting } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../kubernetes/api/schema/volume.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import { dependsOnObjects, dependsOnPod } from '../../kubernetes/environment/projection.ts';
 import {
   type EventMessage,

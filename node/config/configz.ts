@@ -1,7 +1,7 @@
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import { goDuration } from '../../base/time/duration.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../kubernetes/api/values/parseDuration.ts';
 import { isDurationSchema } from './fields/fields.ts';
 import type { NodeConfig } from './nodeConfig.ts';
 import { allSettings, fieldEntries } from './settings/allSettings.ts';

@@ -9,7 +9,7 @@ import type { DestinationStream } from 'pino';
 import * as z from 'zod/mini';
 import { printableText } from '../../base/text/printable.ts';
 import { quotedText } from '../../base/text/quotedText.ts';
-import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../kubernetes/api/values/rfc3339.ts';
 
 /** klog's severities by pino's level. klog has none below info, so verbose lines have the severity info. */
 const SEVERITY_BY_LEVEL: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { runtimeMessage } from '../../cri/client/failure.ts';
 import { findRunningContainer } from '../../cri/runningContainer.ts';
-import { findContainerByName } from '../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
 import type { StreamEndpoint, StreamRequest } from '../../socket/agent.ts';

@@ -5,7 +5,7 @@ import { readLatestLog, readLogTails } from '../../actors/services/containers/lo
 import { withoutSecrets } from '../../actors/sources/http/urlSecrets.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { createLayout } from '../../host/pods/layout.ts';
-import { sourceOf } from '../../kubernetes/api/staticPod.ts';
+import { sourceOf } from '../../kubernetes/api/pods/staticPod.ts';
 import type { NodeObject } from '../../kubernetes/node/nodeObject.ts';
 import type { RuntimeView } from '../../show/actors/actorNode.ts';
 import type { PodWithTree } from '../../show/actors/podActors.ts';

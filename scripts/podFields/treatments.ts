@@ -98,7 +98,7 @@ const downwardApiItemFields = (path: string): [string, FieldTreatment][] => [
 const fieldRefFields = (path: string, by: string): [string, FieldTreatment][] => [
   [
     `${path}.fieldRef.apiVersion`,
-    takesEffect('kubernetes/api/defaultVolumes.ts', '`v1`, the only version of the fields'),
+    takesEffect('kubernetes/api/defaults/defaultVolumes.ts', '`v1`, the only version of the fields'),
   ],
   [`${path}.fieldRef.fieldPath`, takesEffect(by, 'field of the pod')],
   [`${path}.resourceFieldRef.containerName`, takesEffect(FIELD_REF, 'container whose resource is shown')],
@@ -248,7 +248,10 @@ const containers: [string, FieldTreatment][] = [
   ],
   ['containers[].args[]', takesEffect('kubernetes/environment/environment.ts', 'arguments, with variables expanded')],
   ['containers[].workingDir', takesEffect(CONTAINER, 'working directory')],
-  ['containers[].ports[].name', takesEffect('kubernetes/api/containers.ts', 'name of the port for probes and hooks')],
+  [
+    'containers[].ports[].name',
+    takesEffect('kubernetes/api/pods/containers.ts', 'name of the port for probes and hooks'),
+  ],
   [
     'containers[].ports[].hostPort',
     takesEffect('cri/config/sandboxConfig.ts', 'port of the node; NodePorts if it is taken'),
@@ -455,7 +458,10 @@ const schedulingFields: [string, FieldTreatment][] = [
   ['tolerations[].tolerationSeconds', takesFullEffect(TAINT_EVICTION, 'how long a NoExecute taint is tolerated')],
   [
     'priorityClassName',
-    takesEffect('kubernetes/api/staticPod.ts', 'whether a static pod is critical; else the API server sets `priority`'),
+    takesEffect(
+      'kubernetes/api/pods/staticPod.ts',
+      'whether a static pod is critical; else the API server sets `priority`',
+    ),
   ],
   ['priority', takesEffect('kubernetes/resources/requests.ts', 'preemption for critical pods, order of shutdown')],
   ['preemptionPolicy', takesFullEffect(SCHEDULER, 'whether other pods are preempted')],

@@ -2,7 +2,7 @@
 
 import { closestWord } from '../../base/text/closestWord.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { parseDuration } from '../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../kubernetes/api/values/parseDuration.ts';
 import { CATEGORIES, categoryOf, isHealthy } from '../category.ts';
 import { kindText } from '../explain/explainText.ts';
 import type { ActorNode } from './actorNode.ts';

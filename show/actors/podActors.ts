@@ -1,6 +1,6 @@
 /** Combines a pod object with the tree of its actors. Explanations, tables and the log are derived from both. */
 import { memoize } from '../../base/values/memoize.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStatus } from '../../kubernetes/api/schema/status.ts';
 import { allStatuses } from '../../kubernetes/status/allStatuses.ts';

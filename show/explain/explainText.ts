@@ -3,7 +3,7 @@
 import { shortSentence } from '../../base/text/shortText.ts';
 import { humanDuration } from '../../base/time/duration.ts';
 import { lookUp } from '../../base/values/lookUp.ts';
-import { isoTime } from '../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../kubernetes/api/values/rfc3339.ts';
 import { hasNeverStarted } from '../../kubernetes/lifecycle/restart.ts';
 import type { ContainerRole, TerminatedRun } from '../../kubernetes/status/view.ts';
 import type { LimiterView } from '../actors/actorNode.ts';

@@ -1,5 +1,5 @@
 import { humanDuration } from '../../base/time/duration.ts';
-import { isSidecar } from '../../kubernetes/api/containers.ts';
+import { isSidecar } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ContainerStateTerminated, ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../kubernetes/status/phase.ts';

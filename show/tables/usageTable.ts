@@ -2,7 +2,7 @@
  * Builds tables of the usage of pods and nodes like `kubectl top` (`pkg/metricsutil/metrics_printer.go` in
  * k8s.io/kubectl).
  */
-import { parseQuantity } from '../../kubernetes/api/quantity.ts';
+import { parseQuantity } from '../../kubernetes/api/values/quantity.ts';
 
 /** CPU in billionths of a core, and the working set of memory in bytes. */
 export interface Usage {

@@ -2,7 +2,7 @@
  * The summary of the resource usage of a node and its pods, with the fields of `pkg/apis/stats/v1alpha1/types.go` in
  * k8s.io/kubelet, in the same order. Undefined fields are omitted. Timestamps have whole seconds, as in Kubernetes.
  */
-import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 
 /** A timestamp that is serialized as RFC 3339 with whole seconds. Metrics use the milliseconds. */
 export interface StatsTime {

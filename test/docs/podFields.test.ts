@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { decideAdmission } from '../../kubernetes/admission/decide.ts';
-import { withDefaults } from '../../kubernetes/api/defaults.ts';
+import { withDefaults } from '../../kubernetes/api/defaults/defaults.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import { type PodSpec, podManifestSchema } from '../../kubernetes/api/schema/pod.ts';
 import { validatePod } from '../../kubernetes/api/validate.ts';

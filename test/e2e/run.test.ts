@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { BUSYBOX_IMAGE } from '../../cri/managed/images/images.ts';
-import { containerHash } from '../../kubernetes/api/containerHash.ts';
+import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import { noAbort } from './support/containerd.ts';
 import { eventually } from './support/eventually.ts';

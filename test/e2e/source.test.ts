@@ -1,9 +1,9 @@
 /** What no file can do to a pod that runs: said by its source as an API server says it, and seen on a real containerd. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../kubernetes/api/schema/status.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import { noAbort } from './support/containerd.ts';
 import { forAllTests } from './support/forAllTests.ts';
 import { freePort } from './support/freePort.ts';

@@ -1,8 +1,8 @@
 /** A world in which everything that the ports ask for succeeds, and remembers what runs in it. */
 
 import { type FailureReason, NodeFailure } from '../../base/failure.ts';
-import { containerHash } from '../../kubernetes/api/containerHash.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../kubernetes/lifecycle/observed.ts';
 import { sizeOf } from '../../machines/container/context.ts';

@@ -1,4 +1,4 @@
-import { withDefaults } from '../../kubernetes/api/defaults.ts';
+import { withDefaults } from '../../kubernetes/api/defaults/defaults.ts';
 import type { Problem } from '../../kubernetes/api/problem.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../kubernetes/api/schema/pod.ts';

@@ -26,7 +26,7 @@ export const clusterMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: 'a pod of the API server queues for its name',
-    file: 'kubernetes/api/staticPod.ts',
+    file: 'kubernetes/api/pods/staticPod.ts',
     find: "return sourceOf(pod) === 'api' ? uid :",
     put: 'return uid === undefined ? uid :',
     tests: ['test/actors/cluster/pods/apiPods.test.ts'],

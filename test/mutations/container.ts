@@ -5,7 +5,7 @@ export const containerMutations: readonly Mutation[] = [
   {
     rule: 'C6',
     breaks: 'the image is no part of what a container is',
-    file: 'kubernetes/api/containerHash.ts',
+    file: 'kubernetes/api/pods/containerHash.ts',
     find: 'JSON.stringify({ image, name })',
     put: "JSON.stringify({ image: image && '', name })",
   },

@@ -40,7 +40,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: "a static pod has its manifest's name",
-    file: 'kubernetes/api/staticPod.ts',
+    file: 'kubernetes/api/pods/staticPod.ts',
     find: '`$'.concat('{name}-$', '{nodeName.toLowerCase()}`;'),
     put: 'name;',
   },
@@ -54,7 +54,7 @@ export const nodeMutations: readonly Mutation[] = [
   {
     rule: 'C24',
     breaks: 'a static pod is not critical',
-    file: 'kubernetes/api/staticPod.ts',
+    file: 'kubernetes/api/pods/staticPod.ts',
     find: 'return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;',
     put: 'return (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;',
   },

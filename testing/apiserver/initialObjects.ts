@@ -1,5 +1,5 @@
 /** The objects of an empty cluster. */
-import { rfc3339 } from '../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../kubernetes/api/values/rfc3339.ts';
 import type { JsonObject } from './json.ts';
 import type { Registry } from './registry/registry.ts';
 import { withMetadata } from './store/metadata.ts';

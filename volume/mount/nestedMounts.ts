@@ -3,7 +3,7 @@
  * create them in a read-only volume.
  */
 import path from 'node:path';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 
 /**

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { NodeFailure } from '../../base/failure.ts';
 import { errorCode } from '../../host/files/fileErrors.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
-import { parseQuantity, wholeValue } from '../../kubernetes/api/quantity.ts';
+import { parseQuantity, wholeValue } from '../../kubernetes/api/values/quantity.ts';
 import { podLimit } from '../../kubernetes/resources/resources.ts';
 import type { VolumeMount } from './plugin.ts';
 

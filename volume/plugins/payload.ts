@@ -1,7 +1,7 @@
 /** Collects the files of a volume from the pod and from objects of the cluster. */
 
 import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { containersOf } from '../../kubernetes/api/containers.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import {
   defaultModeOf,

@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { NODE_TYPE, NODES_PATH } from '../../../kubeclient/paths.ts';
 import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.ts';
-import { wholeValue } from '../../../kubernetes/api/quantity.ts';
+import { wholeValue } from '../../../kubernetes/api/values/quantity.ts';
 import type { NodeAddress } from '../../../kubernetes/node/alternativeNames.ts';
 import { isExtendedResource } from '../../../kubernetes/resources/requests.ts';
 import type { OwnNodeState } from '../../../machines/shared/events/clusterFacts.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { retainKeys } from '../../../base/values/retainKeys.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
-import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPodInSteps, withReadableUpdates, withReusedSpec } from '../../../kubernetes/api/pods/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type ObservedMirror, readMirror } from '../../../kubernetes/mirror.ts';

@@ -4,7 +4,7 @@
  */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { findContainerByName } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import {
   objectKey,

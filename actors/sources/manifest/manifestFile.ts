@@ -1,9 +1,9 @@
-import { withDefaults } from '../../../kubernetes/api/defaults.ts';
-import type { ManifestResult, NamedMetadata } from '../../../kubernetes/api/manifest.ts';
+import { withDefaults } from '../../../kubernetes/api/defaults/defaults.ts';
+import type { ManifestResult, NamedMetadata } from '../../../kubernetes/api/pods/manifest.ts';
+import { staticPodName, toStaticPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import { type AdmittedPod, type RuntimeClasses, withRuntimeClass } from '../../../kubernetes/api/runtimeClass.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { staticPodName, toStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { validatePod } from '../../../kubernetes/api/validate.ts';
 import { schedulerWarnings } from '../../../kubernetes/api/validation/pod/scheduling.ts';
 import { type RequiredObject, requiredObjects } from '../../../kubernetes/api/validation/pod/static.ts';

@@ -1,7 +1,7 @@
 import { isObject } from '../../../base/values/isObject.ts';
-import { readManifest } from '../../../kubernetes/api/manifest.ts';
+import { readManifest } from '../../../kubernetes/api/pods/manifest.ts';
+import { staticPodName } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
-import { staticPodName } from '../../../kubernetes/api/staticPod.ts';
 import type { ConfigKind } from '../../../kubernetes/objects/configObject.ts';
 import { readObjectManifest } from '../../../kubernetes/objects/objectManifest.ts';
 import { unsupportedKindProblem } from '../../../kubernetes/objects/unsupportedKinds.ts';

@@ -3,7 +3,7 @@
 import { printableText } from '../../../base/text/printable.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { humanDuration } from '../../../base/time/duration.ts';
-import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 import { withoutNodeSuffix } from '../../../kubernetes/shownName.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { type ActorFilter, parseFilter } from '../../../show/actors/actorFilter.ts';

@@ -5,7 +5,7 @@ import { NotInspected } from '../../../inspect/inspected.ts';
 import { PastThread } from '../../../inspect/past/pastThread.ts';
 import { createRecordedNode } from '../../../inspect/past/recordedNode.ts';
 import { servePage } from '../../../inspect/servePage.ts';
-import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { newPageToken, pageDirectory } from '../../../node/serve/page.ts';
 import { machinesDigest } from '../../../node/start/machinesDigest.ts';

@@ -1,6 +1,6 @@
 /** `statelet replay`: prints or replays a recording. */
 
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { machinesDigest } from '../../../node/start/machinesDigest.ts';
 import { formatStory } from '../../../recording/formatStory.ts';

@@ -1,7 +1,7 @@
 /** `statelet delete`: deletes nothing, but prints how to delete the pod. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { isStaticPod, sourceOf } from '../../../kubernetes/api/staticPod.ts';
+import { isStaticPod, sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
 import { connectAgent } from '../../connectAgent.ts';
 import { parsePodName } from '../get/explain.ts';
 import { readNode, readPodPaths } from '../get/readPods.ts';

@@ -1,7 +1,7 @@
 /** `statelet exec` and `statelet attach`: run or attach to a process in a container, with kubectl's messages. */
 
 import { NodeFailure } from '../../../base/failure.ts';
-import { findContainerByName } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { defaultContainer } from '../../../show/containerLog.ts';

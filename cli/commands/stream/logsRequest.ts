@@ -1,6 +1,6 @@
 /** Parses the options of `statelet logs`, with kubectl's error messages. */
 
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { parsePodName } from '../get/explain.ts';
 

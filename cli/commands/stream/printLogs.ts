@@ -3,7 +3,7 @@
 import { NodeFailure } from '../../../base/failure.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { type LogOptions, readLog } from '../../../host/logs/readLog.ts';
-import { containersOf } from '../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
 import {

@@ -9,7 +9,7 @@ import type { Cri } from '../../../cri/client/calls.ts';
 import { runtimeMessageWithCode } from '../../../cri/client/failure.ts';
 import { ContainerState, type ContainerStatus } from '../../../cri/generated/runtime.ts';
 import type { Pause } from '../../../host/logs/logChanges.ts';
-import { findContainerByName } from '../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { selectRun } from '../../../show/containerLog.ts';
 import { sendText } from '../../answers.ts';

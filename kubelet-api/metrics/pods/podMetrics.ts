@@ -8,8 +8,8 @@
  */
 import type { StateChange } from '../../../actors/status/sinceMap.ts';
 import type { PodChange } from '../../../actors/status/statusBoard.ts';
+import { isStaticPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import type { MachineDecision } from '../../../machines/shared/events/machineDecision.ts';
 import type { Registry } from '../registry.ts';
 import { registerPodFamilies } from './podFamilies.ts';

@@ -1,6 +1,7 @@
 /** Computes the durations of pod starts and the labels of rejections. */
+
+import { isStaticPod } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { isStaticPod } from '../../../kubernetes/api/staticPod.ts';
 import { initMs } from './statusChanges.ts';
 import type { TrackedPod } from './trackedPods.ts';
 

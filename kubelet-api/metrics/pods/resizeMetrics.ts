@@ -1,7 +1,7 @@
 /** Measures in-place pod resizes (`pkg/kubelet/metrics/metrics.go`). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { containersOf } from '../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod, PodSpec } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition, PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { infeasibleDetail } from '../../../kubernetes/resources/resize.ts';

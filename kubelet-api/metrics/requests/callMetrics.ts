@@ -2,7 +2,7 @@
 
 import { API_SINK } from '../../../actors/cluster/pods/apiStatusSink.ts';
 import type { PortOutcome } from '../../../actors/portOutcome.ts';
-import { containersOf, findContainerByName } from '../../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { registerCallFamilies } from '../pods/podFamilies.ts';
 import type { PodMetrics } from '../pods/podMetrics.ts';

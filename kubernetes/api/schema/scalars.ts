@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../values/quantity.ts';
 
 /** Schema of a quantity (`100m`, `64Mi`). Trims surrounding white space, and accepts numbers, including bigints. */
 export const quantitySchema = z

@@ -1,7 +1,7 @@
 /** Validates references to fields and resources in variables and downward API volumes (`core/validation`). */
 import type { Problem } from '../problem.ts';
-import { canonicalQuantity, nanosOf } from '../quantity.ts';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../schema/env.ts';
+import { canonicalQuantity, nanosOf } from '../values/quantity.ts';
 import { labelKeyProblems } from './metadata/nameRules.ts';
 import { allInvalid, invalid, notSupported, required } from './words.ts';
 

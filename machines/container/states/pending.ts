@@ -1,7 +1,7 @@
 /** Prepares a container for its creation. The container waits for its turn, its volumes and its image. */
 import { and, assertEvent, assign, type DoneActorEvent, forwardTo, not } from 'xstate';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { hasUnmountedVolume, isImageUsedEarlier } from '../../../kubernetes/api/containers.ts';
+import { hasUnmountedVolume, isImageUsedEarlier } from '../../../kubernetes/api/pods/containers.ts';
 import { involvedPod } from '../../../kubernetes/events/recordedEvent.ts';
 import { clearedImageProgress, gettingImageState, imageProgress } from '../../image/imageProgress.ts';
 import type { ImageInput } from '../../image/setup.ts';

@@ -1,5 +1,5 @@
 /** Defines the number of objects that the node watches or reads individually for its pods, by kind. */
-import { isoTime } from '../../../kubernetes/api/rfc3339.ts';
+import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 
 export interface ObjectCounts {
   /** The kubelet's `configMapAndSecretChangeDetectionStrategy`. Undefined for objects to which it does not apply. */

@@ -1,10 +1,10 @@
 /** Builds the terminations of unwanted pods, including pods known only from the runtime. */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
+import { fullName, sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Container } from '../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { readHandler } from '../../../kubernetes/api/schema/probe.ts';
-import { fullName, sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import type { ObservedContainer, ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 import { hostPortsOf, type PodResourceRequests } from '../../../kubernetes/resources/requests.ts';
 import { displayName } from '../../../kubernetes/shownName.ts';

@@ -2,8 +2,8 @@
 import { assertEvent, enqueueActions } from 'xstate';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
+import { isStaticPod, sourceOf } from '../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { isStaticPod, sourceOf } from '../../../kubernetes/api/staticPod.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import type { NamedMirror } from '../../mirror/mirrorRecords.ts';
 import type { NodeContext } from '../context.ts';

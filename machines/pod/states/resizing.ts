@@ -3,7 +3,7 @@
  * the chart in chart.ts.
  */
 import { assertEvent, not } from 'xstate';
-import { containersOf } from '../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { type EventMessage, involvedPod, recordedEvent } from '../../../kubernetes/events/recordedEvent.ts';
 import {

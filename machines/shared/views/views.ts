@@ -1,6 +1,6 @@
 /** Builds views of actors, from which statuses are computed. Code outside the machines does not read snapshots. */
 import type { ActorRefFrom } from 'xstate';
-import { volumeWaitingReason } from '../../../kubernetes/api/containers.ts';
+import { volumeWaitingReason } from '../../../kubernetes/api/pods/containers.ts';
 import type { Allocation } from '../../../kubernetes/resources/allocation.ts';
 import type { ContainerView, PodView, VolumeView } from '../../../kubernetes/status/view.ts';
 import type { ActorNode, LimiterView } from '../../../show/actors/actorNode.ts';

@@ -1,4 +1,4 @@
-import { parseQuantity, wholeValue } from '../../../kubernetes/api/quantity.ts';
+import { parseQuantity, wholeValue } from '../../../kubernetes/api/values/quantity.ts';
 import type { SettingValues } from '../settings/settingValues.ts';
 
 /** Settings for log rotation and for the removal of dead containers. */

@@ -4,8 +4,8 @@
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import { closestWord } from '../../../base/text/closestWord.ts';
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
-import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
+import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 
 /** Creates the schema of a value that `is` accepts. The error message starts with "expected". */
 function customSchema<T>(expected: string, isValid: (value: unknown) => boolean): z.ZodMiniCustom<T, T> {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { countIdRanges } from '../../../host/pods/userNamespaces.ts';
-import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
+import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import { labelsFlag, sysctlPattern, sysctlsFlag } from '../fields/admissionFields.ts';
 import {
   booleanSchema,

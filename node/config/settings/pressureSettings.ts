@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
-import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
+import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import {
   booleanSchema,
   durationSchema,

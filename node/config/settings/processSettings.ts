@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { parsePageAddress } from '../../../inspect/address.ts';
-import { parseQuantity, wholeValue } from '../../../kubernetes/api/quantity.ts';
+import { parseQuantity, wholeValue } from '../../../kubernetes/api/values/quantity.ts';
 import {
   booleanSchema,
   durationSchema,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseQuantity } from '../../../kubernetes/api/quantity.ts';
+import { parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import {
   booleanSchema,
   durationSchema,

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import {
   allowlistRefusal,
   defaultVerification,

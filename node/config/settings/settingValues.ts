@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { isDurationSchema } from '../fields/fields.ts';
 import { type AllSettings, allSettings, type Flags, type KubeletFields } from './allSettings.ts';
 import { isGroup, type SettingDefinition, type Settings, type ValuesOf } from './setting.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createStaticPod } from '../../../actors/sources/manifest/manifestFile.ts';
-import { readManifest } from '../../../kubernetes/api/manifest.ts';
+import { readManifest } from '../../../kubernetes/api/pods/manifest.ts';
 import { answers } from '../../kubernetes/api/answers/answers.ts';
 
 const origin = {

@@ -5,7 +5,7 @@
 
 import { expect, test } from '@jest/globals';
 import type { V1Node, V1Pod, V1PodStatus } from '@kubernetes/client-node';
-import { type ApiPod, readApiPod } from '../../../kubernetes/api/apiPod.ts';
+import { type ApiPod, readApiPod } from '../../../kubernetes/api/pods/apiPod.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import type { NodeObject } from '../../../kubernetes/node/nodeObject.ts';

@@ -1,8 +1,8 @@
 /** Manifests, API responses and the test API server use the same reader, so that the results are equal. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { withDefaults } from '../../../kubernetes/api/defaults.ts';
-import { readManifest } from '../../../kubernetes/api/manifest.ts';
+import { withDefaults } from '../../../kubernetes/api/defaults/defaults.ts';
+import { readManifest } from '../../../kubernetes/api/pods/manifest.ts';
 import { readConfig } from '../../../kubernetes/objects/configObject.ts';
 import { decode } from '../../../testing/apiserver/decode/decode.ts';
 import { DecodeError } from '../../../testing/apiserver/decode/decodeError.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readStatus } from '../../../kubernetes/api/apiStatus.ts';
+import { readStatus } from '../../../kubernetes/api/pods/apiStatus.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { claimsToPrepare, isAllocatedAsDevice, requireNoDevices } from '../../../kubernetes/resources/devices.ts';
 import { requestsOf } from '../../../kubernetes/resources/requests.ts';

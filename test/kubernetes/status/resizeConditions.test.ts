@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { resizeConditions } from '../../../kubernetes/status/resizeConditions.ts';
 import type { PodView } from '../../../kubernetes/status/view.ts';
 import { podView, running } from '../views.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { FailureReason } from '../../../base/failure.ts';
-import { containerHash } from '../../../kubernetes/api/containerHash.ts';
+import { containerHash } from '../../../kubernetes/api/pods/containerHash.ts';
 import type { PortName } from '../../../machines/shared/ports.ts';
 import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
 import { type ContainerStory, containerStory } from '../support/containerStory.ts';

@@ -1,8 +1,8 @@
 /** What reaches a pod of another version that its source has of it. */
 import { describe, expect, test } from '@jest/globals';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { aContainer } from '../../kubernetes/fixtures.ts';
 import { namedPod, nodeStory } from '../support/nodeStory.ts';
 

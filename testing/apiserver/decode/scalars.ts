@@ -1,5 +1,5 @@
 /** Reads and writes quantities, times and bytes as a kube-apiserver does. */
-import { nanosOf, parseQuantity } from '../../../kubernetes/api/quantity.ts';
+import { nanosOf, parseQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import type { Json } from '../json.ts';
 import { DecodeError } from './decodeError.ts';
 

@@ -1,5 +1,5 @@
 /** Graceful deletion (`registry/rest/delete.go` of apiserver, and `registry/core/pod/strategy.go`). */
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
 

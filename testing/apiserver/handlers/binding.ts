@@ -1,5 +1,5 @@
 /** Binds a pod to a node (`registry/core/pod/storage` of kubernetes). */
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { readObject } from '../body.ts';
 import { badRequest, conflict, internalError } from '../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';

@@ -1,7 +1,7 @@
 /** Evicts a pod if its disruption budget allows it (`registry/core/pod/storage/eviction.go` of kubernetes). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { readObject } from '../body.ts';
 import { badRequest, Failure } from '../failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';

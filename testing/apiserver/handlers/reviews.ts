@@ -1,7 +1,7 @@
 /** Reviews of tokens and of access (`registry/authentication` and `registry/authorization` of kubernetes). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import type { Attributes } from '../authorization/attributes.ts';
 import { readObject } from '../body.ts';
 import { invalidValue } from '../causes.ts';

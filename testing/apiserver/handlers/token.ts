@@ -1,7 +1,7 @@
 /** Issues service account tokens (`registry/core/serviceaccount/storage/token.go` of kubernetes). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { ISSUER } from '../authentication/serviceAccountTokens.ts';
 import { readObject } from '../body.ts';
 import { invalidValue } from '../causes.ts';

@@ -1,7 +1,7 @@
 /** Serves the resource metrics API like metrics-server (`pkg/api` of metrics-server). */
 import { goDuration } from '../../../base/time/duration.ts';
-import { formatQuantity } from '../../../kubernetes/api/quantity.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { formatQuantity } from '../../../kubernetes/api/values/quantity.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { notFound } from '../failures.ts';
 import type { Call } from '../handlers/call.ts';
 import { isInTarget, listOf } from '../handlers/read.ts';

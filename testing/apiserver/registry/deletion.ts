@@ -1,7 +1,7 @@
 /** Deletes objects (`Delete` of `registry/generic/registry/store.go` of apiserver). */
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { gracefulDeletion } from '../deletion/grace.ts';
 import { deletionFinalizers, type PropagationPolicy } from '../deletion/propagation.ts';
 import { conflict, type Failure } from '../failures.ts';

@@ -2,7 +2,7 @@
 
 import type { TimerClock } from '../../../base/time/clock.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { invalidValue } from '../causes.ts';
 import { alreadyExists, type Cause, conflict, Failure, invalid, modifiedConflict, notFound } from '../failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';

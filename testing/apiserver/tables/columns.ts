@@ -1,8 +1,8 @@
 /** The columns by kind (`pkg/printers/internalversion/printers.go` of kubernetes). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { formatQuantity, nanosOf } from '../../../kubernetes/api/quantity.ts';
 import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { formatQuantity, nanosOf } from '../../../kubernetes/api/values/quantity.ts';
 import { podRow } from '../../../show/tables/table.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf, statusOf } from '../registry/strategies/parts.ts';

@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
+import { withZeroValues } from '../../../kubernetes/api/defaults/zeroValues.ts';
 import { manifestMetaSchema } from '../../../kubernetes/api/schema/meta.ts';
 import {
   type NameRule,
@@ -13,7 +14,6 @@ import {
   validateKubeFinalizers,
   validateObjectMeta,
 } from '../../../kubernetes/api/validation/metadata/objectMeta.ts';
-import { withZeroValues } from '../../../kubernetes/api/zeroValues.ts';
 import { causeOf, forbidden, invalidValue } from '../causes.ts';
 import type { Cause } from '../failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';

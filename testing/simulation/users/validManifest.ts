@@ -4,7 +4,7 @@ import type { ManifestFile } from '../../../actors/sources/manifest/manifestFile
 import { parseAllManifests } from '../../../actors/sources/manifest/manifestText.ts';
 import { printableText } from '../../../base/text/printable.ts';
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
-import { readApiPod } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPod } from '../../../kubernetes/api/pods/apiPod.ts';
 import type { Problem } from '../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { checkPlain } from '../checks/plainData.ts';

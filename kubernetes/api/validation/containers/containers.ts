@@ -1,7 +1,7 @@
 /**
  * Validates the containers of a pod (`validateContainers`, `validateInitContainers` and `validateEphemeralContainers`).
  */
-import { isSidecar } from '../../containers.ts';
+import { isSidecar } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
 import type { Container, ContainerPort } from '../../schema/container.ts';
 import type { PodSpec } from '../../schema/pod.ts';

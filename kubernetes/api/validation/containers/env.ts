@@ -1,5 +1,5 @@
 /** Validates a container's environment variables (`ValidateEnv` and `ValidateEnvFrom` of `core/validation`). */
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
 import type { EnvFromSource, EnvVar } from '../../schema/container.ts';
 import type { PodSpec } from '../../schema/pod.ts';

@@ -1,7 +1,7 @@
 /** Validates the annotations that have a meaning for pods (`ValidatePodSpecificAnnotations` of `core/validation`). */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { APPARMOR_ANNOTATION } from '../../appArmor.ts';
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
 import type { Pod, PodSpec } from '../../schema/pod.ts';
 import type { SecurityProfile } from '../../schema/security.ts';

@@ -2,7 +2,7 @@
  * Validates security contexts (`validatePodSpecSecurityContext` and `ValidateSecurityContext` of `core/validation`).
  */
 import { dottedSysctl, SYSCTL_NAME_PATTERN, sysctlNamespace } from '../../../admission/sysctls.ts';
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
 import type { Container } from '../../schema/container.ts';
 import type { PodSpec } from '../../schema/pod.ts';

@@ -3,7 +3,7 @@
  * and Secrets are an exception if the source of the pod can provide them.
  */
 import type { ConfigKind } from '../../../objects/configObject.ts';
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import { formatValue, type Problem } from '../../problem.ts';
 import type { Container } from '../../schema/container.ts';
 import type { PodSpec } from '../../schema/pod.ts';

@@ -2,7 +2,7 @@
  * Validates the operating system and Windows options of a pod (`validateOS`, `validateLinux` and `validateWindows`).
  */
 import type * as z from 'zod/mini';
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
 import type { PodSpec } from '../../schema/pod.ts';
 import type { securityContextSchema } from '../../schema/security.ts';

@@ -1,11 +1,11 @@
 /** Validates pod-level resources and resource claims (`validatePodResources` of `core/validation`). */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { aggregateNanos } from '../../../resources/resources.ts';
-import { containersOf } from '../../containers.ts';
+import { containersOf } from '../../pods/containers.ts';
 import type { Problem } from '../../problem.ts';
-import { canonicalQuantity, nanosOf, quantityLike } from '../../quantity.ts';
 import type { Container } from '../../schema/container.ts';
 import type { Pod, PodSpec } from '../../schema/pod.ts';
+import { canonicalQuantity, nanosOf, quantityLike } from '../../values/quantity.ts';
 import {
   duplicate,
   forbidden,

@@ -1,8 +1,8 @@
 /** Validates resource requirements (`validateResourceRequirements` of `core/validation`). */
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import type { Problem } from '../../problem.ts';
-import { canonicalQuantity, nanosOf } from '../../quantity.ts';
 import type { ResourceRequirements } from '../../schema/container.ts';
+import { canonicalQuantity, nanosOf } from '../../values/quantity.ts';
 import { duplicate, forbidden, invalid, notFound, required, validateDnsLabel } from '../words.ts';
 import { isHugePages, isInteger, isOvercommitAllowed, validateContainerResourceName } from './resourceNames.ts';
 

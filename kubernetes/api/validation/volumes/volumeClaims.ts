@@ -4,8 +4,8 @@
 import type * as z from 'zod/mini';
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import type { Problem } from '../../problem.ts';
-import { canonicalQuantity, nanosOf } from '../../quantity.ts';
 import type { volumeClaimTemplateSchema } from '../../schema/volumeClaim.ts';
+import { canonicalQuantity, nanosOf } from '../../values/quantity.ts';
 import { validateLabelSelector } from '../metadata/labelSelectors.ts';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../metadata/nameRules.ts';
 import { type ObjectMeta, validateAnnotations, validateLabels } from '../metadata/objectMeta.ts';

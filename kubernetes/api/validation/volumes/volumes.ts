@@ -1,7 +1,7 @@
 /** Validates a pod's volumes (`ValidateVolumes` and `validateVolumeSource` of `core/validation`). */
 import type { Problem } from '../../problem.ts';
-import { nanosOf } from '../../quantity.ts';
 import type { Volume } from '../../schema/volume.ts';
+import { nanosOf } from '../../values/quantity.ts';
 import type { ValidVolumes } from '../containers/mounts.ts';
 import { dnsSubdomainProblems } from '../metadata/nameRules.ts';
 import {

@@ -1,6 +1,7 @@
 /** Strategies of namespaces (`registry/core/namespace` of kubernetes). */
-import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
+
 import { dnsLabelProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
+import { rfc3339 } from '../../../../kubernetes/api/values/rfc3339.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { metadataOf, withMetadata } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';

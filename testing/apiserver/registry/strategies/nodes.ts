@@ -2,8 +2,8 @@
 
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
-import { parseQuantity } from '../../../../kubernetes/api/quantity.ts';
 import { labelKeyProblems, labelValueProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
+import { parseQuantity } from '../../../../kubernetes/api/values/quantity.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

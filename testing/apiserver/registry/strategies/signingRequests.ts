@@ -4,7 +4,7 @@
 import { X509Certificate } from 'node:crypto';
 import { messageOf } from '../../../../base/failure.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../../kubernetes/api/values/rfc3339.ts';
 import { duplicate, forbidden, invalidValue, notSupported, required } from '../../causes.ts';
 import { readSigningRequest } from '../../certificates/signingRequest.ts';
 import type { Cause } from '../../failures.ts';

@@ -3,7 +3,7 @@
  */
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
-import { rfc3339 } from '../../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../../kubernetes/api/values/rfc3339.ts';
 import { notSupported, required } from '../../causes.ts';
 import type { Cause } from '../../failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';

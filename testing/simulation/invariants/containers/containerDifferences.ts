@@ -3,7 +3,7 @@
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { fullImageName } from '../../../../cri/simulated/objects/imageName.ts';
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { resizeRefusal } from '../../../../kubernetes/resources/resize.ts';

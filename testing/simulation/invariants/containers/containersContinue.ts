@@ -1,7 +1,7 @@
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import { fullImageName } from '../../../../cri/simulated/objects/imageName.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../../host/host.ts';
 import type { OutsideCall } from '../../run/gate.ts';

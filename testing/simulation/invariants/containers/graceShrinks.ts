@@ -1,6 +1,6 @@
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { containersOf, findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import { containersOf, findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { fullName } from '../../host/host.ts';

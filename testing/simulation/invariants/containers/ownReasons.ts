@@ -1,7 +1,7 @@
 /** The reasons for which an agent may stop containers on its own, as far as they can be observed. */
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
-import { containersOf } from '../../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import { CauseTimes } from '../../checks/causeTimes.ts';
 import { fullName } from '../../host/host.ts';

@@ -1,10 +1,10 @@
 /** The exits of the containers of pods, which explain why containers do not run and why a pod has ended. */
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { isSidecar } from '../../../../kubernetes/api/containers.ts';
+import { isSidecar } from '../../../../kubernetes/api/pods/containers.ts';
+import { isStaticPod } from '../../../../kubernetes/api/pods/staticPod.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
-import { isStaticPod } from '../../../../kubernetes/api/staticPod.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import { replaceRenamedId } from '../../run/renamedIds.ts';
 import type { Watched } from '../invariant.ts';

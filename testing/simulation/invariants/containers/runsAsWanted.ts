@@ -1,5 +1,5 @@
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { isSidecar } from '../../../../kubernetes/api/containers.ts';
+import { isSidecar } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';

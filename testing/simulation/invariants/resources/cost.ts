@@ -1,6 +1,6 @@
 /** The work of the agent, measured in transitions and in parts of pods whose status is computed, never in time. */
 import type { RecordedInput } from '../../../../actors/boundary.ts';
-import { containersOf } from '../../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 

@@ -1,7 +1,7 @@
 /** Detects pods that are rejected for resources that only terminated pods hold. */
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
+import { sourceOf } from '../../../../kubernetes/api/pods/staticPod.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
-import { sourceOf } from '../../../../kubernetes/api/staticPod.ts';
 import {
   amountRequested,
   type PodRequests,

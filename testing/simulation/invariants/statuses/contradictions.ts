@@ -1,5 +1,5 @@
 /** Contradictions between the explanation of a pod and its status or actors. */
-import { containersOf } from '../../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';
 import type { Explanation } from '../../../../show/explain.ts';

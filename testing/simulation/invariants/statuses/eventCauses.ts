@@ -2,7 +2,7 @@
 import type { EventSink } from '../../../../actors/events/eventSink.ts';
 import type { PodChange } from '../../../../actors/status/statusBoard.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../../cri/simulated/objects/views.ts';
-import { containersOf } from '../../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { OutsideCall } from '../../run/gate.ts';
 import { nameIn } from '../containers/ownReasons.ts';
 

@@ -1,5 +1,5 @@
 /** Regressions between two statuses of a pod that an API server would accept. */
-import { containersOf } from '../../../../kubernetes/api/containers.ts';
+import { containersOf } from '../../../../kubernetes/api/pods/containers.ts';
 import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { ContainerState, ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import { isTerminalPhase } from '../../../../kubernetes/status/phase.ts';

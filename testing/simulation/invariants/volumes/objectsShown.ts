@@ -1,5 +1,5 @@
 import type { RuntimeEffect } from '../../../../cri/simulated/objects/views.ts';
-import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';
 import type { OutsideCall } from '../../run/gate.ts';

@@ -1,7 +1,7 @@
 /** The mounts that a container must have according to its manifest, and descriptions of missing ones. */
 import { posix } from 'node:path';
 import type { SimulatedContainer } from '../../../../cri/simulated/objects/views.ts';
-import { findContainerByName } from '../../../../kubernetes/api/containers.ts';
+import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
 import type { Container, VolumeMount } from '../../../../kubernetes/api/schema/container.ts';
 import type { Pod, PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
 import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';

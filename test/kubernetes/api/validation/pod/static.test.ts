@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { toStaticPod } from '../../../../../kubernetes/api/pods/staticPod.ts';
 import type { PodSpec } from '../../../../../kubernetes/api/schema/pod.ts';
-import { toStaticPod } from '../../../../../kubernetes/api/staticPod.ts';
 import { requiredObjects, validateStatic } from '../../../../../kubernetes/api/validation/pod/static.ts';
 import { aContainer, aPod, problemsIn } from '../../../fixtures.ts';
 

@@ -2,7 +2,7 @@
 
 import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../../base/values/lookUp.ts';
-import { withDefaults } from '../../../../../kubernetes/api/defaults.ts';
+import { withDefaults } from '../../../../../kubernetes/api/defaults/defaults.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
 import { isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { withMetadata } from '../../../store/metadata.ts';

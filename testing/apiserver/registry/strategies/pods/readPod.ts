@@ -1,5 +1,5 @@
 /** Reads and validates pods with the code of the node. */
-import { type ManifestResult, readManifest } from '../../../../../kubernetes/api/manifest.ts';
+import { type ManifestResult, readManifest } from '../../../../../kubernetes/api/pods/manifest.ts';
 import type { Problem } from '../../../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
 import { validateAnyPod, validateNewPod } from '../../../../../kubernetes/api/validate.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Pod, PodManifest, PodSpec } from './schema/pod.ts';
+import type { Pod, PodManifest, PodSpec } from '../schema/pod.ts';
 
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 const CLASS_PRIORITIES = new Map([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { findContainerByName } from '../../../kubernetes/api/containers.ts';
-import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import { findContainerByName } from '../../../../kubernetes/api/pods/containers.ts';
+import type { PodSpec } from '../../../../kubernetes/api/schema/pod.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 const { spec } = aPod({
   initContainers: [aContainer({ name: 'setup' }), aContainer({ name: 'proxy', restartPolicy: 'Always' })],

@@ -1,8 +1,8 @@
-import { memoize } from '../../base/values/memoize.ts';
-import type { MountedVolumes } from '../mountedVolume.ts';
-import type { ContainerRole, VolumeView } from '../status/view.ts';
-import type { Container } from './schema/container.ts';
-import type { PodSpec } from './schema/pod.ts';
+import { memoize } from '../../../base/values/memoize.ts';
+import type { MountedVolumes } from '../../mountedVolume.ts';
+import type { ContainerRole, VolumeView } from '../../status/view.ts';
+import type { Container } from '../schema/container.ts';
+import type { PodSpec } from '../schema/pod.ts';
 
 /** A container with its role and its position in the spec (`spec.<field>[<index>]`). */
 export interface PlacedContainer {

@@ -3,7 +3,7 @@
  * fields are usable.
  */
 import * as z from 'zod/mini';
-import type { PodStatus } from './schema/status.ts';
+import type { PodStatus } from '../schema/status.ts';
 
 /** Creates the schema of an optional field that is undefined if its value does not match `schema`. */
 const lenientField = <T extends z.core.SomeType>(schema: T) => z.catch(z.optional(schema), undefined);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { rfc3339 } from '../../../kubernetes/api/rfc3339.ts';
+import { rfc3339 } from '../../../../kubernetes/api/values/rfc3339.ts';
 
 test('formats a timestamp in whole seconds', () => {
   expect(rfc3339(Date.UTC(2026, 0, 2, 3, 4, 5, 678))).toBe('2026-01-02T03:04:05Z');

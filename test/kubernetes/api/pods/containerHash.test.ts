@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { containerHash } from '../../../kubernetes/api/containerHash.ts';
+import { containerHash } from '../../../../kubernetes/api/pods/containerHash.ts';
 
 test('C6: hashes like the kubelet, so that its containers can be adopted', () => {
   expect(containerHash({ name: 'test_container', image: 'foo/image:v1' })).toBe('8e45cbd0');

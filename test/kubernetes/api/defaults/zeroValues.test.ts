@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../kubernetes/api/defaults.ts';
-import { readManifest } from '../../../kubernetes/api/manifest.ts';
-import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { withDefaults } from '../../../../kubernetes/api/defaults/defaults.ts';
+import { readManifest } from '../../../../kubernetes/api/pods/manifest.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
 
 /** Returns a manifest as the node runs it, with defaults. */
 function podOf(metadata: object, spec: object): Pick<Pod, 'metadata' | 'spec'> {

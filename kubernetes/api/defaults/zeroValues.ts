@@ -1,7 +1,7 @@
 /** Sets zero values for nulls and missing fields, as Go's JSON decoder does (`sigs.k8s.io/json`). */
 import * as z from 'zod/mini';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { quantitySchema } from './schema/scalars.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { quantitySchema } from '../schema/scalars.ts';
 
 /**
  * Returns a copy of `value` as Go decodes it into the type of `schema`. The zero value of the type (an empty string, 0,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readManifest } from '../../../kubernetes/api/manifest.ts';
-import { parseBounded } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { readManifest } from '../../../../kubernetes/api/pods/manifest.ts';
+import { parseBounded } from '../../../../kubernetes/yaml/boundedYaml.ts';
 
 const good = {
   apiVersion: 'v1',

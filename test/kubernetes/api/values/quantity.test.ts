@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { formatQuantity, milliValue, parseQuantity, wholeValue } from '../../../kubernetes/api/quantity.ts';
+import { formatQuantity, milliValue, parseQuantity, wholeValue } from '../../../../kubernetes/api/values/quantity.ts';
 
 describe('parseQuantity', () => {
   test.each([

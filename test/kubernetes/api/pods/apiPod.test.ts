@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readApiPod, withReusedSpec } from '../../../kubernetes/api/apiPod.ts';
+import { readApiPod, withReusedSpec } from '../../../../kubernetes/api/pods/apiPod.ts';
 
 const SEEN = Date.UTC(2026, 0, 1, 12, 0, 0, 250);
 const metadata = { name: 'web', namespace: 'shop', uid: 'uid-1', resourceVersion: '7', annotations: { note: 'kept' } };

@@ -4,15 +4,15 @@
  * pointer, so a non-pointer field with such a value is also set to its default.
  */
 
-import { lookUp } from '../../base/values/lookUp.ts';
-import { defaultPullPolicy } from '../images/pullPolicy.ts';
-import { aggregateNanos } from '../resources/resources.ts';
-import { containersOf } from './containers.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { defaultPullPolicy } from '../../images/pullPolicy.ts';
+import { aggregateNanos } from '../../resources/resources.ts';
+import { containersOf } from '../pods/containers.ts';
+import type { Container, EnvVar, LifecycleHandler, Probe, ResourceRequirements } from '../schema/container.ts';
+import type { PodSpec } from '../schema/pod.ts';
+import { isHugePages } from '../validation/resources/resourceNames.ts';
+import { nanosOf, quantityLike } from '../values/quantity.ts';
 import { defaultVolume, withApiVersion } from './defaultVolumes.ts';
-import { nanosOf, quantityLike } from './quantity.ts';
-import type { Container, EnvVar, LifecycleHandler, Probe, ResourceRequirements } from './schema/container.ts';
-import type { PodSpec } from './schema/pod.ts';
-import { isHugePages } from './validation/resources/resourceNames.ts';
 
 /** Applies the defaults to a pod or manifest. */
 export function withDefaults<T extends { spec: PodSpec }>(pod: T): T {

@@ -1,17 +1,17 @@
 /** Converts pods from an API server to the form in which the node runs them. */
 import * as z from 'zod/mini';
-import { runAllSteps } from '../../base/async/steps.ts';
-import { isJsonEqual } from '../../base/values/isJsonEqual.ts';
-import { isObject } from '../../base/values/isObject.ts';
+import { runAllSteps } from '../../../base/async/steps.ts';
+import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
+import { isObject } from '../../../base/values/isObject.ts';
+import { withDefaults } from '../defaults/defaults.ts';
+import type { Problem } from '../problem.ts';
+import { withoutManagedFields } from '../readObject.ts';
+import { manifestMetaSchema } from '../schema/meta.ts';
+import type { Pod } from '../schema/pod.ts';
+import { validatePod } from '../validate.ts';
+import { isoTime } from '../values/rfc3339.ts';
 import { readStatus } from './apiStatus.ts';
-import { withDefaults } from './defaults.ts';
 import { readManifest } from './manifest.ts';
-import type { Problem } from './problem.ts';
-import { withoutManagedFields } from './readObject.ts';
-import { isoTime } from './rfc3339.ts';
-import { manifestMetaSchema } from './schema/meta.ts';
-import type { Pod } from './schema/pod.ts';
-import { validatePod } from './validate.ts';
 
 export type ApiPod = { readonly pod: Pod } | { readonly problems: readonly Problem[] };
 

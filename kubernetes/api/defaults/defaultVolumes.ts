@@ -1,6 +1,6 @@
-import { defaultPullPolicy } from '../images/pullPolicy.ts';
-import type { ObjectFieldSelector } from './schema/env.ts';
-import type { Volume } from './schema/volume.ts';
+import { defaultPullPolicy } from '../../images/pullPolicy.ts';
+import type { ObjectFieldSelector } from '../schema/env.ts';
+import type { Volume } from '../schema/volume.ts';
 
 const FILE_MODE = 0o644;
 const TOKEN_LIFETIME_SECONDS = 3600;

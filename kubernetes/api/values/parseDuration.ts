@@ -1,4 +1,4 @@
-import { lookUp } from '../../base/values/lookUp.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
 
 /** Milliseconds per unit of a Go duration. */
 const MS_PER_UNIT: Readonly<Record<string, number>> = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readStatus } from '../../../kubernetes/api/apiStatus.ts';
+import { readStatus } from '../../../../kubernetes/api/pods/apiStatus.ts';
 
 const AT = '2026-01-01T00:00:00Z';
 const main = { name: 'main', ready: true, restartCount: 3, image: 'busybox:1', imageID: 'sha256:1' };

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { isObject } from '../../base/values/isObject.ts';
-import type { Problem } from './problem.ts';
-import { type KindRules, readObject } from './readObject.ts';
-import { type PodManifest, podManifestSchema } from './schema/pod.ts';
+import { isObject } from '../../../base/values/isObject.ts';
+import type { Problem } from '../problem.ts';
+import { type KindRules, readObject } from '../readObject.ts';
+import { type PodManifest, podManifestSchema } from '../schema/pod.ts';
 
 /** A pod without unknown fields, or the problems of a value that is not a valid pod. */
 export type ManifestResult =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodManifest } from '../../../kubernetes/api/schema/pod.ts';
-import { fullName, isCriticalPod, isStaticPod, toStaticPod } from '../../../kubernetes/api/staticPod.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import { fullName, isCriticalPod, isStaticPod, toStaticPod } from '../../../../kubernetes/api/pods/staticPod.ts';
+import type { PodManifest } from '../../../../kubernetes/api/schema/pod.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 const source = { nodeName: 'Node-1', source: 'file', origin: '/pods/web.yaml', seenAt: 0 } as const;
 const manifest = (

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { withDefaults } from '../../../kubernetes/api/defaults.ts';
-import type { Container } from '../../../kubernetes/api/schema/container.ts';
-import type { Volume } from '../../../kubernetes/api/schema/volume.ts';
-import { defaultPullPolicy } from '../../../kubernetes/images/pullPolicy.ts';
-import { aContainer, aPod } from '../fixtures.ts';
+import { withDefaults } from '../../../../kubernetes/api/defaults/defaults.ts';
+import type { Container } from '../../../../kubernetes/api/schema/container.ts';
+import type { Volume } from '../../../../kubernetes/api/schema/volume.ts';
+import { defaultPullPolicy } from '../../../../kubernetes/images/pullPolicy.ts';
+import { aContainer, aPod } from '../../fixtures.ts';
 
 const container = (over: Partial<Container>) =>
   withDefaults(aPod({ containers: [aContainer(over)] })).spec.containers[0];

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseDuration } from '../../../kubernetes/api/parseDuration.ts';
+import { parseDuration } from '../../../../kubernetes/api/values/parseDuration.ts';
 
 test.each([
   ['0', 0],
