@@ -34,7 +34,7 @@ export {
   type Faults as ApiFaults,
 } from './testing/apiserver/faults.ts';
 /** Requests in memory and their responses. */
-export type { ApiRequest, ApiResponse, User } from './testing/apiserver/request.ts';
+export type { ApiRequest, ApiResponse, User } from './testing/apiserver/requests/request.ts';
 export type { ServeApiOptions, ServedApi } from './testing/apiserver/serving/servedApi.ts';
 /** The cluster of a simulated node, with the same API server in memory. */
 export { type ClusterFactory, simulatedCluster } from './testing/simulation/cluster/simulatedCluster.ts';

@@ -8,7 +8,7 @@ import { KubeClient } from '../../kubeclient/client.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../kubeclient/transport.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
 import { Api } from '../../testing/apiserver/api.ts';
-import type { ApiResponse, User } from '../../testing/apiserver/request.ts';
+import type { ApiResponse, User } from '../../testing/apiserver/requests/request.ts';
 import { connectionRefused } from './toldTransport.ts';
 
 const ADMIN: User = { name: 'admin', groups: ['system:masters'] };

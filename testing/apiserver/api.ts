@@ -2,29 +2,29 @@
 
 import type { TimerClock } from '../../base/time/clock.ts';
 import { admission } from './admission/admission.ts';
-import { AGGREGATED_TYPE, aggregatedDiscovery, prefersAggregated } from './aggregatedDiscovery.ts';
 import { ISSUER, ServiceAccountTokens, type Verdict } from './authentication/serviceAccountTokens.ts';
 import { authenticated, unauthorized, userOf } from './authentication/tokens.ts';
 import { type Attributes, attributesOf } from './authorization/attributes.ts';
 import { type AuthorizationData, authorize, decide } from './authorization/authorize.ts';
 import { type Grant, kubeletApiAdmin } from './authorization/grants.ts';
-import { bodyOf } from './body.ts';
 import { forwardOf } from './connect/connect.ts';
-import { discovery, isServedGroupPath } from './discovery.ts';
-import { badRequest, methodNotAllowed, resourceNotFound } from './failures.ts';
+import { AGGREGATED_TYPE, aggregatedDiscovery, prefersAggregated } from './discovery/aggregatedDiscovery.ts';
+import { discovery, isServedGroupPath } from './discovery/discovery.ts';
+import { jsonResponse, type PlainResponse, pageNotFound, plainPathResponse } from './discovery/plainPaths.ts';
+import { badRequest, methodNotAllowed, resourceNotFound } from './failures/failures.ts';
 import { Faults } from './faults.ts';
 import type { Call } from './handlers/call.ts';
 import { type Handler, handlerOf } from './handlers/handlers.ts';
 import { createInitialObjects } from './initialObjects.ts';
 import { UsageHistory } from './metrics/usageHistory.ts';
-import { type Representation, representationOf } from './negotiation.ts';
 import { openApi } from './openapi/documents.ts';
-import { jsonResponse, type PlainResponse, pageNotFound, plainPathResponse } from './plainPaths.ts';
 import { type Ids, randomIds } from './registry/ids.ts';
 import { Registry } from './registry/registry.ts';
 import { strategyOf } from './registry/strategies/strategies.ts';
-import type { ApiRequest, ApiResponse, User } from './request.ts';
+import { bodyOf } from './requests/body.ts';
+import type { ApiRequest, ApiResponse, User } from './requests/request.ts';
 import { type Target, targetOf } from './resources/target.ts';
+import { type Representation, representationOf } from './responses/negotiation.ts';
 import {
   errorResponse,
   forwardResponse,
@@ -32,9 +32,9 @@ import {
   PLAIN_JSON,
   plainResponse,
   watchResponse,
-} from './responses.ts';
+} from './responses/responses.ts';
+import { shapeObject } from './responses/shapes.ts';
 import { readTypes, type Types } from './schema/types.ts';
-import { shapeObject } from './shapes.ts';
 
 export interface ApiOptions {
   readonly clock: TimerClock;

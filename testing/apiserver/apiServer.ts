@@ -8,7 +8,7 @@ import { defaultPolicy, type SigningPolicy } from './controllers/signer.ts';
 import type { Faults } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { DisabledFeature } from './registry/strategies/pods/disabledFields.ts';
-import type { ApiRequest, ApiResponse, CompleteResponse, User } from './request.ts';
+import type { ApiRequest, ApiResponse, CompleteResponse, User } from './requests/request.ts';
 import { Authority } from './serving/authority.ts';
 import { type ServeApiOptions, type ServedApi, serveApi } from './serving/servedApi.ts';
 

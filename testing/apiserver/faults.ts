@@ -2,8 +2,8 @@
 
 import type { TimerClock } from '../../base/time/clock.ts';
 import type { Attributes } from './authorization/attributes.ts';
-import { internalError } from './failures.ts';
-import type { ApiResponse } from './request.ts';
+import { internalError } from './failures/failures.ts';
+import type { ApiResponse } from './requests/request.ts';
 
 export type Fault =
   /** The request is delayed. */

@@ -1,7 +1,7 @@
 /** An older API server, which drops newer fields and rejects watches with initial events. */
 import type { Api } from './api.ts';
 import { isList, isObject, type Json, objectOf } from './json.ts';
-import type { ApiRequest, ApiResponse } from './request.ts';
+import type { ApiRequest, ApiResponse } from './requests/request.ts';
 
 /** Fields that were introduced later. */
 const UNKNOWN_FIELDS: readonly string[] = ['observedGeneration', 'declaredFeatures'];

@@ -9,7 +9,7 @@ import { findProcess, isRunning } from '../../../host/runningProcess.ts';
 import { LEASE_TYPE, toListType } from '../../../kubeclient/paths.ts';
 import { joinCluster } from '../../../node/cluster/joinCluster.ts';
 import { Api } from '../../../testing/apiserver/api.ts';
-import type { ApiRequest } from '../../../testing/apiserver/request.ts';
+import type { ApiRequest } from '../../../testing/apiserver/requests/request.ts';
 import { type RunningServer, serve } from '../../../testing/apiserver/serving/server.ts';
 import { eventually } from '../../e2e/support/eventually.ts';
 import { Authority } from '../../testing/apiserver/serving/certificates.ts';

@@ -5,10 +5,10 @@
 import { messageOf } from '../../../base/failure.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
 import { readSigningRequest, type SigningRequest } from '../certificates/signingRequest.ts';
-import { forbidden } from '../failures.ts';
+import { forbidden } from '../failures/failures.ts';
 import { textAt } from '../json.ts';
 import { specOf, withFields } from '../registry/strategies/parts.ts';
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';
 

@@ -1,5 +1,5 @@
 /** Rejects objects in a namespace that is missing or being deleted (`admission/plugin/namespace/lifecycle`). */
-import { forbidden, notFound } from '../failures.ts';
+import { forbidden, notFound } from '../failures/failures.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Plugin } from './plugin.ts';

@@ -3,7 +3,7 @@
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { nodeOf } from '../authorization/nodeAuthorizer.ts';
-import { Failure, forbidden } from '../failures.ts';
+import { Failure, forbidden } from '../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
 import { objectsAt, specOf } from '../registry/strategies/parts.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,7 +1,7 @@
 /** The interface of admission plugins. */
 import type { JsonObject } from '../json.ts';
 import type { RegistryContext } from '../registry/strategy.ts';
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import type { Target } from '../resources/target.ts';
 
 /** A write to be admitted. */

@@ -4,7 +4,7 @@
  */
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { featuresForUpdate } from '../../../kubernetes/node/declaredFeatures.ts';
-import { forbidden } from '../failures.ts';
+import { forbidden } from '../failures/failures.ts';
 import { isList, type JsonObject, objectAt, textAt } from '../json.ts';
 import { readPod } from '../registry/strategies/pods/readPod.ts';
 import { metadataOf } from '../store/metadata.ts';

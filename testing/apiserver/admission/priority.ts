@@ -1,6 +1,6 @@
 /** Sets a pod's priority from its PriorityClass (`plugin/pkg/admission/priority`). */
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { forbidden } from '../failures.ts';
+import { forbidden } from '../failures/failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import type { RegistryContext } from '../registry/strategy.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -2,7 +2,7 @@
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { forbidden } from '../failures.ts';
+import { forbidden } from '../failures/failures.ts';
 import { isList, isObject, type JsonObject, objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { isNewPod, type Plugin } from './plugin.ts';

@@ -1,6 +1,6 @@
 /** Sets a pod's service account and mounts a token of it, unless disabled (`plugin/pkg/admission/serviceaccount`). */
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { forbidden } from '../failures.ts';
+import { forbidden } from '../failures/failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { isMirrorPod } from '../registry/strategies/pods/mirrorPod.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { ResourceName, Store } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 /** Authentication by bearer token. */
-import { Failure } from '../failures.ts';
-import type { User } from '../request.ts';
+import { Failure } from '../failures/failures.ts';
+import type { User } from '../requests/request.ts';
 
 export const unauthorized = (): Failure => new Failure(401, 'Unauthorized', 'Unauthorized');
 

@@ -1,6 +1,6 @@
 /** Authorization: administrators, grants, bootstrap tokens, nodes, and the rules for everybody. */
-import { Failure } from '../failures.ts';
-import type { User } from '../request.ts';
+import { Failure } from '../failures/failures.ts';
+import type { User } from '../requests/request.ts';
 import type { Store } from '../store/store.ts';
 import type { Attributes, PathAttributes, ResourceAttributes } from './attributes.ts';
 import type { Decision } from './decision.ts';

@@ -1,5 +1,5 @@
 /** Additional permissions, as a short form of roles and bindings (`rbac.authorization.k8s.io`). */
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import type { Attributes } from './attributes.ts';
 
 export interface Grant {

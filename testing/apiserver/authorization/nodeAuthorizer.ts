@@ -1,5 +1,5 @@
 /** The Node authorizer (`plugin/pkg/auth/authorizer/node` of kubernetes, and the rules of `bootstrappolicy`). */
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import type { Store } from '../store/store.ts';
 import type { ResourceAttributes } from './attributes.ts';
 import type { Decision } from './decision.ts';

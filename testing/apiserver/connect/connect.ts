@@ -2,7 +2,7 @@
  * Requests that a kube-apiserver forwards to a node (`registry/core/pod/strategy.go`, `registry/core/node` of
  * kubernetes).
  */
-import { badRequest, notFound, unavailable } from '../failures.ts';
+import { badRequest, notFound, unavailable } from '../failures/failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { isTrue } from '../options/writeOptions.ts';
 import { objectsAt, specOf } from '../registry/strategies/parts.ts';

@@ -1,11 +1,11 @@
 /** Binds a pod to a node (`registry/core/pod/storage` of kubernetes). */
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
-import { readObject } from '../body.ts';
-import { badRequest, conflict, internalError } from '../failures.ts';
+import { badRequest, conflict, internalError } from '../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { listAt, objectsAt, specOf, statusOf, withFields } from '../registry/strategies/parts.ts';
-import type { Outcome } from '../request.ts';
+import { readObject } from '../requests/body.ts';
+import type { Outcome } from '../requests/request.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';
 import { type Call, locationOf, writeOptionsOf } from './call.ts';
 import { bodyKind, successStatus } from './subresource.ts';

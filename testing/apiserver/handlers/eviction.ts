@@ -2,14 +2,14 @@
 
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
-import { readObject } from '../body.ts';
-import { badRequest, Failure } from '../failures.ts';
+import { badRequest, Failure } from '../failures/failures.ts';
 import { type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { preconditionsOf } from '../options/deleteOptions.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { deleteObject } from '../registry/deletion.ts';
 import { objectsAt, specOf, statusOf, withFields } from '../registry/strategies/parts.ts';
-import type { Outcome } from '../request.ts';
+import { readObject } from '../requests/body.ts';
+import type { Outcome } from '../requests/request.ts';
 import { selects } from '../selection/labelQuery.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { type Call, locationOf } from './call.ts';

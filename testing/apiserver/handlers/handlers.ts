@@ -1,7 +1,7 @@
 /** Selects the handler of a request by its method and target. */
 import { METRICS_GROUP, metricsHandlers } from '../metrics/metricsHandlers.ts';
 import { isTrue } from '../options/writeOptions.ts';
-import type { Outcome } from '../request.ts';
+import type { Outcome } from '../requests/request.ts';
 import type { Verb } from '../resources/resource.ts';
 import type { Target } from '../resources/target.ts';
 import { bind } from './binding.ts';

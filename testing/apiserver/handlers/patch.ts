@@ -1,18 +1,18 @@
 /** Patches objects (`endpoints/handlers/patch.go` of apiserver). */
 
-import { type FieldValidation, readValue } from '../body.ts';
-import { invalidValue } from '../causes.ts';
 import { DecodeError } from '../decode/decodeError.ts';
-import { badRequest, Failure, invalid } from '../failures.ts';
-import { goText } from '../goText.ts';
+import { invalidValue } from '../failures/causes.ts';
+import { badRequest, Failure, invalid } from '../failures/failures.ts';
+import { goText } from '../failures/goText.ts';
 import { isList, isObject, type Json, type JsonObject, textAt } from '../json.ts';
-import { parseBody, SyntaxFailure } from '../mediaTypes.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { jsonPatch } from '../patch/jsonPatch.ts';
 import { mergePatch } from '../patch/mergePatch.ts';
 import { PatchError } from '../patch/patchError.ts';
 import { strategicPatch } from '../patch/strategicPatch.ts';
-import type { Outcome } from '../request.ts';
+import { type FieldValidation, readValue } from '../requests/body.ts';
+import { parseBody, SyntaxFailure } from '../requests/mediaTypes.ts';
+import type { Outcome } from '../requests/request.ts';
 import { groupVersion } from '../resources/resource.ts';
 import type { ObjectType } from '../schema/types.ts';
 import { type Call, checkName, inNamespace, locationOf, writeOptionsOf } from './call.ts';

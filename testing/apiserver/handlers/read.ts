@@ -1,9 +1,9 @@
 /** Gets and lists objects (`endpoints/handlers/get.go` of apiserver). */
-import { badRequest, expired, Failure, notFound } from '../failures.ts';
+import { badRequest, expired, Failure, notFound } from '../failures/failures.ts';
 import type { JsonObject } from '../json.ts';
 import { type ListOptions, listOptions } from '../options/listOptions.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Outcome } from '../request.ts';
+import type { Outcome } from '../requests/request.ts';
 import { groupVersion, storedAs } from '../resources/resource.ts';
 import { continueToken, readContinueToken } from '../selection/continueToken.ts';
 import { selectorOf } from '../selection/selector.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { deleteOptions } from '../options/deleteOptions.ts';
 import { listOptions } from '../options/listOptions.ts';
 import { deleteObject } from '../registry/deletion.ts';
-import type { Outcome } from '../request.ts';
+import type { Outcome } from '../requests/request.ts';
 import { type Resource, storedAs } from '../resources/resource.ts';
 import { selectorOf } from '../selection/selector.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -3,13 +3,13 @@
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import type { Attributes } from '../authorization/attributes.ts';
-import { readObject } from '../body.ts';
-import { invalidValue } from '../causes.ts';
-import { badRequest, type Cause, invalid } from '../failures.ts';
+import { invalidValue } from '../failures/causes.ts';
+import { badRequest, type Cause, invalid } from '../failures/failures.ts';
 import { isList, isObject, type Json, type JsonObject, objectAt, textAt } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { listAt, specOf } from '../registry/strategies/parts.ts';
-import type { Outcome, User } from '../request.ts';
+import { readObject } from '../requests/body.ts';
+import type { Outcome, User } from '../requests/request.ts';
 import type { Call } from './call.ts';
 
 /** Keyed by resource. Reviews are only created. */

@@ -3,13 +3,13 @@
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { ISSUER } from '../authentication/serviceAccountTokens.ts';
-import { readObject } from '../body.ts';
-import { invalidValue } from '../causes.ts';
-import { badRequest, conflict, invalid, notFound } from '../failures.ts';
+import { invalidValue } from '../failures/causes.ts';
+import { badRequest, conflict, invalid, notFound } from '../failures/failures.ts';
 import { isList, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';
 import { specOf } from '../registry/strategies/parts.ts';
-import type { Outcome } from '../request.ts';
+import { readObject } from '../requests/body.ts';
+import type { Outcome } from '../requests/request.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { type Metadata, metadataOf } from '../store/metadata.ts';
 import { type Call, locationOf } from './call.ts';

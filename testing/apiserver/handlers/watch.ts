@@ -1,6 +1,6 @@
 /** Watches (`apiserver/pkg/storage/cacher`). */
 import { decode } from '../decode/decode.ts';
-import { expired, Failure, type FailureStatus } from '../failures.ts';
+import { expired, Failure, type FailureStatus } from '../failures/failures.ts';
 import type { JsonObject } from '../json.ts';
 import { type ListOptions, listOptions } from '../options/listOptions.ts';
 import { groupVersion, storedAs } from '../resources/resource.ts';

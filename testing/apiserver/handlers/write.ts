@@ -1,8 +1,9 @@
 /** Creates and updates objects (`endpoints/handlers/{create,update}.go` of apiserver). */
-import { readObject } from '../body.ts';
+
 import type { JsonObject } from '../json.ts';
 import { writeOptions } from '../options/writeOptions.ts';
-import type { Outcome } from '../request.ts';
+import { readObject } from '../requests/body.ts';
+import type { Outcome } from '../requests/request.ts';
 import { metadataOf } from '../store/metadata.ts';
 import { type Call, checkName, inNamespace, locationOf, writeOptionsOf } from './call.ts';
 import { bodyKind } from './subresource.ts';

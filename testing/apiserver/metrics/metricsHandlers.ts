@@ -2,12 +2,12 @@
 import { goDuration } from '../../../base/time/duration.ts';
 import { formatQuantity } from '../../../kubernetes/api/values/quantity.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
-import { notFound } from '../failures.ts';
+import { notFound } from '../failures/failures.ts';
 import type { Call } from '../handlers/call.ts';
 import { isInTarget, listOf } from '../handlers/read.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import { listOptions } from '../options/listOptions.ts';
-import type { Outcome } from '../request.ts';
+import type { Outcome } from '../requests/request.ts';
 import { resourceNamed } from '../resources/resources.ts';
 import { selectorOf } from '../selection/selector.ts';
 import { metadataOf } from '../store/metadata.ts';

@@ -1,8 +1,8 @@
 /** OpenAPI documents: one of version 3 for each group version, and one of version 2 for all. */
 import { createHash } from 'node:crypto';
 import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
+import { jsonResponse, type PlainResponse } from '../discovery/plainPaths.ts';
 import type { JsonObject } from '../json.ts';
-import { jsonResponse, type PlainResponse } from '../plainPaths.ts';
 import { groupVersion } from '../resources/resource.ts';
 import { resources } from '../resources/resources.ts';
 import type { Types } from '../schema/types.ts';

@@ -1,14 +1,14 @@
 /** Options of a deletion, in the query or the body (`metav1/validation/validation.go` of apimachinery). */
 
 import { lookUp } from '../../../base/values/lookUp.ts';
-import type { Body } from '../body.ts';
-import { invalidValue, notSupported } from '../causes.ts';
 import { decode } from '../decode/decode.ts';
 import { DecodeError } from '../decode/decodeError.ts';
 import type { PropagationPolicy } from '../deletion/propagation.ts';
-import { badRequest, type Cause, invalid } from '../failures.ts';
+import { invalidValue, notSupported } from '../failures/causes.ts';
+import { badRequest, type Cause, invalid } from '../failures/failures.ts';
 import { isList, isObject, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
-import { parseBody, SyntaxFailure } from '../mediaTypes.ts';
+import type { Body } from '../requests/body.ts';
+import { parseBody, SyntaxFailure } from '../requests/mediaTypes.ts';
 import type { Types } from '../schema/types.ts';
 import { integer } from './listOptions.ts';
 

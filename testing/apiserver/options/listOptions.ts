@@ -1,6 +1,6 @@
 /** Options of a list or watch in the query (`internalversion/validation/validation.go` of apimachinery). */
-import { forbidden, notSupported } from '../causes.ts';
-import { badRequest, type Cause, invalid } from '../failures.ts';
+import { forbidden, notSupported } from '../failures/causes.ts';
+import { badRequest, type Cause, invalid } from '../failures/failures.ts';
 import { isTrue } from './writeOptions.ts';
 
 export interface ListOptions {

@@ -1,7 +1,8 @@
 /** Options of a write in the query (`metav1/validation/validation.go` of apimachinery). */
-import type { FieldValidation } from '../body.ts';
-import { forbidden, notSupported, tooLong } from '../causes.ts';
-import { type Cause, invalid } from '../failures.ts';
+
+import { forbidden, notSupported, tooLong } from '../failures/causes.ts';
+import { type Cause, invalid } from '../failures/failures.ts';
+import type { FieldValidation } from '../requests/body.ts';
 
 export interface WriteOptions {
   /** Whether the write is validated and answered without being stored. */

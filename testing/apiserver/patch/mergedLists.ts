@@ -2,7 +2,7 @@
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { goText } from '../goText.ts';
+import { goText } from '../failures/goText.ts';
 import { isObject, type Json, type JsonList, type JsonObject } from '../json.ts';
 import { PatchError } from './patchError.ts';
 

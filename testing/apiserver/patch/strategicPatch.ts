@@ -5,7 +5,7 @@
 
 import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
-import { goText } from '../goText.ts';
+import { goText } from '../failures/goText.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectOf } from '../json.ts';
 import type { Field, ObjectType, Type } from '../schema/types.ts';
 import { checkOrder, indexOf, keyOf, sortMergedList } from './mergedLists.ts';

@@ -4,7 +4,7 @@ import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
 import { gracefulDeletion } from '../deletion/grace.ts';
 import { deletionFinalizers, type PropagationPolicy } from '../deletion/propagation.ts';
-import { conflict, type Failure } from '../failures.ts';
+import { conflict, type Failure } from '../failures/failures.ts';
 import { type JsonObject, numberAt, objectAt } from '../json.ts';
 import { storedAs } from '../resources/resource.ts';
 import { metadataOf, withMetadata } from '../store/metadata.ts';

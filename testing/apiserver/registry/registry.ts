@@ -3,8 +3,16 @@
 import type { TimerClock } from '../../../base/time/clock.ts';
 import { lookUp } from '../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../kubernetes/api/values/rfc3339.ts';
-import { invalidValue } from '../causes.ts';
-import { alreadyExists, type Cause, conflict, Failure, invalid, modifiedConflict, notFound } from '../failures.ts';
+import { invalidValue } from '../failures/causes.ts';
+import {
+  alreadyExists,
+  type Cause,
+  conflict,
+  Failure,
+  invalid,
+  modifiedConflict,
+  notFound,
+} from '../failures/failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import { type Resource, storedAs } from '../resources/resource.ts';
 import { type Metadata, metadataOf, withMetadata } from '../store/metadata.ts';

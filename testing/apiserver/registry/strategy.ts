@@ -4,7 +4,7 @@ import type { TimerClock } from '../../../base/time/clock.ts';
 import type { SelectableFields } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { dnsSubdomainProblems } from '../../../kubernetes/api/validation/metadata/nameRules.ts';
 import type { NameRule } from '../../../kubernetes/api/validation/metadata/objectMeta.ts';
-import type { Cause } from '../failures.ts';
+import type { Cause } from '../failures/failures.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf } from '../store/metadata.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,5 @@
 /** Continue tokens of paginated lists (`apiserver/pkg/storage/continue.go`). */
-import { badRequest } from '../failures.ts';
+import { badRequest } from '../failures/failures.ts';
 import { isObject, type Json, numberAt, textAt } from '../json.ts';
 
 export interface ContinueFrom {

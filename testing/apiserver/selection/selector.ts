@@ -1,7 +1,7 @@
 /** Label and field selectors of lists and watches. */
 import { readFieldSelector } from '../../../kubernetes/api/selection/fieldSelector.ts';
 import { readLabelSelector } from '../../../kubernetes/api/selection/labelSelector.ts';
-import { badRequest } from '../failures.ts';
+import { badRequest } from '../failures/failures.ts';
 import { type JsonObject, objectAt } from '../json.ts';
 import type { ListOptions } from '../options/listOptions.ts';
 import type { Strategy } from '../registry/strategy.ts';

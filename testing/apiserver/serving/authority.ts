@@ -4,7 +4,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { SigningRequest } from '../certificates/signingRequest.ts';
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import {
   bits,
   booleanTrue,

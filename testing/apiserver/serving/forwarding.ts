@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Forward } from '../connect/forward.ts';
-import { badRequest, Failure, internalError, unavailable } from '../failures.ts';
-import type { ApiResponse } from '../request.ts';
-import { errorResponse, PLAIN_JSON } from '../responses.ts';
+import { badRequest, Failure, internalError, unavailable } from '../failures/failures.ts';
+import type { ApiResponse } from '../requests/request.ts';
+import { errorResponse, PLAIN_JSON } from '../responses/responses.ts';
 import type { SendToNode } from './nodeClient.ts';
 
 /** Hop-by-hop headers and credentials, which are not forwarded, because the server uses its own identity. */

@@ -1,6 +1,6 @@
 /** Serves the API on loopback over HTTP/2 and TLS, with kubeconfigs for its clients. */
 import type { Api } from '../api.ts';
-import type { User } from '../request.ts';
+import type { User } from '../requests/request.ts';
 import type { Authority } from './authority.ts';
 import { type NodeClientOptions, nodeClient } from './nodeClient.ts';
 import { scrapeNodes } from './scrapes.ts';

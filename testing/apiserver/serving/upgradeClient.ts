@@ -2,8 +2,8 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Forward } from '../connect/forward.ts';
-import { internalError } from '../failures.ts';
-import { errorResponse, PLAIN_JSON } from '../responses.ts';
+import { internalError } from '../failures/failures.ts';
+import { errorResponse, PLAIN_JSON } from '../responses/responses.ts';
 import type { NodeResponse, SendToNode } from './nodeClient.ts';
 
 export interface Client {

@@ -14,8 +14,8 @@ import {
   validateKubeFinalizers,
   validateObjectMeta,
 } from '../../../kubernetes/api/validation/metadata/objectMeta.ts';
-import { causeOf, forbidden, invalidValue } from '../causes.ts';
-import type { Cause } from '../failures.ts';
+import { causeOf, forbidden, invalidValue } from '../failures/causes.ts';
+import type { Cause } from '../failures/failures.ts';
 import { isList, type Json, type JsonObject, numberAt, objectAt, textAt } from '../json.ts';
 
 /** Parses decoded metadata, which has the types of its schema already. */

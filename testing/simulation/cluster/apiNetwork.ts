@@ -3,7 +3,7 @@ import { networkError } from '../../../actors/simulated/connection.ts';
 import { unlessAborted } from '../../../base/async/unlessAborted.ts';
 import type { KubeResponse } from '../../../kubeclient/transport.ts';
 import type { Api } from '../../apiserver/api.ts';
-import type { ApiRequest, ApiResponse } from '../../apiserver/request.ts';
+import type { ApiRequest, ApiResponse } from '../../apiserver/requests/request.ts';
 import { ApiPartFaults } from './apiPartFaults.ts';
 import { type TokenRequest, tokenRequestOf } from './tokenRequest.ts';
 import { WatchStream } from './watchStream.ts';

@@ -1,7 +1,7 @@
 /** Faults of parts of an API server that last for a while. */
 import { networkError } from '../../../actors/simulated/connection.ts';
 import { unlessAborted } from '../../../base/async/unlessAborted.ts';
-import type { ApiRequest } from '../../apiserver/request.ts';
+import type { ApiRequest } from '../../apiserver/requests/request.ts';
 import { ApiRefusal } from './apiRefusal.ts';
 import type { WatchStream } from './watchStream.ts';
 

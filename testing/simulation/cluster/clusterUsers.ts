@@ -5,7 +5,7 @@
 import { configMapsPath, podPath, secretsPath } from '../../../kubeclient/paths.ts';
 import type { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
-import type { User } from '../../apiserver/request.ts';
+import type { User } from '../../apiserver/requests/request.ts';
 import { withMetadata } from '../../apiserver/store/metadata.ts';
 import { NODE_NAME } from '../host/host.ts';
 import type { Manifest } from '../stories/manifests.ts';

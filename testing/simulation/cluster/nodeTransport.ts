@@ -2,7 +2,7 @@
 
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../../kubeclient/transport.ts';
 import { attributesOf } from '../../apiserver/authorization/attributes.ts';
-import type { User } from '../../apiserver/request.ts';
+import type { User } from '../../apiserver/requests/request.ts';
 import { callError } from '../faults/failures.ts';
 import type { Gate, OutsideCall } from '../run/gate.ts';
 import type { ApiNetwork } from './apiNetwork.ts';

@@ -1,6 +1,6 @@
 /** A token request for a pod with its response, as far as a simulation checks it. */
 import { type JsonObject, numberAt, objectAt, textAt } from '../../apiserver/json.ts';
-import type { ApiRequest, ApiResponse } from '../../apiserver/request.ts';
+import type { ApiRequest, ApiResponse } from '../../apiserver/requests/request.ts';
 import { partOf } from './apiPartFaults.ts';
 
 export interface TokenRequest {

@@ -4,7 +4,7 @@
  */
 import type { Api } from '../../apiserver/api.ts';
 import type { Json, JsonObject } from '../../apiserver/json.ts';
-import type { ApiRequest, ApiResponse, CompleteResponse } from '../../apiserver/request.ts';
+import type { ApiRequest, ApiResponse, CompleteResponse } from '../../apiserver/requests/request.ts';
 import { withMetadata } from '../../apiserver/store/metadata.ts';
 import type { Store } from '../../apiserver/store/store.ts';
 import { OBJECT_RESOURCES } from './apiObject.ts';

@@ -13,7 +13,7 @@ import { certificateMachine } from '../../../../machines/certificate/chart.ts';
 import { provideActors } from '../../../../machines/shared/ports.ts';
 import { statePath } from '../../../../machines/shared/stateMeta.ts';
 import { ApiServer } from '../../../../testing/apiserver/apiServer.ts';
-import type { ApiRequest } from '../../../../testing/apiserver/request.ts';
+import type { ApiRequest } from '../../../../testing/apiserver/requests/request.ts';
 import { MemoryTransport } from '../../../fakes/cluster.ts';
 import { childOf, ear } from '../../../machines/support/stand.ts';
 

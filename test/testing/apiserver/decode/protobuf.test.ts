@@ -1,9 +1,9 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { expect, test } from '@jest/globals';
-import { bodyOf } from '../../../../testing/apiserver/body.ts';
 import { decode } from '../../../../testing/apiserver/decode/decode.ts';
 import { readProtobuf } from '../../../../testing/apiserver/decode/protobuf.ts';
 import { textAt } from '../../../../testing/apiserver/json.ts';
+import { bodyOf } from '../../../../testing/apiserver/requests/body.ts';
 import { readTypes } from '../../../../testing/apiserver/schema/types.ts';
 import recorded from './fromKubectl.json' with { type: 'json' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Failure } from '../../../../testing/apiserver/failures.ts';
+import { Failure } from '../../../../testing/apiserver/failures/failures.ts';
 import { listOptions } from '../../../../testing/apiserver/options/listOptions.ts';
 
 const read = (query: string) => listOptions(new URLSearchParams(query));

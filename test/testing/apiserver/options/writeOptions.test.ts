@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Failure } from '../../../../testing/apiserver/failures.ts';
+import { Failure } from '../../../../testing/apiserver/failures/failures.ts';
 import { isTrue, writeOptions } from '../../../../testing/apiserver/options/writeOptions.ts';
 
 const read = (query: string, isApply = false) => writeOptions(new URLSearchParams(query), 'PatchOptions', isApply);

@@ -3,7 +3,7 @@
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
 import { isObject, type Json } from '../../../../testing/apiserver/json.ts';
-import type { User } from '../../../../testing/apiserver/request.ts';
+import type { User } from '../../../../testing/apiserver/requests/request.ts';
 import { Schedule } from '../../../../testing/simulation/run/schedule.ts';
 import { differences, type Got, parsed } from './compare.ts';
 import { Bindings } from './placeholders.ts';

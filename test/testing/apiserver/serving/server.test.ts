@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { systemClock } from '../../../../base/time/clock.ts';
 import { Api } from '../../../../testing/apiserver/api.ts';
-import type { ApiResponse } from '../../../../testing/apiserver/request.ts';
+import type { ApiResponse } from '../../../../testing/apiserver/requests/request.ts';
 import { type RunningServer, serve } from '../../../../testing/apiserver/serving/server.ts';
 import { eventually } from '../../../e2e/support/eventually.ts';
 import { openSockets, resetAfterRequest } from '../../../host/support/resettingClients.ts';

@@ -6,8 +6,8 @@
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { readRuntimeClass, validateRuntimeClass } from '../../../../kubernetes/api/runtimeClass.ts';
-import { causeOf, forbidden, invalidValue, required } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { causeOf, forbidden, invalidValue, required } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { withMetadata } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';

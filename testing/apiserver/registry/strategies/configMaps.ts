@@ -3,8 +3,8 @@
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { type ConfigKind, readConfig, validateConfig } from '../../../../kubernetes/objects/configObject.ts';
-import { causeOf, forbidden } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { causeOf, forbidden } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';
 import { immutableCauses, withFields } from './parts.ts';

@@ -1,6 +1,6 @@
 /** Strategies of events in the core form and in that of events.k8s.io (`registry/core/event` of kubernetes). */
-import { invalidValue } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { invalidValue } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { type JsonObject, objectAt, objectOf, textAt } from '../../json.ts';
 import { metadataOf } from '../../store/metadata.ts';
 import { plainStrategy, type Strategy, withSelectors } from '../strategy.ts';

@@ -2,8 +2,8 @@
 
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
-import { invalidValue } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { invalidValue } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { isList, isObject, type Json, type JsonList, type JsonObject, objectAt, objectOf } from '../../json.ts';
 
 export const specOf = (object: JsonObject): JsonObject => objectAt(object, 'spec');

@@ -3,8 +3,8 @@
 import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { dnsLabelProblems } from '../../../../kubernetes/api/validation/metadata/nameRules.ts';
-import { invalidValue, required } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { invalidValue, required } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { type JsonObject, numberAt, textAt } from '../../json.ts';
 import { plainStrategy, type RegistryContext, type Strategy, withSelectors } from '../strategy.ts';
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from './parts.ts';

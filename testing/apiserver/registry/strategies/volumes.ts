@@ -4,8 +4,8 @@
 
 import { lookUp } from '../../../../base/values/lookUp.ts';
 import { rfc3339 } from '../../../../kubernetes/api/values/rfc3339.ts';
-import { notSupported, required } from '../../causes.ts';
-import type { Cause } from '../../failures.ts';
+import { notSupported, required } from '../../failures/causes.ts';
+import type { Cause } from '../../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../json.ts';
 import { plainStrategy, type Strategy } from '../strategy.ts';
 import { listAt, specOf, withFields, withFieldsOf } from './parts.ts';

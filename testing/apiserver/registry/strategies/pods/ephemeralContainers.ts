@@ -4,8 +4,8 @@
 import { firstDifference } from '../../../../../base/values/firstDifference.ts';
 import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../../base/values/lookUp.ts';
-import { forbidden } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { forbidden } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import type { Strategy } from '../../strategy.ts';
 import { objectsAt, specOf, withFields } from '../parts.ts';

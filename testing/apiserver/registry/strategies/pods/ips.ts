@@ -1,7 +1,7 @@
 /** Validates the addresses of a pod and its host (`validatePodIPs` and `validateHostIPs` of `core/validation`). */
 import { isIP } from 'node:net';
-import { invalidValue } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { invalidValue } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import { type JsonObject, textAt } from '../../../json.ts';
 import { objectsAt, withFields } from '../parts.ts';
 

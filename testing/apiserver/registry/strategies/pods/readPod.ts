@@ -3,8 +3,8 @@ import { type ManifestResult, readManifest } from '../../../../../kubernetes/api
 import type { Problem } from '../../../../../kubernetes/api/problem.ts';
 import type { Pod } from '../../../../../kubernetes/api/schema/pod.ts';
 import { validateAnyPod, validateNewPod } from '../../../../../kubernetes/api/validate.ts';
-import { causeOf } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { causeOf } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import type { JsonObject } from '../../../json.ts';
 
 export const readPod = (pod: JsonObject): ManifestResult => readManifest(pod);

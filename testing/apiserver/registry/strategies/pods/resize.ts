@@ -3,8 +3,8 @@
 import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { qosClass } from '../../../../../kubernetes/resources/qos.ts';
-import { forbidden, invalidValue } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { forbidden, invalidValue } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import { type JsonObject, objectAt, textAt } from '../../../json.ts';
 import type { Strategy } from '../../strategy.ts';
 import { objectsAt, specOf, statusOf, withFields, withFieldsOf } from '../parts.ts';

@@ -2,8 +2,8 @@
 
 import { lookUp } from '../../../../../base/values/lookUp.ts';
 import { dnsSubdomainProblems, labelKeyProblems } from '../../../../../kubernetes/api/validation/metadata/nameRules.ts';
-import { forbidden, invalidValue } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { forbidden, invalidValue } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { withMetadata } from '../../../store/metadata.ts';
 import type { Strategy } from '../../strategy.ts';

@@ -2,8 +2,8 @@
 import { firstDifference } from '../../../../../base/values/firstDifference.ts';
 import { isJsonEqual } from '../../../../../base/values/isJsonEqual.ts';
 import { lookUp } from '../../../../../base/values/lookUp.ts';
-import { forbidden, invalidValue, required } from '../../../causes.ts';
-import type { Cause } from '../../../failures.ts';
+import { forbidden, invalidValue, required } from '../../../failures/causes.ts';
+import type { Cause } from '../../../failures/failures.ts';
 import { isObject, type JsonObject, numberAt, objectAt, textAt } from '../../../json.ts';
 import { listAt, objectsAt, specOf, withFields, withFieldsOf } from '../parts.ts';
 import { MIRROR } from './mirrorPod.ts';

@@ -1,7 +1,7 @@
 /** Validation errors of fields, as the causes of a failure (`util/validation/field/errors.go` of apimachinery). */
-import type { Problem } from '../../kubernetes/api/problem.ts';
+import type { Problem } from '../../../kubernetes/api/problem.ts';
+import type { Json } from '../json.ts';
 import type { Cause } from './failures.ts';
-import type { Json } from './json.ts';
 
 const quoted = (value: string): string => JSON.stringify(value);
 

@@ -1,7 +1,7 @@
 /** Aggregated discovery, with all groups and resources in one response (`apidiscovery.k8s.io/v2`). */
-import type { Json, JsonObject } from './json.ts';
-import type { Resource, Subresource } from './resources/resource.ts';
-import { resources } from './resources/resources.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Resource, Subresource } from '../resources/resource.ts';
+import { resources } from '../resources/resources.ts';
 
 /** The media type of aggregated discovery. */
 export const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

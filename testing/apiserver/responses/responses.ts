@@ -1,14 +1,14 @@
 /** Responses: complete ones in the representation that a client requests, and watches with a line per event. */
 import { Document, visit } from 'yaml';
-import { needsQuotes } from '../../kubernetes/yaml/resolveScalar.ts';
-import type { Forward } from './connect/forward.ts';
-import { Failure, unavailable } from './failures.ts';
-import type { Call } from './handlers/call.ts';
-import type { Watch } from './handlers/watch.ts';
-import type { Json, JsonObject } from './json.ts';
+import { needsQuotes } from '../../../kubernetes/yaml/resolveScalar.ts';
+import type { Forward } from '../connect/forward.ts';
+import type { PlainResponse } from '../discovery/plainPaths.ts';
+import { Failure, unavailable } from '../failures/failures.ts';
+import type { Call } from '../handlers/call.ts';
+import type { Watch } from '../handlers/watch.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { ApiResponse, CompleteResponse } from '../requests/request.ts';
 import type { Representation } from './negotiation.ts';
-import type { PlainResponse } from './plainPaths.ts';
-import type { ApiResponse, CompleteResponse } from './request.ts';
 import { shapeObject } from './shapes.ts';
 
 /** The representation of errors before the client's preference is known. */

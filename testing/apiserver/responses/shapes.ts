@@ -1,9 +1,9 @@
 /** Converts objects to the requested shape. */
-import { lookUp } from '../../base/values/lookUp.ts';
-import type { Call } from './handlers/call.ts';
-import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from './json.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import type { Call } from '../handlers/call.ts';
+import { isList, isObject, type JsonObject, objectAt, objectOf, textAt } from '../json.ts';
+import { type IncludeObject, type TableInput, tableOf } from '../tables/table.ts';
 import type { Representation } from './negotiation.ts';
-import { type IncludeObject, type TableInput, tableOf } from './tables/table.ts';
 
 type ShapeContext = Pick<Call, 'query' | 'registry' | 'strategy' | 'target'>;
 

@@ -1,5 +1,5 @@
 /** Formats a value like Go's `%v`, which some messages of a kube-apiserver use. */
-import { isList, isObject, type Json } from './json.ts';
+import { isList, isObject, type Json } from '../json.ts';
 
 export function goText(value: Json): string {
   if (value === null) return '<nil>';

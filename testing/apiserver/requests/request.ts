@@ -1,6 +1,6 @@
 /** Requests and responses of the API server, independent of the transport. */
-import type { Forward } from './connect/forward.ts';
-import type { JsonObject } from './json.ts';
+import type { Forward } from '../connect/forward.ts';
+import type { JsonObject } from '../json.ts';
 
 export interface ApiRequest {
   readonly method: string;

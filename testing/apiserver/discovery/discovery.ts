@@ -1,13 +1,13 @@
 /** Discovery of the served groups, versions and resources. */
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import {
   groupVersion,
   type Resource,
   STORED_VERBS,
   type Subresource,
   storageVersionHash,
-} from './resources/resource.ts';
-import { resources } from './resources/resources.ts';
+} from '../resources/resource.ts';
+import { resources } from '../resources/resources.ts';
 
 /** Returns the discovery document at a path, or undefined. `address` is the server's `host:port`. */
 export function discovery(pathname: string, address: string): JsonObject | undefined {

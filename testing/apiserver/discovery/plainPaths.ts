@@ -1,6 +1,6 @@
 /** Non-resource paths: health, version and schemas (`apiserver/pkg/server/{healthz,routes}`). */
-import { KUBERNETES_VERSION } from '../../kubernetes/api/version.ts';
-import type { Json } from './json.ts';
+import { KUBERNETES_VERSION } from '../../../kubernetes/api/version.ts';
+import type { Json } from '../json.ts';
 
 export interface PlainResponse {
   readonly code: number;

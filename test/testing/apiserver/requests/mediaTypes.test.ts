@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Failure } from '../../../testing/apiserver/failures.ts';
-import { parseBody, SyntaxFailure } from '../../../testing/apiserver/mediaTypes.ts';
+import { Failure } from '../../../../testing/apiserver/failures/failures.ts';
+import { parseBody, SyntaxFailure } from '../../../../testing/apiserver/requests/mediaTypes.ts';
 
 test('reads JSON, with or without a media type, and YAML', () => {
   expect(parseBody('{"a":1}')).toEqual({ a: 1 });

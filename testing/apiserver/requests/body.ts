@@ -1,15 +1,15 @@
 /** Reads the object in a request body, with the error messages of a kube-apiserver (`endpoints/handlers`). */
-import { messageOf } from '../../base/failure.ts';
-import { decode } from './decode/decode.ts';
-import { DecodeError } from './decode/decodeError.ts';
-import { duplicateFields } from './decode/duplicates.ts';
-import { readProtobuf } from './decode/protobuf.ts';
-import { badRequest, type Failure } from './failures.ts';
-import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from './json.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { decode } from '../decode/decode.ts';
+import { DecodeError } from '../decode/decodeError.ts';
+import { duplicateFields } from '../decode/duplicates.ts';
+import { readProtobuf } from '../decode/protobuf.ts';
+import { badRequest, type Failure } from '../failures/failures.ts';
+import { isList, isObject, type Json, type JsonObject, objectOf, textAt } from '../json.ts';
+import { groupVersion, type Resource } from '../resources/resource.ts';
+import type { Types } from '../schema/types.ts';
 import { parseBody, SyntaxFailure } from './mediaTypes.ts';
 import type { ApiRequest } from './request.ts';
-import { groupVersion, type Resource } from './resources/resource.ts';
-import type { Types } from './schema/types.ts';
 
 export interface Body {
   readonly text: string;

@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { forbidden, invalidValue, notSupported, required, tooLong } from '../../../testing/apiserver/causes.ts';
+import {
+  forbidden,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../../testing/apiserver/failures/causes.ts';
 
 test('tells what is wrong with a field', () => {
   expect(notSupported('fieldValidation', 'May"be', ['', 'Warn'])).toEqual({

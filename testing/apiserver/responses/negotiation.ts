@@ -1,5 +1,5 @@
 /** Content negotiation of responses (`endpoints/handlers/negotiation`). */
-import { Failure } from './failures.ts';
+import { Failure } from '../failures/failures.ts';
 
 export interface Representation {
   readonly mediaType: 'application/json' | 'application/yaml';

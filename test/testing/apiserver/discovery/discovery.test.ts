@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { discovery } from '../../../testing/apiserver/discovery.ts';
+import { discovery } from '../../../../testing/apiserver/discovery/discovery.ts';
 
 const at = (path: string) => discovery(path, '127.0.0.1:6443');
 

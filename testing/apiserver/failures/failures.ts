@@ -1,5 +1,5 @@
 /** The errors of a kube-apiserver (`pkg/api/errors` of apimachinery). */
-import type { Resource } from './resources/resource.ts';
+import type { Resource } from '../resources/resource.ts';
 
 export interface Cause {
   readonly reason: string;

@@ -1,7 +1,7 @@
 /** Parses request bodies in JSON, YAML and protobuf. */
-import { parseDocuments } from '../../kubernetes/yaml/boundedYaml.ts';
-import { Failure } from './failures.ts';
-import type { Json } from './json.ts';
+import { parseDocuments } from '../../../kubernetes/yaml/boundedYaml.ts';
+import { Failure } from '../failures/failures.ts';
+import type { Json } from '../json.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 

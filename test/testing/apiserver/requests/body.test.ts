@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type FieldValidation, readObject } from '../../../testing/apiserver/body.ts';
-import { readTypes } from '../../../testing/apiserver/schema/types.ts';
+import { type FieldValidation, readObject } from '../../../../testing/apiserver/requests/body.ts';
+import { readTypes } from '../../../../testing/apiserver/schema/types.ts';
 
 const types = readTypes();
 const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };

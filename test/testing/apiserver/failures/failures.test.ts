@@ -9,7 +9,7 @@ import {
   modifiedConflict,
   notFound,
   resourceNotFound,
-} from '../../../testing/apiserver/failures.ts';
+} from '../../../../testing/apiserver/failures/failures.ts';
 
 const pods = { group: '', name: 'pods', kind: 'Pod' };
 const leases = { group: 'coordination.k8s.io', name: 'leases', kind: 'Lease' };
