@@ -21,7 +21,7 @@ const codeFlushFlags = ['--flush-baseline-code', '--bytecode-old-age=2', '--no-f
 
 /**
  * V8 flag that stops the growth of the young generation. A daemon sets it only after the start, which is a tenth faster
- * with a growing young generation, and lifts it during bursts (node/start/releaseWhenQuiet.ts). Without this flag and
+ * with a growing young generation, and lifts it during bursts (node/start/observation/releaseWhenQuiet.ts). Without this flag and
  * `optimizationFlags`, 50 pods would take a third more memory.
  */
 const heapGrowthFlag = '--semi-space-growth-factor=1';

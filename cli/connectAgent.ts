@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { NodeFailure } from '../base/failure.ts';
 import { candidateSockets, isAgentDirectorySet } from '../node/host/paths.ts';
-import { runningAgentPid } from '../node/start/lock.ts';
+import { runningAgentPid } from '../node/start/checks/lock.ts';
 import { type AgentClient, findAgent } from '../socket/client.ts';
 import { findListeningAgents } from '../socket/socketPath.ts';
 

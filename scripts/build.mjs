@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { digestOfSources } from '../node/start/machinesDigest.ts';
+import { digestOfSources } from '../node/start/observation/machinesDigest.ts';
 import { buildPage, pageDirectory } from './buildPage.mjs';
 import { logCallers } from './logCallers.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { readCredentialProviders } from '../credentials/credentialProviders.ts';
 import { hostAddresses, nodeIpWarnings } from '../host/hostAddresses.ts';
-import { hostWarnings, readHostLimits } from '../start/hostChecks.ts';
+import { hostWarnings, readHostLimits } from '../start/checks/hostChecks.ts';
 import { type ConfigFile, readConfigFile } from './files/readFile.ts';
 import { type ConfigDefaults, compileConfig, type NodeConfig } from './nodeConfig.ts';
 import type { Flags } from './settings/allSettings.ts';

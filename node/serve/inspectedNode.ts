@@ -15,7 +15,7 @@ import type { FlightRecorder } from '../../recording/flightRecorder.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
 import { packageVersion, recordingDirectory } from '../host/paths.ts';
-import { machinesDigest } from '../start/machinesDigest.ts';
+import { machinesDigest } from '../start/observation/machinesDigest.ts';
 
 interface InspectedNodeDependencies {
   readonly agent: AgentPort;

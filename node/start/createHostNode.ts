@@ -19,8 +19,8 @@ import { readHostConfig } from '../host/hostConfig.ts';
 import { readHostIdentity } from '../host/hostIdentity.ts';
 import { objectsDirectory } from '../host/paths.ts';
 import type { ErrorLog } from '../log/errorLog.ts';
-import type { NodeMetering } from './nodeMetering.ts';
-import type { NodeObservers } from './nodeObservers.ts';
+import type { NodeMetering } from './observation/nodeMetering.ts';
+import type { NodeObservers } from './observation/nodeObservers.ts';
 import type { StartNodeOptions } from './startNodeOptions.ts';
 
 export interface HostNode {

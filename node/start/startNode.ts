@@ -19,10 +19,10 @@ import type { NodeApiServer } from '../serve/serveNodeApi.ts';
 import { createAgentPort } from './agentPort.ts';
 import { connectRuntime } from './connectRuntime.ts';
 import { createHostNode, type HostNode } from './createHostNode.ts';
-import { createNodeFlightRecorder, readRecording } from './flightRecorder.ts';
-import type { NodeMetering } from './nodeMetering.ts';
-import { combineObservers, recorderAndPageObservers } from './nodeObservers.ts';
-import { releaseWhenQuiet } from './releaseWhenQuiet.ts';
+import { createNodeFlightRecorder, readRecording } from './observation/flightRecorder.ts';
+import type { NodeMetering } from './observation/nodeMetering.ts';
+import { combineObservers, recorderAndPageObservers } from './observation/nodeObservers.ts';
+import { releaseWhenQuiet } from './observation/releaseWhenQuiet.ts';
 import { sendEventsToCluster } from './sendEventsToCluster.ts';
 import type { StartNodeOptions } from './startNodeOptions.ts';
 
@@ -143,7 +143,7 @@ const isOneShot = ({ config, endsAll = false }: StartNodeOptions): boolean => co
 async function createMetering(options: StartNodeOptions, { onError }: ErrorLog): Promise<NodeMetering | undefined> {
   const { config } = options;
   if (isOneShot(options) || config.serving === undefined) return undefined;
-  return (await import('./nodeMetering.ts')).createNodeMetering(config, onError);
+  return (await import('./observation/nodeMetering.ts')).createNodeMetering(config, onError);
 }
 
 /** Buffers events until `flush`, because nothing subscribes before the node has started. */

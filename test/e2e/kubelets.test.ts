@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { describeRunningKubelets } from '../../node/start/runningKubelets.ts';
+import { describeRunningKubelets } from '../../node/start/checks/runningKubelets.ts';
 
 let folder: string;
 let root: string;

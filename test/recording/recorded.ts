@@ -7,7 +7,7 @@ import { createRedaction, type Redaction } from '../../actors/replay/redaction.t
 import type { FindCredentials } from '../../actors/services/images/nodeCredentials.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type FileSystem, hostFiles } from '../../host/files/fileSystem.ts';
-import { combineObservers } from '../../node/start/nodeObservers.ts';
+import { combineObservers } from '../../node/start/observation/nodeObservers.ts';
 import { deflate } from '../../recording/deflate.ts';
 import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
 import { type CheckResult, checkStretch } from '../../recording/play.ts';

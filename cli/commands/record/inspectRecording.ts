@@ -8,7 +8,7 @@ import { servePage } from '../../../inspect/servePage.ts';
 import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
 import { newPageToken, pageDirectory } from '../../../node/serve/page.ts';
-import { machinesDigest } from '../../../node/start/machinesDigest.ts';
+import { machinesDigest } from '../../../node/start/observation/machinesDigest.ts';
 import { handleStopSignals, untilStopRequested } from '../../terminal/signals.ts';
 
 export interface InspectOptions {

@@ -2,7 +2,7 @@
 
 import { parseDuration } from '../../../kubernetes/api/values/parseDuration.ts';
 import { ConfigError } from '../../../node/config/configError.ts';
-import { machinesDigest } from '../../../node/start/machinesDigest.ts';
+import { machinesDigest } from '../../../node/start/observation/machinesDigest.ts';
 import { formatStory } from '../../../recording/formatStory.ts';
 import { type CheckResult, checkStretch, type ReplayedState, replayUntil } from '../../../recording/play.ts';
 import { readLine } from '../../../recording/readLine.ts';

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { createAlarm } from '../../../actors/alarm.ts';
 import { NodeFailure } from '../../../base/failure.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { runningAgentPid } from '../../../node/start/lock.ts';
+import { runningAgentPid } from '../../../node/start/checks/lock.ts';
 import { agentClient } from '../../../socket/client.ts';
 import { isListening, socketPath } from '../../../socket/socketPath.ts';
 import { readPodList } from '../get/readPods.ts';

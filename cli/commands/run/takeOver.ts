@@ -17,7 +17,7 @@ import { listMountsUnder } from '../../../host/files/mountinfo.ts';
 import { createLayout, type Layout } from '../../../host/pods/layout.ts';
 import { type ForeignPod, type ObservedPod, UNKNOWN_NAMESPACE } from '../../../kubernetes/lifecycle/observed.ts';
 import type { NodeConfig } from '../../../node/config/nodeConfig.ts';
-import { describeRunningKubelets } from '../../../node/start/runningKubelets.ts';
+import { describeRunningKubelets } from '../../../node/start/checks/runningKubelets.ts';
 
 /** A pod to be taken over, with its resources on this host. */
 interface TakeOverPod extends ForeignPod {

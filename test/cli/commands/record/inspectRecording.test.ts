@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { inspectRecording } from '../../../../cli/commands/record/inspectRecording.ts';
 import { replay } from '../../../../cli/commands/record/replay.ts';
 import { ConfigError } from '../../../../node/config/configError.ts';
-import { machinesDigest } from '../../../../node/start/machinesDigest.ts';
+import { machinesDigest } from '../../../../node/start/observation/machinesDigest.ts';
 import { podWith } from '../../../fakes/pods.ts';
 import { ask, until } from '../../../inspect/support/served.ts';
 import { recordedNode } from '../../../recording/recorded.ts';

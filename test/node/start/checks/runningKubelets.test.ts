@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { lockRootDirectory } from '../../../node/start/lock.ts';
-import { assertNoKubelet, describeRunningKubelets } from '../../../node/start/runningKubelets.ts';
+import { lockRootDirectory } from '../../../../node/start/checks/lock.ts';
+import { assertNoKubelet, describeRunningKubelets } from '../../../../node/start/checks/runningKubelets.ts';
 
 let folder: string;
 let root: string;

@@ -4,16 +4,16 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { startSimulatedNode } from '../../../actors/simulated/startSimulatedNode.ts';
-import { systemClock } from '../../../base/time/clock.ts';
-import { inProcessCri } from '../../../cri/simulated/inProcessCri.ts';
-import { readFlags } from '../../../node/config/flags.ts';
-import { compileConfig } from '../../../node/config/nodeConfig.ts';
-import { type NodeApiServer, serveNodeApi } from '../../../node/serve/serveNodeApi.ts';
-import { createNodeMetering, type NodeMetering } from '../../../node/start/nodeMetering.ts';
-import { eventually } from '../../e2e/support/eventually.ts';
-import { freePort } from '../../e2e/support/freePort.ts';
-import { readFamilies } from '../../kubelet-api/metrics/support/scraped.ts';
+import { startSimulatedNode } from '../../../../actors/simulated/startSimulatedNode.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
+import { inProcessCri } from '../../../../cri/simulated/inProcessCri.ts';
+import { readFlags } from '../../../../node/config/flags.ts';
+import { compileConfig } from '../../../../node/config/nodeConfig.ts';
+import { type NodeApiServer, serveNodeApi } from '../../../../node/serve/serveNodeApi.ts';
+import { createNodeMetering, type NodeMetering } from '../../../../node/start/observation/nodeMetering.ts';
+import { eventually } from '../../../e2e/support/eventually.ts';
+import { freePort } from '../../../e2e/support/freePort.ts';
+import { readFamilies } from '../../../kubelet-api/metrics/support/scraped.ts';
 
 const ends: (() => unknown)[] = [];
 

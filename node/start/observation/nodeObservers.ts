@@ -1,6 +1,6 @@
-import type { NodeParts } from '../../actors/node/nodeParts.ts';
-import type { Audience } from '../../inspect/live/audience.ts';
-import type { FlightRecorder } from '../../recording/flightRecorder.ts';
+import type { NodeParts } from '../../../actors/node/nodeParts.ts';
+import type { Audience } from '../../../inspect/live/audience.ts';
+import type { FlightRecorder } from '../../../recording/flightRecorder.ts';
 
 const OBSERVER_KINDS = [
   'record',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { createAudience } from '../../../inspect/live/audience.ts';
-import { combineObservers, recorderAndPageObservers } from '../../../node/start/nodeObservers.ts';
+import { createAudience } from '../../../../inspect/live/audience.ts';
+import { combineObservers, recorderAndPageObservers } from '../../../../node/start/observation/nodeObservers.ts';
 
 test('all are told, in their order', () => {
   const told: string[] = [];

@@ -1,18 +1,18 @@
 /** Creates the metrics of a node that serves its API. Imported lazily, because other nodes have none. */
 import { readFileSync } from 'node:fs';
-import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { NodeParts } from '../../actors/node/nodeParts.ts';
-import { systemClock } from '../../base/time/clock.ts';
-import type { Cri } from '../../cri/client/calls.ts';
-import { withCallTiming } from '../../cri/client/timedCri.ts';
-import { type Hierarchy, readHierarchies } from '../../host/cgroup/hierarchies.ts';
-import { parseBootTime } from '../../host/usage/hostFacts.ts';
-import { type NodeMetrics, nodeMetrics } from '../../kubelet-api/metrics/agent/nodeMetrics.ts';
-import type { FlightRecorder } from '../../recording/flightRecorder.ts';
-import type { NodeConfig } from '../config/nodeConfig.ts';
-import type { NodeApiServer } from '../serve/serveNodeApi.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { NodeParts } from '../../../actors/node/nodeParts.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import type { Cri } from '../../../cri/client/calls.ts';
+import { withCallTiming } from '../../../cri/client/timedCri.ts';
+import { type Hierarchy, readHierarchies } from '../../../host/cgroup/hierarchies.ts';
+import { parseBootTime } from '../../../host/usage/hostFacts.ts';
+import { type NodeMetrics, nodeMetrics } from '../../../kubelet-api/metrics/agent/nodeMetrics.ts';
+import type { FlightRecorder } from '../../../recording/flightRecorder.ts';
+import type { NodeConfig } from '../../config/nodeConfig.ts';
+import type { NodeApiServer } from '../../serve/serveNodeApi.ts';
+import { ownVersion } from '../ownVersion.ts';
 import type { NodeObservers } from './nodeObservers.ts';
-import { ownVersion } from './ownVersion.ts';
 
 export interface NodeMetering {
   readonly metrics: NodeMetrics;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hostWarnings, readHostLimits } from '../../../node/start/hostChecks.ts';
+import { hostWarnings, readHostLimits } from '../../../../node/start/checks/hostChecks.ts';
 
 const suitableHost = { isCgroupV1: false, canLowerOomScoreAdj: true, isSwapEnabled: false };
 const lenient = { failCgroupV1: false, failSwapOn: false };

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageDirectory } from '../host/paths.ts';
+import { packageDirectory } from '../../host/paths.ts';
 
 /** Digest of the bundled sources, which the bundler inserts. */
 declare const STATELET_MACHINES: string | undefined;

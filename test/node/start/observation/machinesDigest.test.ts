@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { packageDirectory } from '../../../node/host/paths.ts';
-import { digestOfSources, machinesDigest } from '../../../node/start/machinesDigest.ts';
+import { packageDirectory } from '../../../../node/host/paths.ts';
+import { digestOfSources, machinesDigest } from '../../../../node/start/observation/machinesDigest.ts';
 
 const root = packageDirectory();
 const copy = mkdtempSync(join(tmpdir(), 'statelet-digest-'));

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { releaseWhenQuiet, v8Heap } from '../../../node/start/releaseWhenQuiet.ts';
-import { root } from '../../support/root.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { releaseWhenQuiet, v8Heap } from '../../../../node/start/observation/releaseWhenQuiet.ts';
+import { root } from '../../../support/root.ts';
 
 const MIB = 2 ** 20;
 
@@ -188,7 +188,7 @@ describe('the heap of V8', () => {
 
   test('is collected in steps, which do not stop the event loop', async () => {
     const script = `
-      import { v8Heap } from ${JSON.stringify(join(root, 'node/start/releaseWhenQuiet.ts'))};
+      import { v8Heap } from ${JSON.stringify(join(root, 'node/start/observation/releaseWhenQuiet.ts'))};
       import { getHeapStatistics, setFlagsFromString } from 'node:v8';
       import { setTimeout as pause } from 'node:timers/promises';
       const heap = v8Heap({ monotonic: () => 0 });

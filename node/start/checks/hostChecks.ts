@@ -1,6 +1,6 @@
 import { readFile, statfs } from 'node:fs/promises';
-import { canLowerOomScore } from '../../cri/managed/host.ts';
-import { ConfigError } from '../config/configError.ts';
+import { canLowerOomScore } from '../../../cri/managed/host.ts';
+import { ConfigError } from '../../config/configError.ts';
 
 /** Facts about the host that may limit the agent. */
 export interface HostLimits {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { lockRootDirectory, runningAgentPid } from '../../../node/start/lock.ts';
+import { lockRootDirectory, runningAgentPid } from '../../../../node/start/checks/lock.ts';
 
 let root: string;
 

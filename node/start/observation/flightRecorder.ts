@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../base/failure.ts';
-import { systemClock } from '../../base/time/clock.ts';
-import { hostFiles } from '../../host/files/fileSystem.ts';
-import { deflate } from '../../recording/deflate.ts';
-import { createFlightRecorder, type FlightRecorder } from '../../recording/flightRecorder.ts';
-import type { AgentRecording } from '../../socket/agent.ts';
-import type { NodeConfig } from '../config/nodeConfig.ts';
-import { packageVersion, recordingDirectory } from '../host/paths.ts';
-import type { AgentLog } from '../log/logger.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { hostFiles } from '../../../host/files/fileSystem.ts';
+import { deflate } from '../../../recording/deflate.ts';
+import { createFlightRecorder, type FlightRecorder } from '../../../recording/flightRecorder.ts';
+import type { AgentRecording } from '../../../socket/agent.ts';
+import type { NodeConfig } from '../../config/nodeConfig.ts';
+import { packageVersion, recordingDirectory } from '../../host/paths.ts';
+import type { AgentLog } from '../../log/logger.ts';
 import { machinesDigest } from './machinesDigest.ts';
 
 /** Creates the flight recorder of the node. Returns undefined if recording is disabled. */
@@ -43,6 +43,6 @@ export async function readRecording(
   await recorder?.flush();
   const directory = recordingDirectory(rootDirectory);
   // Imported lazily, because the recording of most agents is never requested.
-  const { readRecordingBytes } = await import('../../recording/readRecordingBytes.ts');
+  const { readRecordingBytes } = await import('../../../recording/readRecordingBytes.ts');
   return { isOn: recorder !== undefined, directory, chunks: await readRecordingBytes(directory) };
 }

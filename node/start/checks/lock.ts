@@ -1,9 +1,9 @@
 import { lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { findProcess } from '../../host/runningProcess.ts';
-import { isListening, socketPath } from '../../socket/socketPath.ts';
-import { createDirectory } from '../host/rootDirectory.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { findProcess } from '../../../host/runningProcess.ts';
+import { isListening, socketPath } from '../../../socket/socketPath.ts';
+import { createDirectory } from '../../host/rootDirectory.ts';
 
 /**
  * Returns the start time of a process, which identifies the process together with its PID. Returns `0` if the start

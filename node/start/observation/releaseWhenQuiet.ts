@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 
 /** Time in milliseconds without changes after which memory is released. */
 const QUIET_PERIOD_MS = 3_000;

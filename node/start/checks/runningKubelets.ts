@@ -1,12 +1,12 @@
 /** Detects a kubelet that runs on a root directory. The agent must not touch the pods of that kubelet. */
 import { readlink, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { messageOf, NodeFailure } from '../../base/failure.ts';
-import { defaultIfUnreadable, isOutOfDescriptors } from '../../host/files/fileErrors.ts';
-import { isSamePath } from '../../host/files/withoutLinks.ts';
-import { mapProcesses, readCommandLine } from '../../host/runningProcess.ts';
-import { isListening, socketPath } from '../../socket/socketPath.ts';
-import { kubeletDirectory } from '../host/paths.ts';
+import { messageOf, NodeFailure } from '../../../base/failure.ts';
+import { defaultIfUnreadable, isOutOfDescriptors } from '../../../host/files/fileErrors.ts';
+import { isSamePath } from '../../../host/files/withoutLinks.ts';
+import { mapProcesses, readCommandLine } from '../../../host/runningProcess.ts';
+import { isListening, socketPath } from '../../../socket/socketPath.ts';
+import { kubeletDirectory } from '../../host/paths.ts';
 import { runningAgentPid } from './lock.ts';
 
 /** Socket that a kubelet serves below its root directory, even if the kubelet is embedded in another program. */
