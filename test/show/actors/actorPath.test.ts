@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { machineAt } from '../../../machines/drawing/stateTags.ts';
 import { actorSteps, containerNameOf, podUidOf } from '../../../show/actors/actorPath.ts';
-import { representativeOf } from '../../../web/model/story/storyRows.ts';
+import { representativeOf } from '../../../web/model/story/rows/storyRows.ts';
 import { kindOf } from '../../../web/model/story/storyWho.ts';
 
 test('a path is parsed from the left into kinds with names and unique actors', () => {

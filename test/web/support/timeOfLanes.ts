@@ -1,7 +1,7 @@
 /** Prints the number of milliseconds that the layout of 5,000 lines takes. It runs in its own process, because test processes are slower. */
-import { storyLanes } from '../../../web/model/story/storyLanes.ts';
-import { positionBars } from '../../../web/model/story/storyPixels.ts';
-import { storySteps } from '../../../web/model/story/storySteps.ts';
+import { storyLanes } from '../../../web/model/story/lanes/storyLanes.ts';
+import { positionBars } from '../../../web/model/story/lanes/storyPixels.ts';
+import { storySteps } from '../../../web/model/story/rows/storySteps.ts';
 import { API, BEGAN, burst, crashLoop, NOW } from './crashLoop.ts';
 
 const loop = crashLoop();

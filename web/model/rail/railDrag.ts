@@ -2,8 +2,8 @@
  * Computes the effect of dragging on the rail, i.e. the timeline of the whole recording. The user drags the displayed
  * time, the visible time range or one of its edges.
  */
-import type { RangeChoice, TimeRange } from '../story/storyWindow.ts';
-import { resizeRange, shiftRange } from '../story/storyWindow.ts';
+import type { RangeChoice, TimeRange } from '../story/lanes/storyWindow.ts';
+import { resizeRange, shiftRange } from '../story/lanes/storyWindow.ts';
 
 /** The part of the rail that is dragged. */
 export type DragTarget = 'head' | 'window' | 'from' | 'to';

@@ -4,7 +4,7 @@
 
 import { humanDuration } from '../../../base/time/duration.ts';
 import type { Rail } from '../../../inspect/protocol.ts';
-import { axisTicks, type Tick } from '../story/storyPixels.ts';
+import { axisTicks, type Tick } from '../story/lanes/storyPixels.ts';
 import { formatClock } from './time.ts';
 
 /** A bar whose height shows the number of inputs in a time range. */

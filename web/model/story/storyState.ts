@@ -5,6 +5,9 @@ import type { Story, StoryLine } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
 import { errorMessage } from '../actions.ts';
 import type { Page } from '../page.ts';
+import { DEFAULT_RANGE, type RangeChoice, type TimeRange, visibleRange } from './lanes/storyWindow.ts';
+import type { Row } from './rows/storyRows.ts';
+import { createStepGrouper, type Step } from './rows/storySteps.ts';
 import {
   appendLines,
   completeFrom,
@@ -14,9 +17,6 @@ import {
   mergeMissing,
   newLines,
 } from './storyGrowth.ts';
-import type { Row } from './storyRows.ts';
-import { createStepGrouper, type Step } from './storySteps.ts';
-import { DEFAULT_RANGE, type RangeChoice, type TimeRange, visibleRange } from './storyWindow.ts';
 
 /** A loaded story and the pod that it is about. */
 export interface LoadedStory {

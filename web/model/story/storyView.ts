@@ -5,10 +5,10 @@ import type { ShownActor } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
 import type { Page } from '../page.ts';
 import { podName, podOf } from '../selection.ts';
-import { type Burst, burstIndexAt, createBurstGrouper } from './storyBursts.ts';
-import { type Lane, storyLanes } from './storyLanes.ts';
-import { type Row, representativeOf, storyRows } from './storyRows.ts';
-import { buildSequence, type Sequence } from './storySequence.ts';
+import { type Lane, storyLanes } from './lanes/storyLanes.ts';
+import { type Burst, burstIndexAt, createBurstGrouper } from './rows/storyBursts.ts';
+import { type Row, representativeOf, storyRows } from './rows/storyRows.ts';
+import { buildSequence, type Sequence } from './rows/storySequence.ts';
 import { latestKnownTime, type StoryState } from './storyState.ts';
 
 /** The displayed burst and its neighbors. */

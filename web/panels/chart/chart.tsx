@@ -11,7 +11,7 @@ import { activeStates, boxOf, type ChartActor } from '../../model/chart/view.ts'
 import { detailOf } from '../../model/detail.ts';
 import { registerKeys } from '../../model/keys.ts';
 import type { Page } from '../../model/page.ts';
-import { rowOfTransition, transitionBetween } from '../../model/story/storyPointing.ts';
+import { rowOfTransition, transitionBetween } from '../../model/story/rows/storyPointing.ts';
 import { highlightOf } from '../../model/story/storyState.ts';
 import type { StoryPanel } from '../story/storyPanel.ts';
 import { ChartAbout } from './chartAbout.tsx';

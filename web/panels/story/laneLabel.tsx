@@ -1,6 +1,6 @@
 /** The label of a lane with the name and the current state of its actor. */
 import { categoryOf, findCategory } from '../../../show/category.ts';
-import type { PositionedLane } from '../../model/story/storyLayout.ts';
+import type { PositionedLane } from '../../model/story/lanes/storyLayout.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
 import type { StoryPanel } from './storyPanel.ts';
 

@@ -1,8 +1,8 @@
 /** The bars and marks of lanes over time. */
 import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../../base/time/duration.ts';
-import type { Lane, Mark } from '../../model/story/storyLanes.ts';
-import type { PositionedLane } from '../../model/story/storyLayout.ts';
+import type { Lane, Mark } from '../../model/story/lanes/storyLanes.ts';
+import type { PositionedLane } from '../../model/story/lanes/storyLayout.ts';
 import {
   barLabel,
   type PositionedBar,
@@ -10,7 +10,7 @@ import {
   positionMarks,
   type Scale,
   toX,
-} from '../../model/story/storyPixels.ts';
+} from '../../model/story/lanes/storyPixels.ts';
 import { isWithin } from '../../model/story/storyWho.ts';
 import { formatDuration } from '../../model/story/storyWords.ts';
 import type { StoryPanel } from './storyPanel.ts';

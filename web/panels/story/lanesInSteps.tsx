@@ -1,6 +1,6 @@
 /** The rows of the story's list as a horizontal sequence diagram. */
 import { categoryOf } from '../../../show/category.ts';
-import type { Column, Sequence } from '../../model/story/storySequence.ts';
+import type { Column, Sequence } from '../../model/story/rows/storySequence.ts';
 import { highlightOf } from '../../model/story/storyState.ts';
 import { shortState } from '../../model/story/storyWho.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';

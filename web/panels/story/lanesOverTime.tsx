@@ -1,10 +1,10 @@
 /** The lanes of a story over time. Bars are states, marks are inputs, and the expected future is hatched. */
 import { goToTime, select } from '../../model/actions.ts';
 import { formatClock } from '../../model/rail/time.ts';
-import { positionLanes, timelineDescription } from '../../model/story/storyLayout.ts';
-import { axisTicks, type Scale, timeAt, toX } from '../../model/story/storyPixels.ts';
+import { positionLanes, timelineDescription } from '../../model/story/lanes/storyLayout.ts';
+import { axisTicks, type Scale, timeAt, toX } from '../../model/story/lanes/storyPixels.ts';
+import { shiftRange, zoomRange } from '../../model/story/lanes/storyWindow.ts';
 import { storyName } from '../../model/story/storyView.ts';
-import { shiftRange, zoomRange } from '../../model/story/storyWindow.ts';
 import { formatMinutes } from '../../model/story/storyWords.ts';
 import { useSize } from '../../parts/useSize.tsx';
 import { LaneLabel } from './laneLabel.tsx';

@@ -1,6 +1,6 @@
 /** The expanded part of a row: intermediate states, payload of the input, and outgoing calls. */
 import type { ServerClient } from '../../model/server/serverClient.ts';
-import type { Row } from '../../model/story/storyRows.ts';
+import type { Row } from '../../model/story/rows/storyRows.ts';
 import { nameOf } from '../../model/story/storyWho.ts';
 import { formatFineClock } from '../../model/story/storyWords.ts';
 import { Payload } from './payload.tsx';

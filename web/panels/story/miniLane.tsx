@@ -2,7 +2,7 @@
 
 import { goToTime } from '../../model/actions.ts';
 import { formatClock } from '../../model/rail/time.ts';
-import { barLabel, positionBars, type Scale, timeAt, toX } from '../../model/story/storyPixels.ts';
+import { barLabel, positionBars, type Scale, timeAt, toX } from '../../model/story/lanes/storyPixels.ts';
 import { nameOf } from '../../model/story/storyWho.ts';
 import { formatMinutes } from '../../model/story/storyWords.ts';
 import { useSize } from '../../parts/useSize.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ShownPayload } from '../../../inspect/protocol.ts';
 import { objectLines } from '../../model/objectLines.ts';
 import type { ServerClient } from '../../model/server/serverClient.ts';
-import type { Step } from '../../model/story/storySteps.ts';
+import type { Step } from '../../model/story/rows/storySteps.ts';
 import { TextParts } from '../details/objectText.tsx';
 
 interface PayloadProps {

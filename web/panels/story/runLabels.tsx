@@ -1,6 +1,6 @@
 /** The numbers of a container's runs below their starts. */
-import type { PositionedLane } from '../../model/story/storyLayout.ts';
-import { runLabels, type Scale } from '../../model/story/storyPixels.ts';
+import type { PositionedLane } from '../../model/story/lanes/storyLayout.ts';
+import { runLabels, type Scale } from '../../model/story/lanes/storyPixels.ts';
 
 interface RunLabelsProps {
   readonly lanes: readonly PositionedLane[];

@@ -2,9 +2,10 @@
  * Converts the steps of a story to rows. A step results in one row for its input, one for each other actor whose state
  * changed, and one for each event.
  */
+
+import { changedState, distanceOf, kindOf, nameOf } from '../storyWho.ts';
+import { formatDuration } from '../storyWords.ts';
 import type { Move, RecordedEvent, Step } from './storySteps.ts';
-import { changedState, distanceOf, kindOf, nameOf } from './storyWho.ts';
-import { formatDuration } from './storyWords.ts';
 
 /** A row of the story. */
 export interface Row {

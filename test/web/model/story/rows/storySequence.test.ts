@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { burstsOf } from '../../../../web/model/story/storyBursts.ts';
-import { storyRows } from '../../../../web/model/story/storyRows.ts';
-import { buildSequence } from '../../../../web/model/story/storySequence.ts';
-import { storySteps } from '../../../../web/model/story/storySteps.ts';
-import { API, crashLoop, POD, READINESS } from '../../support/crashLoop.ts';
+import { burstsOf } from '../../../../../web/model/story/rows/storyBursts.ts';
+import { storyRows } from '../../../../../web/model/story/rows/storyRows.ts';
+import { buildSequence } from '../../../../../web/model/story/rows/storySequence.ts';
+import { storySteps } from '../../../../../web/model/story/rows/storySteps.ts';
+import { API, crashLoop, POD, READINESS } from '../../../support/crashLoop.ts';
 
 const steps = storySteps(crashLoop());
 

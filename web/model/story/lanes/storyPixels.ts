@@ -1,10 +1,10 @@
 /** Converts times to pixel positions, and merges elements that would be too close to each other. */
 
-import { formatClock, formatDate } from '../rail/time.ts';
+import { formatClock, formatDate } from '../../rail/time.ts';
+import { shortState } from '../storyWho.ts';
+import { formatDuration, formatMinutes } from '../storyWords.ts';
 import type { Bar } from './storyBars.ts';
 import type { Mark, Run } from './storyLanes.ts';
-import { shortState } from './storyWho.ts';
-import { formatDuration, formatMinutes } from './storyWords.ts';
 
 /** Maps a time range to a pixel range. */
 export interface Scale {

@@ -1,10 +1,10 @@
 /** Converts a story into lanes over time. A lane shows the states and inputs of an actor and its deadline, if known. */
-import type { ShownActor, Story } from '../../../inspect/protocol.ts';
+import type { ShownActor, Story } from '../../../../inspect/protocol.ts';
+import { runNumberIn } from '../rows/storyBursts.ts';
+import { isFailedMove, isFailedStep } from '../rows/storyRows.ts';
+import { gateOf, type Move, type Step } from '../rows/storySteps.ts';
+import { kindOf, machineActorOf, nameOf } from '../storyWho.ts';
 import { type Bar, stateBars } from './storyBars.ts';
-import { runNumberIn } from './storyBursts.ts';
-import { isFailedMove, isFailedStep } from './storyRows.ts';
-import { gateOf, type Move, type Step } from './storySteps.ts';
-import { kindOf, machineActorOf, nameOf } from './storyWho.ts';
 
 /** A lane of the diagram, i.e. a horizontal strip for an actor or a source of inputs. */
 export interface Lane {

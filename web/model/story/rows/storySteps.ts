@@ -2,8 +2,8 @@
  * Groups the lines of a story into steps. A step is an input with all of its immediate consequences. Grants of slots
  * are not recorded, so they are inferred from actors that leave the queue.
  */
-import type { EnteredLine, Story, StoryLine } from '../../../inspect/protocol.ts';
-import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from './storyWho.ts';
+import type { EnteredLine, Story, StoryLine } from '../../../../inspect/protocol.ts';
+import { distanceOf, inputSource, kindOf, machineActorOf, type Source, shortState } from '../storyWho.ts';
 
 /** A transition of an actor. */
 export interface Move {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Story } from '../../../../inspect/protocol.ts';
-import { stateBars } from '../../../../web/model/story/storyBars.ts';
-import { type Lane, storyLanes } from '../../../../web/model/story/storyLanes.ts';
-import { positionBars } from '../../../../web/model/story/storyPixels.ts';
-import { storySteps } from '../../../../web/model/story/storySteps.ts';
-import { root } from '../../../support/root.ts';
-import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../../support/crashLoop.ts';
+import type { Story } from '../../../../../inspect/protocol.ts';
+import { stateBars } from '../../../../../web/model/story/lanes/storyBars.ts';
+import { type Lane, storyLanes } from '../../../../../web/model/story/lanes/storyLanes.ts';
+import { positionBars } from '../../../../../web/model/story/lanes/storyPixels.ts';
+import { storySteps } from '../../../../../web/model/story/rows/storySteps.ts';
+import { root } from '../../../../support/root.ts';
+import { API, crashLoop, NOW, POD, PROXY, READINESS, RUNS, state } from '../../../support/crashLoop.ts';
 
 const lanesIn = (story: Story, more: Partial<Parameters<typeof storyLanes>[0]> = {}) =>
   storyLanes({ story, steps: storySteps(story), now: NOW, selectedPath: API, ...more });

@@ -2,8 +2,8 @@
  * Converts a story, i.e. the history of a pod, into the time ranges that actors spent in their states. Lanes show them
  * as bars.
  */
-import type { Story, StoryLine } from '../../../inspect/protocol.ts';
-import { kindOf } from './storyWho.ts';
+import type { Story, StoryLine } from '../../../../inspect/protocol.ts';
+import { kindOf } from '../storyWho.ts';
 
 /** A time range that an actor spent in a state. */
 export interface Bar {

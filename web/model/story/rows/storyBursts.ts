@@ -2,8 +2,9 @@
  * Groups the steps of an actor into bursts. For a container, a burst is one of its runs, and for other actors, it is a
  * series of steps with only short gaps.
  */
+
+import { isWithin, kindOf } from '../storyWho.ts';
 import type { Step } from './storySteps.ts';
-import { isWithin, kindOf } from './storyWho.ts';
 
 /** A group of consecutive steps that are displayed together. */
 export interface Burst {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Story, StoryLine } from '../../../../inspect/protocol.ts';
-import { burstsOf, createBurstGrouper } from '../../../../web/model/story/storyBursts.ts';
-import { createStepGrouper, gateOf, type Step, storySteps } from '../../../../web/model/story/storySteps.ts';
-import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../../support/crashLoop.ts';
+import type { Story, StoryLine } from '../../../../../inspect/protocol.ts';
+import { burstsOf, createBurstGrouper } from '../../../../../web/model/story/rows/storyBursts.ts';
+import { createStepGrouper, gateOf, type Step, storySteps } from '../../../../../web/model/story/rows/storySteps.ts';
+import { API, answer, BEGAN, burst, crashLoop, elapsed, POD, RUNS, state, UID } from '../../../support/crashLoop.ts';
 
 const stepsIn = (lines: readonly StoryLine[]) => storySteps({ before: [], lines });
 const said = ({ source, event, moves }: Step) => `${source} ${event}: ${moves.map((move) => move.state).join(' ')}`;

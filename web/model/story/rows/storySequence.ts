@@ -2,11 +2,12 @@
  * Converts the rows of a story into a horizontal sequence diagram, with a column for each row and for each outgoing
  * call.
  */
+
+import { kindOf, machineActorOf, nameOf, portOwner, type Source, shortState } from '../storyWho.ts';
+import { formatDuration, formatOffset } from '../storyWords.ts';
 import type { Row } from './storyRows.ts';
 import { representativeOf } from './storyRows.ts';
 import { gateOf, type OutgoingCall, type Step } from './storySteps.ts';
-import { kindOf, machineActorOf, nameOf, portOwner, type Source, shortState } from './storyWho.ts';
-import { formatDuration, formatOffset } from './storyWords.ts';
 
 /** A participant of the sequence diagram. */
 interface Participant {

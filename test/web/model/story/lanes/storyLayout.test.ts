@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { storyLanes } from '../../../../web/model/story/storyLanes.ts';
-import { positionLanes, timelineDescription } from '../../../../web/model/story/storyLayout.ts';
-import { storySteps } from '../../../../web/model/story/storySteps.ts';
-import { API, crashLoop, NOW, POD } from '../../support/crashLoop.ts';
+import { storyLanes } from '../../../../../web/model/story/lanes/storyLanes.ts';
+import { positionLanes, timelineDescription } from '../../../../../web/model/story/lanes/storyLayout.ts';
+import { storySteps } from '../../../../../web/model/story/rows/storySteps.ts';
+import { API, crashLoop, NOW, POD } from '../../../support/crashLoop.ts';
 
 const story = crashLoop();
 const lanes = storyLanes({ story, steps: storySteps(story), now: NOW });

@@ -8,7 +8,7 @@ import {
   runLabels,
   timeAt,
   toX,
-} from '../../../../web/model/story/storyPixels.ts';
+} from '../../../../../web/model/story/lanes/storyPixels.ts';
 
 const scale = { from: 0, to: 100_000, left: 100, right: 1_100 };
 const bar = (from: number, to: number, tag = 'steady') => ({ from, to, state: `in.${tag}`, tag });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { burstIndexAt, burstsOf } from '../../../../web/model/story/storyBursts.ts';
-import { type Row, storyRows } from '../../../../web/model/story/storyRows.ts';
-import { storySteps } from '../../../../web/model/story/storySteps.ts';
-import { formatOffset } from '../../../../web/model/story/storyWords.ts';
-import { API, BEGAN, burst, crashLoop, NOW, POD, PROXY, READINESS, RUNS, tryOf } from '../../support/crashLoop.ts';
+import { burstIndexAt, burstsOf } from '../../../../../web/model/story/rows/storyBursts.ts';
+import { type Row, storyRows } from '../../../../../web/model/story/rows/storyRows.ts';
+import { storySteps } from '../../../../../web/model/story/rows/storySteps.ts';
+import { formatOffset } from '../../../../../web/model/story/storyWords.ts';
+import { API, BEGAN, burst, crashLoop, NOW, POD, PROXY, READINESS, RUNS, tryOf } from '../../../support/crashLoop.ts';
 
 const steps = storySteps(crashLoop());
 

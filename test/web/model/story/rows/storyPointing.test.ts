@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { Drawing } from '../../../../inspect/protocol.ts';
-import { rowOfTransition, transitionBetween } from '../../../../web/model/story/storyPointing.ts';
-import type { Row } from '../../../../web/model/story/storyRows.ts';
-import { API, PROXY } from '../../support/crashLoop.ts';
+import type { Drawing } from '../../../../../inspect/protocol.ts';
+import { rowOfTransition, transitionBetween } from '../../../../../web/model/story/rows/storyPointing.ts';
+import type { Row } from '../../../../../web/model/story/rows/storyRows.ts';
+import { API, PROXY } from '../../../support/crashLoop.ts';
 
 const box = (state: string): Drawing['states'][number] => ({
   state,

@@ -5,7 +5,7 @@ import {
   shiftRange,
   visibleRange,
   zoomRange,
-} from '../../../../web/model/story/storyWindow.ts';
+} from '../../../../../web/model/story/lanes/storyWindow.ts';
 
 const NOW = 1_000_000;
 

@@ -1,8 +1,8 @@
 /** Matches rows of the story with transitions in the chart, to highlight both. */
-import type { Drawing } from '../../../inspect/protocol.ts';
-import { boxOf } from '../chart/view.ts';
+import type { Drawing } from '../../../../inspect/protocol.ts';
+import { boxOf } from '../../chart/view.ts';
+import type { Highlight } from '../storyState.ts';
 import type { Row } from './storyRows.ts';
-import type { Highlight } from './storyState.ts';
 
 /**
  * Returns the chart's arrow between the two states of a highlighted row. Empty if the drawing does not contain such an
