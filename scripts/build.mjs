@@ -5,11 +5,11 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { digestOfSources } from '../node/start/observation/machinesDigest.ts';
-import { buildPage, pageDirectory } from './buildPage.mjs';
-import { logCallers } from './logCallers.ts';
+import { buildPage, pageDirectory } from './bundle/buildPage.mjs';
+import { logCallers } from './bundle/logCallers.ts';
+import { withoutDescriptions } from './bundle/withoutDescriptions.ts';
 import { stampNodePackages } from './setup/nodePackages.mjs';
 import { root, say } from './setup/places.mjs';
-import { withoutDescriptions } from './withoutDescriptions.ts';
 
 const distDirectory = join(root, 'dist');
 const mainFile = join(root, 'cli/main.ts');

@@ -5,7 +5,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { buildPage, pageDirectory } from './buildPage.mjs';
+import { buildPage, pageDirectory } from './bundle/buildPage.mjs';
 import { metricsPage } from './kubeletMetrics/page.ts';
 import { podFieldsPage } from './podFields/page.ts';
 import { root } from './setup/places.mjs';

@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { build } from 'esbuild';
-import { logCallers } from '../../scripts/logCallers.ts';
+import { logCallers } from '../../../scripts/bundle/logCallers.ts';
 
 const SOURCE = `
 const logger = { info: stackOf, warn: stackOf };

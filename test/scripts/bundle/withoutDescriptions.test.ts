@@ -5,10 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import type { AnyStateMachine } from 'xstate';
-import { machines } from '../../machines/drawing/charts.ts';
-import { definitionOf } from '../../machines/drawing/definition.ts';
-import { withoutDescriptions } from '../../scripts/withoutDescriptions.ts';
-import { root } from '../support/root.ts';
+import { machines } from '../../../machines/drawing/charts.ts';
+import { definitionOf } from '../../../machines/drawing/definition.ts';
+import { withoutDescriptions } from '../../../scripts/bundle/withoutDescriptions.ts';
+import { root } from '../../support/root.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'descriptions-'));
 afterAll(() => rmSync(directory, { recursive: true }));

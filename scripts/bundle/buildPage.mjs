@@ -3,8 +3,8 @@
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeDrawings } from './drawings/write.ts';
-import { root } from './setup/places.mjs';
+import { writeDrawings } from '../drawings/write.ts';
+import { root } from '../setup/places.mjs';
 
 export const pageDirectory = join(root, 'dist/web');
 
