@@ -1,5 +1,5 @@
 /** The layout of the page. */
-import { subjectOf } from './model/headline.ts';
+import { subjectOf } from './model/details/headline.ts';
 import { Chart } from './panels/chart/chart.tsx';
 import { Headline } from './panels/details/headline.tsx';
 import { PodPage } from './panels/details/podPage.tsx';

@@ -4,8 +4,8 @@
  */
 import { computed, signal } from '@preact/signals';
 import type { ActorDetail, ActorHistory, Rail, ShownActor, ShownPod, Snapshot } from '../../inspect/protocol.ts';
-import { createKeys } from './keys.ts';
-import type { PageLocation } from './pageLocation.ts';
+import { createKeys } from './navigation/keys.ts';
+import type { PageLocation } from './navigation/pageLocation.ts';
 import type { ServerClient } from './server/serverClient.ts';
 import { type World, worldOf } from './server/world.ts';
 

@@ -1,6 +1,6 @@
 /** The overlay that lists all keyboard shortcuts. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { keyGroups, keyLabel } from '../model/keys.ts';
+import { keyGroups, keyLabel } from '../model/navigation/keys.ts';
 import { Glyph } from '../parts/glyph.tsx';
 import './keysOverlay.css';
 import type { Panel } from './panel.ts';

@@ -1,6 +1,6 @@
 /** Notices about the whole page: connection lost, view frozen, or snapshot loading. */
 import { humanDuration } from '../../base/time/duration.ts';
-import { goLive, goToTime, toggleFreeze } from '../model/actions.ts';
+import { goLive, goToTime, toggleFreeze } from '../model/navigation/actions.ts';
 import { formatClock, formatTime } from '../model/rail/time.ts';
 import './notices.css';
 import type { Panel } from './panel.ts';

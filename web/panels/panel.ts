@@ -1,7 +1,7 @@
 /** Defines the properties of the panels that describe the selected actor. */
 import type { ReadonlySignal } from '@preact/signals';
+import type { Tree } from '../model/actors/rows.ts';
 import type { Page } from '../model/page.ts';
-import type { Tree } from '../model/rows.ts';
 import type { ReadingState } from '../model/server/reading.ts';
 import type { StoryPanel } from './story/storyPanel.ts';
 

@@ -1,9 +1,9 @@
 /** The keyboard shortcuts of the page and its reading panels. */
 
 import { lookUp } from '../../base/values/lookUp.ts';
-import { navigate, select } from '../model/actions.ts';
-import { type KeyAction, type KeyPress, registerKeys } from '../model/keys.ts';
-import { pathAtOffset, toggleRow } from '../model/rows.ts';
+import { pathAtOffset, toggleRow } from '../model/actors/rows.ts';
+import { navigate, select } from '../model/navigation/actions.ts';
+import { type KeyAction, type KeyPress, registerKeys } from '../model/navigation/keys.ts';
 import { FIND_ID, rowsElement } from '../panels/navigation/find.tsx';
 import type { Panel } from '../panels/panel.ts';
 import { toggleTheme } from './theme.tsx';

@@ -1,7 +1,7 @@
 /** The model of the page with a scripted node, without a browser. */
 import type { ActorDetail, ActorHistory, ShownLog, Snapshot } from '../../../inspect/protocol.ts';
+import { parseLocation } from '../../../web/model/navigation/pageLocation.ts';
 import { createPage } from '../../../web/model/page.ts';
-import { parseLocation } from '../../../web/model/pageLocation.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot, NOW } from './nodeOnPage.ts';
 
 interface Given {

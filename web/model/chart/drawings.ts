@@ -1,7 +1,7 @@
 /** Loads drawings of charts on demand, and selects the drawing that shows an actor. */
 import { signal } from '@preact/signals';
 import type { Drawing, ShownActor } from '../../../inspect/protocol.ts';
-import { errorMessage } from '../actions.ts';
+import { errorMessage } from '../navigation/actions.ts';
 import type { ServerClient } from '../server/serverClient.ts';
 import { activeStates } from './view.ts';
 

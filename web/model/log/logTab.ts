@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import type { ShownLog } from '../../../inspect/protocol.ts';
 import { containerNameOf, podUidOf } from '../../../show/actors/actorPath.ts';
-import { errorMessage } from '../actions.ts';
+import { errorMessage } from '../navigation/actions.ts';
 import type { Page } from '../page.ts';
 import { requestOnChange } from '../server/requestOnChange.ts';
 

@@ -6,7 +6,7 @@
 import { signal } from '@preact/signals';
 import type { StoryLine } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
-import { goLive, goToTime } from '../actions.ts';
+import { goLive, goToTime } from '../navigation/actions.ts';
 import type { Page } from '../page.ts';
 import { completeFrom } from '../story/storyGrowth.ts';
 import type { LoadedStory } from '../story/storyState.ts';

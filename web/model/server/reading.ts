@@ -6,9 +6,9 @@
 import { signal } from '@preact/signals';
 import type { ShownObject } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
-import { errorMessage } from '../actions.ts';
-import { actorsOfPod } from '../detail.ts';
+import { actorsOfPod } from '../details/detail.ts';
 import { createLogTab } from '../log/logTab.ts';
+import { errorMessage } from '../navigation/actions.ts';
 import type { Page } from '../page.ts';
 import { isSameList, requestOnChange } from './requestOnChange.ts';
 

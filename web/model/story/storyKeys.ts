@@ -1,6 +1,6 @@
 /** Defines the keyboard shortcuts of the story and the time controls. */
-import { goLive, goToTime, navigate, toggleFreeze } from '../actions.ts';
-import type { KeyAction } from '../keys.ts';
+import { goLive, goToTime, navigate, toggleFreeze } from '../navigation/actions.ts';
+import type { KeyAction } from '../navigation/keys.ts';
 import type { Page } from '../page.ts';
 import { type Player, SPEEDS, stepTo } from '../rail/timeNavigation.ts';
 import type { StoryState } from './storyState.ts';

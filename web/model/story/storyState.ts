@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { Story, StoryLine } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
-import { errorMessage } from '../actions.ts';
+import { errorMessage } from '../navigation/actions.ts';
 import type { Page } from '../page.ts';
 import { DEFAULT_RANGE, type RangeChoice, type TimeRange, visibleRange } from './lanes/storyWindow.ts';
 import type { Row } from './rows/storyRows.ts';

@@ -3,8 +3,8 @@
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { ShownActor } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { podName, podOf } from '../navigation/selection.ts';
 import type { Page } from '../page.ts';
-import { podName, podOf } from '../selection.ts';
 import { type Lane, storyLanes } from './lanes/storyLanes.ts';
 import { type Burst, burstIndexAt, createBurstGrouper } from './rows/storyBursts.ts';
 import { type Row, representativeOf, storyRows } from './rows/storyRows.ts';

@@ -1,8 +1,8 @@
 /** The buttons and keyboard shortcuts for the zoom of the chart and for switching between region and whole chart. */
 import type { Drawing } from '../../../inspect/protocol.ts';
-import { navigate } from '../../model/actions.ts';
 import { type Chart, cameraOf, toggleWholeView, zoom } from '../../model/chart/chart.ts';
-import type { KeyAction } from '../../model/keys.ts';
+import { navigate } from '../../model/navigation/actions.ts';
+import type { KeyAction } from '../../model/navigation/keys.ts';
 import type { Page } from '../../model/page.ts';
 import { Glyph } from '../../parts/glyph.tsx';
 

@@ -1,4 +1,4 @@
-import { type Condition, conditionsOf } from '../../model/conditions.ts';
+import { type Condition, conditionsOf } from '../../model/details/conditions.ts';
 import { formatClock } from '../../model/rail/time.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
 

@@ -1,6 +1,6 @@
 /** The details of the selected actor in one of the tabs. */
-import { earlierDetailOf, type LoadedDetail } from '../../model/detail.ts';
-import type { Subject } from '../../model/headline.ts';
+import { earlierDetailOf, type LoadedDetail } from '../../model/details/detail.ts';
+import type { Subject } from '../../model/details/headline.ts';
 import { ErrorMessage } from '../errorMessage.tsx';
 import { Loading } from '../loading.tsx';
 import type { Panel } from '../panel.ts';

@@ -1,14 +1,21 @@
 /** The headline with the reason for the selected actor's state and the countdown to its deadline. */
 import { useEffect } from 'preact/hooks';
 import type { ShownPod } from '../../../inspect/protocol.ts';
-import { goToTime, navigate, select } from '../../model/actions.ts';
 import { colorClass } from '../../model/categoryIcons.ts';
-import { detailOf } from '../../model/detail.ts';
-import { breadcrumb, type Crumb, chipText, fallbackAnswer, type Subject, subjectOf } from '../../model/headline.ts';
+import { detailOf } from '../../model/details/detail.ts';
+import {
+  breadcrumb,
+  type Crumb,
+  chipText,
+  fallbackAnswer,
+  type Subject,
+  subjectOf,
+} from '../../model/details/headline.ts';
 import { escapeTexts } from '../../model/log/escapeTexts.ts';
+import { goToTime, navigate, select } from '../../model/navigation/actions.ts';
+import { locationSteps, nearestPath } from '../../model/navigation/selection.ts';
 import type { Page } from '../../model/page.ts';
 import { type Countdown, computeCountdown, formatTime } from '../../model/rail/time.ts';
-import { locationSteps, nearestPath } from '../../model/selection.ts';
 import { type AnswerPart, answerParts, withoutRelativeTimes } from '../../model/server/answer.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
 import { Glyph } from '../../parts/glyph.tsx';

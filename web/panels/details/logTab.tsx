@@ -1,10 +1,10 @@
 /** The log of the selected container with a search. It is reloaded while the container writes. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ShownLog } from '../../../inspect/protocol.ts';
-import type { Subject } from '../../model/headline.ts';
+import type { Subject } from '../../model/details/headline.ts';
+import { splitRedacted } from '../../model/details/objectLines.ts';
 import { logNote } from '../../model/log/logNote.ts';
 import { containerPathOf, type MatchingLine, matchingLines } from '../../model/log/logTab.ts';
-import { splitRedacted } from '../../model/objectLines.ts';
 import { ErrorMessage } from '../errorMessage.tsx';
 import { Loading } from '../loading.tsx';
 import type { Panel } from '../panel.ts';

@@ -1,4 +1,4 @@
-import { objectLines, type TextPart } from '../../model/objectLines.ts';
+import { objectLines, type TextPart } from '../../model/details/objectLines.ts';
 
 /** A text with highlighted redacted parts. */
 export const TextParts = ({ parts }: { readonly parts: readonly TextPart[] }) => (

@@ -1,4 +1,4 @@
-import type { Subject } from '../../model/headline.ts';
+import type { Subject } from '../../model/details/headline.ts';
 import { ErrorMessage } from '../errorMessage.tsx';
 import { Loading } from '../loading.tsx';
 import type { Panel } from '../panel.ts';

@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import { humanDuration } from '../../../base/time/duration.ts';
 import type { ShownActor, TriedRun } from '../../../inspect/protocol.ts';
 import { podUidOf } from '../../../show/actors/actorPath.ts';
-import type { LoadedDetail } from '../../model/detail.ts';
-import { nextLines } from '../../model/next.ts';
-import { splitRedacted } from '../../model/objectLines.ts';
+import type { LoadedDetail } from '../../model/details/detail.ts';
+import { nextLines } from '../../model/details/next.ts';
+import { splitRedacted } from '../../model/details/objectLines.ts';
+import { attemptTable } from '../../model/details/tried.ts';
 import { formatClock, formatShortDuration } from '../../model/rail/time.ts';
-import { attemptTable } from '../../model/tried.ts';
 import { Loading } from '../loading.tsx';
 import { TextParts } from './objectText.tsx';
 

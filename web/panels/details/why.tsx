@@ -1,5 +1,5 @@
 /** The Why panel with tabs for the reason, the log, the events and the object. */
-import { subjectOf } from '../../model/headline.ts';
+import { subjectOf } from '../../model/details/headline.ts';
 import { WHY_TABS } from '../../model/server/reading.ts';
 import type { Panel } from '../panel.ts';
 import { MiniLane } from '../story/miniLane.tsx';

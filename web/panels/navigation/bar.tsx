@@ -1,8 +1,8 @@
 /** The bar at the top with an overview of the node. Each cell filters the tree. */
 import type { ComponentChildren } from 'preact';
 import type { ShownGate, ShownNode } from '../../../inspect/protocol.ts';
-import { filterBy } from '../../model/actions.ts';
-import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../model/bar.ts';
+import { CELL_FILTERS, containerFilter, containersByCategory, podsByPhase } from '../../model/actors/bar.ts';
+import { filterBy } from '../../model/navigation/actions.ts';
 import { formatShortDuration } from '../../model/rail/time.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
 import { Glyph } from '../../parts/glyph.tsx';

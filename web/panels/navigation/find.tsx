@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { filterBy } from '../../model/actions.ts';
 import { escapeTexts } from '../../model/log/escapeTexts.ts';
+import { filterBy } from '../../model/navigation/actions.ts';
 import { Glyph } from '../../parts/glyph.tsx';
 import type { Panel } from '../panel.ts';
 

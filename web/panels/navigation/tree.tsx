@@ -2,8 +2,15 @@
 
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { select } from '../../model/actions.ts';
-import { rowsInView, rowTexts, setInputActive, siblingPositions, type TreeRow, toggleRow } from '../../model/rows.ts';
+import {
+  rowsInView,
+  rowTexts,
+  setInputActive,
+  siblingPositions,
+  type TreeRow,
+  toggleRow,
+} from '../../model/actors/rows.ts';
+import { select } from '../../model/navigation/actions.ts';
 import { rowHeight } from '../../parts/rowHeight.tsx';
 import type { Panel } from '../panel.ts';
 import { Row, rowId } from '../story/row.tsx';

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { registerKeys } from '../../model/keys.ts';
+import { registerKeys } from '../../model/navigation/keys.ts';
 import { stepTo } from '../../model/rail/timeNavigation.ts';
 import { cycleSpeed, returnToLive, storyKeys, togglePlayback } from '../../model/story/storyKeys.ts';
 import { nameOf } from '../../model/story/storyWho.ts';

@@ -2,7 +2,7 @@
 import type { Signal } from '@preact/signals';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { goToTime } from '../../model/actions.ts';
+import { goToTime } from '../../model/navigation/actions.ts';
 import { clockNote } from '../../model/rail/railView.ts';
 import { formatClock } from '../../model/rail/time.ts';
 import { parseTime } from '../../model/rail/timeNavigation.ts';

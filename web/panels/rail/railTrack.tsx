@@ -1,6 +1,6 @@
 /** The recording as a histogram of events, with the time range of the lanes and the displayed time. */
 import { useRef } from 'preact/hooks';
-import { goLive, goToTime } from '../../model/actions.ts';
+import { goLive, goToTime } from '../../model/navigation/actions.ts';
 import { type DragStart, draggedRange, dragTargetAt, keyStep } from '../../model/rail/railDrag.ts';
 import { type RailView, railTicks, railView, recordedText, spokenTime } from '../../model/rail/railView.ts';
 import { type Scale, timeAt, toX } from '../../model/story/lanes/storyPixels.ts';

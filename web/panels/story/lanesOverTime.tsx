@@ -1,5 +1,5 @@
 /** The lanes of a story over time. Bars are states, marks are inputs, and the expected future is hatched. */
-import { goToTime, select } from '../../model/actions.ts';
+import { goToTime, select } from '../../model/navigation/actions.ts';
 import { formatClock } from '../../model/rail/time.ts';
 import { positionLanes, timelineDescription } from '../../model/story/lanes/storyLayout.ts';
 import { axisTicks, type Scale, timeAt, toX } from '../../model/story/lanes/storyPixels.ts';

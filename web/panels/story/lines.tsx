@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { humanDuration } from '../../../base/time/duration.ts';
 import { findCategory } from '../../../show/category.ts';
-import { select } from '../../model/actions.ts';
+import { select } from '../../model/navigation/actions.ts';
 import type { Row } from '../../model/story/rows/storyRows.ts';
 import { highlightOf } from '../../model/story/storyState.ts';
 import type { VisibleBurst } from '../../model/story/storyView.ts';

@@ -1,6 +1,6 @@
 /** A single lane with the runs and waits of the selected actor, for narrow pages. */
 
-import { goToTime } from '../../model/actions.ts';
+import { goToTime } from '../../model/navigation/actions.ts';
 import { formatClock } from '../../model/rail/time.ts';
 import { barLabel, positionBars, type Scale, timeAt, toX } from '../../model/story/lanes/storyPixels.ts';
 import { nameOf } from '../../model/story/storyWho.ts';

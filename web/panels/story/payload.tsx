@@ -1,7 +1,7 @@
 /** The payload of an input, which is loaded when its row is expanded. */
 import { useEffect, useState } from 'preact/hooks';
 import type { ShownPayload } from '../../../inspect/protocol.ts';
-import { objectLines } from '../../model/objectLines.ts';
+import { objectLines } from '../../model/details/objectLines.ts';
 import type { ServerClient } from '../../model/server/serverClient.ts';
 import type { Step } from '../../model/story/rows/storySteps.ts';
 import { TextParts } from '../details/objectText.tsx';

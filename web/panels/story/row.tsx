@@ -1,5 +1,5 @@
+import type { RowTexts, TreeRow } from '../../model/actors/rows.ts';
 import { colorClass } from '../../model/categoryIcons.ts';
-import type { RowTexts, TreeRow } from '../../model/rows.ts';
 import { CategoryIcon } from '../../parts/categoryIcon.tsx';
 
 /** Returns the element id of a row. Different paths have different ids. */

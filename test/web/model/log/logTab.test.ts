@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { signal } from '@preact/signals';
-import { goToTime, select } from '../../../../web/model/actions.ts';
 import { createLogTab, followLog, matchingLines } from '../../../../web/model/log/logTab.ts';
-import { followSelection } from '../../../../web/model/selection.ts';
+import { goToTime, select } from '../../../../web/model/navigation/actions.ts';
+import { followSelection } from '../../../../web/model/navigation/selection.ts';
 import { API, NOW } from '../../support/nodeOnPage.ts';
 import { pageModel, until } from '../../support/pageModel.ts';
 

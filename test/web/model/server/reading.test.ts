@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Frame } from '../../../../inspect/protocol.ts';
-import { goToTime, select, toggleFreeze } from '../../../../web/model/actions.ts';
-import { followSelection } from '../../../../web/model/selection.ts';
+import { goToTime, select, toggleFreeze } from '../../../../web/model/navigation/actions.ts';
+import { followSelection } from '../../../../web/model/navigation/selection.ts';
 import { areDetailsVisible, createReadingState, followObject } from '../../../../web/model/server/reading.ts';
 import { withFrame } from '../../../../web/model/server/world.ts';
 import { checkoutObject, NOW } from '../../support/nodeOnPage.ts';

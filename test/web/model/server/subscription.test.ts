@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Frame, Snapshot } from '../../../../inspect/protocol.ts';
-import { toggleFreeze } from '../../../../web/model/actions.ts';
+import { toggleFreeze } from '../../../../web/model/navigation/actions.ts';
 import { type EventStream, subscribe } from '../../../../web/model/server/subscription.ts';
 import { appendLiveLines, recordGap } from '../../../../web/model/story/storyState.ts';
 import { API, answer, state } from '../../support/crashLoop.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Story, StoryLine } from '../../../../inspect/protocol.ts';
-import { goToTime, toggleFreeze } from '../../../../web/model/actions.ts';
+import { goToTime, toggleFreeze } from '../../../../web/model/navigation/actions.ts';
 import { withFrame } from '../../../../web/model/server/world.ts';
 import { appendLiveLines, recordGap } from '../../../../web/model/story/storyState.ts';
 import { API, answer, NOW, POD, RUNS, state, UID } from '../../support/crashLoop.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Frame } from '../../../inspect/protocol.ts';
-import { filterBy } from '../../../web/model/actions.ts';
+import type { Frame } from '../../../../inspect/protocol.ts';
 import {
   createTree,
   expandAncestors,
@@ -10,10 +9,11 @@ import {
   setInputActive,
   siblingPositions,
   toggleRow,
-} from '../../../web/model/rows.ts';
-import { withFrame } from '../../../web/model/server/world.ts';
-import { API, actor, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
-import { pageModel } from '../support/pageModel.ts';
+} from '../../../../web/model/actors/rows.ts';
+import { filterBy } from '../../../../web/model/navigation/actions.ts';
+import { withFrame } from '../../../../web/model/server/world.ts';
+import { API, actor, NOW, podOnPage, snapshotWith, wellPod } from '../../support/nodeOnPage.ts';
+import { pageModel } from '../../support/pageModel.ts';
 
 function treeOf(given: Parameters<typeof pageModel>[0] = {}) {
   const { page } = pageModel(given);

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/values/isObject.ts';
+import { isObject } from '../../../base/values/isObject.ts';
 /** Reads the conditions in a pod's status. */
 
 export interface Condition {

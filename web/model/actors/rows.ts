@@ -3,15 +3,15 @@
  * with the list.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { ShownPod } from '../../inspect/protocol.ts';
-import { type ActorFilter, parseFilter } from '../../show/actors/actorFilter.ts';
-import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { rowCells } from '../../show/actors/actorRowText.ts';
-import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../show/actors/treeRows.ts';
-import { type Category, categoryOf, isHealthy } from '../../show/category.ts';
-import type { Page } from './page.ts';
-import { podOf } from './selection.ts';
-import type { World } from './server/world.ts';
+import type { ShownPod } from '../../../inspect/protocol.ts';
+import { type ActorFilter, parseFilter } from '../../../show/actors/actorFilter.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import { rowCells } from '../../../show/actors/actorRowText.ts';
+import { type ActorRow, type ActorTrees, countTree, treeRows, worstOf } from '../../../show/actors/treeRows.ts';
+import { type Category, categoryOf, isHealthy } from '../../../show/category.ts';
+import { podOf } from '../navigation/selection.ts';
+import type { Page } from '../page.ts';
+import type { World } from '../server/world.ts';
 import { actorTrees, ROOT } from './tree.ts';
 
 /** A row of the tree. */

@@ -4,12 +4,12 @@
  */
 
 import { batch } from '@preact/signals';
-import type { ActorDetail, ActorHistory, ShownActor } from '../../inspect/protocol.ts';
-import { podUidOf } from '../../show/actors/actorPath.ts';
-import { errorMessage } from './actions.ts';
-import type { Page } from './page.ts';
-import { isSameList, requestOnChange } from './server/requestOnChange.ts';
-import type { World } from './server/world.ts';
+import type { ActorDetail, ActorHistory, ShownActor } from '../../../inspect/protocol.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import { errorMessage } from '../navigation/actions.ts';
+import type { Page } from '../page.ts';
+import { isSameList, requestOnChange } from '../server/requestOnChange.ts';
+import type { World } from '../server/world.ts';
 
 /** Interval between requests while the panel is open, because logs and events may change while the actor does not. */
 const REFRESH_MS = 5_000;

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { createKeys, handleKey, type KeyAction, keyGroups, keyLabel, registerKeys } from '../../../web/model/keys.ts';
+import {
+  createKeys,
+  handleKey,
+  type KeyAction,
+  keyGroups,
+  keyLabel,
+  registerKeys,
+} from '../../../../web/model/navigation/keys.ts';
 
 const stroke = (key: string, more = {}) => ({ key, shiftKey: false, hasModifier: false, isTyping: false, ...more });
 

@@ -1,14 +1,14 @@
 /** Derives the headline of the selected actor, i.e. its path, state and countdown. */
 
-import type { ShownActor, ShownPod } from '../../inspect/protocol.ts';
-import { actorSteps } from '../../show/actors/actorPath.ts';
-import { worstOf } from '../../show/actors/treeRows.ts';
-import { type Category, categoryOf, conditionText } from '../../show/category.ts';
-import { actorTitle } from '../../show/explain/explainText.ts';
-import type { Page } from './page.ts';
-import { podOf } from './selection.ts';
-import type { World } from './server/world.ts';
-import { nodeAt, ROOT } from './tree.ts';
+import type { ShownActor, ShownPod } from '../../../inspect/protocol.ts';
+import { actorSteps } from '../../../show/actors/actorPath.ts';
+import { worstOf } from '../../../show/actors/treeRows.ts';
+import { type Category, categoryOf, conditionText } from '../../../show/category.ts';
+import { actorTitle } from '../../../show/explain/explainText.ts';
+import { nodeAt, ROOT } from '../actors/tree.ts';
+import { podOf } from '../navigation/selection.ts';
+import type { Page } from '../page.ts';
+import type { World } from '../server/world.ts';
 
 /** An element of the breadcrumb. `path` is undefined if the actor does not exist or if the element is a namespace. */
 export interface Crumb {

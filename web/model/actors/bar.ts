@@ -1,6 +1,6 @@
 /** Counts the pods and containers for the bar at the top, and creates the filters that list them. */
-import { type CATEGORIES, type Category, categoryOf } from '../../show/category.ts';
-import type { World } from './server/world.ts';
+import { type CATEGORIES, type Category, categoryOf } from '../../../show/category.ts';
+import type { World } from '../server/world.ts';
 
 /** A value and the number of its occurrences. */
 interface ValueCount<T> {

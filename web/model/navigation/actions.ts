@@ -1,10 +1,10 @@
 /** Changes the page's location, i.e. the selected actor, the time and the view. */
 import { batch } from '@preact/signals';
+import type { Page } from '../page.ts';
+import { worldOf } from '../server/world.ts';
 import { navigate } from './navigate.ts';
-import type { Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';
 import { locationSteps } from './selection.ts';
-import { worldOf } from './server/world.ts';
 
 export { navigate } from './navigate.ts';
 

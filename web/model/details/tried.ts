@@ -1,7 +1,7 @@
 /** Builds the table of a container's runs. */
 
-import { humanDuration } from '../../base/time/duration.ts';
-import type { ActorHistory, ShownActor, TriedRun } from '../../inspect/protocol.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
+import type { ActorHistory, ShownActor, TriedRun } from '../../../inspect/protocol.ts';
 
 /** The latest runs and a summary of all runs. */
 export interface AttemptTable {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { applyLocation, select } from '../../../web/model/actions.ts';
-import { subjectOf } from '../../../web/model/headline.ts';
-import { parseLocation } from '../../../web/model/pageLocation.ts';
-import { followSelection, locationSteps, nearestPath, pathAt } from '../../../web/model/selection.ts';
-import { withFrame, worldOf } from '../../../web/model/server/world.ts';
-import { worstPath } from '../../../web/model/tree.ts';
-import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../support/nodeOnPage.ts';
-import { pageModel } from '../support/pageModel.ts';
+import { worstPath } from '../../../../web/model/actors/tree.ts';
+import { subjectOf } from '../../../../web/model/details/headline.ts';
+import { applyLocation, select } from '../../../../web/model/navigation/actions.ts';
+import { parseLocation } from '../../../../web/model/navigation/pageLocation.ts';
+import { followSelection, locationSteps, nearestPath, pathAt } from '../../../../web/model/navigation/selection.ts';
+import { withFrame, worldOf } from '../../../../web/model/server/world.ts';
+import { API, designSnapshot, NOW, podOnPage, snapshotWith, wellPod } from '../../support/nodeOnPage.ts';
+import { pageModel } from '../../support/pageModel.ts';
 
 const world = worldOf(designSnapshot);
 const at = (url: string, of = world) => pathAt(of, parseLocation(new URL(url, 'http://page')));

@@ -1,10 +1,10 @@
 /** Builds the tree of actors for the page. Its order, texts and filters are the same as in the terminal commands. */
-import type { ShownActor } from '../../inspect/protocol.ts';
-import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../show/actors/treeRows.ts';
-import { categoryOf, compareSeverity } from '../../show/category.ts';
-import { type QueueLookup, queuePositions } from '../../show/explain/explainText.ts';
-import type { World } from './server/world.ts';
+import type { ShownActor } from '../../../inspect/protocol.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import { type ActorTrees, type RowPod, treeRows, worstOf } from '../../../show/actors/treeRows.ts';
+import { categoryOf, compareSeverity } from '../../../show/category.ts';
+import { type QueueLookup, queuePositions } from '../../../show/explain/explainText.ts';
+import type { World } from '../server/world.ts';
 
 /** Path of the node agent, which is the root of the tree. */
 export const ROOT = '';

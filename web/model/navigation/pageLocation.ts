@@ -1,5 +1,5 @@
 /** Converts the page's location, i.e. the selected actor, the time and the view, to its URL and back. */
-import { parseUtcTime } from './rail/time.ts';
+import { parseUtcTime } from '../rail/time.ts';
 
 /** A location on the page. Undefined fields have their defaults. */
 export interface PageLocation {

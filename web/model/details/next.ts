@@ -1,10 +1,10 @@
 /** Builds the section "What comes next", which describes the possible transitions from an actor's current state. */
 
-import { humanDuration } from '../../base/time/duration.ts';
-import type { NextWay, ShownActor, TriedRun } from '../../inspect/protocol.ts';
-import { categoryOf, isHealthy } from '../../show/category.ts';
+import { humanDuration } from '../../../base/time/duration.ts';
+import type { NextWay, ShownActor, TriedRun } from '../../../inspect/protocol.ts';
+import { categoryOf, isHealthy } from '../../../show/category.ts';
+import { formatClock } from '../rail/time.ts';
 import type { LoadedDetail } from './detail.ts';
-import { formatClock } from './rail/time.ts';
 import { runsLatestFirst } from './tried.ts';
 
 /** A line that describes one possible transition. */

@@ -1,5 +1,5 @@
 /** Formats objects as YAML-like lines, and marks redacted values in any text. */
-import { HELD_BACK } from '../../inspect/protocol.ts';
+import { HELD_BACK } from '../../../inspect/protocol.ts';
 
 /** A part of a text, which is either plain or a redacted value. */
 export interface TextPart {

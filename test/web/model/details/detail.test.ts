@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { ActorDetail, Frame } from '../../../inspect/protocol.ts';
-import { goToTime, select } from '../../../web/model/actions.ts';
-import { detailOf, earlierDetailOf, followDetail } from '../../../web/model/detail.ts';
-import { followSelection } from '../../../web/model/selection.ts';
-import { withFrame } from '../../../web/model/server/world.ts';
-import { API, actor, apiDetail, apiHistory, NOW } from '../support/nodeOnPage.ts';
-import { pageModel, until } from '../support/pageModel.ts';
+import type { ActorDetail, Frame } from '../../../../inspect/protocol.ts';
+import { detailOf, earlierDetailOf, followDetail } from '../../../../web/model/details/detail.ts';
+import { goToTime, select } from '../../../../web/model/navigation/actions.ts';
+import { followSelection } from '../../../../web/model/navigation/selection.ts';
+import { withFrame } from '../../../../web/model/server/world.ts';
+import { API, actor, apiDetail, apiHistory, NOW } from '../../support/nodeOnPage.ts';
+import { pageModel, until } from '../../support/pageModel.ts';
 
 function follows(answer?: (path: string) => Promise<ActorDetail>, isSeen = false) {
   const asked: string[] = [];

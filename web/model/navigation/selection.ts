@@ -1,14 +1,14 @@
 /** Converts between an actor's path and the location that selects the actor. */
 
 import { batch, effect } from '@preact/signals';
-import { closestWord } from '../../base/text/closestWord.ts';
-import type { ShownPod } from '../../inspect/protocol.ts';
-import { withoutNodeSuffix } from '../../kubernetes/shownName.ts';
-import { podUidOf } from '../../show/actors/actorPath.ts';
+import { closestWord } from '../../../base/text/closestWord.ts';
+import type { ShownPod } from '../../../inspect/protocol.ts';
+import { withoutNodeSuffix } from '../../../kubernetes/shownName.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import type { LastKnownActor, Page } from '../page.ts';
+import type { World } from '../server/world.ts';
 import { navigate } from './navigate.ts';
-import type { LastKnownActor, Page } from './page.ts';
 import type { PageLocation } from './pageLocation.ts';
-import type { World } from './server/world.ts';
 
 /** Returns the name of a pod. For a static pod, the name does not include the node's name. */
 export const podName = ({ name, isStatic }: ShownPod, { node }: World): string =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Snapshot } from '../../../inspect/protocol.ts';
-import { applyLocation, filterBy, goLive, goToTime, toggleFreeze } from '../../../web/model/actions.ts';
-import { parseLocation } from '../../../web/model/pageLocation.ts';
-import { worldOf } from '../../../web/model/server/world.ts';
-import { designSnapshot, NOW, snapshotWith } from '../support/nodeOnPage.ts';
-import { pageModel, until } from '../support/pageModel.ts';
+import type { Snapshot } from '../../../../inspect/protocol.ts';
+import { applyLocation, filterBy, goLive, goToTime, toggleFreeze } from '../../../../web/model/navigation/actions.ts';
+import { parseLocation } from '../../../../web/model/navigation/pageLocation.ts';
+import { worldOf } from '../../../../web/model/server/world.ts';
+import { designSnapshot, NOW, snapshotWith } from '../../support/nodeOnPage.ts';
+import { pageModel, until } from '../../support/pageModel.ts';
 
 const later = snapshotWith([], NOW + 10_000);
 
