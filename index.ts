@@ -70,7 +70,7 @@ export { nodeStatusMachine } from './machines/nodeStatus/chart.ts';
 /** The machines that `charts` draws. A port of theirs rejects until it is provided. */
 export { activeDeadlineMachine } from './machines/pod/activeDeadline.ts';
 export { podMachine } from './machines/pod/chart.ts';
-export { paceMachine } from './machines/pod/pace.ts';
+export { paceMachine } from './machines/pod/containers/pace.ts';
 export { probeMachine } from './machines/probe/chart.ts';
 export { registrationMachine } from './machines/registration/chart.ts';
 /** The events of the machines. */

@@ -6,8 +6,8 @@ import { failureText, KIND_NAMES, UPDATE_AWAITS_ROOM } from '../../show/explain/
 import type { containerMachine } from '../container/chart.ts';
 import type { ActorInfo } from '../shared/stateMeta.ts';
 import { childrenOf } from '../shared/views/actorTree.ts';
+import { blockingContainer } from './containers/launchOrder.ts';
 import type { PodContext } from './context.ts';
-import { blockingContainer } from './launchOrder.ts';
 import { awaitsResources } from './resizing.ts';
 import type { PodTag } from './setup.ts';
 

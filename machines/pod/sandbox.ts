@@ -8,8 +8,8 @@ import { couldRestartAllContainers, shouldRestart } from '../../kubernetes/lifec
 import { sandboxDecision } from '../../kubernetes/lifecycle/sandboxDecision.ts';
 import type { PortTypes } from '../shared/ports.ts';
 import { retryFields } from '../shared/waiting/failure.ts';
+import { podRestartingExit } from './containers/restartedAll.ts';
 import { mayRun, type PodContext, runsOf } from './context.ts';
-import { podRestartingExit } from './restartedAll.ts';
 import { remainsAfterTermination } from './termination.ts';
 
 /** Decides whether the pod retains its sandbox, needs a new one or needs none, based on the runtime's state (C8). */

@@ -23,8 +23,11 @@ import { actorPath, sharedActor } from '../shared/views/actorRefs.ts';
 import { failureOf, isRuntimeUnavailable, retryFields } from '../shared/waiting/failure.ts';
 import { volumeMachine } from '../volume/chart.ts';
 import { activeDeadlineMachine } from './activeDeadline.ts';
-import { withLifecycles } from './census.ts';
-import { sendCommands } from './commands.ts';
+import { withLifecycles } from './containers/census.ts';
+import { sendCommands } from './containers/commands.ts';
+import { paceMachine } from './containers/pace.ts';
+import { containersToReset } from './containers/restartedAll.ts';
+import { hasRegularContainer, isComplete, resetInits } from './containers/startOrder.ts';
 import {
   type Command,
   knownRuns,
@@ -35,9 +38,7 @@ import {
   restartsWithLostRuns,
   vanishedContainers,
 } from './context.ts';
-import { paceMachine } from './pace.ts';
 import { persistedSizes, requestedVersion } from './resizing.ts';
-import { containersToReset } from './restartedAll.ts';
 import {
   allSandboxIds,
   decideSandbox,
@@ -46,7 +47,6 @@ import {
   nextSandboxAttempt,
   withObservedSandboxIds,
 } from './sandbox.ts';
-import { hasRegularContainer, isComplete, resetInits } from './startOrder.ts';
 import { mergeTermination, remainsAfterTermination, withExceededDeadline } from './termination.ts';
 
 export interface PodArgs {

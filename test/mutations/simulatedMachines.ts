@@ -29,14 +29,14 @@ export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'init',
     breaks: 'an init container is not waited for once it runs',
-    file: 'machines/pod/startOrder.ts',
+    file: 'machines/pod/containers/startOrder.ts',
     find: "(lifecycle === 'running' && roleOf(context, lastInit) === 'sidecar')",
     put: "(lifecycle === 'running' && roleOf(context, lastInit) !== undefined)",
   },
   {
     name: 'turn',
     breaks: 'containers of a pod are started without waiting for their turn',
-    file: 'machines/pod/launchOrder.ts',
+    file: 'machines/pod/containers/launchOrder.ts',
     find: 'isReady(nextName) && launchingContainer(context) === undefined',
     put: 'isReady(nextName)',
     story: 24,
@@ -269,7 +269,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
   {
     name: 'batches',
     breaks: 'a pod sends its commands to all its containers in one step',
-    file: 'machines/pod/commands.ts',
+    file: 'machines/pod/containers/commands.ts',
     find: 'export const BATCH_SIZE = 20;',
     put: 'export const BATCH_SIZE = 5_000;',
     story: 1_016,

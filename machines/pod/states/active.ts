@@ -1,11 +1,8 @@
 /** Runs a pod that has a sandbox, starting its containers in order. Part of the chart in chart.ts. */
 import { assertEvent } from 'xstate';
-import { censusOf, withLifecycles } from '../census.ts';
-import { containerId, sendCommands, withoutCommandsTo } from '../commands.ts';
-import { areVolumesSettled, type PodContext } from '../context.ts';
-import { isRoundOver, newRound, nextLaunch } from '../launchOrder.ts';
-import { shouldVerifySandbox } from '../sandbox.ts';
-import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
+import { censusOf, withLifecycles } from '../containers/census.ts';
+import { containerId, sendCommands, withoutCommandsTo } from '../containers/commands.ts';
+import { isRoundOver, newRound, nextLaunch } from '../containers/launchOrder.ts';
 import {
   areAllReset,
   containersAfterInits,
@@ -17,7 +14,10 @@ import {
   startedEphemeral,
   wasInitialized,
   withStarting,
-} from '../startOrder.ts';
+} from '../containers/startOrder.ts';
+import { areVolumesSettled, type PodContext } from '../context.ts';
+import { shouldVerifySandbox } from '../sandbox.ts';
+import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import { awaitingPodCgroupRetry, resizingImplementations, resizingPodCgroup } from './resizing.ts';
 
 /**

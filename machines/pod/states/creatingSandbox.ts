@@ -9,7 +9,8 @@ import { NO_STALE_DEADLINE } from '../../shared/coverageGaps.ts';
 import { actorPath, sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { after } from '../../shared/waiting/waits.ts';
-import { sendCommands } from '../commands.ts';
+import { sendCommands } from '../containers/commands.ts';
+import { firstContainers, initNames, withStarting } from '../containers/startOrder.ts';
 import type { PodContext } from '../context.ts';
 import {
   podFailureEvents,
@@ -19,7 +20,6 @@ import {
 } from '../recordedEvents.ts';
 import { isSandboxUsable, unusableSandboxFailure } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
-import { firstContainers, initNames, withStarting } from '../startOrder.ts';
 
 /**
  * Minimum interval in milliseconds between two events about the missing network. A kubelet repeats this event every

@@ -7,7 +7,7 @@ import { RARELY_TAKEN } from '../../shared/coverageGaps.ts';
 import { statusUnknownEvents } from '../../shared/events/failureEvents.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
-import { censusOf } from '../census.ts';
+import { censusOf } from '../containers/census.ts';
 import { recordNewSandboxEvent } from '../recordedEvents.ts';
 import { isLastSandbox } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';

@@ -16,7 +16,7 @@ import {
 import type { ContainerEvent } from '../../shared/events/events.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryWaitState } from '../../shared/waiting/waits.ts';
-import { sendCommands } from '../commands.ts';
+import { sendCommands } from '../containers/commands.ts';
 import { mountedVolumes, type PendingResize, type PodContext } from '../context.ts';
 import { isResizing, mustResizeCgroup } from '../resizing.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';

@@ -5,13 +5,13 @@ import { killFailedEvents } from '../../shared/events/failureEvents.ts';
 import { sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf } from '../../shared/waiting/failure.ts';
 import { retryStateOnReturn, retryWaitState } from '../../shared/waiting/waits.ts';
-import { containerId, sendCommands } from '../commands.ts';
+import { containerId, sendCommands } from '../containers/commands.ts';
+import { containersStoppedByRestart } from '../containers/restartedAll.ts';
+import { containersAfterInits, earlierTurnNames, withStarting } from '../containers/startOrder.ts';
 import { mayRun } from '../context.ts';
 import { recordNewSandboxEvent, sandboxUnreadableEvents } from '../recordedEvents.ts';
-import { containersStoppedByRestart } from '../restartedAll.ts';
 import { allSandboxIds, decideSandbox, showsUnknownContainers } from '../sandbox.ts';
 import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
-import { containersAfterInits, earlierTurnNames, withStarting } from '../startOrder.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
 
 const guards = {

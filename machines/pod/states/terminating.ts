@@ -6,12 +6,12 @@ import { killFailedEvents } from '../../shared/events/failureEvents.ts';
 import { sharedActor } from '../../shared/views/actorRefs.ts';
 import { failureOf, REFUSAL_RETRY_MS } from '../../shared/waiting/failure.ts';
 import { after, retryWaitState } from '../../shared/waiting/waits.ts';
-import { sendCommands, stopActors } from '../commands.ts';
+import { sendCommands, stopActors } from '../containers/commands.ts';
+import { hasNoProcess, nextSidecarToStop, stopCommand } from '../containers/stopOrder.ts';
 import { areVolumesUnmounted, mayRun, type PodContext } from '../context.ts';
 import { recordDeadlineEvent, recordExceededGraceEvent } from '../recordedEvents.ts';
 import { allSandboxIds, hasLateSandbox } from '../sandbox.ts';
 import { type PodArgs, podSetup } from '../setup.ts';
-import { hasNoProcess, nextSidecarToStop, stopCommand } from '../stopOrder.ts';
 import { deadlineOf, remainsAfterTermination } from '../termination.ts';
 
 /**

@@ -11,7 +11,7 @@ import { blockingHolders, type limiterMachine, waitingOrder } from '../../limite
 import type { NodeContext } from '../../node/context.ts';
 import { newPods } from '../../node/pods/wanted.ts';
 import type { podMachine } from '../../pod/chart.ts';
-import { awaitsAdoption } from '../../pod/commands.ts';
+import { awaitsAdoption } from '../../pod/containers/commands.ts';
 import { currentAllocation, isCgroupOutdated, isResizing } from '../../pod/resizing.ts';
 import { probeRefs, probeState } from '../../probe/view.ts';
 import type { volumeMachine } from '../../volume/chart.ts';

@@ -3,11 +3,11 @@
  * reverse order (C11).
  */
 
-import { lookUp } from '../../base/values/lookUp.ts';
-import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
+import type { PodContext } from '../context.ts';
+import { deadlineOf } from '../termination.ts';
 import { censusOf, containerNames, isWithoutProcess } from './census.ts';
-import type { PodContext } from './context.ts';
-import { deadlineOf } from './termination.ts';
 
 /** Whether no container has a process or will get one on its own. */
 export const hasNoProcess = (context: PodContext): boolean => censusOf(context).activeCount === 0;

@@ -3,13 +3,13 @@
  * may have a thousand containers, so no guard may iterate over them. Each census is derived from the previous one.
  */
 
-import { lookUp } from '../../base/values/lookUp.ts';
-import { memoize } from '../../base/values/memoize.ts';
-import { containersOf, findContainerByName } from '../../kubernetes/api/pods/containers.ts';
-import type { PodSpec } from '../../kubernetes/api/schema/pod.ts';
-import type { ContainerRole } from '../../kubernetes/status/view.ts';
-import type { ContainerLifecycle } from '../shared/events/events.ts';
-import type { PodContext } from './context.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { memoize } from '../../../base/values/memoize.ts';
+import { containersOf, findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
+import type { PodSpec } from '../../../kubernetes/api/schema/pod.ts';
+import type { ContainerRole } from '../../../kubernetes/status/view.ts';
+import type { ContainerLifecycle } from '../../shared/events/events.ts';
+import type { PodContext } from '../context.ts';
 
 type Lifecycles = PodContext['containers'];
 

@@ -4,16 +4,16 @@
  * An actor receives its commands in order. A kubelet achieves the same by handling each pod in its own goroutine.
  */
 
-import { lookUp } from '../../base/values/lookUp.ts';
-import { memoize } from '../../base/values/memoize.ts';
-import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
-import { allStatuses } from '../../kubernetes/status/allStatuses.ts';
-import type { ContainerEnds } from '../../kubernetes/status/view.ts';
-import type { ContainerInput } from '../container/context.ts';
-import type { ContainerEvent, VolumeEvent } from '../shared/events/events.ts';
-import type { VolumeInput } from '../volume/setup.ts';
-import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnContainers } from './context.ts';
-import { persistedSizes } from './resizing.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { memoize } from '../../../base/values/memoize.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
+import { allStatuses } from '../../../kubernetes/status/allStatuses.ts';
+import type { ContainerEnds } from '../../../kubernetes/status/view.ts';
+import type { ContainerInput } from '../../container/context.ts';
+import type { ContainerEvent, VolumeEvent } from '../../shared/events/events.ts';
+import type { VolumeInput } from '../../volume/setup.ts';
+import { type Command, knownRuns, mountedVolumes, type PodContext, type SpawnContainers } from '../context.ts';
+import { persistedSizes } from '../resizing.ts';
 
 export const containerId = (name: string) => `container/${name}` as const;
 export const volumeId = (name: string) => `volume/${name}` as const;

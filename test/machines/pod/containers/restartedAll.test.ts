@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Container } from '../../../kubernetes/api/schema/container.ts';
-import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
-import { podStory } from '../support/podStory.ts';
+import type { Container } from '../../../../kubernetes/api/schema/container.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
 
 const onExit42: Partial<Container> = {
   restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }],

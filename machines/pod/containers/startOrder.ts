@@ -3,11 +3,11 @@
  * followed by the regular containers (C3, C4).
  */
 
-import { lookUp } from '../../base/values/lookUp.ts';
-import { containersOf, findContainerByName } from '../../kubernetes/api/pods/containers.ts';
-import type { ContainerRole } from '../../kubernetes/status/view.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { containersOf, findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
+import type { ContainerRole } from '../../../kubernetes/status/view.ts';
+import { type PodContext, runsOf } from '../context.ts';
 import { censusOf, containerNames, initContainerNames, withLifecycles } from './census.ts';
-import { type PodContext, runsOf } from './context.ts';
 
 export const initNames = ({ allocated }: PodContext): readonly string[] => initContainerNames(allocated.spec);
 const regularNames = ({ allocated }: PodContext): readonly string[] => containerNames(allocated.spec, 'regular');

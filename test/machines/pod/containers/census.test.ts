@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
-import { censusOf, sortInSpecOrder, withLifecycles } from '../../../machines/pod/census.ts';
-import type { ContainerLifecycle } from '../../../machines/shared/events/events.ts';
-import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
+import type { Pod } from '../../../../kubernetes/api/schema/pod.ts';
+import { censusOf, sortInSpecOrder, withLifecycles } from '../../../../machines/pod/containers/census.ts';
+import type { ContainerLifecycle } from '../../../../machines/shared/events/events.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
 
 const LIFECYCLES: readonly ContainerLifecycle[] = [
   ...(['pending', 'coming', 'delayed', 'readyToCreate', 'launching', 'live', 'running'] as const),

@@ -1,11 +1,11 @@
 /** Delays a pod's next batch of commands until other work on the node has run. */
 import { sendTo, setup } from 'xstate';
-import type { PodEvent } from '../shared/events/events.ts';
-import type { TimerEvent } from '../shared/events/slots.ts';
-import { timerPort } from '../shared/ports.ts';
-import type { StateMeta, StateTag } from '../shared/stateMeta.ts';
-import { parent } from '../shared/views/actorRefs.ts';
-import { after } from '../shared/waiting/waits.ts';
+import type { PodEvent } from '../../shared/events/events.ts';
+import type { TimerEvent } from '../../shared/events/slots.ts';
+import { timerPort } from '../../shared/ports.ts';
+import type { StateMeta, StateTag } from '../../shared/stateMeta.ts';
+import { parent } from '../../shared/views/actorRefs.ts';
+import { after } from '../../shared/waiting/waits.ts';
 
 export const paceMachine = setup({
   types: {

@@ -3,10 +3,10 @@
  * syncs of a kubelet. A round contains the containers that are starting when the round begins. Containers that start
  * later, e.g. after a restart, belong to the next round.
  */
-import { lookUp } from '../../base/values/lookUp.ts';
-import { findContainerByName } from '../../kubernetes/api/pods/containers.ts';
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { findContainerByName } from '../../../kubernetes/api/pods/containers.ts';
+import type { PodContext } from '../context.ts';
 import { censusOf, containerNames, isStarting, STARTING_LIFECYCLES, sortInSpecOrder } from './census.ts';
-import type { PodContext } from './context.ts';
 
 /**
  * Whether a container's turn to start has come. The turn of all regular containers comes when the pod is initialized.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
-import { podStory } from '../support/podStory.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
 
 const exec = { exec: { command: ['true'] } };
 const sidecar = (name: string) => aContainer({ name, restartPolicy: 'Always' });

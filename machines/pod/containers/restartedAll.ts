@@ -4,10 +4,10 @@
  * pkg/kubelet/kuberuntime/kuberuntime_manager.go), so the exit never exists beside newer containers. Here the
  * containers are retained for their logs, and the existence of newer containers proves that the exit has been handled.
  */
-import { containersOf } from '../../kubernetes/api/pods/containers.ts';
-import type { ObservedContainer } from '../../kubernetes/lifecycle/observed.ts';
-import { restartsAllContainers } from '../../kubernetes/lifecycle/restart.ts';
-import { mayRun, type PodContext, runsOf } from './context.ts';
+import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
+import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { restartsAllContainers } from '../../../kubernetes/lifecycle/restart.ts';
+import { mayRun, type PodContext, runsOf } from '../context.ts';
 
 /** Returns the last run of each container that restarts with its pod, if the runtime has any. */
 function lastRuns({ allocated, observed }: PodContext) {

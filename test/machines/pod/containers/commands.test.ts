@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { BATCH_SIZE } from '../../../machines/pod/commands.ts';
-import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
-import { podStory } from '../support/podStory.ts';
+import { BATCH_SIZE } from '../../../../machines/pod/containers/commands.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
 
 const COUNT = 2 * BATCH_SIZE + 20;
 const names = Array.from({ length: COUNT }, (_, index) => `c${index}`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { podStatus } from '../../../kubernetes/status/status.ts';
-import { aContainer, aPod } from '../../kubernetes/fixtures.ts';
-import { podStory } from '../support/podStory.ts';
+import { podStatus } from '../../../../kubernetes/status/status.ts';
+import { aContainer, aPod } from '../../../kubernetes/fixtures.ts';
+import { podStory } from '../../support/podStory.ts';
 
 const hook = { lifecycle: { postStart: { exec: { command: ['true'] } } } };
 const sidecar = (name: string, more = {}) => aContainer({ name, restartPolicy: 'Always', ...more });
