@@ -149,7 +149,7 @@ const workerOptions = {
     manifestWorker: join(root, 'actors/sources/manifest/manifestWorker.ts'),
     volumeChild: join(root, 'volume/volumeChild.ts'),
     usageChild: join(root, 'stats/pods/usageChild.ts'),
-    pastWorker: join(root, 'inspect/past/pastWorker.ts'),
+    pastWorker: join(root, 'inspect/past/worker/pastWorker.ts'),
   },
   banner: requireBanner,
   sourcemap: false,

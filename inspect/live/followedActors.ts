@@ -6,8 +6,8 @@ import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
 import type { AgentPort } from '../../socket/agent.ts';
 import { findActor } from '../detail.ts';
-import { ActorPast, type CollectedHistory } from '../past/actorPast.ts';
 import type { Past } from '../past/past.ts';
+import { ActorPast, type CollectedHistory } from '../past/replay/actorPast.ts';
 import { podUidOrEmpty } from '../shown.ts';
 import type { Audience } from './audience.ts';
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { RecordingLine } from '../../recording/lines.ts';
 import type { ActorNode, LimiterView } from '../../show/actors/actorNode.ts';
 import type { AgentPort } from '../../socket/agent.ts';
-import { StoryConverter } from '../past/storyConverter.ts';
+import { StoryConverter } from '../past/story/storyConverter.ts';
 import type { Frame, ShownNode, ShownPod, Snapshot, StoryLine } from '../protocol.ts';
 import { ActorDiffer, allTrees, flattenTree, PodRowCache, type ShownTree, toShownGate } from '../shown.ts';
 import type { Audience } from './audience.ts';

@@ -14,8 +14,8 @@ import type {
   Story,
 } from '../protocol.ts';
 import { podUidOrEmpty } from '../shown.ts';
-import { ActorPast, type CollectedHistory } from './actorPast.ts';
-import type { History, ReplayedState } from './history.ts';
+import { ActorPast, type CollectedHistory } from './replay/actorPast.ts';
+import type { History, ReplayedState } from './replay/history.ts';
 
 /**
  * Provides the past states of a node. Each method rejects with `NotInspected` if the requested object does not exist.

@@ -2,8 +2,8 @@
 import { systemClock } from '../../../base/time/clock.ts';
 import { isLoopback, type PageAddress, parsePageAddress } from '../../../inspect/address.ts';
 import { NotInspected } from '../../../inspect/inspected.ts';
-import { PastThread } from '../../../inspect/past/pastThread.ts';
 import { createRecordedNode } from '../../../inspect/past/recordedNode.ts';
+import { PastThread } from '../../../inspect/past/worker/pastThread.ts';
 import { servePage } from '../../../inspect/servePage.ts';
 import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
 import { ConfigError } from '../../../node/config/configError.ts';

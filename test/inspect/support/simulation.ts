@@ -8,8 +8,8 @@ import { type Audience, createAudience } from '../../../inspect/live/audience.ts
 import { FollowedActors } from '../../../inspect/live/followedActors.ts';
 import { createLiveNode } from '../../../inspect/live/liveNode.ts';
 import { type InspectedAgent, LiveView } from '../../../inspect/live/liveView.ts';
-import { History } from '../../../inspect/past/history.ts';
 import { createPast, type Past } from '../../../inspect/past/past.ts';
+import { History } from '../../../inspect/past/replay/history.ts';
 import type { Snapshot } from '../../../inspect/protocol.ts';
 import { allTrees } from '../../../inspect/shown.ts';
 import { StatelySockets } from '../../../inspect/stately/statelySockets.ts';

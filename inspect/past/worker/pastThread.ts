@@ -1,9 +1,9 @@
 /** Reads and replays the past in a worker thread, which runs only while there are requests. */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../base/time/clock.ts';
-import { scriptPath } from '../../host/scriptPath.ts';
-import { NotInspected } from '../inspected.ts';
-import type { Past } from './past.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import { scriptPath } from '../../../host/scriptPath.ts';
+import { NotInspected } from '../../inspected.ts';
+import type { Past } from '../past.ts';
 import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 interface PastThreadOptions extends PastWorkerData {

@@ -1,11 +1,11 @@
 /** Reads and replays the past of a node in a worker thread, because page requests must not block the node. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { messageOf } from '../../base/failure.ts';
-import { systemClock } from '../../base/time/clock.ts';
-import { NotInspected } from '../inspected.ts';
-import { History } from './history.ts';
-import { createPast, type Past } from './past.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { NotInspected } from '../../inspected.ts';
+import { createPast, type Past } from '../past.ts';
+import { History } from '../replay/history.ts';
 import type { PastResponse, PastTask, PastWorkerData } from './pastTask.ts';
 
 // Safe cast, because only `PastThread` starts this worker.

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { RecordedSpan } from '../../../inspect/past/recordedSpan.ts';
-import type { Frame } from '../../../inspect/protocol.ts';
-import { fakeLive } from '../support/served.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { RecordedSpan } from '../../../../inspect/past/replay/recordedSpan.ts';
+import type { Frame } from '../../../../inspect/protocol.ts';
+import { fakeLive } from '../../support/served.ts';
 
 const START = 1_000_000;
 

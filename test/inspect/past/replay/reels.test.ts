@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { Reel, type ShownState } from '../../../inspect/past/reel.ts';
-import { Reels } from '../../../inspect/past/reels.ts';
-import { StretchPlayer } from '../../../recording/play.ts';
-import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { findStretches } from '../../../recording/stretches.ts';
-import { Random } from '../../../testing/simulation/random.ts';
-import { podRunning, podWith } from '../../fakes/pods.ts';
-import { MACHINES, recordedNode } from '../../recording/recorded.ts';
+import { Reel, type ShownState } from '../../../../inspect/past/replay/reel.ts';
+import { Reels } from '../../../../inspect/past/replay/reels.ts';
+import { StretchPlayer } from '../../../../recording/play.ts';
+import { RecordingFile } from '../../../../recording/recordingFile.ts';
+import { findStretches } from '../../../../recording/stretches.ts';
+import { Random } from '../../../../testing/simulation/random.ts';
+import { podRunning, podWith } from '../../../fakes/pods.ts';
+import { MACHINES, recordedNode } from '../../../recording/recorded.ts';
 
 /** The same lines, the last of which cannot be read. */
 const failing = (lines: readonly string[]): readonly string[] => ({

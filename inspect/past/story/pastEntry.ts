@@ -1,8 +1,8 @@
 /** Reads the payload of an actor's input from a recording. */
-import type { RecordingFile } from '../../recording/recordingFile.ts';
-import { findPositionsBetween, readStretchLines, type Stretch } from '../../recording/stretches.ts';
-import { toShownPayload } from '../payload.ts';
-import type { ShownPayload } from '../protocol.ts';
+import type { RecordingFile } from '../../../recording/recordingFile.ts';
+import { findPositionsBetween, readStretchLines, type Stretch } from '../../../recording/stretches.ts';
+import { toShownPayload } from '../../payload.ts';
+import type { ShownPayload } from '../../protocol.ts';
 
 /** Identifies an input. Inputs with the same actor, source and time are considered equal. */
 export interface EntryQuery {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { StoryConverter } from '../../../inspect/past/storyConverter.ts';
-import type { RecordingLine } from '../../../recording/lines.ts';
-import { podWith } from '../../fakes/pods.ts';
+import { StoryConverter } from '../../../../inspect/past/story/storyConverter.ts';
+import type { RecordingLine } from '../../../../recording/lines.ts';
+import { podWith } from '../../../fakes/pods.ts';
 
 const call = 'pod/u/container/web/0.container.launching.creatingContainer.creating';
 

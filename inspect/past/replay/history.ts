@@ -1,13 +1,13 @@
 /**
  * Reads the past of a node from its recording, i.e. snapshots, histories of pods, and the overview of the recording.
  */
-import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import { messageOf } from '../../base/failure.ts';
-import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import { replayUntil } from '../../recording/play.ts';
-import { readLine } from '../../recording/readLine.ts';
-import { RecordingError } from '../../recording/recordingError.ts';
-import { type Decompress, RecordingFile } from '../../recording/recordingFile.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import { messageOf } from '../../../base/failure.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { replayUntil } from '../../../recording/play.ts';
+import { readLine } from '../../../recording/readLine.ts';
+import { RecordingError } from '../../../recording/recordingError.ts';
+import { type Decompress, RecordingFile } from '../../../recording/recordingFile.ts';
 import {
   findPositionBefore,
   findPositionsBetween,
@@ -15,12 +15,12 @@ import {
   readMemberLines,
   readStretchLines,
   type Stretch,
-} from '../../recording/stretches.ts';
-import { NotInspected } from '../inspected.ts';
-import type { Rail, ShownPayload, Snapshot, Story } from '../protocol.ts';
-import { type EntryQuery, readPastEntry } from './pastEntry.ts';
-import { readPastStory } from './pastStory.ts';
-import { createRail, timeRange } from './rail.ts';
+} from '../../../recording/stretches.ts';
+import { NotInspected } from '../../inspected.ts';
+import type { Rail, ShownPayload, Snapshot, Story } from '../../protocol.ts';
+import { createRail, timeRange } from '../rail.ts';
+import { type EntryQuery, readPastEntry } from '../story/pastEntry.ts';
+import { readPastStory } from '../story/pastStory.ts';
 import type { ShownState } from './reel.ts';
 import { Reels } from './reels.ts';
 

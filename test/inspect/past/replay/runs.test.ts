@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Runs } from '../../../inspect/past/runs.ts';
-import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import { Runs } from '../../../../inspect/past/replay/runs.ts';
+import type { ContainerStatus, PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
 

@@ -1,5 +1,5 @@
 /** Defines the messages between the main thread and the thread that reads the past. */
-import type { Past } from './past.ts';
+import type { Past } from '../past.ts';
 
 /** The recording to read. */
 export interface PastWorkerData {

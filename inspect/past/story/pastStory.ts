@@ -1,14 +1,14 @@
 /** Reads the story, i.e. the recorded history, of one pod or of the node itself. */
-import { machineAt, stateCategory } from '../../machines/drawing/stateTags.ts';
-import type { RecordingFile } from '../../recording/recordingFile.ts';
+import { machineAt, stateCategory } from '../../../machines/drawing/stateTags.ts';
+import type { RecordingFile } from '../../../recording/recordingFile.ts';
 import {
   findPositionsBetween,
   readHeaderAt,
   readStretchLines,
   type Stretch,
   type StretchPosition,
-} from '../../recording/stretches.ts';
-import type { Story, StoryLine } from '../protocol.ts';
+} from '../../../recording/stretches.ts';
+import type { Story, StoryLine } from '../../protocol.ts';
 import { StoryConverter } from './storyConverter.ts';
 
 /** Maximum number of lines in a story. If there are more, the earliest ones are dropped. */

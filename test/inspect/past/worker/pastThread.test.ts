@@ -1,12 +1,12 @@
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import { NotInspected } from '../../../inspect/inspected.ts';
-import { PastThread } from '../../../inspect/past/pastThread.ts';
-import { podWith } from '../../fakes/pods.ts';
-import { MACHINES, recordedNode } from '../../recording/recorded.ts';
-import { until } from '../support/served.ts';
+import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
+import { NotInspected } from '../../../../inspect/inspected.ts';
+import { PastThread } from '../../../../inspect/past/worker/pastThread.ts';
+import { podWith } from '../../../fakes/pods.ts';
+import { MACHINES, recordedNode } from '../../../recording/recorded.ts';
+import { until } from '../../support/served.ts';
 
 const threads: PastThread[] = [];
 

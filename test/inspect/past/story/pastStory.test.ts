@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readPastStory } from '../../../inspect/past/pastStory.ts';
-import { deflate } from '../../../recording/deflate.ts';
-import type { SegmentHeader } from '../../../recording/lines.ts';
-import { encodeMember } from '../../../recording/member.ts';
-import { RecordingFile } from '../../../recording/recordingFile.ts';
-import { findStretches } from '../../../recording/stretches.ts';
-import { podWith } from '../../fakes/pods.ts';
-import { recordedNode } from '../../recording/recorded.ts';
+import { readPastStory } from '../../../../inspect/past/story/pastStory.ts';
+import { deflate } from '../../../../recording/deflate.ts';
+import type { SegmentHeader } from '../../../../recording/lines.ts';
+import { encodeMember } from '../../../../recording/member.ts';
+import { RecordingFile } from '../../../../recording/recordingFile.ts';
+import { findStretches } from '../../../../recording/stretches.ts';
+import { podWith } from '../../../fakes/pods.ts';
+import { recordedNode } from '../../../recording/recorded.ts';
 
 const MANY = 45_000;
 

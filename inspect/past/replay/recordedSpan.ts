@@ -2,10 +2,10 @@
  * Caches the time range of a recording in progress and refreshes it in the background, so that the page never waits for
  * it.
  */
-import type { Clock } from '../../base/time/clock.ts';
-import type { LiveUpdates } from '../inspected.ts';
-import type { Snapshot } from '../protocol.ts';
-import type { Past } from './past.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { LiveUpdates } from '../../inspected.ts';
+import type { Snapshot } from '../../protocol.ts';
+import type { Past } from '../past.ts';
 
 interface RecordedSpanOptions {
   readonly past: Pick<Past, 'recorded'>;

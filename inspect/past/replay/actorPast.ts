@@ -1,11 +1,11 @@
 /** Collects the history of one actor: its transitions, its time in each state, and the runs of its container. */
 import type { InspectionEvent } from 'xstate';
-import type { StateChange } from '../../actors/status/sinceMap.ts';
-import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
-import type { ActorView } from '../../show/actors/actorNode.ts';
-import { containerNameOf } from '../../show/actors/actorPath.ts';
-import type { ActorHistory } from '../protocol.ts';
-import { podUidOrEmpty } from '../shown.ts';
+import type { StateChange } from '../../../actors/status/sinceMap.ts';
+import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import type { ActorView } from '../../../show/actors/actorNode.ts';
+import { containerNameOf } from '../../../show/actors/actorPath.ts';
+import type { ActorHistory } from '../../protocol.ts';
+import { podUidOrEmpty } from '../../shown.ts';
 import { Runs } from './runs.ts';
 import { TransitionHistory } from './transitionHistory.ts';
 

@@ -2,10 +2,10 @@
  * Replays the parts of a recording that a user browses, and caches the results. Each part is replayed only once and
  * only as far as requested.
  */
-import { StretchPlayer } from '../../recording/play.ts';
-import type { RecordingFile } from '../../recording/recordingFile.ts';
-import { findPositionBefore, type ReplayStart, type Stretch } from '../../recording/stretches.ts';
-import { TouchedTrees } from '../live/touched.ts';
+import { StretchPlayer } from '../../../recording/play.ts';
+import type { RecordingFile } from '../../../recording/recordingFile.ts';
+import { findPositionBefore, type ReplayStart, type Stretch } from '../../../recording/stretches.ts';
+import { TouchedTrees } from '../../live/touched.ts';
 import { Reel, type ShownState } from './reel.ts';
 
 /** Maximum number of cached reels, each of which contains an agent with all of its actors. */

@@ -1,6 +1,6 @@
 /** Collects the completed runs of a container from the statuses of its pod. */
-import type { ContainerStatus, PodStatus } from '../../kubernetes/api/schema/status.ts';
-import type { TriedRun } from '../protocol.ts';
+import type { ContainerStatus, PodStatus } from '../../../kubernetes/api/schema/status.ts';
+import type { TriedRun } from '../../protocol.ts';
 
 const MAX_RUNS = 10;
 

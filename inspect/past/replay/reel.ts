@@ -1,10 +1,10 @@
 /** Stores the states of a replay as a reel, so that any time that has been replayed can be shown immediately. */
-import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
-import type { ActorNode } from '../../show/actors/actorNode.ts';
-import { toShownReplayedNode } from '../live/nodeBar.ts';
-import { type ChangedTrees, NODE_KEY } from '../live/touched.ts';
-import type { ShownActor, ShownNode, ShownPod, Snapshot } from '../protocol.ts';
-import { type ActorChanges, ActorDiffer, allTrees, PodRowCache } from '../shown.ts';
+import type { NodeAgent } from '../../../actors/node/nodeAgent.ts';
+import type { ActorNode } from '../../../show/actors/actorNode.ts';
+import { toShownReplayedNode } from '../../live/nodeBar.ts';
+import { type ChangedTrees, NODE_KEY } from '../../live/touched.ts';
+import type { ShownActor, ShownNode, ShownPod, Snapshot } from '../../protocol.ts';
+import { type ActorChanges, ActorDiffer, allTrees, PodRowCache } from '../../shown.ts';
 
 /** The changes at one point in time. */
 interface ReelChange {

@@ -1,9 +1,9 @@
 /** Converts lines of a recording to story lines for the page, without payloads. */
 import * as z from 'zod/mini';
-import { hasTag, machineAt, stateCategory } from '../../machines/drawing/stateTags.ts';
-import type { RecordingLine } from '../../recording/lines.ts';
-import { podUidOf } from '../../show/actors/actorPath.ts';
-import type { EnteredLine, StoryLine } from '../protocol.ts';
+import { hasTag, machineAt, stateCategory } from '../../../machines/drawing/stateTags.ts';
+import type { RecordingLine } from '../../../recording/lines.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import type { EnteredLine, StoryLine } from '../../protocol.ts';
 
 /** Converts lines in order. Tracks the calls in progress and the last state of each container. */
 export class StoryConverter {

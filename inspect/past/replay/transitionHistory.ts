@@ -1,10 +1,10 @@
 /** Collects the transitions that one actor has taken and its time in each state. */
 import type { AnyTransitionDefinition, InspectionEvent } from 'xstate';
-import type { StateChange } from '../../actors/status/sinceMap.ts';
-import { transitionIds } from '../../machines/drawing/ways.ts';
-import { actorPath } from '../../machines/shared/views/actorRefs.ts';
-import { podUidOf } from '../../show/actors/actorPath.ts';
-import type { TakenTransitions } from '../protocol.ts';
+import type { StateChange } from '../../../actors/status/sinceMap.ts';
+import { transitionIds } from '../../../machines/drawing/ways.ts';
+import { actorPath } from '../../../machines/shared/views/actorRefs.ts';
+import { podUidOf } from '../../../show/actors/actorPath.ts';
+import type { TakenTransitions } from '../../protocol.ts';
 
 /** Collects transitions from XState's inspection events, and durations from the node's state changes. */
 export class TransitionHistory {
