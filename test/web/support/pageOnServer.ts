@@ -23,7 +23,7 @@ import { startBrowser } from './browser.ts';
 import { longDetail, longHistory, longLines, longObject, longSnapshot, longStory } from './longNames.ts';
 import { apiDetail, apiHistory, checkoutObject, designSnapshot } from './nodeOnPage.ts';
 
-const build = `await (await import('./scripts/buildPage.mjs')).buildPage(await import('esbuild'));`;
+const build = `await (await import('./scripts/bundle/buildPage.mjs')).buildPage(await import('esbuild'));`;
 
 /** A node whose changes are scripted by a test. */
 export class NodeOnPage implements InspectedNode {
