@@ -22,7 +22,6 @@ import { explainPart, type PartExplanation, type PodPart } from '../../show/expl
 import { type Explanation, explainPod } from '../../show/explain.ts';
 import type { LogTail, LogTails } from '../../show/logTail.ts';
 import type { Boundary, BoundaryOptions } from '../boundary.ts';
-import { drainNode } from '../drainNode.ts';
 import { decisionListener, type EventSink, eventListener } from '../events/eventSink.ts';
 import { createQueuedStartsCheck } from '../queuedStartsCheck.ts';
 import { copiedActors, persistedActor, plainCopier } from '../replay/persistedActors.ts';
@@ -36,7 +35,8 @@ import {
 } from '../status/statusBoard.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
 import { createOverview, type NodeOverview, readLimiters } from './overview.ts';
-import { createRootActor, type RootActor } from './rootActor.ts';
+import type { RootActor } from './rootActor.ts';
+import { createRootActor } from './rootActor.ts';
 
 /**
  * The state of a whole node agent at one point in time, as plain JSON. A replay only needs the keyframe and the entries
@@ -370,4 +370,23 @@ function currentHealth({ root, since: sinceMap }: NodeActors): ReturnType<NodeAg
     ...nodeHealth(snapshot.context, isNodeDraining),
     since: isNodeDraining ? sinceMap.enteredAt(root) : snapshot.context.readiness.since,
   };
+}
+
+/** Drains a node. Resolves when all pods have been removed or the node has stopped. */
+function drainNode(root: RootActor, drain: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const finishDrain = () => {
+      subscription.unsubscribe();
+      resolve();
+    };
+    const subscription = root.subscribe({
+      next: (snapshot) => {
+        if (snapshot.status !== 'active') finishDrain();
+      },
+      complete: () => resolve(),
+      error: () => resolve(),
+    });
+    if (root.getSnapshot().status !== 'active') return finishDrain();
+    drain();
+  });
 }

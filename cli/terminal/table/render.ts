@@ -6,10 +6,28 @@ import { drainProgressText } from '../../../show/explain/explainNode.ts';
 import * as display from '../../../show/tables/displayWidth.ts';
 import type { NodeSummary } from '../../../socket/agent.ts';
 import { type Controls, clampOffset, type Extent, effectiveFilter } from './controls.ts';
-import { HELP } from './help.ts';
 import { type Column, layOut } from './layout.ts';
 import { liveRows, type Tone } from './liveRows.ts';
 import { nodeReadiness, readinessText } from './ready.ts';
+
+/** Help for the keys of the live table. */
+const HELP: readonly string[] = [
+  '↑ ↓  k j            scroll by a line',
+  'PgUp PgDn  b Space  scroll by a page',
+  'Home End  g G       to the first or last line',
+  's                   sort: worst first (default), by name, by age (youngest first), by restarts',
+  'R                   reverse the order',
+  '/                   filter pods by text in a name, status or reason; Enter applies the filter, Esc clears it',
+  'd                   detail: as much as fits, everything, only problems, only pods',
+  'l                   messages since the start',
+  '? h                 this help',
+  'Esc                 back to the table; in the table: clear the filter',
+  'Ctrl-C              stop the node: its pods terminate gracefully, then its containerd stops',
+  'Ctrl-C again        after two seconds or more: stop at once and leave the pods running',
+  'Ctrl-Z              suspend the agent; its pods keep running, and "fg" resumes it',
+  '',
+  'In another terminal: "statelet explain pod/NAME" says why a pod is in its current state.',
+];
 
 /**
  * Escapes control characters and truncates the text. All text on the screen passes through this function or `wrapLine`.
