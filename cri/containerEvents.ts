@@ -1,11 +1,11 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { NodeFailure } from '../base/failure.ts';
 import type { Cri, RuntimeEvent } from './client/calls.ts';
 import { closedConnectionFailure, runtimeFailure } from './client/failure.ts';
 import { type Method, methodName } from './client/method.ts';
-import { decodeEventWithoutStatuses } from './decodeEventWithoutStatuses.ts';
 import { type Envelope, EventsService, TaskExit } from './generated/containerd_events.ts';
-import { type ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
+import { ContainerEventResponse, ContainerEventType, RuntimeServiceService } from './generated/runtime.ts';
 
 /** Filter for exits of CRI containers. containerd's event service otherwise delivers the events of all its clients. */
 const CRI_EXIT_FILTER = 'namespace==k8s.io,topic=="/tasks/exit"';
@@ -150,4 +150,20 @@ function callOnce(action: () => void): () => void {
     hasRun = true;
     action();
   };
+}
+
+/** Fields of `ContainerEventResponse` that are decoded: the ID, the type and the time of creation. */
+const DECODED_FIELDS = 3;
+
+/** Decodes an event except for the statuses of the sandbox and the containers, which stay empty. */
+export function decodeEventWithoutStatuses(bytes: Uint8Array): ContainerEventResponse {
+  const reader = new BinaryReader(bytes);
+  const decodedParts: Uint8Array[] = [];
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const [field, wireType] = reader.tag();
+    reader.skip(wireType, field);
+    if (field <= DECODED_FIELDS) decodedParts.push(bytes.subarray(start, reader.pos));
+  }
+  return ContainerEventResponse.decode(Buffer.concat(decodedParts));
 }

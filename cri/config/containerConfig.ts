@@ -1,10 +1,11 @@
+import { NodeFailure } from '../../base/failure.ts';
 import { textToBytes } from '../../base/text/byteText.ts';
 import { containerHash } from '../../kubernetes/api/pods/containerHash.ts';
 import type { Container } from '../../kubernetes/api/schema/container.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import { type EnvVariable, expandedCommand } from '../../kubernetes/environment/environment.ts';
 import type { MountedVolumes } from '../../kubernetes/mountedVolume.ts';
-import { ContainerConfig, type Mount } from '../generated/runtime.ts';
+import { ContainerConfig, type Mount, Signal } from '../generated/runtime.ts';
 import type { NodeDescription } from '../nodeDescription.ts';
 import type { ImageUser } from './imageUser.ts';
 import * as labels from './labels.ts';
@@ -12,7 +13,6 @@ import { containerResources } from './linuxResources.ts';
 import { containerDevices, containerMounts } from './mounts.ts';
 import { idMappings, type UserRange, withTargetPidNamespace } from './namespaces.ts';
 import { buildContainerSecurityContext } from './securityContext.ts';
-import { stopSignal } from './stopSignal.ts';
 
 export interface ContainerConfigInput {
   readonly pod: Pod;
@@ -110,4 +110,16 @@ function containerAnnotations(pod: Pod, container: Container, attempt: number): 
     ...(lifecycle?.preStop ? { [labels.PRE_STOP_HANDLER_ANNOTATION]: JSON.stringify(lifecycle.preStop) } : {}),
     ...(ports.length > 0 ? { [labels.CONTAINER_PORTS_ANNOTATION]: JSON.stringify(ports) } : {}),
   };
+}
+
+/**
+ * Converts a name such as `SIGTERM` or `SIGRTMIN+1` to the CRI's signal. Without a name, the image determines the
+ * signal.
+ */
+export function stopSignal(name: string | undefined): Signal {
+  if (name === undefined) return Signal.SIGNAL_RUNTIME_DEFAULT;
+  const key = `SIGNAL_${name.replace('+', 'PLUS').replace('-', 'MINUS')}`;
+  const [, signal] = Object.entries(Signal).find(([signalKey]) => signalKey === key) ?? [];
+  if (signal !== undefined) return signal;
+  throw new NodeFailure('CreateContainerConfigError', `stopSignal: ${name} is not a signal`);
 }

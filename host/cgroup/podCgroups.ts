@@ -23,7 +23,6 @@ import {
   raiseLimits,
   writeLimits,
 } from './files.ts';
-import { coalesceCalls } from './inTurn.ts';
 import { PodsTree, type PodsTreeParts } from './podsTree.ts';
 import { hasProcesses, killCgroup } from './processes.ts';
 import { removeCgroupTree } from './remove.ts';
@@ -324,3 +323,21 @@ function describeNotEnforced({ cgroupRoot }: CgroupLocation, reason: string): st
 }
 
 const isPodName = (names: readonly string[]): boolean => names.at(-1)?.startsWith('pod') === true;
+
+/**
+ * Returns a function that runs `operation`, one run at a time. Calls during a run share the next run, so that every
+ * caller waits for a run that starts after its call.
+ */
+function coalesceCalls(operation: () => Promise<void>): () => Promise<void> {
+  let currentCall: Promise<void> = Promise.resolve();
+  let nextCall: Promise<void> | undefined;
+  const runNext = () => {
+    nextCall = undefined;
+    return operation();
+  };
+  return () => {
+    nextCall ??= currentCall.then(runNext, runNext);
+    currentCall = nextCall;
+    return currentCall;
+  };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeEventWithoutStatuses } from '../../cri/decodeEventWithoutStatuses.ts';
+import { decodeEventWithoutStatuses } from '../../cri/containerEvents.ts';
 import * as wire from '../../cri/generated/runtime.ts';
 
 describe('an event of a pod with many containers', () => {

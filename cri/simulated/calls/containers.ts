@@ -1,5 +1,6 @@
 import { messageOf } from '../../../base/failure.ts';
 import type * as wire from '../../generated/runtime.ts';
+import { LinuxContainerResources, type UpdateContainerResourcesRequest } from '../../generated/runtime.ts';
 import { waitForEvent } from '../clock.ts';
 import { CallError, isRuntimeDownError } from '../faults/callError.ts';
 import { CALL_STAGES, startWork } from '../faults/cutOff.ts';
@@ -20,7 +21,6 @@ import type { RuntimeContext } from '../runtimeContext.ts';
 import type { Images } from './images.ts';
 import { containerInfo } from './info.ts';
 import type { ListResults } from './listResults.ts';
-import { updateResources } from './resizing.ts';
 import { toContainerStatus } from './statuses.ts';
 
 /** Implements the calls on containers, and stores their records. */
@@ -258,4 +258,13 @@ function matchesFilter(container: wire.Container, filter: wire.ContainerFilter):
   if (filter.podSandboxId && container.podSandboxId !== filter.podSandboxId) return false;
   if (filter.state && container.state !== filter.state.state) return false;
   return matchesLabels(container.labels, filter.labelSelector);
+}
+
+/** Updates the resources of a container. This also works for a container that is not running yet. */
+function updateResources(record: ContainerRecord, { linux }: UpdateContainerResourcesRequest): void {
+  if (record.isRemoving) {
+    throw new CallError('UNKNOWN', `failed to update resources: container "${record.id}" is in removing state`);
+  }
+  if (linux === undefined || record.config.linux === undefined) return;
+  record.config.linux.resources = LinuxContainerResources.fromPartial(linux);
 }

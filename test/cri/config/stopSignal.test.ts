@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { stopSignal } from '../../../cri/config/stopSignal.ts';
+import { stopSignal } from '../../../cri/config/containerConfig.ts';
 import { Signal } from '../../../cri/generated/runtime.ts';
 
 test.each([
