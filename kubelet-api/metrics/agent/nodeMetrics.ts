@@ -17,7 +17,7 @@ import { ProbeMetrics } from '../pods/probeMetrics.ts';
 import { ResizeMetrics } from '../pods/resizeMetrics.ts';
 import { TrackedPods } from '../pods/trackedPods.ts';
 import { VolumeMetrics } from '../pods/volumeMetrics.ts';
-import { Registry, registerMetricCounts } from '../registry.ts';
+import { Registry, registerMetricCounts, stable } from '../registry.ts';
 import { registerAccessMetrics } from '../requests/accessMetrics.ts';
 import { CallMetrics } from '../requests/callMetrics.ts';
 import { registerCertificateMetrics } from '../requests/certificateMetrics.ts';
@@ -28,7 +28,6 @@ import { registerKubeRequestMetrics, registerServedRequestMetrics } from '../req
 import { registerRelistMetrics, registerRuntimeCallMetrics } from '../requests/runtimeMetrics.ts';
 import { type AgentGaugesParts, registerAgentGauges } from './agentGauges.ts';
 import { type FeatureGate, registerGateMetrics } from './gateMetrics.ts';
-import { registerHealthMetrics } from './healthMetrics.ts';
 import { type NodeGaugesParts, registerNodeGauges } from './nodeGauges.ts';
 import { registerProcessMetrics, startGauge } from './processMetrics.ts';
 import { registerServiceActionMetrics } from './serviceActionMetrics.ts';
@@ -170,5 +169,22 @@ function podObservers(
       removeOldPods();
     },
     sweep: removeOldPods,
+  };
+}
+
+/**
+ * Counts the results of the checks behind `/healthz` (`component-base/metrics/prometheus/slis/metrics.go`). Returns the
+ * listener that is called after each check.
+ */
+function registerHealthMetrics(registry: Registry): CheckListener {
+  const lastResultGauge = registry.gauge(
+    stable('kubernetes_healthcheck', 'Result of the last check: 1 if it passed.', ['name', 'type']),
+  );
+  const checksCounter = registry.counter(
+    stable('kubernetes_healthchecks_total', 'Checks, by result.', ['name', 'type', 'status']),
+  );
+  return (name, isGood) => {
+    lastResultGauge.set([name, 'healthz'], isGood ? 1 : 0);
+    checksCounter.add([name, 'healthz', isGood ? 'success' : 'error']);
   };
 }
