@@ -8,7 +8,6 @@ import type { Explanation } from '../../show/explain.ts';
 import { checkOptions } from './checkOptions.ts';
 import { ActivityLimit } from './checks/activityLimit.ts';
 import { ExitCauses } from './checks/exitCauses.ts';
-import { PublishedPods } from './checks/publishedPods.ts';
 import { Trace } from './checks/trace.ts';
 import type { SimulatedCluster } from './cluster/simulatedCluster.ts';
 import { Faults } from './faults/faults.ts';
@@ -30,6 +29,22 @@ import { perform } from './stories/perform.ts';
 import type { Action } from './stories/story.ts';
 import { ActionLog } from './users/actionLog.ts';
 import { Users } from './users/users.ts';
+
+/** The latest statuses that the current agent has published. */
+class PublishedPods {
+  readonly #pods = new Map<string, Pod>();
+
+  note({ uid, pod, removed }: PodChange): void {
+    if (removed) this.#pods.delete(uid);
+    else this.#pods.set(uid, pod);
+  }
+
+  readonly get = (uid: string): Pod | undefined => this.#pods.get(uid);
+
+  clear(): void {
+    this.#pods.clear();
+  }
+}
 
 /** Interval at which to check whether a node has settled. */
 const SETTLE_STEP_MS = 20_000;

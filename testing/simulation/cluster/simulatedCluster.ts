@@ -11,6 +11,7 @@ import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { Api } from '../../apiserver/api.ts';
 import { type JsonObject, objectAt, textAt } from '../../apiserver/json.ts';
 import { OlderServer } from '../../apiserver/olderServer.ts';
+import type { Ids } from '../../apiserver/registry/ids.ts';
 import type { Change } from '../../apiserver/store/store.ts';
 import { TemporaryFaults } from '../faults/temporaryFaults.ts';
 import { NODE_NAME } from '../host/host.ts';
@@ -25,7 +26,6 @@ import type { ApiPart, ApiPartFault } from './apiPartFaults.ts';
 import { type ApiPod, apiPodOf, type PodWrite } from './apiPod.ts';
 import { ClusterUsers, NODE_LOST } from './clusterUsers.ts';
 import { NodeTransport } from './nodeTransport.ts';
-import { seededIds } from './seededIds.ts';
 import type { TokenRequest } from './tokenRequest.ts';
 import { TrustBundleServer } from './trustBundleServer.ts';
 
@@ -250,4 +250,21 @@ function manifestOf(pod: JsonObject): Manifest {
   const metadata = { name, namespace, uid, labels, annotations };
   // The API has validated the pod.
   return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec })) as Manifest;
+}
+
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const HEX = '0123456789abcdef';
+const SUFFIX = 5;
+const UID_PARTS = [8, 4, 4, 4, 12] as const;
+
+/** UIDs and name suffixes of an API server, drawn from a seed. */
+function seededIds(random: Random): Ids {
+  const randomString = (from: string, count: number) =>
+    Array.from({ length: count }, () => from[random.between(0, from.length - 1)]).join('');
+  const suffix = () => randomString(ALPHABET, SUFFIX);
+  return {
+    uid: () => UID_PARTS.map((length) => randomString(HEX, length)).join('-'),
+    nameAfter: (prefix) => prefix + suffix(),
+    suffix,
+  };
 }

@@ -10,7 +10,6 @@ import { replaceRenamedId } from '../../run/renamedIds.ts';
 import type { Invariant, Watched } from '../invariant.ts';
 import { refusals, statusesOf } from './apiRules.ts';
 import { regressions } from './regressions.ts';
-import { wasRejected, withoutQosClass, withQosClass } from './reportedStatus.ts';
 import { type FactKind, factsOf, StoredFacts, type UnsentEnd } from './storedFacts.ts';
 
 interface SentStatus {
@@ -312,3 +311,19 @@ export const forwardOnly: Invariant = {
     return { onReport, onStatus, onCall, onEffect, onAgentStarted: () => server.noteAgentStart() };
   },
 };
+
+/**
+ * Whether a pod was rejected. A new agent decides again and may admit it (C24). A kubelet keeps the rejection only in
+ * the memory of its status manager, and the manifest of a static pod has no status from which the next one could learn
+ * it (`rejectPod` and `HandlePodAdditions` in pkg/kubelet/kubelet.go, `generateAPIPodStatus` in kubelet_pods.go).
+ */
+const wasRejected = ({ phase, message }: PodStatus): boolean =>
+  phase === 'Failed' && message?.startsWith('Pod was rejected: ') === true;
+
+const withoutQosClass = ({ qosClass: _, ...status }: PodStatus): PodStatus => status;
+
+/**
+ * An API server preserves the QoS class if a status has none (`PrepareForUpdate` in pkg/registry/core/pod/strategy.go).
+ */
+const withQosClass = (now: PodStatus, { qosClass }: PodStatus = {}): PodStatus =>
+  now.qosClass === undefined && qosClass !== undefined ? { ...now, qosClass } : now;
