@@ -1,4 +1,6 @@
 /** The layout of the page. */
+
+import { useEffect, useState } from 'preact/hooks';
 import { subjectOf } from './model/details/headline.ts';
 import { Chart } from './panels/chart/chart.tsx';
 import { Headline } from './panels/details/headline.tsx';
@@ -13,7 +15,6 @@ import type { Panel } from './panels/panel.ts';
 import { Rail } from './panels/rail/rail.tsx';
 import { Lanes } from './panels/story/lanes.tsx';
 import { Lines } from './panels/story/lines.tsx';
-import { useIsPainted } from './parts/usePainted.tsx';
 
 export function App(panel: Panel) {
   const { page, reading } = panel;
@@ -50,3 +51,22 @@ const Panels = (panel: Panel) => (
     <Lines {...panel.story} />
   </>
 );
+
+/**
+ * Returns whether the page has been painted. Less urgent panels wait for this, because rendering all panels at once
+ * would double the time until the answer is visible.
+ */
+function useIsPainted(): boolean {
+  const [isPainted, setPainted] = useState(false);
+  useEffect(() => {
+    let timer = 0;
+    const frame = requestAnimationFrame(() => {
+      timer = window.setTimeout(() => setPainted(true));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, []);
+  return isPainted;
+}

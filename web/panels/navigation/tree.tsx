@@ -1,6 +1,6 @@
 /** The tree of all actors, sorted by severity. Only the visible rows are in the document. */
 
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import {
   rowsInView,
@@ -11,11 +11,23 @@ import {
   toggleRow,
 } from '../../model/actors/rows.ts';
 import { select } from '../../model/navigation/actions.ts';
-import { rowHeight } from '../../parts/rowHeight.tsx';
 import type { Panel } from '../panel.ts';
 import { Row, rowId } from '../story/row.tsx';
 import { Find } from './find.tsx';
 import './tree.css';
+
+const narrowScreen = matchMedia('(max-width: 699px)');
+const heightOf = (isNarrow: boolean): number => (isNarrow ? 40 : 24);
+
+/**
+ * Height of a row in CSS pixels. The value is the same as in `tree.css`. Rows are higher on a narrow page, so that they
+ * can be tapped.
+ */
+const rowHeight = signal(heightOf(narrowScreen.matches));
+
+narrowScreen.addEventListener('change', ({ matches }) => {
+  rowHeight.value = heightOf(matches);
+});
 
 export function Tree(panel: Panel) {
   const { page, tree } = panel;
