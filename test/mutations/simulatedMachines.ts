@@ -259,6 +259,13 @@ export const faultsOfMachines: readonly SeededFault[] = [
     story: 24,
   },
   {
+    name: 'unclear-as-unmade',
+    breaks: 'a container that an agent finds in an unknown state is reported as running while it is stopped',
+    file: 'machines/container/states/adopting.ts',
+    find: '                wasStateUnknown: true,\n',
+    put: '',
+  },
+  {
     name: 'restart-of-all-lost',
     breaks: 'a pod that has doubted its sandbox forgets that all its containers are to restart',
     file: 'machines/pod/states/resetting.ts',

@@ -30,6 +30,8 @@ export interface SimulatedContainer {
   readonly attempt: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly state: 'created' | 'running' | 'exited';
+  /** Whether the runtime reports the state of this running container as unknown. */
+  readonly hasUnknownState: boolean;
   /** Full name of the container's image. */
   readonly imageName: string;
   /** Configuration of the container, with its current resources. */

@@ -43,6 +43,8 @@ class ServerModel {
    * well (C23).
    */
   readonly #failedPaths = new Set<string>();
+  /** The containers whose state the runtime did not know when the current agent started. */
+  readonly #unknownAtStart = new Set<string>();
   /** The containers created by the current agent, whose restart counts follow from its own statuses. */
   readonly #created = new Set<string>();
   /** The pods whose end no agent knew when the current one started. */
@@ -78,15 +80,17 @@ class ServerModel {
     const wasForgotten = this.#forgotten.delete(uid) || (mayBeLost && this.#isForgotten(uid));
     const isReprieved = this.#reprieved.delete(uid);
     const unsaved = this.#checkSaved({ uid, namespace, name, status: sent });
+    const unproven = this.#unprovenRuns(uid, sent);
     const isAnother = before !== undefined && this.#isNewPod(uid, before, { now: sent, isUnsentEnd });
     this.#forgetUnsent(uid, sent);
     const known = isAnother ? undefined : before;
     const status = withQosClass(sent, known?.status);
     this.#sent.set(uid, { pod: `${namespace}/${name}`, status, agentNumber });
-    if (known === undefined) return [...unsaved, ...refusals(status)];
+    if (known === undefined) return [...unsaved, ...unproven, ...refusals(status)];
     const isSameAgent = known.agentNumber === agentNumber;
     // Nobody has been informed about a pod that ended with its node before the source reported it.
-    if (actionLog.hasEnded(uid) || (!isSameAgent && wasForgotten)) return [...unsaved, ...refusals(status)];
+    if (actionLog.hasEnded(uid) || (!isSameAgent && wasForgotten))
+      return [...unsaved, ...unproven, ...refusals(status)];
     const between = {
       isSameAgent,
       mayPrecede: (first: number, then: number) => host.clock.mayPrecede(first, then),
@@ -101,7 +105,25 @@ class ServerModel {
       (isDecidedAgain || isUnallocated) && this.#isEdited(known) ? withoutQosClass(known.status) : known.status;
     const told = isSameAgent ? sure : this.#withoutLost(uid, sure);
     const comparable = isReprieved || isDecidedAgain ? phaseless : known.status;
-    return [...unsaved, ...refusals(status, told, spec), ...regressions(comparable, status, { ...between, spec })];
+    return [
+      ...unsaved,
+      ...unproven,
+      ...refusals(status, told, spec),
+      ...regressions(comparable, status, { ...between, spec }),
+    ];
+  }
+
+  /** Returns the containers that are reported as running although the runtime has never shown that to this agent. */
+  #unprovenRuns(uid: string, status: PodStatus): string[] {
+    if (this.#unknownAtStart.size === 0) return [];
+    const unknown = this.#watched.host
+      .containers()
+      .filter(({ id, hasUnknownState }) => hasUnknownState && this.#unknownAtStart.has(id));
+    return statusesOf(status).flatMap(({ name, state }) =>
+      state?.running && unknown.some(({ podUid, containerName }) => containerName === name && podUid === uid)
+        ? [`${name}: it is told to run, but the runtime does not know its state`]
+        : [],
+    );
   }
 
   /** Forgets pods of which only the unsent end was left. */
@@ -169,6 +191,8 @@ class ServerModel {
     this.#agentStartedAt = host.clock.elapsed;
     this.#failedPaths.clear();
     this.#created.clear();
+    this.#unknownAtStart.clear();
+    for (const { id, hasUnknownState } of host.containers()) if (hasUnknownState) this.#unknownAtStart.add(id);
   }
 
   noteFault({ target, about }: OutsideCall): void {
