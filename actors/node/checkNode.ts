@@ -113,6 +113,7 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
   garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
   sinks: z.optional(sinksSchema),
   limitedSwap: optionalBoolean,
+  reportsProcessOomKills: optionalBoolean,
   endsAll: optionalBoolean,
   takesOver: optionalBoolean,
 };
@@ -133,6 +134,7 @@ const argumentsSchema = z.looseObject({
   ports: z.optional(z.record(z.string(), optionalFunction)),
   feeds: z.optional(z.record(z.string(), optionalFunction)),
   jitter: optionalFunction,
+  kernelLog: z.optional(z.looseObject({ read: functionSchema, untilWritten: functionSchema, close: functionSchema })),
   readClasses: optionalFunction,
   findCredentials: optionalFunction,
   restartRuntime: optionalFunction,

@@ -24,6 +24,7 @@ import { createServiceAccountReader } from '../cluster/serviceAccountReader.ts';
 import { noServices } from '../cluster/services.ts';
 import type { ClusterCaches } from '../cluster/watches.ts';
 import { currentAddresses } from '../feeds/addresses.ts';
+import { OomWatcher } from '../feeds/oomWatcher.ts';
 import { createLocalObjects, type LocalObjects } from '../objects/localObjects.ts';
 import { objectsBySource } from '../objects/objectsBySource.ts';
 import { createRedaction, type Redaction } from '../replay/redaction.ts';
@@ -217,9 +218,11 @@ function createEnvironment(
   const { mounter = hostMounter, network = hostNetwork } = dependencies;
   const { owner, podLogsDir } = config;
   const layout = createLayout(config, dependencies.files);
+  const oomWatcher = new OomWatcher(dependencies);
   const sharedDependencies = {
     ...dependencies,
     network,
+    oomWatcher,
     ownership: createOwnership({
       layout,
       ownMark: markOwner(config),
@@ -231,6 +234,7 @@ function createEnvironment(
   const inUse = objectsBySource({ localObjects: dependencies.localObjects, cluster: dependencies.objects });
   const { ports, serviceActivity } = nodeServices({
     ...sharedDependencies,
+    findOomKill: oomWatcher.find,
     node: () => ({ ...config, ...agent.facts() }),
     layout,
     mounter,
@@ -320,6 +324,7 @@ const INPUT_FIELDS: Readonly<
   slowPullMs: true,
   crashLoop: true,
   limitedSwap: true,
+  reportsProcessOomKills: true,
   garbage: true,
   logCheckMs: true,
   endsAll: true,

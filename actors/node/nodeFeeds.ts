@@ -6,6 +6,7 @@ import { createAlarm } from '../alarm.ts';
 import type { NodeEnvironment } from '../boundary.ts';
 import { type ClusterCaches, clusterWatches } from '../cluster/watches.ts';
 import { createAddressFeed, type HostAddresses } from '../feeds/addresses.ts';
+import type { OomWatcher } from '../feeds/oomWatcher.ts';
 import { type CheckPodCidr, createPodCidrFeed } from '../feeds/podCidr.ts';
 import { observeRuntime } from '../runtime/pleg.ts';
 import type { RelistRequests } from '../runtime/relistRequests.ts';
@@ -28,12 +29,14 @@ interface FeedDependencies
   readonly podCidr?: string;
   readonly ownership: Pick<Ownership, 'observe'>;
   readonly relistRequests: RelistRequests;
+  readonly oomWatcher: OomWatcher;
 }
 
 export const createNodeFeeds = (dependencies: FeedDependencies, serviceActivity: ServiceActivity): NodeFeeds => ({
   ...createRuntimeFeeds(dependencies, serviceActivity),
   sources: createSourcesFeed(dependencies),
   addresses: createAddressFeed(dependencies.hostIps, dependencies.clock),
+  oomWatcher: dependencies.oomWatcher.feed,
   ticker: createTicker(dependencies.clock),
   watches: clusterWatches(dependencies),
 });
@@ -57,6 +60,7 @@ function createRuntimeFeeds(
     onRelisted,
     relistRequests,
     serviceActions,
+    oomWatcher,
   } = dependencies;
   // Set once the podCidr feed has started.
   let checkPodCidr: CheckPodCidr = () => {};
@@ -90,6 +94,7 @@ function createRuntimeFeeds(
       return observeRuntime({
         cri,
         files,
+        findOomKill: oomWatcher.find,
         clock,
         signal,
         onError,

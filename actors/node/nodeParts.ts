@@ -4,6 +4,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import type { Cgroups } from '../../host/cgroup/cgroups.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
+import type { KernelLog } from '../../host/kernelLog/kernelLog.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
@@ -91,6 +92,8 @@ export interface NodeParts extends ClusterContent {
   readonly nextTurn?: () => Promise<void>;
   /** Undefined if the agent does not manage pod cgroups, e.g. with a simulated runtime. */
   readonly cgroups?: Cgroups | undefined;
+  /** The kernel's log, in which OOM kills appear. Undefined if the node does not watch for them. */
+  readonly kernelLog?: KernelLog | undefined;
   /** Reads the RuntimeClasses. Undefined if there are none. */
   readonly readClasses?: () => Promise<RuntimeClasses>;
   /** The node's registry credentials. Undefined if there are none. */

@@ -13,6 +13,7 @@ import type { PortServices } from '../boundary.ts';
 import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
+import type { FindOomKill } from '../feeds/oomWatcher.ts';
 import { podCredentials } from '../images/podCredentials.ts';
 import { PullProofs } from '../images/pullProofs.ts';
 import type { PodContent } from '../objects/podContent.ts';
@@ -48,6 +49,7 @@ export interface NodeServiceDependencies
   readonly network: Network;
   readonly users: UserNamespaces;
   readonly ownership: Ownership;
+  readonly findOomKill: FindOomKill;
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   /** All objects that pods may reference, from the cluster or from manifests. */

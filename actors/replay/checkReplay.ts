@@ -27,6 +27,7 @@ const input = z.looseObject({
   logCheckMs: z.optional(z.number()),
   crashLoop: z.looseObject({ baseMs: z.number(), maxMs: z.number() }),
   limitedSwap: z.optional(z.boolean()),
+  reportsProcessOomKills: z.optional(z.boolean()),
   endsAll: z.optional(z.boolean()),
   statuses: objectSchema,
   allocations: objectSchema,

@@ -13,6 +13,7 @@ import type { ObservedContainer, ObservedPod, PodIdentity } from '../../kubernet
 import { initialPleg, nextPlegState, type PlegChange } from '../../machines/node/runtime/pleg.ts';
 import type { NodeFact } from '../../machines/shared/events/events.ts';
 import { createAlarm, waitOnce } from '../alarm.ts';
+import type { FindOomKill } from '../feeds/oomWatcher.ts';
 import type { ServiceAction } from '../serviceAction.ts';
 import { readContainer } from '../services/containers/readContainer.ts';
 import type { FoundObject } from '../services/disk/changeTracker.ts';
@@ -33,6 +34,7 @@ export interface PlegOptions {
   readonly cri: Cri;
   /** The file system that contains the containers' termination messages. */
   readonly files: FileSystem;
+  readonly findOomKill?: FindOomKill | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly sendFact: (fact: NodeFact) => void;
@@ -268,8 +270,8 @@ class Pleg {
   }
 
   #inspect(id: string, sandboxId: string): Promise<ObservedContainer | null> {
-    const { cri, files, signal } = this.#options;
-    return readContainer({ cri, files }, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
+    const { signal } = this.#options;
+    return readContainer(this.#options, { id, sandboxId }, { signal, timeoutMs: LIST_TIMEOUT_MS });
   }
 
   async #isSandboxReady(podSandboxId: string): Promise<boolean> {

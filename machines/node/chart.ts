@@ -16,7 +16,9 @@ import { admissionNode, networkOf, runningLogs } from './context.ts';
 import { deadlines, facts } from './facts.ts';
 import { preemptionOf } from './pods/endings.ts';
 import { haveAllSourcesResponded } from './pods/wanted.ts';
+import { systemOomEvents } from './runtime/oomWatch.ts';
 import { initialPleg } from './runtime/pleg.ts';
+import { withProcessKill } from './runtime/processKills.ts';
 import { nodeSetup, podId, sinkId } from './setup.ts';
 import { activeImplementations, partial, running } from './states/active.ts';
 import { draining, drainingImplementations } from './states/draining.ts';
@@ -60,6 +62,13 @@ const chartSetup = nodeSetup
     actions: {
       recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
         for (const event of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(event);
+      }),
+      recordOomKill: enqueueActions(({ context, event, enqueue }) => {
+        assertEvent(event, 'node.oomKilled');
+        const messages = systemOomEvents(event.kill);
+        for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);
+        const processKills = withProcessKill(context, event.kill);
+        if (processKills !== undefined) enqueue.assign({ processKills });
       }),
       routeStatus: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'status.changed');
@@ -197,6 +206,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       mirrors: noMirrors,
       takenOverUids: input.left.flatMap(({ uid, isTakenOver }) => (isTakenOver ? [uid] : [])),
       pods: {},
+      processKills: [],
       arrivalCount: 0,
       drainStartedAt: 0,
       drainedUids: [],
@@ -211,6 +221,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     { src: 'sources' },
     { src: 'addresses' },
     { src: 'podCidr' },
+    { src: 'oomWatcher' },
     { src: 'ticker' },
     // If the cgroups actor fails, the node continues without it, because pods have their own cgroups.
     {
@@ -255,6 +266,8 @@ export const nodeAgentMachine = chartSetup.createMachine({
         },
       },
     },
+    'node.oomKilled': { actions: ['recordFact', 'recordOomKill'] },
+    'node.oomWatchChanged': { actions: 'recordFact' },
     'feed.ended': [
       {
         guard: 'needsFeed',
@@ -277,7 +290,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     ],
     'admission.preempting': { actions: 'preempt' },
     'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },
-    'node.ticked': { actions: ['recordFact', 'recordReadiness'] },
+    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'confirmProcessKills'] },
     'xstate.error.actor.*': [
       {
         guard: 'isOfPod',

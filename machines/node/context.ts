@@ -35,8 +35,10 @@ import type { NodeGarbage } from '../shared/events/upkeepEvents.ts';
 import type { StatusSinkInput } from '../statusSink/chart.ts';
 import type { ClusterAccess, ClusterState } from './cluster/cluster.ts';
 import type { SourceState } from './pods/source.ts';
+import { nextOomWatch, type OomWatch } from './runtime/oomWatch.ts';
 import type { PlegState } from './runtime/pleg.ts';
 import type { PodCidrState } from './runtime/podCidr.ts';
+import type { PendingProcessKill } from './runtime/processKills.ts';
 
 /** Settings for a node that belongs to a cluster. */
 export interface ClusterInput {
@@ -77,6 +79,8 @@ export interface NodeInput {
   readonly crashLoop: BackOff;
   /** Whether Burstable pods get a share of the node's swap. */
   readonly limitedSwap?: boolean;
+  /** Whether OOM kills of processes are reported whose container continues to run. */
+  readonly reportsProcessOomKills?: boolean;
   /** Terminal statuses that pods had reached before a restart of the agent, by UID. */
   readonly statuses: Readonly<Record<string, PodStatus>>;
   /** Allocations from before a restart of the agent, or from before a pod's actor failed, by UID of the pod. */
@@ -142,6 +146,10 @@ export interface NodeContext
   readonly pleg: PlegState;
   /** Whether the runtime has accepted the node's pod CIDRs. Undefined if the node has none. */
   readonly podCidr?: PodCidrState;
+  /** OOM kills in containers of which it is not known yet whether they continue to run. */
+  readonly processKills: readonly PendingProcessKill[];
+  /** State of the search for OOM kills. Undefined if the node does not search for them. */
+  readonly oomWatch?: OomWatch;
   /**
    * Whether the node is ready, apart from draining, and since when. `since` is undefined if the readiness has not
    * changed since the start.
@@ -322,6 +330,9 @@ export function factChanges(context: NodeContext, event: NodeEvent): Partial<Nod
       return { pleg: event.pleg };
     case 'runtime.podCidrChanged':
       return { podCidr: event.podCidr };
+    case 'node.oomKilled':
+    case 'node.oomWatchChanged':
+      return { oomWatch: nextOomWatch(context.oomWatch, event) };
     case 'feed.ended':
       return event.failure ? { brokenFeeds: { ...context.brokenFeeds, [event.feed]: event.failure } } : {};
     // Pods with leftover files get an actor that terminates them and removes the files.

@@ -10,6 +10,7 @@ import type { PodRef } from '../shared/views/views.ts';
 import { clusterFeeds } from './cluster/clusterFeeds.ts';
 import type { NodeContext } from './context.ts';
 import { sourceView } from './pods/source.ts';
+import { oomWatchViews } from './runtime/oomWatch.ts';
 import { plegView } from './runtime/pleg.ts';
 import { podCidrViews } from './runtime/podCidr.ts';
 
@@ -37,6 +38,7 @@ export function facts({ since, snapshot: { context } }: ActorInfo<NodeContext>):
     sources: sourceViews,
     watches: clusterFeeds(context, since),
     podCidr: podCidrViews(context.podCidr),
+    oomWatcher: oomWatchViews(context.oomWatch),
   };
   const brokenFeedViews = Object.entries(brokenFeeds).map(([feed, failure]) => [feed, [brokenFeedView(feed, failure)]]);
   const feeds = { ...feedViews, ...Object.fromEntries(brokenFeedViews) };

@@ -36,6 +36,7 @@ import {
 import { terminatingEntry } from './pods/endings.ts';
 import { invalidPodEvents } from './pods/invalidPods.ts';
 import { brokenPod, haveAllSourcesListed, sourceChanges } from './pods/wanted.ts';
+import { confirmedProcessKills } from './runtime/processKills.ts';
 import { nextReadiness } from './runtime/readiness.ts';
 import { garbageMachine } from './upkeep/garbage.ts';
 import { logRotationMachine } from './upkeep/logRotation.ts';
@@ -86,6 +87,7 @@ export const nodeSetup = setup({
     ticker: feedPort('ticker'),
     watches: feedPort('watches'),
     podCidr: feedPort('podCidr'),
+    oomWatcher: feedPort('oomWatcher'),
     pleg: feedPort('pleg'),
     runtimeHealth: feedPort('runtimeHealth'),
     timer: timerPort(),
@@ -137,6 +139,16 @@ export const nodeSetup = setup({
     recordObserved: assign(({ context, event }) => {
       assertEvent(event, 'runtime.podsObserved');
       return { observed: withObserved(context, event.pods), lastFactAt: event.at };
+    }),
+    /**
+     * Reports OOM kills whose containers continue to run. Other containers have been killed as a whole, and report it
+     * themselves.
+     */
+    confirmProcessKills: enqueueActions(({ context, enqueue }) => {
+      const { processKills, events } = confirmedProcessKills(context);
+      if (processKills === context.processKills) return;
+      enqueue.assign({ processKills });
+      for (const each of events) enqueue.emit(each);
     }),
     recordFact: assign(({ context, event }) => factChanges(context, event)),
     routeObserved: enqueueActions(({ context, event, enqueue }) => {

@@ -76,6 +76,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     ...(config.staticPodPath === undefined ? {} : { staticPodPath: config.staticPodPath }),
     ...(config.manifestUrl ? { manifestUrl: config.manifestUrl } : {}),
     isLenient: config.lenientManifests,
+    reportsProcessOomKills: config.resources.reportsProcessOomKills,
     fileCheckMs: config.fileCheckFrequencyMs,
   };
 }

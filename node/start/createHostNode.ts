@@ -8,6 +8,7 @@ import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClass
 import { systemClock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
+import { hostKernelLog } from '../../host/kernelLog/kernelLog.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
 import type { HostIdentity, NodeObject } from '../../kubernetes/node/nodeObject.ts';
 import type { CgroupLocation } from '../../kubernetes/resources/cgroup.ts';
@@ -77,6 +78,7 @@ export async function createHostNode(
     ...(isSimulated
       ? {}
       : {
+          kernelLog: hostKernelLog(),
           cgroups: createPodCgroups({ config, node: host, hierarchies, maxProcesses: pids, logger }),
           findCredentials: await createCredentialFinder(config, {
             logWarning: (message, fields) => logger.warn(fields, message),

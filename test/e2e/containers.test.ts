@@ -9,7 +9,9 @@ import { podManifest, shell, steadily } from './support/manifests.ts';
 import { containerOf, upNode } from './support/node.ts';
 import { statelet } from './support/statelet.ts';
 
-const node = await nodeForAllTests(upNode);
+const node = await nodeForAllTests(() => upNode('singleProcessOOMKill: true'), {
+  args: ['--report-process-oom-kills'],
+});
 
 const end = 'that is all';
 
@@ -154,6 +156,29 @@ describe('how containers end', () => {
     });
     await node.write('greedy', podManifest('greedy', [greedy], { restartPolicy: 'Never' }));
     const pod = await node.until('has failed', 'greedy', (each) => each.status?.phase === 'Failed' && each);
-    expect(containerOf(pod).state?.terminated).toMatchObject({ exitCode: 137, reason: 'OOMKilled' });
+    // The kernel's log of this host names the process.
+    expect(containerOf(pod).state?.terminated).toMatchObject({
+      exitCode: 137,
+      reason: 'OOMKilled',
+      message: expect.stringMatching(
+        /^the memory limit was reached: the kernel killed process sh \(pid \d+\), which held 1\d\.\d MiB$/,
+      ),
+    });
+    const { out: explanation } = await statelet('explain', 'greedy-node', '--root-dir', node.rootDir);
+    expect(explanation).toContain('the kernel killed process sh');
+  });
+
+  test('one that survives the OOM kill of a process is the object of an event', async () => {
+    const surviving = shell('main', steadily('(x=$(yes | head -c 200000000); echo $x) || true'), {
+      resources: { limits: { memory: '16Mi' } },
+    });
+    await node.write('surviving', podManifest('surviving', [surviving]));
+    const pod = await node.running('surviving');
+    const events = () => statelet('get', 'events', '--for', 'pod/surviving', '--state-dir', node.directory);
+    await eventually('an event about the kill', async () => (await events()).out.includes('ProcessOOMKilled'), 90_000);
+    expect((await events()).out).toMatch(
+      /ProcessOOMKilled .*the kernel killed process sh \(pid \d+\), which held 1\d\.\d MiB; the container continues to run/,
+    );
+    expect(containerOf(pod).restartCount).toBe(0);
   });
 });

@@ -149,4 +149,25 @@ export const nodeMutations: readonly Mutation[] = [
     find: 'requireStopSignal(cri, container, { signal }),',
     put: '',
   },
+  {
+    rule: 'C48',
+    breaks: 'a kill at the limit of a cgroup is a system OOM',
+    file: 'kubernetes/lifecycle/oomKill.ts',
+    find: "limitedCgroup === '/';",
+    put: "limitedCgroup !== '';",
+  },
+  {
+    rule: 'C48',
+    breaks: 'the status of a container does not name the process that was killed',
+    file: 'actors/services/containers/readContainer.ts',
+    find: 'oomKill && oomKillMessage(oomKill)',
+    put: "oomKill && ''",
+  },
+  {
+    rule: 'C48',
+    breaks: 'messages of the kernel from before the start of the agent are skipped',
+    file: 'host/kernelLog/kernelLog.ts',
+    find: 'for (const { microseconds, text: message } of records.push(text))',
+    put: 'for (const { microseconds, text: message } of records.push(text).slice(2))',
+  },
 ];

@@ -134,6 +134,22 @@ const others: readonly SeededFault[] = [
     find: 'const previousText = previousEntry?.parsedText ?? EMPTY_PARSED_TEXT;',
     put: 'const previousText = (previousEntry?.readDigest === undefined ? undefined : previousEntry.parsedText) ?? EMPTY_PARSED_TEXT;',
   },
+  {
+    name: 'system-oom-unreported',
+    breaks: 'a system OOM kill is no event',
+    file: 'machines/node/chart.ts',
+    find: 'for (const each of recordedEvents(involvedNode(context.nodeName), messages)) enqueue.emit(each);\n        const processKills',
+    put: 'for (const each of recordedEvents(involvedNode(context.nodeName), messages).slice(1)) enqueue.emit(each);\n        const processKills',
+    story: 28,
+  },
+  {
+    name: 'oom-kill-of-another',
+    breaks: 'a container has the message of the last OOM kill on the node',
+    file: 'actors/feeds/oomWatcher.ts',
+    find: 'return this.#killsByContainer.get(containerId);',
+    put: 'return this.#killsByContainer.get(containerId.slice(64)) ?? [...this.#killsByContainer.values()].at(-1);',
+    story: 42,
+  },
 ];
 
 export const seededFaults: readonly SeededFault[] = [...faultsOfMachines, ...faultsOfObjects, ...others];

@@ -34,6 +34,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   pullLimitMs: true,
   pullSlots: true,
   readResolvConf: true,
+  reportsProcessOomKills: true,
   resolvConf: true,
   seccompDefault: true,
   slowPullMs: true,

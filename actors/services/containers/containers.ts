@@ -25,6 +25,7 @@ import type { KnownContainer, PortTypes } from '../../../machines/shared/ports.t
 import type { Mounter } from '../../../volume/mount/mounter.ts';
 import type { PortServices } from '../../boundary.ts';
 import type { ServiceVariables } from '../../cluster/services.ts';
+import type { FindOomKill } from '../../feeds/oomWatcher.ts';
 import { prepareMounts } from '../disk/prepareMounts.ts';
 import { createImageUserFinder, type FindImageUser } from '../images/imageUserFinder.ts';
 import type { FindRuntimeHandler } from '../sandboxes/runtimeClasses.ts';
@@ -49,6 +50,7 @@ export interface ContainerServiceDependencies {
   readonly findHandler: FindRuntimeHandler;
   readonly serviceVariables: ServiceVariables;
   readonly variableObjects: ContainerObjects;
+  readonly findOomKill?: FindOomKill | undefined;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -60,8 +62,9 @@ type ContainerServices = Pick<
 >;
 
 export function containerServices(dependencies: ContainerServiceDependencies): ContainerServices {
-  const { cri, layout, onError } = dependencies;
+  const { cri, layout, findOomKill, onError } = dependencies;
   const { files } = layout;
+  const status = { cri, files, findOomKill };
   const findImageUser = createImageUserFinder(cri);
   return {
     readObjects: (input, options) => dependencies.variableObjects.readObjects(input, options),
@@ -71,7 +74,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
     startContainer: async (known, { signal }) => {
       const { pod, container } = known;
       const { id, refusal } = await startContainer({ cri, files }, known, { signal });
-      const startResult = await readKnownContainer({ cri, files }, { ...known, id }, { signal });
+      const startResult = await readKnownContainer(status, { ...known, id }, { signal });
       if (startResult === null) throw new NodeFailure('RunContainerError', `container ${id} no longer exists`);
       if (refusal !== undefined) return { ...startResult, refusal };
       const logFile = `${layout.containerLogDir(pod.metadata, container)}/${startResult.attempt}.log`;
@@ -87,7 +90,7 @@ export function containerServices(dependencies: ContainerServiceDependencies): C
       await Promise.all(ids.map((containerId) => cri.removeContainer({ containerId }, options).catch(ignoreNotFound)));
       return null;
     },
-    inspectContainer: (known, options) => readKnownContainer({ cri, files }, known, options),
+    inspectContainer: (known, options) => readKnownContainer(status, known, options),
   };
 }
 
@@ -278,7 +281,12 @@ const startFailureReason = (observed: ObservedContainer | null): FailureReason =
  * ID within the remaining grace period.
  */
 async function stopContainer(
-  { cri, layout: { files }, clock }: Pick<ContainerServiceDependencies, 'cri' | 'layout' | 'clock'>,
+  {
+    cri,
+    layout: { files },
+    findOomKill,
+    clock,
+  }: Pick<ContainerServiceDependencies, 'cri' | 'layout' | 'findOomKill' | 'clock'>,
   { graceSeconds, deadline, ...known }: PortTypes['stopContainer']['input'],
   signal: AbortSignal,
 ): Promise<ObservedContainer | null> {
@@ -289,7 +297,7 @@ async function stopContainer(
   const stopById = async (id: string, stopTimeoutSeconds: number) => {
     const options = { signal, timeoutMs: stopTimeoutSeconds * 1_000 + STOP_TIMEOUT_MARGIN_MS };
     await cri.stopContainer({ containerId: id, timeout: BigInt(stopTimeoutSeconds) }, options).catch(ignoreNotFound);
-    return readContainer({ cri, files }, { id }, { signal });
+    return readContainer({ cri, files, findOomKill }, { id }, { signal });
   };
   try {
     const stopResult = await stopById(known.id, timeoutSeconds);

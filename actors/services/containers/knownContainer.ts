@@ -2,12 +2,11 @@
 import type { CallOptions, Cri } from '../../../cri/client/calls.ts';
 import { observedContainer } from '../../../cri/client/observe.ts';
 import { CONTAINER_NAME_LABEL, POD_UID_LABEL } from '../../../cri/config/labels.ts';
-import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import { hasChangedId } from '../../../kubernetes/lifecycle/changedId.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
 import type { KnownContainer } from '../../../machines/shared/ports.ts';
-import { readContainer } from './readContainer.ts';
+import { readContainer, type StatusDependencies } from './readContainer.ts';
 
 /** Lists the containers of a pod with this name, including those of earlier attempts. */
 export async function listRuns(cri: Cri, pod: Pod, name: string, options: CallOptions): Promise<ObservedContainer[]> {
@@ -29,7 +28,7 @@ export async function findNewId(
 
 /** Reads a container under its known or changed ID. Returns null if the runtime does not have it. */
 export async function readKnownContainer(
-  dependencies: { readonly cri: Cri; readonly files: FileSystem },
+  dependencies: StatusDependencies,
   knownContainer: KnownContainer,
   options: CallOptions,
 ): Promise<ObservedContainer | null> {

@@ -10,7 +10,19 @@ import {
 } from '../../../cri/terminationMessage.ts';
 import type { FileSystem } from '../../../host/files/fileSystem.ts';
 import type { ObservedContainer } from '../../../kubernetes/lifecycle/observed.ts';
+import { oomKillMessage } from '../../../kubernetes/lifecycle/oomKill.ts';
+import type { RunReason } from '../../../kubernetes/lifecycle/restart.ts';
+import type { FindOomKill } from '../../feeds/oomWatcher.ts';
 import { ignoreNotFound } from '../sandboxes/sandboxes.ts';
+
+export interface StatusDependencies {
+  readonly cri: Cri;
+  readonly files: FileSystem;
+  /** Undefined if the node does not watch for OOM kills. */
+  readonly findOomKill?: FindOomKill | undefined;
+}
+
+const OOM_KILLED = 'OOMKilled' satisfies RunReason;
 
 const MAX_FILE_BYTES = 4_096;
 const MAX_LOG_MESSAGE_BYTES = 2_048;
@@ -26,7 +38,7 @@ const LOG_TAIL_BYTES = 65_536;
  * sandbox ID, so the caller passes it.
  */
 export async function readContainer(
-  { cri, files }: { readonly cri: Cri; readonly files: FileSystem },
+  { cri, files, findOomKill }: StatusDependencies,
   { id, sandboxId = '' }: { readonly id: string; readonly sandboxId?: string },
   options: CallOptions,
 ): Promise<ObservedContainer | null> {
@@ -35,10 +47,12 @@ export async function readContainer(
     const container = status && observedContainerStatus(status, sandboxId);
     if (!container) return null;
     if (container.state !== 'exited') return container;
+    const own = await terminationMessage(files, terminationMessageSource(status));
+    // A message that the container has written itself stays as it is, because programs may parse it.
+    const oomKill =
+      container.reason === OOM_KILLED && !own.isFromFile ? await findOomKill?.(container.id, options) : undefined;
     // The runtime's message precedes the container's.
-    const message = [container.message, await terminationMessage(files, terminationMessageSource(status))]
-      .filter(Boolean)
-      .join(': ');
+    const message = [container.message, oomKill && oomKillMessage(oomKill), own.text].filter(Boolean).join(': ');
     return message === '' ? container : { ...container, message };
   } catch (error) {
     ignoreNotFound(error);
@@ -46,16 +60,27 @@ export async function readContainer(
   }
 }
 
-async function terminationMessage(files: FileSystem, { file, log }: TerminationMessageSource): Promise<string> {
+interface TerminationMessage {
+  readonly text: string;
+  /** Whether the container has written the message to its termination log. */
+  readonly isFromFile: boolean;
+}
+
+async function terminationMessage(
+  files: FileSystem,
+  { file, log }: TerminationMessageSource,
+): Promise<TerminationMessage> {
+  const message = (text: string, isFromFile = false) => ({ text, isFromFile });
   if (file !== undefined) {
     const messageContents = await readTail(files, file, MAX_FILE_BYTES);
-    if (typeof messageContents === 'string') return `Error on reading termination log ${file}: ${messageContents}`;
-    if (messageContents.length > 0) return decodeTail(messageContents);
+    if (typeof messageContents === 'string')
+      return message(`Error on reading termination log ${file}: ${messageContents}`);
+    if (messageContents.length > 0) return message(decodeTail(messageContents), true);
   }
-  if (log === undefined) return '';
+  if (log === undefined) return message('');
   const logTail = await readTail(files, log, LOG_TAIL_BYTES);
-  if (typeof logTail === 'string') return `Error on reading termination message from logs: ${logTail}`;
-  return decodeTail(takeLastLogLines(logTail, MAX_LOG_LINES).subarray(-MAX_LOG_MESSAGE_BYTES));
+  if (typeof logTail === 'string') return message(`Error on reading termination message from logs: ${logTail}`);
+  return message(decodeTail(takeLastLogLines(logTail, MAX_LOG_LINES).subarray(-MAX_LOG_MESSAGE_BYTES)));
 }
 
 /** Returns the end of the file, an empty buffer if there is no file, or the reason why it cannot be read. */

@@ -135,7 +135,7 @@ export const partial = activeSetup.createStateConfig({
     'config.podsListed': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
     'config.podChanged': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
     'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'reserveResources', 'releaseReservations'] },
-    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'startNewPods'] },
+    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'confirmProcessKills', 'startNewPods'] },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
       {
@@ -171,7 +171,9 @@ export const running = activeSetup.createStateConfig({
     'garbage.asked': { actions: 'answerGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
     // Restarts pods that were wanted again during termination, and pods whose actor failed.
-    'node.ticked': { actions: ['recordFact', 'recordReadiness', 'terminateOrphans', 'startNewPods'] },
+    'node.ticked': {
+      actions: ['recordFact', 'recordReadiness', 'confirmProcessKills', 'terminateOrphans', 'startNewPods'],
+    },
     'xstate.done.actor.*': [
       { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
       { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },

@@ -10,6 +10,7 @@ import type { Refusal } from '../../../kubernetes/admission/refusal.ts';
 import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
 import type { PodCondition } from '../../../kubernetes/api/schema/status.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../../kubernetes/lifecycle/observed.ts';
+import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
 import type { MountedVolume, MountedVolumes } from '../../../kubernetes/mountedVolume.ts';
 import type { NodeCondition } from '../../../kubernetes/node/nodeConditions.ts';
@@ -288,7 +289,15 @@ type StatusFact = {
 /** Events that the machine of a status sink receives. */
 export type StatusSinkEvent = StatusFact | TimerEvent;
 
-export type FeedName = 'runtimeHealth' | 'pleg' | 'sources' | 'addresses' | 'ticker' | 'watches' | 'podCidr';
+export type FeedName =
+  | 'runtimeHealth'
+  | 'pleg'
+  | 'sources'
+  | 'addresses'
+  | 'ticker'
+  | 'watches'
+  | 'podCidr'
+  | 'oomWatcher';
 
 /** Facts from the feeds. They are plain data, with a timestamp (ms since the epoch) if a decision needs it. */
 export type NodeFact =
@@ -334,6 +343,10 @@ export type NodeFact =
       admissionNode?: Partial<Pick<AdmissionNode, 'labels' | 'taints'>>;
       at: number;
     }
+  /** The OOM killer has killed a process because the whole system was out of memory, or a process in a container. */
+  | { type: 'node.oomKilled'; kill: OomKill }
+  /** The kernel's log can be read, or cannot be read for a new reason, in which case OOM kills are not noticed. */
+  | { type: 'node.oomWatchChanged'; failure?: Failure; at: number }
   | { type: 'node.ticked'; at: number }
   /** A feed has stopped unexpectedly. `failure` is undefined if the feed has returned without an error. */
   | { type: 'feed.ended'; feed: FeedName; failure?: Failure; at: number }

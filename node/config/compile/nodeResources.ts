@@ -22,6 +22,8 @@ export interface NodeResources {
    * Absolute name of the cgroup to which the agent moves itself. Undefined if the agent stays in its initial cgroup.
    */
   readonly kubeletCgroups?: string;
+  /** Whether OOM kills of processes are reported whose container continues to run. */
+  readonly reportsProcessOomKills: boolean;
   /** Whether the OOM killer kills single processes. If undefined, it kills the whole container on cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
@@ -43,6 +45,7 @@ export function nodeResources(values: SettingValues): NodeResources {
     cpuCfsQuota: values.cpuCFSQuota,
     cpuCfsQuotaPeriodMs: values.cpuCFSQuotaPeriod,
     oomScoreAdj: values.oomScoreAdj,
+    reportsProcessOomKills: values['--report-process-oom-kills'],
     ...(kubeletCgroups ? { kubeletCgroups } : {}),
     ...(singleProcessOOMKill === undefined ? {} : { singleProcessOomKill: singleProcessOOMKill }),
   });

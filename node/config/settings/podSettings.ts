@@ -85,6 +85,13 @@ export const containerSettings = () =>
       allowsZeroValue: true,
       effect: 'whether the OOM killer kills single processes instead of all processes of a container',
     },
+    '--report-process-oom-kills': {
+      type: booleanSchema,
+      default: false,
+      flag: {
+        help: 'record an event when the OOM killer has killed a process of a container that continues to run',
+      },
+    },
     memorySwap: {
       effect: "`swapBehavior: LimitedSwap` lets Burstable pods use a share of the node's swap on cgroup v2",
       fields: { swapBehavior: { type: enumSchema('', 'NoSwap', 'LimitedSwap') } },

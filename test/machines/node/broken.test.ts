@@ -91,6 +91,7 @@ describe('a failing actor', () => {
     ['ticker', 'broken'],
     ['addresses', 'running'],
     ['podCidr', 'running'],
+    ['oomWatcher', 'running'],
   ] as const)('of the feed %s leaves the node %s', (feed, expected) => {
     const story = runningNode();
     story.send({ type: 'feed.ended', feed, failure: { reason: 'Unknown', message: 'a mistake', at: 0 } } as never);

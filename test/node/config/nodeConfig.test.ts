@@ -50,6 +50,7 @@ describe('defaults', () => {
         cpuCfsQuota: true,
         cpuCfsQuotaPeriodMs: 100,
         oomScoreAdj: -999,
+        reportsProcessOomKills: false,
       },
       admission: { labels: {}, taints: [], unsafeSysctls: [] },
       seccompDefault: false,

@@ -1,11 +1,14 @@
 /** The host, which outlives its agents: the runtime with its containers, the disk and the manifests. */
 import { dirname } from 'node:path';
 import type { SimulatedServer } from '../../../actors/simulated/connection.ts';
+import { createPidGenerator } from '../../../cri/simulated/objects/ids.ts';
 import type { RuntimeEffect, SimulatedContainer, SimulatedSandbox } from '../../../cri/simulated/objects/views.ts';
 import { createSimulatedRuntime, type SimulatedRuntime } from '../../../cri/simulated/runtime.ts';
 import type { CgroupTree } from '../../../host/simulated/cgroupTree.ts';
+import { SimulatedKernelLog } from '../../../host/simulated/kernelLog.ts';
 import { MemoryDisk } from '../../../host/simulated/memoryDisk.ts';
 import { MemoryFiles } from '../../../host/simulated/memoryFiles.ts';
+import type { OomKill } from '../../../kubernetes/lifecycle/oomKill.ts';
 import { DirectoryWatches } from '../faults/directoryWatches.ts';
 import { type DiskFault, diskCallFault, FlakyTarget, type UrlFault } from '../faults/hostFaults.ts';
 import { maxLatency } from '../faults/latencies.ts';
@@ -37,6 +40,10 @@ export const HOST_IP = '192.0.2.1';
 /** The image that is present from the start. Others have to be pulled. */
 export const PRESENT_IMAGE = 'registry.local/present:1';
 
+/** The memory of a process that the OOM killer kills, in bytes. */
+const KILLED_BYTES = 64 * 2 ** 20;
+const FIRST_KILLED_PID = 4_001;
+
 /** Duration of a restart of the runtime that the agent requests. */
 const RESTART_MS = 500;
 
@@ -61,9 +68,12 @@ export class SimulatedHost {
   /** The disk without faults, for everything but the agent. */
   readonly files: MemoryFiles;
   readonly manifests: ManifestSources;
+  readonly kernelLog: SimulatedKernelLog;
   readonly runtimeFaults: RuntimeFaults;
   /** The directories that agents watch. */
   readonly watches: DirectoryWatches;
+  /** The processes that the OOM killer has killed since the last boot. */
+  oomKills: readonly OomKill[] = [];
   /** The addresses of the host. The first is the primary one. */
   addresses: readonly string[] = [HOST_IP];
   /** Returns the fault of a call while the disk has a fault. */
@@ -74,6 +84,7 @@ export class SimulatedHost {
   /** Draws the failing calls of a flaky room and the partial effects on a faulty disk. */
   readonly #faultRandom: Random;
   readonly #foreign: ForeignObjects;
+  readonly #nextKilledPid = createPidGenerator(FIRST_KILLED_PID);
   /** Whether calls to the runtime have a latency. The initial objects are created without. */
   #isOpen = false;
 
@@ -95,6 +106,7 @@ export class SimulatedHost {
         if (!this.#foreign.isForeignRun((effect.container ?? effect.sandbox).id)) onEffect(effect);
       },
     });
+    this.kernelLog = new SimulatedKernelLog(clock.now);
     this.#cgroups = new HostCgroups(this.runtime, cgroups);
     for (const place of Object.values(PATHS)) this.disk.createDirectories(place);
     this.disk.createDirectories('/etc');
@@ -209,7 +221,29 @@ export class SimulatedHost {
   /** Lets the OOM killer kill a process in a running container, if there is one. */
   oomKill(which: number, child: boolean): void {
     const found = itemModulo(this.running(), which);
-    if (found) this.runtime.oomKill(found.id, { child });
+    if (found === undefined) return;
+    this.#noteOomKill(found, cgroupPath(found));
+    this.runtime.oomKill(found.id, { child });
+  }
+
+  /** Lets the whole system run out of memory. The OOM killer kills a container, or a process outside of containers. */
+  runOutOfMemory(which: number): void {
+    const found = itemModulo(this.running(), which);
+    this.#noteOomKill(found, '/');
+    if (found) this.runtime.oomKill(found.id);
+  }
+
+  #noteOomKill(container: SimulatedContainer | undefined, limitedCgroup: string): void {
+    const kill = {
+      at: this.clock.now(),
+      pid: this.#nextKilledPid(),
+      processName: container?.containerName ?? 'cron',
+      memoryBytes: KILLED_BYTES,
+      cgroup: container ? cgroupPath(container) : '/system.slice/cron.service',
+      limitedCgroup,
+    };
+    this.oomKills = [...this.oomKills, kill];
+    this.kernelLog.writeOomKill(kill);
   }
 
   stopRuntime(how: RuntimeRestart): void {
@@ -293,11 +327,16 @@ export class SimulatedHost {
   cutPower(random: Random): void {
     this.disk.cutPower(random.fraction);
     this.#cgroups.boot();
+    this.kernelLog.boot();
+    this.oomKills = [];
     this.runtime.restart({ keepContainers: false });
     this.#foreign.boot(this.cgroups);
     this.#foreign.noteLostProcesses();
   }
 }
+
+/** Returns the path of a container's cgroup as the kernel writes it. */
+const cgroupPath = ({ cgroup }: SimulatedContainer): string => `/${cgroup.replace(/^\/+/, '')}`;
 
 /** Returns the item at an index modulo the length. */
 const itemModulo = <T>(all: readonly T[], which: number): T | undefined => all[which % Math.max(1, all.length)];

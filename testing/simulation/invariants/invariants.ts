@@ -15,6 +15,7 @@ import { atServer } from './statuses/atServer.ts';
 import { eventsOnce } from './statuses/eventsOnce.ts';
 import { explained } from './statuses/explained.ts';
 import { forwardOnly } from './statuses/forwardOnly.ts';
+import { oomKillsShown } from './statuses/oomKillsShown.ts';
 import { objectsShown } from './volumes/objectsShown.ts';
 
 /** The invariants of this package. */
@@ -35,6 +36,7 @@ export const invariants: readonly Invariant[] = [
   steady,
   atServer,
   objectsShown,
+  oomKillsShown,
   cost,
 ];
 

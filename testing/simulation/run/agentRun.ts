@@ -52,6 +52,7 @@ interface AgentListener {
 }
 
 const HOMES = { workingDir: '/', homeDir: '/root' };
+const READ_KERNEL_LOG = { target: 'disk', name: 'readFile', about: '/dev/kmsg', writes: false } as const;
 const RESTART_RUNTIME = { target: 'runtime', name: 'restartRuntime', about: '', writes: true } as const;
 
 /** The stop timeout of systemd (`TimeoutStopSec`). */
@@ -265,6 +266,9 @@ export class AgentRun {
           act: () => host.restartRuntime(),
           failure: (code) => callError(RESTART_RUNTIME, code),
         }),
+      kernelLog: host.kernelLog.open((act, signal) =>
+        this.#gate.pass(READ_KERNEL_LOG, { act, failure: (code) => callError(READ_KERNEL_LOG, code), signal }),
+      ),
       startThread: startInlineReader,
       nextTurn: async () => {},
       cgroups: host.cgroupAccess === 'unused' ? undefined : this.#cgroups(files),

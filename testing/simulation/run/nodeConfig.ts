@@ -23,6 +23,7 @@ export const NODE_PATHS = {
 export const NODE_DEFAULTS = {
   fileCheckMs: 20_000,
   capacity: { cpuMillis: 64_000, memoryBytes: 2 ** 38, pods: 500 },
+  reportsProcessOomKills: true,
 };
 
 /** Returns the capacity of a node and its longest restart back-off. */

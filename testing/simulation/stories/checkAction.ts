@@ -59,6 +59,7 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   url: { ...span, fault: z.enum(['refused', 'silent', 'hanging', 'half', 'garbage', 'failing', 'slow']) },
   exit: { which, exitCode, reason: z.optional(text) },
   oom: { which, child: z.boolean() },
+  systemOom: { which },
   killSandbox: { which },
   removeSandbox: { which },
   runtimeDown: {

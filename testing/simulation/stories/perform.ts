@@ -43,6 +43,7 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   url: ({ host }, { fault, forMs }) => host.breakUrl(fault, forMs),
   exit: ({ host }, { which, exitCode, reason }) => host.exit(which, exitCode, reason),
   oom: ({ host }, { which, child }) => host.oomKill(which, child),
+  systemOom: ({ host }, { which }) => host.runOutOfMemory(which),
   killSandbox: (simulation, { which }) => noteSandboxCause(simulation, simulation.host.killSandbox(which)),
   removeSandbox: (simulation, { which }) => noteSandboxCause(simulation, simulation.host.removeSandbox(which)),
   killAgent: (simulation, { downMs }) => {

@@ -38,6 +38,8 @@ type ContainerAction =
   | { readonly kind: 'exit'; readonly which: number; readonly exitCode: number; readonly reason?: string }
   /** The OOM killer kills the main process of a container, or with `child` one of its children. */
   | { readonly kind: 'oom'; readonly which: number; readonly child: boolean }
+  /** The system runs out of memory, and the OOM killer kills the main process of a container, or cron if there is none. */
+  | { readonly kind: 'systemOom'; readonly which: number }
   | { readonly kind: 'killSandbox' | 'removeSandbox'; readonly which: number };
 
 type RuntimeAction =

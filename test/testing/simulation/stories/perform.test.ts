@@ -241,6 +241,7 @@ describe('what a container, the runtime or the disk suffers', () => {
   test.each<readonly [string, Action, readonly number[]]>([
     ['a container is killed for want of memory', { kind: 'oom', which: 0, child: false }, [0, 1]],
     ['one of its children is', { kind: 'oom', which: 0, child: true }, [0, 0]],
+    ['the system is out of memory', { kind: 'systemOom', which: 0 }, [0, 1]],
     ['its runtime stands still', { kind: 'stall', forMs: 20 * SECOND }, [0, 0]],
     ['lists are stale', { kind: 'lists', show: 'stale', forMs: 20 * SECOND }, [0, 0]],
     ['lists come in another order', { kind: 'lists', show: 'shuffled', forMs: 20 * SECOND }, [0, 0]],

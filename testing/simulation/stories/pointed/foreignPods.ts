@@ -4,6 +4,7 @@ import { manifest } from '../manifests.ts';
 import {
   apply,
   at,
+  BROKEN,
   faultAt,
   fixedPod,
   killAgent,
@@ -88,6 +89,16 @@ export const unusualHosts: Readonly<Record<string, PointedStory>> = {
     apply(0, fixedPod('host', { hostNetwork: true })),
     at(20, { kind: 'addresses', ips: ['192.0.2.7', '2001:db8::7'] }),
   ]),
+  'a host runs out of memory, and a container survives the kill of a process': long(
+    apply(0, manifest('web')),
+    at(20, { kind: 'systemOom', which: 0 }),
+    at(60, { kind: 'oom', which: 0, child: true }),
+    at(120, { kind: 'oom', which: 0, child: false }),
+  ),
+  'a host runs out of memory while its log cannot be read': pointedStory(
+    [apply(0, manifest('web')), at(20, { kind: 'systemOom', which: 0 })],
+    [faultAt('disk', 'readFile', BROKEN, { about: '/dev/kmsg', times: 3 })],
+  ),
   'a host lets nobody change cgroups': {
     ...pointedStory([apply(0, manifest('web')), remove(30, 'web')]),
     cgroups: 'readOnly',

@@ -119,6 +119,7 @@ const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number
   ],
   exit: [8, ({ random }) => ({ kind: 'exit', which: which(random), exitCode: random.pick([0, 1, 137, 143]) })],
   oom: [2, ({ random }) => ({ kind: 'oom', which: which(random), child: random.chance(0.3) })],
+  systemOom: [1, ({ random }) => ({ kind: 'systemOom', which: which(random) })],
   killSandbox: [2, ({ random }) => ({ kind: 'killSandbox', which: which(random) })],
   removeSandbox: [2, ({ random }) => ({ kind: 'removeSandbox', which: which(random) })],
   killAgent: [4, ({ random }) => ({ kind: 'killAgent', downMs: downMs(random) })],

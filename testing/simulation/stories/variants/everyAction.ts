@@ -18,6 +18,7 @@ const ACTIONS: readonly Action[] = [
   { kind: 'exit', which: 0, exitCode: 0 },
   { kind: 'exit', which: 1, exitCode: 1 },
   { kind: 'oom', which: 0, child: false },
+  { kind: 'systemOom', which: 0 },
   { kind: 'killSandbox', which: 0 },
   { kind: 'removeSandbox', which: 0 },
   ...(['dropped', 'doubled', 'late', 'reordered'] as const).map(

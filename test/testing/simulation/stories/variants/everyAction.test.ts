@@ -31,6 +31,7 @@ test('containers, the runtime, its lists and events, the clock, the disk, manife
     [
       'exit',
       'oom',
+      'systemOom',
       'killSandbox',
       'removeSandbox',
       'events',

@@ -1,0 +1,135 @@
+/** Watches the kernel's log for processes that the OOM killer has killed. */
+
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import { messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { KernelLog } from '../../host/kernelLog/kernelLog.ts';
+import { OomKillParser } from '../../host/kernelLog/oomKills.ts';
+import { containerIdOfKill, isSystemOom, type OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
+import { waitOnce } from '../alarm.ts';
+import type { FactFeed } from '../boundary.ts';
+import { withTimeout } from '../services/withTimeout.ts';
+
+/** Returns the last OOM kill in the container with this ID. Undefined if the kernel's log contains none. */
+export type FindOomKill = (
+  containerId: string,
+  options: { readonly signal?: AbortSignal },
+) => Promise<OomKill | undefined>;
+
+interface OomWatcherDependencies {
+  /** Undefined if the node does not watch for OOM kills. */
+  readonly kernelLog?: KernelLog | undefined;
+  readonly clock: Clock;
+  readonly onError: (source: string, error: unknown) => void;
+}
+
+/** Number of containers whose last OOM kill is stored. */
+const MAX_CONTAINERS = 1_000;
+/** Time limit for reading the messages that the kernel has, in milliseconds. */
+const READ_TIMEOUT_MS = 10_000;
+/** Time limit if the status of a container waits for it, in milliseconds. */
+const STATUS_TIMEOUT_MS = 1_000;
+/** The interval between attempts to read a log that cannot be read, in milliseconds. */
+const RETRY_MS = 10_000;
+
+/**
+ * Reads the kernel's log from its oldest message on, so an agent that restarts reports kills again, as a kubelet does
+ * (`pkg/kubelet/oom/oom_watcher_linux.go`). A kubelet does not start if the log cannot be read. This node runs without
+ * it, shows the reason and retries.
+ */
+export class OomWatcher {
+  readonly #kernelLog: KernelLog | undefined;
+  readonly #clock: Clock;
+  readonly #onError: OomWatcherDependencies['onError'];
+  readonly #parser = new OomKillParser();
+  /** The last kill in each container, by container ID. The container with the least recent kill comes first. */
+  readonly #killsByContainer = new Map<string, OomKill>();
+  /** Kills that the feed has not sent. */
+  #unsentKills: OomKill[] = [];
+  #sendKills: (() => void) | undefined;
+  /** Settles when the last requested read has ended. */
+  #lastRead: Promise<void> = Promise.resolve();
+
+  constructor({ kernelLog, clock, onError }: OomWatcherDependencies) {
+    this.#kernelLog = kernelLog;
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  /** Reads the log first, because the kernel writes about a kill before the process exits. */
+  readonly find: FindOomKill = async (containerId, { signal }) => {
+    const limits = { clock: this.#clock, timeoutMs: STATUS_TIMEOUT_MS, ...(signal ? { signal } : {}) };
+    // The feed reports the failure, and may itself be waiting for the log.
+    await withTimeout((limited) => unlessAborted(this.#catchUp(limited), limited), limits).catch(() => {});
+    return this.#killsByContainer.get(containerId);
+  };
+
+  /** Sends the kills because of a system OOM and those in containers, and whether the log can be read. */
+  readonly feed: FactFeed = (send, { signal }) => {
+    const kernelLog = this.#kernelLog;
+    return kernelLog && this.#runFeed(kernelLog, send, signal);
+  };
+
+  async #runFeed(kernelLog: KernelLog, send: Parameters<FactFeed>[0], signal: AbortSignal): Promise<void> {
+    const clock = this.#clock;
+    this.#sendKills = () => {
+      for (const kill of this.#unsentKills.splice(0)) send({ type: 'node.oomKilled', kill });
+    };
+    let lastMessage: string | undefined | null = null;
+    const reportState = (error?: unknown) => {
+      const failure = error === undefined ? undefined : toFailure(error, clock.now());
+      if (failure?.message === lastMessage) return;
+      lastMessage = failure?.message;
+      if (error !== undefined) this.#onError('oomWatcher', error);
+      send({ type: 'node.oomWatchChanged', ...(failure ? { failure } : {}), at: clock.now() });
+    };
+    while (!signal.aborted) {
+      try {
+        await withTimeout((limited) => this.#catchUp(limited), { clock, timeoutMs: READ_TIMEOUT_MS, signal });
+        reportState();
+        this.#sendKills();
+        await kernelLog.untilWritten({ signal });
+      } catch (error) {
+        if (signal.aborted) break;
+        reportState(unreadableLog(error));
+        await waitOnce(clock.now() + RETRY_MS, clock, signal);
+      }
+    }
+    this.#sendKills = undefined;
+    await kernelLog.close();
+  }
+
+  /** Reads all messages that the kernel has. Reads never overlap. */
+  #catchUp(signal: AbortSignal): Promise<void> {
+    const read = () => this.#readMessages(signal);
+    this.#lastRead = this.#lastRead.then(read, read);
+    return this.#lastRead;
+  }
+
+  async #readMessages(signal: AbortSignal): Promise<void> {
+    const kernelLog = this.#kernelLog;
+    if (kernelLog === undefined || signal.aborted) return;
+    let messages = await kernelLog.read({ signal });
+    // The memory of the process follows in the next message, so a kill without it ends only if there is none.
+    if (messages.length === 0) this.#addKill(this.#parser.flush());
+    while (messages.length > 0 && !signal.aborted) {
+      for (const message of messages) this.#addKill(this.#parser.push(message));
+      messages = await kernelLog.read({ signal });
+    }
+    this.#sendKills?.();
+  }
+
+  #addKill(kill: OomKill | undefined): void {
+    if (kill === undefined) return;
+    const containerId = containerIdOfKill(kill);
+    if (isSystemOom(kill) || containerId !== undefined) this.#unsentKills.push(kill);
+    if (containerId === undefined) return;
+    this.#killsByContainer.delete(containerId);
+    this.#killsByContainer.set(containerId, kill);
+    const [oldest] = this.#killsByContainer.keys();
+    if (this.#killsByContainer.size > MAX_CONTAINERS && oldest !== undefined) this.#killsByContainer.delete(oldest);
+  }
+}
+
+const unreadableLog = (cause: unknown): NodeFailure =>
+  new NodeFailure('FailedRead', `the kernel's log cannot be read: ${messageOf(cause)}`, { cause });

@@ -1,0 +1,168 @@
+/** Reads the kernel's log. */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
+import { errorCode } from '../files/fileErrors.ts';
+
+/** One message of the kernel. */
+export interface KernelMessage {
+  /** Time of the message in milliseconds since the epoch. */
+  readonly at: number;
+  /** The text in a single line. The kernel escapes bytes that are not printable ASCII, such as `\x0a`. */
+  readonly text: string;
+}
+
+export interface KernelLog {
+  /**
+   * Returns the messages since the last call, oldest first, and an empty array if there are none. The first call starts
+   * with the oldest message that the kernel still has. A call returns a limited number of messages, so a caller repeats
+   * it until the array is empty. Messages that the kernel has overwritten in the meantime are skipped. Rejects if the
+   * log cannot be read. Callers must not call it concurrently.
+   */
+  read(options: { readonly signal: AbortSignal }): Promise<readonly KernelMessage[]>;
+  /** Resolves when there may be new messages or when the signal aborts. */
+  untilWritten(options: { readonly signal: AbortSignal }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The size of the kernel's buffer for one record (`CONSOLE_EXT_LOG_MAX` and `PRINTK_MESSAGE_MAX`), doubled. */
+const READ_BYTES = 16_384;
+/** The longest line that is parsed. The kernel writes no longer ones. The rest of a longer line is skipped. */
+const MAX_LINE_LENGTH = 8_192;
+/** Maximum number of records that one call of `read` returns. */
+const MAX_RECORDS = 500;
+/** The interval at which the log is checked for new messages, in milliseconds. `/dev/kmsg` has no other notification. */
+const POLL_MS = 1_000;
+
+type LogFile = Pick<FileHandle, 'read' | 'close'>;
+
+interface HostKernelLogOptions {
+  readonly path?: string;
+  /** Opens the log without waiting for a writer. */
+  readonly openFile?: (path: string) => Promise<LogFile>;
+  readonly clock?: Clock;
+  /** Returns the seconds since the boot. */
+  readonly uptimeSeconds?: () => number;
+}
+
+/** Creates a reader of `/dev/kmsg`, each read of which returns one record without waiting for it. */
+export function hostKernelLog({
+  path = '/dev/kmsg',
+  openFile = (file) => open(file, constants.O_RDONLY | constants.O_NONBLOCK),
+  clock = systemClock,
+  uptimeSeconds = uptime,
+}: HostKernelLogOptions = {}): KernelLog {
+  const buffer = Buffer.alloc(READ_BYTES);
+  const records = new RecordReader();
+  let file: LogFile | undefined;
+  const close = async () => {
+    const openFile = file;
+    file = undefined;
+    await openFile?.close();
+  };
+  return {
+    read: async ({ signal }) => {
+      const bootedAt = clock.now() - uptimeSeconds() * 1_000;
+      const messages: KernelMessage[] = [];
+      try {
+        file ??= await openFile(path);
+        while (messages.length < MAX_RECORDS && !signal.aborted) {
+          const text = await readAvailable(file, buffer);
+          if (text === '') break;
+          for (const { microseconds, text: message } of records.push(text))
+            messages.push({ at: Math.round(bootedAt + microseconds / 1_000), text: message });
+        }
+      } catch (error) {
+        await close();
+        throw error;
+      }
+      return messages;
+    },
+    untilWritten: ({ signal }) =>
+      new Promise((resolve) => {
+        const finish = () => {
+          clock.clearTimeout(timer);
+          signal.removeEventListener('abort', finish);
+          resolve();
+        };
+        const timer = clock.setTimeout(finish, POLL_MS);
+        signal.addEventListener('abort', finish);
+        if (signal.aborted) finish();
+      }),
+    close,
+  };
+}
+
+/** Reads the next bytes. Returns an empty string if none are available. */
+async function readAvailable(file: LogFile, buffer: Buffer): Promise<string> {
+  for (;;) {
+    try {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      return buffer.toString('utf8', 0, bytesRead);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === 'EAGAIN') return '';
+      // The kernel has overwritten the next record. The following read continues with the oldest one.
+      if (code !== 'EPIPE') throw error;
+    }
+  }
+}
+
+interface KernelRecord {
+  /** Time since the boot. */
+  readonly microseconds: number;
+  readonly text: string;
+}
+
+/**
+ * Splits the bytes of a log into records of the form `priority,sequence,microseconds,flags[,…];text`
+ * (`Documentation/ABI/testing/dev-kmsg` of the kernel). Lines that start with a space belong to the previous record and
+ * contain its properties, and any other line is skipped. Joins the fragments of a line, which kernels before 4.9 report
+ * as records with the flags `c` and `+`. Skips records that it has already returned, because a file that was opened
+ * again starts with the oldest record.
+ */
+export class RecordReader {
+  /** The start of a line whose end has not been read. */
+  #partialLine = '';
+  #isLineTooLong = false;
+  #lastSequence = -1;
+  #fragment: KernelRecord | undefined;
+
+  push(chunk: string): KernelRecord[] {
+    const found: KernelRecord[] = [];
+    const lines = chunk.split('\n');
+    const lastLine = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#append(line);
+      const isTooLong = this.#isLineTooLong;
+      const completeLine = this.#partialLine;
+      this.#partialLine = '';
+      this.#isLineTooLong = false;
+      if (!isTooLong) this.#addRecord(completeLine, found);
+    }
+    this.#append(lastLine);
+    return found;
+  }
+
+  #append(text: string): void {
+    this.#isLineTooLong ||= this.#partialLine.length + text.length > MAX_LINE_LENGTH;
+    this.#partialLine = this.#isLineTooLong ? '' : this.#partialLine + text;
+  }
+
+  #addRecord(line: string, found: KernelRecord[]): void {
+    const [, sequenceText, microsecondsText, flags, text = ''] =
+      /^\d+,(\d+),(\d+)(?:,([^,;]*))?[^;]*;(.*)$/.exec(line) ?? [];
+    if (sequenceText === undefined || Number(sequenceText) <= this.#lastSequence) return;
+    this.#lastSequence = Number(sequenceText);
+    const record = { microseconds: Number(microsecondsText), text };
+    if (flags === '+' && this.#fragment !== undefined) {
+      const joined = this.#fragment.text + text;
+      if (joined.length <= MAX_LINE_LENGTH) this.#fragment = { ...this.#fragment, text: joined };
+      return;
+    }
+    if (this.#fragment !== undefined) found.push(this.#fragment);
+    this.#fragment = flags === 'c' ? record : undefined;
+    if (this.#fragment === undefined) found.push(record);
+  }
+}

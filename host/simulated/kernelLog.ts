@@ -1,0 +1,67 @@
+/** The log of a simulated kernel, which outlives agents and is lost at a boot. */
+import type { OomKill } from '../../kubernetes/lifecycle/oomKill.ts';
+import type { KernelLog, KernelMessage } from '../kernelLog/kernelLog.ts';
+
+/** Passes a read of the log, which it can delay or fail. */
+type PassRead = <T>(read: () => T, signal: AbortSignal) => Promise<T>;
+
+const passAtOnce: PassRead = async (read) => read();
+
+export class SimulatedKernelLog {
+  readonly #now: () => number;
+  #messages: KernelMessage[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  write(text: string): void {
+    this.#messages.push({ at: this.#now(), text });
+    for (const wakeUp of [...this.#waiting]) wakeUp();
+  }
+
+  /** Writes the messages of a Linux 6 kernel about a killed process. */
+  writeOomKill({ pid, processName, memoryBytes = 0, cgroup, limitedCgroup }: Omit<OomKill, 'at'>): void {
+    const isGlobal = limitedCgroup === '/';
+    const limit = isGlobal ? 'global_oom' : `oom_memcg=${limitedCgroup}`;
+    const kilobytes = Math.floor(memoryBytes / 1_024);
+    this.write(`${processName} invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0`);
+    this.write(
+      `oom-kill:constraint=${isGlobal ? 'CONSTRAINT_NONE' : 'CONSTRAINT_MEMCG'},nodemask=(null),cpuset=/,mems_allowed=0,${limit},task_memcg=${cgroup},task=${processName},pid=${pid},uid=0`,
+    );
+    this.write(
+      `${isGlobal ? 'Out of memory' : 'Memory cgroup out of memory'}: Killed process ${pid} (${processName}) total-vm:${2 * kilobytes}kB, anon-rss:${kilobytes}kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:64kB oom_score_adj:0`,
+    );
+  }
+
+  /** Drops all messages, as a boot does. */
+  boot(): void {
+    this.#messages = [];
+  }
+
+  /** Opens the log at its oldest message. */
+  open(pass: PassRead = passAtOnce): KernelLog {
+    let position = 0;
+    return {
+      read: async ({ signal }) => {
+        if (position >= this.#messages.length) return [];
+        const messages = await pass(() => this.#messages.slice(position), signal);
+        position += messages.length;
+        return messages;
+      },
+      untilWritten: ({ signal }) =>
+        new Promise((resolve) => {
+          const finish = () => {
+            this.#waiting.delete(finish);
+            signal.removeEventListener('abort', finish);
+            resolve();
+          };
+          this.#waiting.add(finish);
+          signal.addEventListener('abort', finish);
+          if (signal.aborted || position < this.#messages.length) finish();
+        }),
+      close: async () => {},
+    };
+  }
+}

@@ -1,0 +1,43 @@
+/** Describes the processes that the kernel's OOM killer has killed. */
+
+/** One kill, as reported in the kernel's log. */
+export interface OomKill {
+  /** Time of the kill in milliseconds since the epoch, or 0 if unknown. */
+  readonly at: number;
+  /** ID of the killed process on the host, or 0 if the log does not contain it. */
+  readonly pid: number;
+  /** Name of the killed process, or empty if the log does not contain it. The kernel truncates names to 15 bytes. */
+  readonly processName: string;
+  /** Physical memory of the killed process in bytes. Undefined if the log does not contain it. */
+  readonly memoryBytes?: number;
+  /** The cgroup of the killed process, or `/` if the log does not contain it. */
+  readonly cgroup: string;
+  /** The cgroup whose memory limit was reached, or `/` if the whole system was out of memory. */
+  readonly limitedCgroup: string;
+}
+
+/** Whether the whole system was out of memory, and not only a cgroup with a limit. */
+export const isSystemOom = ({ limitedCgroup }: OomKill): boolean => limitedCgroup === '/';
+
+/**
+ * Returns the ID of the container in which the process ran, or undefined for a process outside of containers. A cgroup
+ * inside the container does not affect the result.
+ */
+export const containerIdOfKill = ({ cgroup }: OomKill): string | undefined => /[0-9a-f]{64}/.exec(cgroup)?.[0];
+
+/** Returns the message of the event SystemOOM, as in a kubelet (`pkg/kubelet/oom/oom_watcher_linux.go`). */
+export const systemOomMessage = ({ processName, pid }: OomKill): string =>
+  `System OOM encountered${processName !== '' && pid !== 0 ? `, victim process: ${processName}, pid: ${pid}` : ''}`;
+
+const MEBIBYTE = 2 ** 20;
+
+/** Returns the killed process and its memory as a noun phrase, such as `process java (pid 4711), which held 63.9 MiB`. */
+export function killedProcess({ processName, pid, memoryBytes }: OomKill): string {
+  const name = processName === '' ? 'a process' : `process ${processName}`;
+  const id = pid === 0 ? '' : ` (pid ${pid})`;
+  return `${name}${id}${memoryBytes === undefined ? '' : `, which held ${(memoryBytes / MEBIBYTE).toFixed(1)} MiB`}`;
+}
+
+/** Returns why a container was killed: the system or one of its cgroups was out of memory. */
+export const oomKillMessage = (kill: OomKill): string =>
+  `${isSystemOom(kill) ? 'the system was out of memory' : 'the memory limit was reached'}: the kernel killed ${killedProcess(kill)}`;

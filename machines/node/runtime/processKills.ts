@@ -1,0 +1,74 @@
+/**
+ * Finds the OOM kills that did not end their container, as pure functions. A kubelet does not report them. Without
+ * `memory.oom.group`, the kernel kills one process, and the container may continue without it.
+ */
+import { lookUp } from '../../../base/values/lookUp.ts';
+import { containersOf } from '../../../kubernetes/api/pods/containers.ts';
+import type { Pod } from '../../../kubernetes/api/schema/pod.ts';
+import { involvedPod, type RecordedEvent, recordedEvent, warning } from '../../../kubernetes/events/recordedEvent.ts';
+import type { ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
+import { containerIdOfKill, type OomKill, oomKillMessage } from '../../../kubernetes/lifecycle/oomKill.ts';
+
+/** An OOM kill in a container that may continue to run. */
+export interface PendingProcessKill {
+  readonly kill: OomKill;
+  readonly containerId: string;
+  /** Number of ticks of the node to wait for. By then, the runtime has been listed since the kill. */
+  readonly remainingTicks: number;
+}
+
+/** Number of ticks, which are 10 s apart, within which the runtime is listed, at least every 10 s. */
+const TICKS = 3;
+/** Maximum number of pending kills. Further ones are not reported. */
+const MAX_PENDING = 100;
+
+/** The parts of the node's context that decide about kills. */
+interface KillContext {
+  readonly reportsProcessOomKills?: boolean;
+  readonly processKills: readonly PendingProcessKill[];
+  readonly observed?: Readonly<Record<string, ObservedPod>>;
+  readonly pods: Readonly<Record<string, { readonly pod: Pod }>>;
+  readonly health: { readonly ready: boolean };
+}
+
+/** Returns the pending kills with a new one, or undefined if it is not to be reported. */
+export function withProcessKill(
+  { reportsProcessOomKills, processKills }: KillContext,
+  kill: OomKill,
+): readonly PendingProcessKill[] | undefined {
+  const containerId = containerIdOfKill(kill);
+  if (!reportsProcessOomKills || containerId === undefined || processKills.length >= MAX_PENDING) return undefined;
+  return [...processKills, { kill, containerId, remainingTicks: TICKS }];
+}
+
+/**
+ * Returns the pending kills after a tick, and the events about those whose container is still running. While the
+ * runtime is not ready, it cannot be known which containers run.
+ */
+export function confirmedProcessKills(context: KillContext): {
+  readonly processKills: readonly PendingProcessKill[];
+  readonly events: readonly RecordedEvent[];
+} {
+  const { processKills, health } = context;
+  if (processKills.length === 0 || !health.ready) return { processKills, events: [] };
+  const waited = processKills.map((each) => ({ ...each, remainingTicks: each.remainingTicks - 1 }));
+  return {
+    processKills: waited.filter(({ remainingTicks }) => remainingTicks > 0),
+    events: waited.filter(({ remainingTicks }) => remainingTicks <= 0).flatMap((each) => killEvents(context, each)),
+  };
+}
+
+function killEvents({ observed = {}, pods }: KillContext, { kill, containerId }: PendingProcessKill): RecordedEvent[] {
+  for (const { uid, containers } of Object.values(observed)) {
+    const container = containers.find(({ id }) => id === containerId);
+    if (container === undefined) continue;
+    const pod = lookUp(pods, uid)?.pod;
+    if (pod === undefined || container.state !== 'running') return [];
+    const placed = containersOf(pod.spec).find((each) => each.container.name === container.name);
+    const involved = involvedPod(pod, placed && { name: container.name, role: placed.role });
+    return [
+      recordedEvent(involved, warning('ProcessOOMKilled', `${oomKillMessage(kill)}; the container continues to run`)),
+    ];
+  }
+  return [];
+}

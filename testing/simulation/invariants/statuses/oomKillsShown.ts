@@ -1,0 +1,42 @@
+/** The processes that the OOM killer has killed, as the agent reports them. */
+import type { OomKill } from '../../../../kubernetes/lifecycle/oomKill.ts';
+import type { Invariant } from '../invariant.ts';
+
+const isSystemKill = ({ limitedCgroup }: OomKill): boolean => limitedCgroup === '/';
+const pidIn = (message: string): number => Number(/pid:? (\d+)/.exec(message)?.[1]);
+
+export const oomKillsShown: Invariant = {
+  description: 'Each agent reports each system OOM kill once, and a container is told only about its own kill.',
+  follow: (watched, violated) => {
+    const { host } = watched;
+    const reported = new Set<number>();
+    return {
+      onAgentStarted: () => reported.clear(),
+      onEvent: ({ reason, message }) => {
+        if (reason !== 'SystemOOM') return;
+        const pid = pidIn(message);
+        if (reported.has(pid)) violated(`a second event about the same kill: ${message}`);
+        reported.add(pid);
+        if (!host.oomKills.some((kill) => isSystemKill(kill) && kill.pid === pid))
+          violated(`an event about a kill that did not happen: ${message}`);
+      },
+      onStatus: ({ pod }) => {
+        for (const { state, lastState } of pod.status?.containerStatuses ?? [])
+          for (const end of [state?.terminated, lastState?.terminated]) {
+            const { message = '', containerID = '' } = end ?? {};
+            if (!message.includes(': the kernel killed ')) continue;
+            const kill = host.oomKills.find(({ pid }) => pid === pidIn(message));
+            const id = containerID.split('//').at(-1) ?? '';
+            // After a boot the host has forgotten the kill, and the runtime may have renamed the container.
+            if (kill !== undefined && host.container(id) !== undefined && !kill.cgroup.includes(id))
+              violated(`container ${id} has the message of a kill in ${kill.cgroup}`);
+          }
+      },
+      atRest: () => {
+        if (watched.agent === undefined) return;
+        const missing = host.oomKills.filter((kill) => isSystemKill(kill) && !reported.has(kill.pid));
+        for (const { pid } of missing) violated(`no event about the system OOM kill of process ${pid}`);
+      },
+    };
+  },
+};
