@@ -77,9 +77,9 @@ export type FactReceiver = AnyActorRef & { send(fact: NodeFact): void };
 
 export interface BoundaryOptions {
   readonly clock: Clock;
-  readonly record?: InputRecorder | undefined;
-  readonly calls?: CallListener | undefined;
-  readonly answers?: OutcomeListener | undefined;
+  readonly onInput?: InputRecorder | undefined;
+  readonly onPortCall?: CallListener | undefined;
+  readonly onPortOutcome?: OutcomeListener | undefined;
   /** Redacts secrets, which it learns from the facts of the feeds. Defaults to a new redaction. */
   readonly redaction?: Redaction | undefined;
   /** Called with the original error of a service or feed, before it becomes a plain failure. */
@@ -97,12 +97,12 @@ const createElapsedEvent = (input: TimerInput) => ({
  * recorded, they may wait for a later turn of the event loop, because a burst must not block it.
  */
 export function createBoundary({ ports, feeds }: NodeEnvironment, options: BoundaryOptions): Boundary {
-  const { clock, record, calls, answers, redaction = createRedaction(), onError } = options;
+  const { clock, onInput, onPortCall, onPortOutcome, redaction = createRedaction(), onError } = options;
   const { learn, redact, redactor } = redaction;
   // Errors of observers must not affect the actors.
-  const recordInput = record && withErrorHandler('recorder', record, onError);
-  const reportCall = calls && createCallReporter(withErrorHandler('recorder', calls, onError), clock);
-  const reportOutcome = answers && withErrorHandler('metrics', answers, onError);
+  const recordInput = onInput && withErrorHandler('recorder', onInput, onError);
+  const reportCall = onPortCall && createCallReporter(withErrorHandler('recorder', onPortCall, onError), clock);
+  const reportOutcome = onPortOutcome && withErrorHandler('metrics', onPortOutcome, onError);
   let currentTime = clock.now();
   let pendingCount = 0;
   const onSettled = () => {

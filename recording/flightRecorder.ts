@@ -47,7 +47,7 @@ interface RecorderProgress {
 export interface FlightRecorder {
   /** Listeners for the node to call, each of which records one kind of line. */
   readonly listeners: {
-    readonly [K in 'record' | 'calls' | 'moves' | 'events']-?: NonNullable<NodeParts[K]>;
+    readonly [K in 'onInput' | 'onPortCall' | 'onStateChange' | 'events']-?: NonNullable<NodeParts[K]>;
   };
   progress(): RecorderProgress;
   /** Subscribes to the agent. Must be called before the agent starts. */
@@ -118,12 +118,12 @@ class Recorder implements FlightRecorder {
   }
 
   readonly listeners: FlightRecorder['listeners'] = {
-    record: (entry) => {
+    onInput: (entry) => {
       this.#entries += 1;
       this.#addLine(entry);
     },
-    calls: (call) => this.#addLine({ kind: 'asked', ...call }),
-    moves: (move) => this.#addLine({ kind: 'state', ...move }),
+    onPortCall: (call) => this.#addLine({ kind: 'asked', ...call }),
+    onStateChange: (move) => this.#addLine({ kind: 'state', ...move }),
     events: ({ type: _, ...event }) => this.#addLine({ kind: 'event', ...this.#options.redact(event) }),
   };
 

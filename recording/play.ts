@@ -44,7 +44,7 @@ function assertSameMachines(
   );
 }
 
-interface PlayTo extends Pick<NodeParts, 'moves'> {
+interface PlayTo extends Pick<NodeParts, 'onStateChange'> {
   readonly until: number;
   /** Digest of this program's state machines. */
   readonly machines: string;
@@ -61,7 +61,7 @@ interface PlayTo extends Pick<NodeParts, 'moves'> {
 export async function replayUntil(
   file: RecordingFile,
   stretches: readonly Stretch[],
-  { until, machines, since = until, inspect, moves }: PlayTo,
+  { until, machines, since = until, inspect, onStateChange }: PlayTo,
 ): Promise<ReplayedState | undefined> {
   const startPosition = findPositionBefore(stretches, until);
   if (startPosition === undefined) return undefined;
@@ -71,7 +71,7 @@ export async function replayUntil(
     stretch.replayStarts.findLast(({ at }) => at <= since) ?? stretch.replayStarts[0] ?? startPosition.replayStart;
   let { at } = replayStart;
   const { agent, enterEntry, advanceTime } = await createReplayFrom(file, replayStart, {
-    ...(moves ? { moves } : {}),
+    ...(onStateChange ? { onStateChange } : {}),
     ...(inspect ? { inspect: (event) => inspect(event, at) } : {}),
   });
   agent.start();
@@ -198,7 +198,7 @@ export async function checkStretch(file: RecordingFile, stretch: Stretch, machin
   assertSameMachines(stretch, machines);
   const comparison = new ReplayComparison();
   const { agent, enterEntry, from } = await createReplayFrom(file, firstStart, {
-    moves: (move) => comparison.addStateChange(move),
+    onStateChange: (move) => comparison.addStateChange(move),
   });
   if (from) comparison.startFrom(from);
   agent.subscribe(({ uid, removed, pod }) => comparison.addStatus(uid, removed ? undefined : pod.status));

@@ -56,7 +56,7 @@ test('a node of the public parts alone runs a pod to its end, and its recording 
     { ...config, rootDir: directory, staticPodPath },
     {
       cri,
-      record: (entry) => void entries.push(structuredClone(entry)),
+      onInput: (entry) => void entries.push(structuredClone(entry)),
       onError: (source, error) => void problems.push([source, error]),
       onManifestProblem: (...problem) => void problems.push(problem),
     },
@@ -162,7 +162,7 @@ describe('an incomplete call is an error at once', () => {
     ['ports.runSandbox: .*expected a function', given, { ...parts, ports: { runSandbox: 1 } }],
     ['clock.setTimeout: ', given, { ...parts, clock: { now: () => 0 } }],
     ['sinks\\[1\\].name: Invalid value: "api": another sink has this name', given, { ...parts, sinks: [sink, sink] }],
-    ['record: .*expected a function', given, { ...parts, record: [] }],
+    ['onInput: .*expected a function', given, { ...parts, onInput: [] }],
   ])('%s', async (said, ...args) => {
     await expect(create(...args)).rejects.toThrow(new RegExp(`^createNode: ${said}`));
   });

@@ -69,7 +69,7 @@ export class PullProofs {
       this.#reportError(error);
     });
     const reportResult = (result: PullCheckResult) =>
-      this.#dependencies.serviceActions?.({ action: 'pullChecked', result });
+      this.#dependencies.onServiceAction?.({ action: 'pullChecked', result });
     // Access is unproven without records.
     if (!records) {
       reportResult('error');

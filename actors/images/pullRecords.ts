@@ -21,7 +21,7 @@ export interface PullRecordsDependencies {
   readonly clock: Clock;
   /** Called if a record cannot be used or deleted. */
   readonly onError: (error: unknown) => void;
-  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
+  readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
 }
 
 /** The directories `pulling` and `pulled` below `<root>/image_manager`. */
@@ -114,7 +114,7 @@ export class PullRecords {
   #reportSizes(): void {
     const countUnreadable = (directory: string) =>
       [...this.#unreadablePaths].filter((file) => dirname(file) === directory).length;
-    this.#dependencies.serviceActions?.({
+    this.#dependencies.onServiceAction?.({
       action: 'pullRecordsChanged',
       records: this.#records.size + countUnreadable(this.#pulledDirectory),
       intents: this.#intentImages.size + countUnreadable(this.#pullingDirectory),

@@ -114,10 +114,10 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     durable: durableFacts,
     clock,
     onError,
-    moves,
+    onStateChange,
     inspect,
     events,
-    decisions,
+    onDecision,
   } = dependencies;
   const statusReports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durableFacts.unacknowledged });
   const factWriter = createFactWriter({
@@ -143,8 +143,8 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       onError,
       inspect,
       events,
-      moves,
-      decisions,
+      onStateChange,
+      onDecision,
       persist: factWriter.persist,
       report: (change) => statusReports.recordPublished(change),
     },
@@ -184,7 +184,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   const manifestFiles = { now: new Map() };
   const listPodDirs = () => listPodDirectories(createLayout(config, files));
   const apiCaches = createClusterCaches(parts, { clock, files, listPodDirs, onError });
-  const localObjects = createLocalObjects(sourceLocations(config), parts.keptObjects, {
+  const localObjects = createLocalObjects(sourceLocations(config), parts.objectCachePrefix, {
     clock,
     files,
     listPodDirs,

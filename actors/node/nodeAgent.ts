@@ -141,9 +141,9 @@ interface AgentObservers {
   readonly onError: BoundaryOptions['onError'];
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   readonly events?: EventSink | undefined;
-  readonly decisions?: ((decision: MachineDecision) => void) | undefined;
+  readonly onDecision?: ((decision: MachineDecision) => void) | undefined;
   /** Called for each state that an actor enters. */
-  readonly moves?: ((move: StateChange) => void) | undefined;
+  readonly onStateChange?: ((move: StateChange) => void) | undefined;
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
   readonly persist?: PersistFacts | undefined;
   /** Records a published change and returns the status that the sinks have to send, if any. */
@@ -247,8 +247,12 @@ interface NodeActors {
 
 /** Creates the actors, the status board, and the map of state entry times. */
 function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeActors {
-  const { clock, onError, persist, from, moves } = observers;
-  const sinceMap = createStateEntryMap(boundary, from?.since, moves && withErrorHandler('recorder', moves, onError));
+  const { clock, onError, persist, from, onStateChange } = observers;
+  const sinceMap = createStateEntryMap(
+    boundary,
+    from?.since,
+    onStateChange && withErrorHandler('recorder', onStateChange, onError),
+  );
   const statusBoard = createStatusBoard({
     clock: boundary,
     hostIps: () => root.getSnapshot().context.hostIps,
@@ -283,10 +287,10 @@ function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObserv
 function createInspector(
   { board: statusBoard, since: sinceMap }: Pick<NodeActors, 'board' | 'since'>,
   boundary: Boundary,
-  { inspect, events, decisions, onError }: AgentObservers,
+  { inspect, events, onDecision, onError }: AgentObservers,
 ): (event: InspectionEvent) => void {
   const listenToEvents = events && eventListener(withErrorHandler('events', events, onError), boundary);
-  const listenToDecisions = decisions && decisionListener(withErrorHandler('metrics', decisions, onError));
+  const listenToDecisions = onDecision && decisionListener(withErrorHandler('metrics', onDecision, onError));
   const inspectSafely = inspect && withErrorHandler('inspect', inspect, onError);
   return (event) => {
     // Safe cast: all actors of this system are XState actors.

@@ -23,7 +23,7 @@ const TICK_MS = 10_000;
 interface FeedDependencies
   extends Omit<SourceDependencies, 'ownNode'>,
     ClusterCaches,
-    Pick<NodeParts, 'cri' | 'serviceActions' | 'onRuntimeHealth' | 'onRelisted'> {
+    Pick<NodeParts, 'cri' | 'onServiceAction' | 'onRuntimeHealth' | 'onRelisted'> {
   readonly hostIps: HostAddresses;
   /** The configured address range of pods, used until the Node object has one. */
   readonly podCidr?: string;
@@ -59,7 +59,7 @@ function createRuntimeFeeds(
     onRuntimeHealth,
     onRelisted,
     relistRequests,
-    serviceActions,
+    onServiceAction,
     oomWatcher,
   } = dependencies;
   // Set once the podCidr feed has started.
@@ -100,7 +100,7 @@ function createRuntimeFeeds(
         onError,
         onRelisted,
         relistRequests,
-        serviceActions,
+        onServiceAction,
         ...serviceActivity,
         sendFact,
         onStreamBroken: () => queryHealth(),

@@ -1,4 +1,7 @@
-/** The parts of a node besides its configuration. Optional parts default to those of an ordinary node. */
+/**
+ * Declares everything that a node needs besides its configuration: its access to the host and the runtime, its cluster,
+ * and the listeners that observe it. Optional parts default to those of an ordinary node.
+ */
 import type { InspectionEvent } from 'xstate';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Cri } from '../../cri/client/calls.ts';
@@ -72,8 +75,8 @@ export interface ClusterParts {
   readonly access?: ClusterAccess;
 }
 
-/** The parts of a node. `objects`, `tokens` and `trustBundles` default to those of the cluster. */
-export interface NodeParts extends ClusterContent {
+/** The node's access to its host and its runtime. Tests and simulations replace it. */
+interface HostAccess {
   /** The runtime client. The caller closes it. */
   readonly cri: Cri;
   /** Defaults to the system clock. */
@@ -100,36 +103,24 @@ export interface NodeParts extends ClusterContent {
   readonly findCredentials?: FindCredentials | undefined;
   /** Undefined if the runtime is not private to this node. */
   readonly restartRuntime?: RestartRuntime | undefined;
-  /** The cluster of the node. Undefined for a standalone node. */
-  readonly cluster?: ClusterParts | undefined;
-  /**
-   * Path prefix of the in-memory directories that cache the objects of each source across agent restarts. If undefined,
-   * the objects are not cached.
-   */
-  readonly keptObjects?: string | undefined;
-  /** Opens the store of durable facts. Defaults to files below the root directory. */
-  readonly openStore?: typeof openNodeStore;
-  /** Ports and feeds that replace the real ones. */
-  readonly ports?: Partial<NodeEnvironment['ports']>;
-  readonly feeds?: Partial<NodeEnvironment['feeds']>;
-  /** Destinations of statuses. Each may be slow and may fail. */
-  readonly sinks?: readonly StatusSink[];
+}
+
+/** Callbacks that observe the node without affecting it. */
+interface NodeListeners {
   /** Receives the events of the node, its pods and its containers. */
   readonly events?: EventSink | undefined;
-  /** Removes secrets from all output. Pass a redaction in order to share it, e.g. with a log. */
-  readonly redaction?: Redaction | undefined;
-  /** Called with every entry of the recording boundary. */
-  readonly record?: InputRecorder | undefined;
-  /** Called for every outgoing port call. */
-  readonly calls?: CallListener | undefined;
+  /** Called with every input that the boundary records: facts, port responses and elapsed timers. */
+  readonly onInput?: InputRecorder | undefined;
+  /** Called for every port call when it starts. */
+  readonly onPortCall?: CallListener | undefined;
   /** Called with the outcome of every port call. Outcomes may contain secrets. */
-  readonly answers?: OutcomeListener | undefined;
+  readonly onPortOutcome?: OutcomeListener | undefined;
   /** Receives the decisions of machines that are only visible in metrics. */
-  readonly decisions?: ((decision: MachineDecision) => void) | undefined;
+  readonly onDecision?: ((decision: MachineDecision) => void) | undefined;
   /** Receives the actions of services that are only visible in metrics. */
-  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
+  readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
   /** Called for each state that an actor enters. */
-  readonly moves?: ((move: StateChange) => void) | undefined;
+  readonly onStateChange?: ((move: StateChange) => void) | undefined;
   /** Called with every XState inspection event. Attach it only during an inspection. */
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
   /** Called with errors of services and feeds, and with damaged durable facts. */
@@ -142,4 +133,24 @@ export interface NodeParts extends ClusterContent {
   readonly onRelisted?: ((relist: RelistStats) => void) | undefined;
   /** Called when the runtime's health changes. */
   readonly onRuntimeHealth?: (health: RuntimeHealth) => void;
+}
+
+/** The parts of a node. `objects`, `tokens` and `trustBundles` default to those of the cluster. */
+export interface NodeParts extends ClusterContent, HostAccess, NodeListeners {
+  /** The cluster of the node. Undefined for a standalone node. */
+  readonly cluster?: ClusterParts | undefined;
+  /**
+   * Path prefix of the in-memory directories that cache the objects of each source across agent restarts. If undefined,
+   * the objects are not cached.
+   */
+  readonly objectCachePrefix?: string | undefined;
+  /** Opens the store of durable facts. Defaults to files below the root directory. */
+  readonly openStore?: typeof openNodeStore;
+  /** Ports and feeds that replace the real ones. */
+  readonly ports?: Partial<NodeEnvironment['ports']>;
+  readonly feeds?: Partial<NodeEnvironment['feeds']>;
+  /** Destinations of statuses. Each may be slow and may fail. */
+  readonly sinks?: readonly StatusSink[];
+  /** Removes secrets from all output. Pass a redaction in order to share it, e.g. with a log. */
+  readonly redaction?: Redaction | undefined;
 }

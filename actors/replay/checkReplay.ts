@@ -56,7 +56,7 @@ const options = z.looseObject({
   at: z.optional(z.number()),
   inspect: optionalFunction,
   events: optionalFunction,
-  moves: optionalFunction,
+  onStateChange: optionalFunction,
   nextTurn: optionalFunction,
 });
 

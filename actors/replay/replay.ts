@@ -40,7 +40,7 @@ export interface Replay {
 export function createReplay(
   input: NodeInput,
   entries: readonly RecordedInput[],
-  options: Pick<NodeParts, 'inspect' | 'events' | 'moves' | 'nextTurn'> & {
+  options: Pick<NodeParts, 'inspect' | 'events' | 'onStateChange' | 'nextTurn'> & {
     readonly from?: Keyframe;
     readonly at?: number;
   } = {},

@@ -42,7 +42,7 @@ export interface PlegOptions {
   readonly onRelisted?: ((relist: RelistStats) => void) | undefined;
   /** Requests for an immediate relist, ahead of the next periodic one. */
   readonly relistRequests?: RelistRequests;
-  readonly serviceActions?: ((action: ServiceAction) => void) | undefined;
+  readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
   /** Called when the event stream breaks, which is the first sign of a runtime outage. */
   readonly onStreamBroken: () => void;
   /**
@@ -140,8 +140,8 @@ class Pleg {
   }
 
   #count(action: ServiceAction): void {
-    const { serviceActions, onError } = this.#options;
-    if (serviceActions) tryRun('metrics', () => serviceActions(action), onError);
+    const { onServiceAction, onError } = this.#options;
+    if (onServiceAction) tryRun('metrics', () => onServiceAction(action), onError);
   }
 
   #updateState(change: PlegChange): void {

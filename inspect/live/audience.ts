@@ -21,7 +21,7 @@ export interface Audience {
   add(observer: Observer): () => void;
   /** Listeners to pass to the node, which forward its events to the observers. */
   readonly listeners: {
-    readonly [K in 'record' | 'calls' | 'moves' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
+    readonly [K in 'onInput' | 'onPortCall' | 'onStateChange' | 'inspect' | 'events']: NonNullable<NodeParts[K]>;
   };
 }
 
@@ -39,9 +39,9 @@ export function createAudience(redact: Redaction['redact']): Audience {
       return () => void observers.delete(observer);
     },
     listeners: {
-      record: (entry) => publish(() => entry),
-      calls: (call) => publish(() => ({ kind: 'asked', ...call })),
-      moves: (move) => publish(() => ({ kind: 'state', ...move })),
+      onInput: (entry) => publish(() => entry),
+      onPortCall: (call) => publish(() => ({ kind: 'asked', ...call })),
+      onStateChange: (move) => publish(() => ({ kind: 'state', ...move })),
       events: ({ type: _, ...event }) => publish(() => ({ kind: 'event', ...redact(event) })),
       inspect: (event) => callEach(observers, (observer) => observer.inspect?.(event)),
     },

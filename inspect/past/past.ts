@@ -113,7 +113,7 @@ async function collectHistory<T>(history: History, path: string, at: number, use
     await history.statuses(uid, at, (status) => actorPast.addStatus(uid, status));
   const replayResult = await history.replayTo(at, useState, {
     inspect: (event, when) => actorPast.inspect(event, when),
-    moves: (move) => actorPast.move(move),
+    onStateChange: (move) => actorPast.move(move),
   });
   return { result: replayResult, history: actorPast.history() };
 }

@@ -73,7 +73,7 @@ function resizeTrigger(event: AdmissionEvent, { uid }: Request): ResizeTrigger {
     case 'admission.release':
       return 'pods_removed';
     case 'admission.containersStopped':
-    case 'admission.settle':
+    case 'admission.releaseResources':
       return 'pod_terminated';
     default:
       return 'periodic_retry';
@@ -90,7 +90,7 @@ export const admissionMachine = setup({
     tags: {} as StateTag,
   },
   actors: { readNode: port('readNode') },
-  guards: { hasDoubt: ({ context }) => needsNodeRead(context) },
+  guards: { mustReadNode: ({ context }) => needsNodeRead(context) },
   actions: {
     startReadingNode: assign(({ context }) => markNodeReadStarted(context)),
     recordNodeRead: assign(({ context, event }) => markNodeReadDone(context, nodeFromOutput(event))),
@@ -125,15 +125,15 @@ export const admissionMachine = setup({
         waitingRequests: withItem(nextContext.waitingRequests, withNameCheck(nextContext, request)),
       };
     }),
-    recordEnding: assign(({ context, event }) => {
-      assertEvent(event, 'admission.addEnding');
+    recordTerminatingPod: assign(({ context, event }) => {
+      assertEvent(event, 'admission.addTerminating');
       const { uid, fullName, requests } = event;
       const allocated = findEntry(context, uid)?.allocated ?? requests;
       const entry = { uid, fullName, desired: null, allocated, holdsName: true, isPreempted: false };
       return withEntry(withoutRequests(context, uid), entry);
     }),
     /** Applies decisions one after the other, each to the context that results from the previous decision. */
-    decide: enqueueActions(({ context, event, enqueue, self }) => {
+    decideRequests: enqueueActions(({ context, event, enqueue, self }) => {
       let nextContext = context;
       for (let step = nextDecision(nextContext); step !== undefined; step = nextDecision(nextContext)) {
         const { request, decision } = step;
@@ -156,7 +156,7 @@ export const admissionMachine = setup({
       }
       if (nextContext !== context) enqueue.assign(nextContext);
     }),
-    recordLeaving: assign(({ context, event }) => {
+    recordLeavingPod: assign(({ context, event }) => {
       assertEvent(event, 'admission.leave');
       const entry = findEntry(context, event.uid);
       return entry === undefined ? {} : withEntry(withoutRequests(context, entry.uid), { ...entry, desired: null });
@@ -168,18 +168,18 @@ export const admissionMachine = setup({
       const remainingEntry = { ...entry, desired: null, allocated: hostPortsOnly(entry.allocated) };
       return withRequeuedUpdates(withEntry(context, remainingEntry), entry.uid);
     }),
-    settle: assign(({ context, event }) => {
-      assertEvent(event, 'admission.settle');
+    releaseResources: assign(({ context, event }) => {
+      assertEvent(event, 'admission.releaseResources');
       const entry = findEntry(context, event.uid);
       if (entry === undefined) return {};
       return withRequeuedUpdates(withEntry(context, { ...entry, allocated: null, isPreempted: false }), entry.uid);
     }),
-    recordNode: assign(({ context, event }) => {
+    recordNodeChange: assign(({ context, event }) => {
       assertEvent(event, 'admission.nodeChanged');
       const { capacity = context.capacity, node } = event;
       return { ...withRequeuedUpdates(context), capacity, node: { ...context.node, ...node } };
     }),
-    release: assign(({ context, event }) => {
+    removeEntry: assign(({ context, event }) => {
       assertEvent(event, 'admission.release');
       return withRequeuedUpdates(withoutEntry(context, event.uid), event.uid);
     }),
@@ -191,32 +191,32 @@ export const admissionMachine = setup({
   context: ({ input }) => ({ ...input, entries: [], waitingRequests: [], refusedUpdates: [], deferralCount: 0 }),
   initial: 'open',
   on: {
-    'admission.request': { actions: ['recordRequest', 'decide'] },
-    'admission.addEnding': { actions: ['recordEnding', 'decide'] },
-    'admission.leave': { actions: ['recordLeaving', 'decide'] },
-    'admission.containersStopped': { actions: ['releaseAllButPorts', 'decide'] },
-    'admission.settle': { actions: ['settle', 'decide'] },
-    'admission.release': { actions: ['release', 'decide'] },
-    'admission.nodeChanged': { actions: ['recordNode', 'decide'] },
+    'admission.request': { actions: ['recordRequest', 'decideRequests'] },
+    'admission.addTerminating': { actions: ['recordTerminatingPod', 'decideRequests'] },
+    'admission.leave': { actions: ['recordLeavingPod', 'decideRequests'] },
+    'admission.containersStopped': { actions: ['releaseAllButPorts', 'decideRequests'] },
+    'admission.releaseResources': { actions: ['releaseResources', 'decideRequests'] },
+    'admission.release': { actions: ['removeEntry', 'decideRequests'] },
+    'admission.nodeChanged': { actions: ['recordNodeChange', 'decideRequests'] },
   },
   states: {
     open: {
       description: 'Requests are decided at once. The CPU, memory, ports and number of the admitted pods are recorded.',
       tags: 'steady',
-      always: { guard: 'hasDoubt', target: 'readingNode', meta: { unreached: NODE_NEVER_DELETED } },
+      always: { guard: 'mustReadNode', target: 'readingNode', meta: { coverageGap: NODE_NEVER_DELETED } },
     },
     readingNode: {
       description:
         'The Node is read again before a pod is refused for labels alone, as a kubelet does, because a watch may lag behind a change of the labels.',
       tags: 'working',
-      meta: { waitsFor: 'the API server to return the labels of the node', unreached: NODE_NEVER_DELETED },
+      meta: { waitsFor: 'the API server to return the labels of the node', coverageGap: NODE_NEVER_DELETED },
       entry: 'startReadingNode',
       invoke: {
         src: 'readNode',
         input: null,
-        onDone: { target: 'open', actions: ['recordNodeRead', 'decide'] },
+        onDone: { target: 'open', actions: ['recordNodeRead', 'decideRequests'] },
         // If the read fails, decide with the labels that the node already has.
-        onError: { target: 'open', actions: ['recordNodeRead', 'decide'] },
+        onError: { target: 'open', actions: ['recordNodeRead', 'decideRequests'] },
       },
     },
   },

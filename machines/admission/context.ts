@@ -46,15 +46,18 @@ export interface Request {
   readonly awaitsName: boolean;
   /** The actor that receives the decision. */
   readonly holder: ActorPath;
-  /** Progress of rereading the Node, which is necessary if the node's labels are the only reason for a refusal. */
-  readonly nodeRead?: 'due' | 'asked' | 'done';
+  /**
+   * Progress of rereading the Node, which is necessary if the node's labels are the only reason for a refusal. It is not
+   * a state of the machine, because a request that arrives during a read needs the next one.
+   */
+  readonly nodeRead?: 'due' | 'requested' | 'done';
   /** Labels and taints that the API server returned for this request. */
   readonly observedNode?: Pick<AdmissionNode, 'labels' | 'taints'>;
 }
 
 type PostponedRefusal = { readonly kind: 'doubted' };
 
-const isReadingNode = ({ nodeRead }: Request): boolean => nodeRead === 'due' || nodeRead === 'asked';
+const isReadingNode = ({ nodeRead }: Request): boolean => nodeRead === 'due' || nodeRead === 'requested';
 
 /** Whether any pod waits for the Node to be reread. */
 export const needsNodeRead = ({ waitingRequests }: AdmissionContext): boolean =>
@@ -62,14 +65,14 @@ export const needsNodeRead = ({ waitingRequests }: AdmissionContext): boolean =>
 
 /** Marks the requests for which the Node is being read. */
 export const markNodeReadStarted = (context: AdmissionContext): AdmissionContext =>
-  updateNodeReads(context, 'due', (request) => ({ ...request, nodeRead: 'asked' }));
+  updateNodeReads(context, 'due', (request) => ({ ...request, nodeRead: 'requested' }));
 
 /**
  * Marks the requests for which the Node was read as ready to decide. The decision uses the labels that were read or, if
  * the read failed, the previously observed ones.
  */
 export const markNodeReadDone = (context: AdmissionContext, observedNode?: Request['observedNode']): AdmissionContext =>
-  updateNodeReads(context, 'asked', (request) => ({
+  updateNodeReads(context, 'requested', (request) => ({
     ...request,
     nodeRead: 'done',
     ...(observedNode ? { observedNode } : {}),

@@ -98,14 +98,14 @@ const certificateSetup = setup({
      * Whether a serving certificate would have no IP address. Like a kubelet, the node does not request such a
      * certificate.
      */
-    isNameless: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
-    isFitting: ({ context, event }) => isSuitable(context, portOutput(event).certificate),
-    fitsNoMore: ({ context: { nodeName, name, certificate }, event }) => {
+    hasNoIpAddress: ({ context: { name, names } }) => name === 'serving' && names.ips.length === 0,
+    isCertificateSuitable: ({ context, event }) => isSuitable(context, portOutput(event).certificate),
+    makesCertificateUnsuitable: ({ context: { nodeName, name, certificate }, event }) => {
       assertEvent(event, 'certificate.namesChanged');
       return !isSuitable({ nodeName, name, names: event.names }, certificate);
     },
     /** Whether the pending request no longer covers all required names. */
-    isOutdated: ({ context: { request }, event }) => {
+    makesRequestOutdated: ({ context: { request }, event }) => {
       assertEvent(event, 'certificate.namesChanged');
       return !coversNames(request.names, event.names);
     },
@@ -147,10 +147,10 @@ export const certificateMachine = certificateSetup.createMachine({
   id: 'certificate',
   description: 'A certificate that the node manages: as a client of the API server, or for its own HTTPS server.',
   meta: {
-    unreached: {
+    coverageGap: {
       reason: 'simulated nodes have no certificates; tested on its machine and in test/actors/cluster/certificates',
     },
-    named: (waitsFor: string, { snapshot: { context } }: ActorInfo<CertificateContext>) =>
+    formatWait: (waitsFor: string, { snapshot: { context } }: ActorInfo<CertificateContext>) =>
       waitsFor
         .replace('a certificate', `a ${context.name} certificate`)
         .replace(/\brequest\b/, `request ${context.request.name}`),
@@ -180,7 +180,7 @@ export const certificateMachine = certificateSetup.createMachine({
         src: 'readCertificate',
         input: ({ context: { name } }) => ({ name }),
         onDone: [
-          { guard: 'isFitting', target: 'current', actions: 'recordCertificate' },
+          { guard: 'isCertificateSuitable', target: 'current', actions: 'recordCertificate' },
           { target: 'choosing', actions: 'recordCertificate' },
         ],
         onError: { target: 'awaitingFiles', actions: 'recordFailure' },
@@ -201,7 +201,7 @@ export const certificateMachine = certificateSetup.createMachine({
       on: {
         'timer.elapsed': 'choosing',
         'certificate.namesChanged': [
-          { guard: 'fitsNoMore', target: 'choosing', actions: 'recordNames' },
+          { guard: 'makesCertificateUnsuitable', target: 'choosing', actions: 'recordNames' },
           { actions: 'recordNames' },
         ],
       },
@@ -210,7 +210,7 @@ export const certificateMachine = certificateSetup.createMachine({
       description:
         'A new certificate is due. A serving certificate is requested only once the addresses that it has to name are known.',
       tags: 'working',
-      always: [{ guard: 'isNameless', target: 'awaitingNames' }, { target: 'requesting' }],
+      always: [{ guard: 'hasNoIpAddress', target: 'awaitingNames' }, { target: 'requesting' }],
     },
     awaitingNames: {
       description: 'The Node has no IP address yet, or the API server has not shown it.',
@@ -247,7 +247,7 @@ export const certificateMachine = certificateSetup.createMachine({
       },
       on: {
         'certificate.namesChanged': [
-          { guard: 'isOutdated', target: 'choosing', actions: 'recordNames' },
+          { guard: 'makesRequestOutdated', target: 'choosing', actions: 'recordNames' },
           { actions: 'recordNames' },
         ],
       },

@@ -51,13 +51,13 @@ const cgroupsSetup = setup({
   },
   actors: { setUpCgroups: port('setUpCgroups'), timer: timerPort() },
   guards: {
-    isEnforced: ({ event }) => setUpResult(event)?.outcome === 'enforced',
-    isShared: ({ event }) => setUpResult(event)?.outcome === 'shared',
-    isForbidden: ({ event }) => setUpResult(event)?.outcome === 'forbidden',
+    isLimitEnforced: ({ event }) => setUpResult(event)?.outcome === 'enforced',
+    areCgroupsShared: ({ event }) => setUpResult(event)?.outcome === 'shared',
+    areCgroupsForbidden: ({ event }) => setUpResult(event)?.outcome === 'forbidden',
   },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
-    recordFound: assign(({ event }) => ({ warnings: setUpResult(event)?.warnings ?? [], failure: undefined })),
+    recordWarnings: assign(({ event }) => ({ warnings: setUpResult(event)?.warnings ?? [], failure: undefined })),
     recordFailure: assign(({ event }) => ({ warnings: [], failure: failureOf(event) })),
   },
 });
@@ -92,9 +92,9 @@ const checkingState = ({
       src: 'setUpCgroups',
       input: null,
       onDone: [
-        { guard: 'isEnforced', target: '#cgroups.enforced.waiting', actions: 'recordFound' },
-        { guard: 'isShared', target: '#cgroups.sharedWithOthers.waiting', actions: 'recordFound' },
-        { guard: 'isForbidden', target: '#cgroups.forbidden', actions: 'recordFound' },
+        { guard: 'isLimitEnforced', target: '#cgroups.enforced.waiting', actions: 'recordWarnings' },
+        { guard: 'areCgroupsShared', target: '#cgroups.sharedWithOthers.waiting', actions: 'recordWarnings' },
+        { guard: 'areCgroupsForbidden', target: '#cgroups.forbidden', actions: 'recordWarnings' },
         { target: '#cgroups.unused', meta: metaIfUnused },
       ],
       onError: {
@@ -114,7 +114,7 @@ const waitingState = (waitsFor: string, tag: StateTag) =>
     tags: tag,
     meta: { waitsFor, afterMs: CHECK_INTERVAL_MS },
     invoke: after(CHECK_INTERVAL_MS),
-    on: { 'timer.elapsed': 'looking' },
+    on: { 'timer.elapsed': 'checking' },
   });
 
 export const cgroupsMachine = cgroupsSetup.createMachine({
@@ -137,9 +137,9 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
       initial: 'waiting',
       states: {
         waiting: waitingState('the next check for pods of other agents in the cgroups', 'steady'),
-        looking: checkingState({
-          metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE },
-          metaIfFailed: { unreached: RARELY_TAKEN },
+        checking: checkingState({
+          metaIfUnused: { coverageGap: UNUSED_IS_UNREACHABLE },
+          metaIfFailed: { coverageGap: RARELY_TAKEN },
         }),
       },
     },
@@ -148,7 +148,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
       initial: 'waiting',
       states: {
         waiting: waitingState('another attempt to set the limit of all pods', 'retrying'),
-        looking: checkingState({ metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE } }),
+        checking: checkingState({ metaIfUnused: { coverageGap: UNUSED_IS_UNREACHABLE } }),
       },
     },
     sharedWithOthers: {
@@ -158,7 +158,7 @@ export const cgroupsMachine = cgroupsSetup.createMachine({
       initial: 'waiting',
       states: {
         waiting: waitingState('pods of other agents to leave the cgroups', 'waiting'),
-        looking: checkingState({ metaIfUnused: { unreached: UNUSED_IS_UNREACHABLE } }),
+        checking: checkingState({ metaIfUnused: { coverageGap: UNUSED_IS_UNREACHABLE } }),
       },
     },
     forbidden: {

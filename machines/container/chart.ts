@@ -32,14 +32,14 @@ const chartSetup = containerSetup
   .extend(endedImplementations)
   .extend({
     guards: {
-      removesContainer: ({ context }) => context.removesContainer,
+      mustRemoveContainer: ({ context }) => context.removesContainer,
       hasNewId: ({ context, event }) => {
         assertEvent(event, 'runtime.containerObserved');
         return event.container !== null && Object.keys(withObservedIds(context, event.container)).length > 0;
       },
     },
     actions: {
-      takeSandbox: assign(({ event }) => {
+      recordSandbox: assign(({ event }) => {
         assertEvent(event, 'sandbox.ready');
         return { sandbox: event.sandbox, lostSandbox: undefined };
       }),
@@ -52,10 +52,10 @@ export const containerMachine = chartSetup.createMachine({
   meta: {
     // A crash-loop back-off ends at the latest one full delay after this state was entered. The time of the run's exit
     // may be unknown or, if the clock was set back, lie in the future.
-    moments: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<ContainerContext>) => ({
       restartAt: Math.min(context.retryAt || Infinity, since + remainingBackOffMs(context)),
     }),
-    named: waitWithHook,
+    formatWait: waitWithHook,
     facts,
     regions: [
       { id: 'run', title: 'run and restart' },
@@ -71,9 +71,9 @@ export const containerMachine = chartSetup.createMachine({
    * decision.
    */
   on: {
-    'container.update': { actions: 'update' },
-    'sandbox.ready': { actions: 'takeSandbox' },
-    'sandbox.lost': { actions: 'loseSandbox' },
+    'container.update': { actions: 'recordUpdate' },
+    'sandbox.ready': { actions: 'recordSandbox' },
+    'sandbox.lost': { actions: 'recordLostSandbox' },
     'container.start': { actions: 'recordTurn' },
     'container.stop': { actions: 'stopForGood' },
     'container.reset': { actions: 'requireReset' },
@@ -96,15 +96,15 @@ export const containerMachine = chartSetup.createMachine({
       description: 'The container has been stopped for good. It remains at the runtime for its log and its status.',
       tags: ['done', 'rests'],
       meta: { region: 'stopping' },
-      entry: { type: 'report', params: { lifecycle: 'stopped' } },
-      always: { guard: 'removesContainer', target: 'removing' },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'stopped' } },
+      always: { guard: 'mustRemoveContainer', target: 'removing' },
     },
     removing,
     removed: {
       description: 'The runtime has nothing left of the container.',
       tags: 'done',
       meta: { region: 'stopping' },
-      entry: { type: 'report', params: { lifecycle: 'removed' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'removed' } },
     },
   },
 });

@@ -121,12 +121,13 @@ export interface ContainerContext
   /** The run before `earlierRun`. */
   readonly oldestRun?: TerminatedRun | undefined;
   /**
-   * The reaction to the exit of the process. The restart rules decide (`byPolicy`) unless a probe or a command requires
-   * a different reaction. It is stored independently of the state, because commands also arrive during calls, hooks and
-   * back-offs.
+   * The reaction to the exit of the process: the restart rules decide (`byPolicy`), unless a command or a new spec
+   * requires a different reaction. `ended.choosing` shows what follows from each. It is not a state, because it changes
+   * during calls and hooks, which a transition between sibling states would abort. In a parallel region, the state would
+   * change too late, because XState takes the eventless transitions of `stopping` and `ended` before raised events.
    */
-  readonly exitReaction: 'byPolicy' | 'asFailed' | 'recreate' | 'restartWithPod' | 'stop';
-  /** Output of the probe that caused the current run to be stopped. */
+  readonly exitReaction: 'byPolicy' | 'recreate' | 'restartWithPod' | 'stop';
+  /** Output of the probe that caused the current run to be stopped. The run then counts as failed. */
   readonly stopCause?: string | undefined;
   /** Whether other containers stop first. Until they have, this container's process keeps running (C11). */
   readonly awaitsOtherContainers: boolean;

@@ -7,7 +7,7 @@ import { type ContainerContext, nextAttempt, specOf } from './context.ts';
  * not.
  */
 export const isWholePodRestart = (context: ContainerContext): boolean =>
-  ['byPolicy', 'asFailed'].includes(context.exitReaction) &&
+  context.exitReaction === 'byPolicy' &&
   context.run !== undefined &&
   restartsAllContainers(specOf(context), context.run.exitCode);
 

@@ -77,7 +77,7 @@ export const containerSetup = setup({
       assertEvent(event, 'container.update');
       return identityOf({ ...context, pod: event.pod }) !== identityOf(context);
     },
-    showsExit: ({ context, event }) => {
+    isObservedExited: ({ context, event }) => {
       assertEvent(event, 'runtime.containerObserved');
       return event.container !== null && isPresent(context, event.container) && hasEnded(event.container.state);
     },
@@ -86,11 +86,11 @@ export const containerSetup = setup({
      * regardless of the call's result.
      */
     wasExitObserved: ({ context }) => context.id !== undefined && context.run?.containerId === context.id,
-    isOver: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
-    isUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
+    hasExited: (_, container: ObservedContainer | null) => container !== null && hasEnded(container.state),
+    isStateUnknown: (_, container: ObservedContainer | null) => container?.state === 'unknown',
     isAbsent: (_, container: ObservedContainer | null) => container === null,
-    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
-    restartsWithPod: ({ context }) => context.exitReaction === 'restartWithPod',
+    wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
+    mustRestartWithPod: ({ context }) => context.exitReaction === 'restartWithPod',
     isStoppedForGood: ({ context }) => context.exitReaction === 'stop',
   },
   actions: {
@@ -108,14 +108,14 @@ export const containerSetup = setup({
         enqueue.emit(id ? { ...event, message: event.message.replaceAll(id, name) } : event);
       }
     }),
-    report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: ContainerLifecycle }) => ({
+    reportLifecycle: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: ContainerLifecycle }) => ({
       type: 'container.changed' as const,
       name: context.name,
       lifecycle: params.lifecycle,
       ...(context.id === undefined ? {} : { id: context.id }),
       ...(context.run?.finishedAt === undefined ? {} : { endedAt: context.run.finishedAt }),
     })),
-    loseSandbox: assign(({ context, event }) => {
+    recordLostSandbox: assign(({ context, event }) => {
       assertEvent(event, 'sandbox.lost');
       const isFromEarlierSandbox = context.id === undefined ? undefined : true;
       return { sandbox: undefined, lostSandbox: event.readySandbox ?? null, hasTurn: false, isFromEarlierSandbox };
@@ -128,7 +128,7 @@ export const containerSetup = setup({
     reportSize: enqueueActions(({ context: { name, size }, enqueue }) => {
       if (size !== undefined) enqueue.sendTo(parent<PodEvent>(), { type: 'container.sized', name, size });
     }),
-    update: assign(({ context, event }) => {
+    recordUpdate: assign(({ context, event }) => {
       assertEvent(event, 'container.update');
       const hasKeyChanged = backOffKey({ ...context, pod: event.pod }) !== backOffKey(context);
       if (!hasKeyChanged) return { pod: event.pod, volumes: event.volumes };
@@ -146,7 +146,7 @@ export const containerSetup = setup({
       assertEvent(event, 'container.stop');
       return stopFields(context, event);
     }),
-    recordEnd: assign(({ event }) => {
+    recordObservedExit: assign(({ event }) => {
       assertEvent(event, 'runtime.containerObserved');
       return event.container !== null
         ? { id: event.id, run: terminatedRun(event.container), stopBy: undefined, stopGraceSeconds: undefined }
@@ -159,14 +159,14 @@ export const containerSetup = setup({
     stopProbes: enqueueActions(({ enqueue }) => {
       for (const kind of ['startup', 'liveness', 'readiness'] as const) enqueue.stopChild(`probe/${kind}`);
     }),
-    recordUnknownEnd: assign(({ context }) => ({
+    recordUnknownExit: assign(({ context }) => ({
       run: unknownExitRun(context.id ?? '', context.startedAt),
       stopBy: undefined,
       stopGraceSeconds: undefined,
     })),
     /** Clears the failure, because the container has started. */
-    forgetFailure: assign({ failure: undefined, waitingReason: undefined }),
-    recordFailedCreate: assign(({ context, event }) => {
+    clearStartFailure: assign({ failure: undefined, waitingReason: undefined }),
+    recordCreateFailure: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { ...retryFields(failure), waitingReason: createFailedReason(context, failure) };
     }),

@@ -24,45 +24,45 @@ export const imageMachine = imageSetup.createMachine({
   id: 'image',
   description: 'One image needed by a container or a volume: checked, and pulled by its pull policy.',
   meta: {
-    moments: ({ since, snapshot: { context } }: ActorInfo<ImageContext>) => ({
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<ImageContext>) => ({
       pullBy: context.limitMs === undefined ? undefined : since + context.limitMs,
       retryAt: since + context.waitMs,
     }),
-    named: (waitsFor: string, { snapshot: { context } }: ActorInfo<ImageContext>) =>
+    formatWait: (waitsFor: string, { snapshot: { context } }: ActorInfo<ImageContext>) =>
       waitsFor.replace('its image', () => `image ${context.image}`),
     facts: ({ snapshot: { context } }: ActorInfo<ImageContext>) => ({ name: context.image }),
   },
   context: ({ input }) => ({ ...input, imageRef: '', foundAbsentAt: 0, waitMs: 0 }),
   initial: 'checking',
-  on: { 'image.update': { actions: 'update' } },
+  on: { 'image.update': { actions: 'recordUpdate' } },
   output: ({ context }) => ({ imageRef: context.imageRef }),
   states: {
     checking: {
       description: 'The runtime reports whether it has the image.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to look for its image', rules: ['C17'], layout: { column: 1 } },
-      entry: { type: 'report', params: { isDelayed: false } },
+      entry: { type: 'reportProgress', params: { isDelayed: false } },
       invoke: {
         src: 'findImage',
         input: ({ context: { pod, image, policy } }) => ({ pod, image, policy }),
         onDone: [
           {
-            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
+            guard: { type: 'isImageUsable', params: ({ event }) => event.output },
             target: 'found',
             actions: [
-              { type: 'warnPod', params: ({ event }) => event.output },
+              { type: 'recordPodWarnings', params: ({ event }) => event.output },
               { type: 'recordPresentImage', params: ({ event }) => event.output },
             ],
           },
           {
-            guard: 'mayNotPull',
+            guard: 'isPullForbidden',
             target: 'missing',
-            actions: { type: 'warnPod', params: ({ event }) => event.output },
+            actions: { type: 'recordPodWarnings', params: ({ event }) => event.output },
           },
           {
             target: 'queued',
             actions: [
-              { type: 'warnPod', params: ({ event }) => event.output },
+              { type: 'recordPodWarnings', params: ({ event }) => event.output },
               assign(({ event }) => ({ foundAbsentAt: event.output.at })),
             ],
           },
@@ -83,8 +83,8 @@ export const imageMachine = imageSetup.createMachine({
       ],
       on: {
         'slot.granted': [
-          { guard: 'mayBePresent', target: 'checkingAgain', actions: 'recordLimit' },
-          { target: 'pulling', actions: 'recordLimit' },
+          { guard: 'mayBePresentNow', target: 'checkingAgain', actions: 'recordPullTimeout' },
+          { target: 'pulling', actions: 'recordPullTimeout' },
         ],
       },
     },
@@ -97,7 +97,7 @@ export const imageMachine = imageSetup.createMachine({
         input: ({ context: { pod, image, policy } }) => ({ pod, image, policy }),
         onDone: [
           {
-            guard: { type: 'needsNoPull', params: ({ event }) => event.output },
+            guard: { type: 'isImageUsable', params: ({ event }) => event.output },
             target: 'found',
             actions: ['releaseSlot', { type: 'recordPresentImage', params: ({ event }) => event.output }],
           },
@@ -132,7 +132,7 @@ export const imageMachine = imageSetup.createMachine({
           ],
         },
         onError: [
-          { guard: 'wasInterrupted', target: 'awaitingRetry', actions: 'recordPullFailure' },
+          { guard: 'wasPullInterrupted', target: 'awaitingRetry', actions: 'recordPullFailure' },
           {
             target: 'failed',
             actions: [
@@ -141,7 +141,7 @@ export const imageMachine = imageSetup.createMachine({
                 type: 'recordEvent',
                 params: ({ context, event }) => pullFailedEvents(context.image, failureOf(event)),
               },
-              { type: 'recordEventOfBlocked', params: ({ event }) => imageErrorEvent(failureOf(event).reason) },
+              { type: 'recordEventForBlocked', params: ({ event }) => imageErrorEvent(failureOf(event).reason) },
             ],
           },
         ],
@@ -152,9 +152,9 @@ export const imageMachine = imageSetup.createMachine({
         'ErrImagePull: the pull has failed. Its error is reported for some seconds before ImagePullBackOff is.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
-      entry: { type: 'report', params: { isDelayed: true } },
+      entry: { type: 'reportProgress', params: { isDelayed: true } },
       invoke: after(({ waitMs }: ImageContext) => Math.min(FAILURE_DISPLAY_MS, waitMs)),
-      on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' } },
+      on: { 'timer.elapsed': { target: 'backingOff', actions: 'deductDisplayTime' } },
     },
     backingOff: {
       description:
@@ -162,10 +162,10 @@ export const imageMachine = imageSetup.createMachine({
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', rules: ['C16'], layout: { column: 3 } },
       entry: [
-        'showBackOff',
+        'recordBackOffReason',
         { type: 'recordEvent', params: ({ context }) => pullBackOffEvent(context.image) },
-        { type: 'recordEventOfBlocked', params: imageErrorEvent('ImagePullBackOff') },
-        { type: 'report', params: { isDelayed: true } },
+        { type: 'recordEventForBlocked', params: imageErrorEvent('ImagePullBackOff') },
+        { type: 'reportProgress', params: { isDelayed: true } },
       ],
       invoke: after(({ waitMs }: ImageContext) => waitMs),
       on: { 'timer.elapsed': 'checking' },
@@ -181,10 +181,10 @@ export const imageMachine = imageSetup.createMachine({
         layout: { column: 1 },
       },
       entry: [
-        'showAbsence',
+        'recordNeverPullReason',
         { type: 'recordEvent', params: ({ context }) => imageMissingEvent(context.image) },
-        { type: 'recordEventOfBlocked', params: imageErrorEvent('ErrImageNeverPull') },
-        { type: 'report', params: { isDelayed: true } },
+        { type: 'recordEventForBlocked', params: imageErrorEvent('ErrImageNeverPull') },
+        { type: 'reportProgress', params: { isDelayed: true } },
       ],
       invoke: after(RECHECK_MS),
       on: { 'timer.elapsed': 'checking' },
@@ -194,11 +194,11 @@ export const imageMachine = imageSetup.createMachine({
         'The check failed, or the runtime became unavailable during the pull. Another attempt follows after a delay.',
       tags: 'retrying',
       meta: { waitsFor: 'another attempt to pull its image', until: 'retryAt', layout: { column: 1 } },
-      entry: { type: 'report', params: { isDelayed: true } },
+      entry: { type: 'reportProgress', params: { isDelayed: true } },
       invoke: after(({ waitMs }: ImageContext) => waitMs),
       on: {
         'timer.elapsed': 'checking',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'checking' },
+        'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'checking' },
       },
     },
     found: { description: 'The runtime has the image.', meta: { layout: { column: 2 } }, type: 'final', tags: 'done' },

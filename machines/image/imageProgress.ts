@@ -35,5 +35,5 @@ export const clearedImageProgress = ({ waitingReason }: Pick<ImageProgress, 'wai
 export const gettingImageState = {
   tags: ['working', 'gettingImage'],
   meta: { waitsFor: 'its image' },
-  exit: 'releasePull',
+  exit: 'releasePullSlot',
 } as const;

@@ -89,32 +89,32 @@ export const imageSetup = setup({
   actors: { findImage: port('findImage'), pullImage: port('pullImage'), timer: timerPort() },
   guards: {
     /** Whether the image is present and neither its policy nor its pull record requires a request to the registry. */
-    needsNoPull: ({ context }, { imageRef, isUnproven = false }: ImageCheck) =>
+    isImageUsable: ({ context }, { imageRef, isUnproven = false }: ImageCheck) =>
       imageRef !== null && context.policy !== 'Always' && !isUnproven,
-    mayNotPull: ({ context }) => context.policy === 'Never',
+    isPullForbidden: ({ context }) => context.policy === 'Never',
     /** Whether another container may have pulled the image while this one waited for its slot. */
-    mayBePresent: ({ context, event }) => {
+    mayBePresentNow: ({ context, event }) => {
       assertEvent(event, 'slot.granted');
       return event.hasWaited === true && context.policy !== 'Always';
     },
     /**
      * Whether the runtime became unavailable during the pull, in which case the failure says nothing about the image.
      */
-    wasInterrupted: ({ event }) => isRuntimeUnavailable(failureOf(event)),
-    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
+    wasPullInterrupted: ({ event }) => isRuntimeUnavailable(failureOf(event)),
+    wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
   },
   actions: {
     recordEvent: enqueueActions(({ context: { involvedObject }, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involvedObject, messages)) enqueue.emit(event);
     }),
     /** Records problems with image pull secrets as events about the pod, because they concern all of its containers. */
-    warnPod: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: ImageCheck) => {
+    recordPodWarnings: enqueueActions(({ context: { pod }, enqueue }, { warnings = [] }: ImageCheck) => {
       for (const event of recordedEvents(involvedPod(pod), warnings)) enqueue.emit(event);
     }),
-    recordEventOfBlocked: enqueueActions(({ context: { blockedObjects }, enqueue }, messages: EventMessages) => {
+    recordEventForBlocked: enqueueActions(({ context: { blockedObjects }, enqueue }, messages: EventMessages) => {
       for (const event of blockedObjects.flatMap((involved) => recordedEvents(involved, messages))) enqueue.emit(event);
     }),
-    report: sendTo(
+    reportProgress: sendTo(
       parent<ImageFact>(),
       ({ context: { delayMs, failure, waitingReason } }, params: { isDelayed: boolean }) => ({
         type: 'image.changed' as const,
@@ -128,7 +128,7 @@ export const imageSetup = setup({
       enqueue.assign({ imageRef: imageRef ?? '' });
       for (const recordedEvent of recordedEvents(involvedObject, imagePresentEvent(image))) enqueue.emit(recordedEvent);
     }),
-    update: assign(({ event }) => {
+    recordUpdate: assign(({ event }) => {
       assertEvent(event, 'image.update');
       return { pod: event.pod };
     }),
@@ -149,9 +149,11 @@ export const imageSetup = setup({
       const failure = failureOf(event);
       return afterFailure(context, failure, pullFailedReason(failure));
     }),
-    showBackOff: assign(({ context }) => ({ waitingReason: backOffReason(context.image, context.waitingReason) })),
-    deductShownTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_DISPLAY_MS) })),
-    showAbsence: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
+    recordBackOffReason: assign(({ context }) => ({
+      waitingReason: backOffReason(context.image, context.waitingReason),
+    })),
+    deductDisplayTime: assign(({ context: { waitMs } }) => ({ waitMs: Math.max(0, waitMs - FAILURE_DISPLAY_MS) })),
+    recordNeverPullReason: assign(({ context }) => ({ waitingReason: neverPullReason(context.image) })),
     /**
      * Requests a pull slot. A retry is queued behind all other requests. Otherwise a registry that never responds would
      * get the slot each time.
@@ -165,7 +167,7 @@ export const imageSetup = setup({
       subject: `${context.pod.metadata.uid} ${context.image}`,
       holder: actorPath(self),
     })),
-    recordLimit: assign(({ event }) => {
+    recordPullTimeout: assign(({ event }) => {
       assertEvent(event, 'slot.granted');
       return { limitMs: event.limitMs };
     }),

@@ -48,17 +48,17 @@ export const leaseMachine = setup({
   },
   actors: { renewLease: port('renewLease'), timer: timerPort() },
   guards: {
-    isHeld: ({ event }) => leaseOutput(event).isHeld,
+    isLeaseHeld: ({ event }) => leaseOutput(event).isHeld,
     wasNodeRegistered: ({ context }) => context.wasNodeRegistered,
   },
   actions: {
-    begin: assign({ wasNodeRegistered: false }),
+    clearNodeRegistered: assign({ wasNodeRegistered: false }),
     recordNodeRegistered: assign({ wasNodeRegistered: true }),
     /** Reports that the API server is reachable again, so that other updates are sent at once. */
     reportRecovery: enqueueActions(({ context: { failure }, enqueue }) => {
       if (failure !== undefined) enqueue.sendTo(parent<RegistrationReport>(), { type: 'node.leaseRegained' });
     }),
-    recordAnswer: assign(({ context: { renewalIntervalMs }, event }) => {
+    recordRenewal: assign(({ context: { renewalIntervalMs }, event }) => {
       const untilRenewalMs = renewalIntervalMs * (1 + MAX_JITTER * leaseOutput(event).chance);
       return { untilRenewalMs, waitMs: INITIAL_RETRY_MS, failure: undefined };
     }),
@@ -71,7 +71,9 @@ export const leaseMachine = setup({
   id: 'lease',
   description: 'The lease by which the cluster knows that the node is alive.',
   meta: {
-    moments: ({ since, snapshot: { context } }: ActorInfo<LeaseContext>) => ({ dueAt: since + context.untilRenewalMs }),
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<LeaseContext>) => ({
+      dueAt: since + context.untilRenewalMs,
+    }),
   },
   context: ({ input }) => ({
     ...input,
@@ -86,20 +88,20 @@ export const leaseMachine = setup({
       description: 'The lease is renewed, or created if it is missing.',
       tags: 'working',
       meta: { waitsFor: 'the lease to be renewed' },
-      entry: 'begin',
+      entry: 'clearNodeRegistered',
       invoke: {
         src: 'renewLease',
         input: null,
         onDone: [
-          { guard: 'isHeld', target: 'current', actions: ['reportRecovery', 'recordAnswer'] },
+          { guard: 'isLeaseHeld', target: 'current', actions: ['reportRecovery', 'recordRenewal'] },
           {
             guard: 'wasNodeRegistered',
             target: 'renewing',
             reenter: true,
-            actions: ['reportRecovery', 'recordAnswer'],
-            meta: { unreached: NODE_RARELY_DELETED },
+            actions: ['reportRecovery', 'recordRenewal'],
+            meta: { coverageGap: NODE_RARELY_DELETED },
           },
-          { target: 'awaitingNode', actions: ['reportRecovery', 'recordAnswer'] },
+          { target: 'awaitingNode', actions: ['reportRecovery', 'recordRenewal'] },
         ],
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
@@ -119,7 +121,7 @@ export const leaseMachine = setup({
       meta: { waitsFor: 'the Node object, without which there is no lease', until: 'dueAt' },
       invoke: after(({ untilRenewalMs }: LeaseContext) => untilRenewalMs),
       on: {
-        'timer.elapsed': { target: 'renewing', meta: { unreached: NODE_RARELY_DELETED } },
+        'timer.elapsed': { target: 'renewing', meta: { coverageGap: NODE_RARELY_DELETED } },
         'node.registered': 'renewing',
       },
     },

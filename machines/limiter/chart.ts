@@ -83,7 +83,7 @@ export function blockingHolders({ heldSlots }: LimiterContext, request: SlotRequ
 const meta: StateMeta = {
   // The deadline counts from the start of the timer, which restarts when a released slot is granted again. The
   // limiter's own state does not change then.
-  moments({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
+  deadlines({ snapshot: { context, children }, getStateSince }: ActorInfo<LimiterContext>) {
     const [timer] = Object.values(children);
     return timer && context.slowAfterMs !== undefined ? { dueAt: getStateSince(timer) + context.slowAfterMs } : {};
   },
@@ -113,21 +113,21 @@ export const limiterMachine = setup({
   },
   actors: { timer: timerPort() },
   guards: {
-    isKnown: ({ context, event }) => {
+    isDuplicateRequest: ({ context, event }) => {
       assertEvent(event, 'slot.request');
       return [...context.heldSlots, ...context.queue].some(({ key }) => key === event.key);
     },
-    hasRoom: ({ context }) => hasFreeSlots(context),
+    hasFreeSlot: ({ context }) => hasFreeSlots(context),
     canGrant: ({ context }) => nextRequest(context) !== undefined,
     isFull: ({ context }) => !hasFreeSlots(context),
     isFullForNow: ({ context }) => !hasFreeSlots(context) && context.slowAfterMs !== undefined,
   },
   actions: {
-    enqueue: assign(({ context, event }) => {
+    enqueueRequest: assign(({ context, event }) => {
       assertEvent(event, 'slot.request');
       return { queue: withQueued(context.queue, event) };
     }),
-    release: assign(({ context, event }) => {
+    releaseSlots: assign(({ context, event }) => {
       assertEvent(event, ['slot.release', 'slot.forget']);
       const shouldDrop = ({ key }: SlotRequest) =>
         event.type === 'slot.release' ? key === event.key : key.startsWith(`${event.uid}/`);
@@ -139,7 +139,7 @@ export const limiterMachine = setup({
     markHoldersSlow: assign(({ context: { heldSlots } }) => ({
       heldSlots: heldSlots.map((each): HeldSlot => ({ ...each, isSlow: true })),
     })),
-    grant: enqueueActions(({ context, event, enqueue, self }) => {
+    grantSlot: enqueueActions(({ context, event, enqueue, self }) => {
       const grantedRequest = nextRequest(context);
       if (grantedRequest === undefined) return;
       enqueue.assign({
@@ -166,24 +166,24 @@ export const limiterMachine = setup({
   on: {
     'slot.request': [
       {
-        guard: 'isKnown',
+        guard: 'isDuplicateRequest',
         meta: {
-          unreached: {
+          coverageGap: {
             reason: 'defensive: an actor releases its slot before it requests another; tested on its machine',
           },
         },
       },
-      { actions: 'enqueue' },
+      { actions: 'enqueueRequest' },
     ],
-    'slot.release': { actions: 'release' },
-    'slot.forget': { actions: 'release' },
+    'slot.release': { actions: 'releaseSlots' },
+    'slot.forget': { actions: 'releaseSlots' },
   },
   states: {
     open: {
       description: 'Slots are free and are granted at once.',
       tags: 'steady',
       always: [
-        { guard: 'canGrant', actions: 'grant', target: 'open', reenter: true },
+        { guard: 'canGrant', actions: 'grantSlot', target: 'open', reenter: true },
         { guard: 'isFullForNow', target: 'fullForNow' },
         { guard: 'isFull', target: 'full' },
       ],
@@ -192,7 +192,7 @@ export const limiterMachine = setup({
       description: 'All slots are taken. Requests are queued, fairly between pods.',
       tags: 'waiting',
       meta: { waitsFor: 'one of its slots to be released' },
-      always: { guard: 'hasRoom', target: 'open' },
+      always: { guard: 'hasFreeSlot', target: 'open' },
     },
     fullForNow: {
       description:
@@ -203,7 +203,7 @@ export const limiterMachine = setup({
         until: 'dueAt',
       },
       invoke: after(({ slowAfterMs = 0 }: LimiterContext) => slowAfterMs),
-      always: { guard: 'hasRoom', target: 'open' },
+      always: { guard: 'hasFreeSlot', target: 'open' },
       on: { 'timer.elapsed': { target: 'open', actions: 'markHoldersSlow' } },
     },
   },

@@ -78,22 +78,22 @@ const mirrorSetup = setup({
   },
   actors: { createMirror: port('createMirror'), removeMirror: port('removeMirror'), timer: timerPort() },
   guards: {
-    isHeld: ({ context }: GuardArgs) => context.facts.isUpdateDeferred,
-    isSeen: ({ context }: GuardArgs) => currentMirror(context) !== null,
+    isUpdateDeferred: ({ context }: GuardArgs) => context.facts.isUpdateDeferred,
+    isMirrorObserved: ({ context }: GuardArgs) => currentMirror(context) !== null,
     /** Whether the mirror pod belongs to a different pod or version, or is being deleted. */
-    isWrong: ({ context }: GuardArgs) => {
+    isMirrorOutdated: ({ context }: GuardArgs) => {
       const [seen, { pod }] = [currentMirror(context), context.facts];
       return seen !== null && (pod === null || !isMirrorOf(seen, pod));
     },
-    hasNode: ({ context }: GuardArgs) => context.facts.nodeUid !== '',
+    isNodeRegistered: ({ context }: GuardArgs) => context.facts.nodeUid !== '',
     isWanted: ({ context }: GuardArgs) => context.facts.pod !== null,
   },
   actions: {
-    record: assign(({ event }) => {
+    recordFacts: assign(({ event }) => {
       assertEvent(event, 'mirror.changed');
       return { facts: event.facts };
     }),
-    recordDone: assign({ failure: undefined, waitMs: INITIAL_RETRY_MS }),
+    resetRetries: assign({ failure: undefined, waitMs: INITIAL_RETRY_MS }),
     startRemoval: assign(({ context }) => ({ removingUid: currentMirror(context)?.uid ?? '' })),
     recordRemoved: assign(({ context: { removingUid } }) => ({ removedUid: removingUid })),
     recordFailure: assign(({ context: { waitMs }, event }) => {
@@ -108,21 +108,21 @@ export const mirrorMachine = mirrorSetup.createMachine({
   description: 'The mirror pod by which the cluster sees a static pod.',
   context: ({ input }) => ({ ...input, removingUid: '', removedUid: '', waitMs: INITIAL_RETRY_MS, retryAt: 0 }),
   initial: 'deciding',
-  on: { 'mirror.changed': { target: '.deciding', actions: 'record' } },
+  on: { 'mirror.changed': { target: '.deciding', actions: 'recordFacts' } },
   states: {
     deciding: {
       description: 'The pod of this name at the API server is compared with the static pod on the node.',
       tags: 'working',
       always: [
-        { guard: 'isHeld', target: 'held' },
-        { guard: 'isWrong', target: 'removing' },
-        { guard: 'isSeen', target: 'current' },
-        { guard: not('isWanted'), target: 'removed', meta: { unreached: RARELY_TAKEN } },
-        { guard: 'hasNode', target: 'creating' },
+        { guard: 'isUpdateDeferred', target: 'deferred' },
+        { guard: 'isMirrorOutdated', target: 'removing' },
+        { guard: 'isMirrorObserved', target: 'current' },
+        { guard: not('isWanted'), target: 'removed', meta: { coverageGap: RARELY_TAKEN } },
+        { guard: 'isNodeRegistered', target: 'creating' },
         { target: 'awaitingNode' },
       ],
     },
-    held: {
+    deferred: {
       description:
         'The mirror pod is left as it is for now, because its static pod still terminates, or not every source has listed its pods.',
       tags: 'waiting',
@@ -140,23 +140,23 @@ export const mirrorMachine = mirrorSetup.createMachine({
       invoke: {
         src: 'createMirror',
         input: ({ context }) => ({ pod: requireStaticPod(context), nodeUid: context.facts.nodeUid }),
-        onDone: { target: 'awaitingWatch', actions: 'recordDone' },
+        onDone: { target: 'awaitingWatch', actions: 'resetRetries' },
         onError: { target: 'awaitingRetry', actions: 'recordFailure' },
       },
       // Wait for the result of the call in flight first.
-      on: { 'mirror.changed': { actions: 'record' } },
+      on: { 'mirror.changed': { actions: 'recordFacts' } },
     },
     awaitingWatch: {
       description: 'The mirror pod has been created. It counts once the watch of pods shows it.',
       tags: 'waiting',
       meta: { waitsFor: 'the watch of pods to show the mirror pod', afterMs: WATCH_LAG_MS },
       invoke: after(WATCH_LAG_MS),
-      always: { guard: 'isSeen', target: 'deciding' },
+      always: { guard: 'isMirrorObserved', target: 'deciding' },
       // Changes are only recorded. Creating the mirror pod again would be refused, and it cannot be removed before the
       // watch has reported its UID.
       on: {
-        'timer.elapsed': { target: 'deciding', meta: { unreached: RARELY_TAKEN } },
-        'mirror.changed': { actions: 'record', meta: { unreached: RARELY_TAKEN } },
+        'timer.elapsed': { target: 'deciding', meta: { coverageGap: RARELY_TAKEN } },
+        'mirror.changed': { actions: 'recordFacts', meta: { coverageGap: RARELY_TAKEN } },
       },
     },
     current: { description: 'The API server shows the static pod as it is.', tags: 'steady' },
@@ -169,10 +169,10 @@ export const mirrorMachine = mirrorSetup.createMachine({
       invoke: {
         src: 'removeMirror',
         input: ({ context: { namespace, name, removingUid } }) => ({ namespace, name, uid: removingUid }),
-        onDone: { target: 'deciding', actions: ['recordDone', 'recordRemoved'] },
-        onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { unreached: RARELY_TAKEN } },
+        onDone: { target: 'deciding', actions: ['resetRetries', 'recordRemoved'] },
+        onError: { target: 'awaitingRetry', actions: 'recordFailure', meta: { coverageGap: RARELY_TAKEN } },
       },
-      on: { 'mirror.changed': { actions: 'record' } },
+      on: { 'mirror.changed': { actions: 'recordFacts' } },
     },
     removed: {
       description:

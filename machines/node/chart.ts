@@ -1,6 +1,6 @@
 /**
- * Runs the node. Routes facts from sources and the runtime to the pods that they concern, and makes no decisions about
- * individual pods.
+ * Runs the node: starts the actors that every node has, and routes each fact from the sources, the runtime and the
+ * cluster to the actors that it concerns. The pods' own actors decide about individual pods.
  */
 import { assertEvent, assign, enqueueActions, sendTo } from 'xstate';
 import { lookUp } from '../../base/values/lookUp.ts';
@@ -12,7 +12,7 @@ import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { FeedName } from '../shared/events/events.ts';
 import { after } from '../shared/waiting/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
-import { admissionNode, networkOf, runningLogs } from './context.ts';
+import { admissionNode, type NodeContext, type NodeInput, networkOf, runningLogs } from './context.ts';
 import { deadlines, facts } from './facts.ts';
 import { preemptionOf } from './pods/endings.ts';
 import { haveAllSourcesResponded } from './pods/wanted.ts';
@@ -38,23 +38,51 @@ const SLOW_START_MS = 10_000;
 /** Feeds that the node cannot work without. They do not end on their own. */
 const REQUIRED_FEEDS: readonly FeedName[] = ['pleg', 'runtimeHealth', 'ticker'];
 
+/** Returns the context of a node that has not received any fact yet. */
+const initialContext = (
+  input: Omit<NodeInput, 'startSlots' | 'pullSlots' | 'pullLimitMs' | 'slowPullMs' | 'sinks'>,
+  sinks: readonly string[],
+): NodeContext => ({
+  ...input,
+  sinks,
+  desired: {},
+  sourceStates: {},
+  problems: {},
+  warnings: {},
+  unreadSources: [],
+  pleg: initialPleg,
+  readiness: { isReady: false },
+  brokenFeeds: {},
+  watches: {},
+  mirrors: noMirrors,
+  takenOverUids: input.left.flatMap(({ uid, isTakenOver }) => (isTakenOver ? [uid] : [])),
+  pods: {},
+  processKills: [],
+  arrivalCount: 0,
+  drainStartedAt: 0,
+  drainedUids: [],
+  lastFactAt: 0,
+  brokenPods: [],
+  health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
+});
+
 /** Setup with the implementations of all regions and of the events that every state handles. */
 const chartSetup = nodeSetup
   .extend(activeImplementations)
   .extend(drainingImplementations)
   .extend({
     guards: {
-      isRuntimeSeen: ({ context }) => context.observed !== undefined && context.health.name !== '',
-      haveSourcesAnswered: ({ context }) => haveAllSourcesResponded(context),
+      isRuntimeListed: ({ context }) => context.observed !== undefined && context.health.name !== '',
+      haveAllSourcesResponded: ({ context }) => haveAllSourcesResponded(context),
       /**
        * Whether the node depends on the stopped feed. The agent cannot work without the runtime's facts or the ticker,
        * which triggers the rebuild of broken pods.
        */
-      needsFeed: ({ event }) => {
+      isRequiredFeed: ({ event }) => {
         assertEvent(event, 'feed.ended');
         return REQUIRED_FEEDS.includes(event.feed);
       },
-      hasReturned: ({ context, event }) => {
+      hasRuntimeReturned: ({ context, event }) => {
         assertEvent(event, 'runtime.healthChanged');
         return event.health.ready && !context.health.ready;
       },
@@ -74,13 +102,13 @@ const chartSetup = nodeSetup
         assertEvent(event, 'status.changed');
         for (const name of context.sinks) enqueue.sendTo(sinkId(name), event);
       }),
-      forwardFacts: enqueueActions(({ context, event, enqueue }) => {
+      forwardFactsToAdmission: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'node.factsChanged');
         const { allocatable = context.allocatable, admissionNode: own } = event;
         const nodeChanges = { capacity: podCapacity(context, allocatable), node: admissionLabels(context, own) };
         enqueue.sendTo('admission', { type: 'admission.nodeChanged', ...nodeChanges });
       }),
-      recordHealth: enqueueActions(({ context, event, enqueue }) => {
+      recordRuntimeHealth: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.healthChanged');
         const { health } = event;
         enqueue.assign({ health });
@@ -93,7 +121,7 @@ const chartSetup = nodeSetup
           enqueue.sendTo(podId(uid), { type: 'runtime.networkChanged', ...networkOf(health) });
         }
       }),
-      preempt: enqueueActions(({ context, event, enqueue }) => {
+      preemptPods: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'admission.preempting');
         for (const uid of event.uids) {
           const pod = lookUp(context.pods, uid)?.pod;
@@ -102,14 +130,14 @@ const chartSetup = nodeSetup
           enqueue.emit({ type: 'decision.counted', decision: 'preempted', uid, resource: event.resource });
         }
       }),
-      recordUnread: assign(({ context, event }) => {
+      recordUnreadableSource: assign(({ context, event }) => {
         assertEvent(event, 'config.sourceUnread');
         return {
           unreadSources: [...context.unreadSources, event.source],
           problems: { ...context.problems, [event.source]: event.problems },
         };
       }),
-      routeContainer: enqueueActions(({ context, event, enqueue }) => {
+      routeObservedContainer: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         const observedPod = lookUp(context.observed, container.podUid);
@@ -118,12 +146,12 @@ const chartSetup = nodeSetup
         if (observedPod?.foreignSandboxes && !observedPod.containers.some(({ id }) => id === container.id)) return;
         if (Object.hasOwn(context.pods, container.podUid)) enqueue.sendTo(podId(container.podUid), event);
       }),
-      routeObjects: enqueueActions(({ context, event, enqueue }) => {
+      routeObjectChanges: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'cluster.objectsChanged');
         for (const uid of event.uids)
           if (Object.hasOwn(context.pods, uid)) enqueue.sendTo(podId(uid), { type: 'pod.objectsChanged' });
       }),
-      recordCluster: enqueueActions(({ context, event, enqueue }) => {
+      recordClusterFact: enqueueActions(({ context, event, enqueue }) => {
         if (!isClusterFact(event)) return;
         enqueue.assign(clusterChanges(context, event));
         if (event.type !== 'cluster.nodeSeen') return;
@@ -149,7 +177,7 @@ const chartSetup = nodeSetup
         enqueue.assign({ registration: { ...registration, isInitialized: true } });
       }),
       /** Starts the registration once the runtime is known, so that the new Node already describes it. */
-      releaseRegistration: enqueueActions(({ context, enqueue }) => {
+      startRegistration: enqueueActions(({ context, enqueue }) => {
         if (context.cluster !== undefined) enqueue.sendTo('registration', { type: 'runtime.seen' });
       }),
       /** Reports the node status to the cluster at once. */
@@ -157,17 +185,17 @@ const chartSetup = nodeSetup
         const { isReady } = context.readiness;
         if (context.cluster !== undefined) enqueue.sendTo('nodeStatus', { type: 'node.changed', isReady });
       }),
-      announceReturn: enqueueActions(({ context, enqueue }) => {
+      announceRuntimeReturn: enqueueActions(({ context, enqueue }) => {
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
-      answerLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.found', logs: runningLogs(context) })),
+      sendRunningLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.listed', logs: runningLogs(context) })),
     },
   });
 
 export const nodeAgentMachine = chartSetup.createMachine({
   id: 'nodeAgent',
   description: 'The node: discovers what is running, runs the wanted pods, and drains.',
-  meta: { moments: deadlines, facts },
+  meta: { deadlines, facts },
   context: ({ input: { startSlots, pullSlots, pullLimitMs, slowPullMs, sinks = [], ...input }, spawn }) => {
     const spawnLimiter = (name: 'startLimiter' | 'pullLimiter', limits: LimiterInput) =>
       spawn('limiter', { id: name, systemId: name, input: limits });
@@ -191,29 +219,11 @@ export const nodeAgentMachine = chartSetup.createMachine({
         spawn('certificate', { id: `certificate/${certificate.name}`, input: { nodeName, ...certificate } });
       spawn('lease', { id: 'lease', input: { renewalIntervalMs: cluster.leaseMs / RENEWALS_PER_LEASE } });
     }
-    return {
-      ...input,
-      sinks: sinks.map((sink) => spawn('statusSink', { id: sinkId(sink.name), input: sink }) && sink.name),
-      desired: {},
-      sourceStates: {},
-      problems: {},
-      warnings: {},
-      unreadSources: [],
-      pleg: initialPleg,
-      readiness: { isReady: false },
-      brokenFeeds: {},
-      watches: {},
-      mirrors: noMirrors,
-      takenOverUids: input.left.flatMap(({ uid, isTakenOver }) => (isTakenOver ? [uid] : [])),
-      pods: {},
-      processKills: [],
-      arrivalCount: 0,
-      drainStartedAt: 0,
-      drainedUids: [],
-      lastFactAt: 0,
-      brokenPods: [],
-      health: { since: 0, ready: false, name: '', version: '', message: 'it has not responded yet' },
-    };
+    for (const sink of sinks) spawn('statusSink', { id: sinkId(sink.name), input: sink });
+    return initialContext(
+      input,
+      sinks.map(({ name }) => name),
+    );
   },
   invoke: [
     { src: 'runtimeHealth' },
@@ -228,14 +238,14 @@ export const nodeAgentMachine = chartSetup.createMachine({
       src: 'cgroups',
       id: 'cgroups',
       input: ({ context: { nodeName } }) => ({ nodeName }),
-      onError: { meta: { unreached: NO_ACTOR_FAILS } },
+      onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
     {
       src: 'logRotation',
       id: 'logRotation',
       input: ({ context }) => ({ intervalMs: context.logCheckMs ?? LOG_CHECK_INTERVAL_MS }),
       // If the rotation fails, the node continues without it.
-      onError: { meta: { unreached: NO_ACTOR_FAILS } },
+      onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
   ],
   initial: 'starting',
@@ -244,15 +254,15 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'config.podChanged': { actions: 'recordSource' },
     'config.problemsChanged': { actions: 'recordSource' },
     'config.sourceChanged': { actions: 'recordSource' },
-    'config.sourceUnread': { actions: 'recordUnread' },
+    'config.sourceUnread': { actions: 'recordUnreadableSource' },
     'config.mirrorsChanged': { actions: ['recordMirrors', 'updateMirrors'] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved'] },
-    'runtime.containerSeen': { actions: 'routeContainer' },
-    'node.factsChanged': { actions: ['recordFact', 'forwardFacts', 'reportNodeStatus'] },
-    'cluster.watchChanged': { actions: 'recordCluster' },
-    'cluster.eventsChanged': { actions: 'recordCluster' },
-    'cluster.nodeSeen': { actions: ['recordCluster', 'updateMirrors'] },
-    'cluster.objectsChanged': { actions: 'routeObjects' },
+    'runtime.podsObserved': { actions: ['recordObservedPods', 'routeObservedPods'] },
+    'runtime.containerSeen': { actions: 'routeObservedContainer' },
+    'node.factsChanged': { actions: ['recordFact', 'forwardFactsToAdmission', 'reportNodeStatus'] },
+    'cluster.watchChanged': { actions: 'recordClusterFact' },
+    'cluster.eventsChanged': { actions: 'recordClusterFact' },
+    'cluster.nodeSeen': { actions: ['recordClusterFact', 'updateMirrors'] },
+    'cluster.objectsChanged': { actions: 'routeObjectChanges' },
     'node.registered': { actions: ['recordRegistration', 'updateMirrors'] },
     'node.csiInitialized': { actions: ['recordRegistration', 'recordReadiness', 'reportNodeStatus'] },
     'node.leaseRegained': { actions: 'reportNodeStatus' },
@@ -260,7 +270,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'runtime.podCidrChanged': {
       actions: 'recordFact',
       meta: {
-        unreached: {
+        coverageGap: {
           reason:
             'simulated nodes have a network without addresses of their own; tested in test/actors/feeds/podCidr.test.ts',
         },
@@ -270,34 +280,37 @@ export const nodeAgentMachine = chartSetup.createMachine({
     'node.oomWatchChanged': { actions: 'recordFact' },
     'feed.ended': [
       {
-        guard: 'needsFeed',
+        guard: 'isRequiredFeed',
         target: '.broken',
-        actions: 'recordFault',
+        actions: 'recordFatalFailure',
         meta: {
-          unreached: {
+          coverageGap: {
             reason:
               'defensive: a required feed stops only with its agent, or because of an internal error; tested on its machine',
           },
         },
       },
-      { actions: 'recordFact', meta: { unreached: RARELY_TAKEN } },
+      { actions: 'recordFact', meta: { coverageGap: RARELY_TAKEN } },
     ],
     'status.changed': { actions: 'routeStatus' },
-    'logs.asked': { actions: 'answerLogs' },
+    'logs.requested': { actions: 'sendRunningLogs' },
     'runtime.healthChanged': [
-      { guard: 'hasReturned', actions: ['recordHealth', 'announceReturn', 'recordReadiness', 'reportNodeStatus'] },
-      { actions: ['recordHealth', 'recordReadiness', 'reportNodeStatus'] },
+      {
+        guard: 'hasRuntimeReturned',
+        actions: ['recordRuntimeHealth', 'announceRuntimeReturn', 'recordReadiness', 'reportNodeStatus'],
+      },
+      { actions: ['recordRuntimeHealth', 'recordReadiness', 'reportNodeStatus'] },
     ],
-    'admission.preempting': { actions: 'preempt' },
+    'admission.preempting': { actions: 'preemptPods' },
     'node.drain': { target: '.draining', actions: ['recordFact', 'reportNodeStatus'] },
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'confirmProcessKills'] },
     'xstate.error.actor.*': [
       {
-        guard: 'isOfPod',
-        actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'leaveLimiters'],
-        meta: { unreached: NO_ACTOR_FAILS },
+        guard: 'isFromPod',
+        actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'releaseAllSlots'],
+        meta: { coverageGap: NO_ACTOR_FAILS },
       },
-      { target: '.broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
+      { target: '.broken', actions: 'recordFatalFailure', meta: { coverageGap: NO_ACTOR_FAILS } },
     ],
   },
   states: {
@@ -307,28 +320,28 @@ export const nodeAgentMachine = chartSetup.createMachine({
       meta: { waitsFor: 'the runtime to list its pods and containers' },
       entry: { type: 'recordEvent', params: { reason: 'Starting', message: 'Starting kubelet.' } },
       always: {
-        guard: 'isRuntimeSeen',
-        target: 'recovering',
-        actions: ['recordReadiness', 'releaseRegistration', 'reportNodeStatus'],
+        guard: 'isRuntimeListed',
+        target: 'awaitingSources',
+        actions: ['recordReadiness', 'startRegistration', 'reportNodeStatus'],
       },
-      on: { 'node.drain': { target: 'leaving', actions: 'recordFact' } },
+      on: { 'node.drain': { target: 'awaitingListToDrain', actions: 'recordFact' } },
     },
-    leaving: {
+    awaitingListToDrain: {
       description:
         'The agent has to stop before the runtime was listed. Pods that are not listed within a few seconds are not stopped.',
       tags: ['working', 'ending'],
       meta: { waitsFor: 'the runtime to list the pods and containers to stop', afterMs: RUNTIME_LIST_TIMEOUT_MS },
       invoke: after(RUNTIME_LIST_TIMEOUT_MS),
-      always: { guard: 'isRuntimeSeen', target: 'draining', actions: 'releaseRegistration' },
+      always: { guard: 'isRuntimeListed', target: 'draining', actions: 'startRegistration' },
       on: { 'timer.elapsed': 'draining', 'node.drain': {} },
     },
-    recovering: {
+    awaitingSources: {
       description: 'Every source has to list its pods, because before that it is not known which pods are unwanted.',
       tags: ['waiting', 'beginning'],
       meta: { waitsFor: 'every pod source to list its pods' },
       always: [
-        { guard: 'haveSourcesSpoken', target: 'running' },
-        { guard: 'haveSourcesAnswered', target: 'partial' },
+        { guard: 'haveAllSourcesListed', target: 'running' },
+        { guard: 'haveAllSourcesResponded', target: 'partial' },
       ],
     },
     partial,

@@ -93,15 +93,15 @@ export const nodeSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    haveSourcesSpoken: ({ context }) => haveAllSourcesListed(context),
+    haveAllSourcesListed: ({ context }) => haveAllSourcesListed(context),
     /** Whether the pod's actor reports that the pod has been removed completely. */
-    isGone: ({ event }) =>
+    isPodRemoved: ({ event }) =>
       'output' in event &&
       typeof event.output === 'object' &&
       event.output !== null &&
       'isGone' in event.output &&
       event.output.isGone === true,
-    isOfPod: ({ event }) => eventPodUid(event) !== undefined,
+    isFromPod: ({ event }) => eventPodUid(event) !== undefined,
   },
   actions: {
     /**
@@ -136,7 +136,7 @@ export const nodeSetup = setup({
       for (const each of invalidPodEvents(context, event)) enqueue.emit(each);
       enqueue.assign(sourceChanges(context, event));
     }),
-    recordObserved: assign(({ context, event }) => {
+    recordObservedPods: assign(({ context, event }) => {
       assertEvent(event, 'runtime.podsObserved');
       return { observed: withObserved(context, event.pods), lastFactAt: event.at };
     }),
@@ -151,7 +151,7 @@ export const nodeSetup = setup({
       for (const each of events) enqueue.emit(each);
     }),
     recordFact: assign(({ context, event }) => factChanges(context, event)),
-    routeObserved: enqueueActions(({ context, event, enqueue }) => {
+    routeObservedPods: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podsObserved');
       for (const observed of event.pods) {
         const pod = withoutForeignObjects(context, observed);
@@ -187,19 +187,19 @@ export const nodeSetup = setup({
      * Drops the observations of a terminated pod, which are older than its termination. Any remaining object is
      * reported again as a change.
      */
-    forgetSeen: assign(({ context, event }) => ({
+    forgetObservations: assign(({ context, event }) => ({
       ...withoutObserved(context, eventPodUid(event)),
       ...withoutRestored(context, eventPodUid(event)),
     })),
     /** Releases the slots of a pod's failed actor, which did not release them itself. */
-    leaveLimiters: enqueueActions(({ event, enqueue }) => {
+    releaseAllSlots: enqueueActions(({ event, enqueue }) => {
       const uid = eventPodUid(event);
       if (uid === undefined) return;
       enqueue.sendTo('startLimiter', { type: 'slot.forget', uid });
       enqueue.sendTo('pullLimiter', { type: 'slot.forget', uid });
     }),
     /** Records the failure of a part of the node, which is fatal. */
-    recordFault: assign(({ event }) => {
+    recordFatalFailure: assign(({ event }) => {
       const { part, failure } = fatalFailure(event);
       return { failure: { ...failure, message: `${part} of the node agent failed: ${failure.message}` } };
     }),

@@ -41,14 +41,14 @@ export const nodeStatusMachine = setup({
   actors: { putNodeStatus: port('putNodeStatus'), timer: timerPort() },
   guards: {
     isStale: ({ context }) => context.isStale,
-    isReady: ({ event }) => {
+    isNodeReady: ({ event }) => {
       assertEvent(event, 'node.changed');
       return event.isReady;
     },
   },
   actions: {
     markStale: assign({ isStale: true }),
-    begin: assign({ isStale: false }),
+    clearStale: assign({ isStale: false }),
     recordReported: assign({ failure: undefined }),
     recordEvents: enqueueActions(({ context: { nodeName }, event, enqueue }) => {
       for (const each of recordedEvents(involvedNode(nodeName), statusEvents(event))) enqueue.emit(each);
@@ -62,7 +62,7 @@ export const nodeStatusMachine = setup({
   id: 'nodeStatus',
   description: 'The status of the Node object: reported on change and at regular intervals.',
   meta: {
-    moments: ({ since, snapshot: { context } }: ActorInfo<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<NodeStatusContext>) => ({ dueAt: since + context.checkMs }),
   },
   context: ({ input }) => ({ ...input, isStale: false, retryAt: 0 }),
   initial: 'awaitingRegistration',
@@ -71,21 +71,21 @@ export const nodeStatusMachine = setup({
       description: 'There is no Node object yet whose status could be reported.',
       tags: 'waiting',
       meta: { waitsFor: 'the node to be registered' },
-      on: { 'node.registered': 'settling', 'node.changed': {} },
+      on: { 'node.registered': 'awaitingReadiness', 'node.changed': {} },
     },
-    settling: {
+    awaitingReadiness: {
       description:
         'The first checks finish before the status is reported, so that a restart of the agent makes no node NotReady.',
       tags: 'waiting',
       meta: { waitsFor: 'the node to be ready, before its status is reported', afterMs: STARTUP_GRACE_MS },
       invoke: after(STARTUP_GRACE_MS),
-      on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isReady', target: 'reporting' } },
+      on: { 'timer.elapsed': 'reporting', 'node.changed': { guard: 'isNodeReady', target: 'reporting' } },
     },
     reporting: {
       description: 'The status of the node is sent, if it has changed or was not sent for some time.',
       tags: 'working',
       meta: { waitsFor: 'the node status to be acknowledged' },
-      entry: 'begin',
+      entry: 'clearStale',
       invoke: {
         src: 'putNodeStatus',
         input: null,

@@ -28,9 +28,9 @@ export const activeDeadlineMachine = setup({
     tags: {} as StateTag | 'byWallClock',
   },
   actors: { pickTime: port('pickTime'), timer: timerPort() },
-  guards: { limitsTermination: ({ context }) => context.isTerminationLimit },
+  guards: { isTerminationLimit: ({ context }) => context.isTerminationLimit },
   actions: {
-    tell: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
+    reportDeadlineExceeded: sendTo(parent<PodEvent>(), ({ context: { deadline } }, at: number) => {
       return { type: 'pod.deadlineExceeded', deadline, at };
     }),
     reportKillLimitExceeded: sendTo(parent<PodEvent>(), ({ context: { deadline } }) => {
@@ -46,24 +46,24 @@ export const activeDeadlineMachine = setup({
     choosing: {
       description: 'It is decided whether this is the active deadline of the pod or the time limit of its termination.',
       tags: 'working',
-      always: [{ guard: 'limitsTermination', target: 'ending' }, { target: 'counting' }],
+      always: [{ guard: 'isTerminationLimit', target: 'limitingTermination' }, { target: 'countingDown' }],
     },
     // Counts down by the wall clock, as a kubelet does (`pkg/kubelet/active_deadline.go`).
-    counting: {
+    countingDown: {
       description: 'The activeDeadlineSeconds of the pod count from the start time in its status, by the wall clock.',
       tags: ['waiting', 'byWallClock'],
       meta: { waitsFor: 'the activeDeadlineSeconds of its pod to pass', until: 'deadline' },
       invoke: after(({ deadline }: ActiveDeadline) => ({ shown: deadline })),
-      on: { 'timer.elapsed': 'dating' },
+      on: { 'timer.elapsed': 'startingGracePeriod' },
     },
-    ending: {
+    limitingTermination: {
       description: 'The node terminates the pod for its own reasons, and reports if the time limit is exceeded.',
       tags: 'waiting',
       meta: { waitsFor: 'its pod to terminate', until: 'deadline' },
       invoke: after(({ deadline }: ActiveDeadline) => ({ until: deadline })),
       on: { 'timer.elapsed': { target: 'exceeded', actions: 'reportKillLimitExceeded' } },
     },
-    dating: {
+    startingGracePeriod: {
       description:
         'The deadline has passed. The grace period starts now, because the deadline may have been set late, or the clock may have been set.',
       tags: 'working',
@@ -71,11 +71,14 @@ export const activeDeadlineMachine = setup({
       invoke: {
         src: 'pickTime',
         input: { withinMs: 0 },
-        onDone: { target: 'exceeded', actions: { type: 'tell', params: ({ event }) => event.output.at } },
+        onDone: {
+          target: 'exceeded',
+          actions: { type: 'reportDeadlineExceeded', params: ({ event }) => event.output.at },
+        },
         onError: {
           target: 'exceeded',
-          actions: { type: 'tell', params: ({ context }) => context.deadline },
-          meta: { unreached: SERVICE_NEVER_FAILS },
+          actions: { type: 'reportDeadlineExceeded', params: ({ context }) => context.deadline },
+          meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },
     },

@@ -15,7 +15,13 @@ import { facts } from './facts.ts';
 import { recordDeadlineEvent, recordTerminationEvent } from './recordedEvents.ts';
 import { podSetup } from './setup.ts';
 import { active, activeImplementations } from './states/active.ts';
-import { admitting, admittingImplementations, awaitingOthers, recalled, recalling } from './states/admitting.ts';
+import {
+  admitting,
+  admittingImplementations,
+  awaitingOtherAgent,
+  countingRestarts,
+  restartsCounted,
+} from './states/admitting.ts';
 import { creatingSandboxImplementations } from './states/creatingSandbox.ts';
 import { preparing, preparingImplementations } from './states/preparing.ts';
 import { resetting, resettingImplementations } from './states/resetting.ts';
@@ -37,7 +43,7 @@ const chartSetup = podSetup
   .extend({
     guards: {
       /** Whether the pod's phase at the API server is already terminal because the node has reported it. */
-      isKnownToServer: ({ event }) => {
+      isPhaseAlreadyTerminal: ({ event }) => {
         assertEvent(event, 'pod.terminate');
         return event.termination.reason === 'EndedElsewhere';
       },
@@ -49,26 +55,26 @@ const chartSetup = podSetup
         type: 'admission.release',
         uid: context.allocated.metadata.uid,
       })),
-      leaveLimiters: enqueueActions(({ context, enqueue }) => {
+      releaseAllSlots: enqueueActions(({ context, enqueue }) => {
         const event = { type: 'slot.forget' as const, uid: context.allocated.metadata.uid };
         enqueue.sendTo(sharedActor('startLimiter'), event);
         enqueue.sendTo(sharedActor('pullLimiter'), event);
       }),
-      countDeadline: enqueueActions(({ context, enqueue }) => {
+      startActiveDeadline: enqueueActions(({ context, enqueue }) => {
         const deadline = computeActiveDeadline(context);
         enqueue.stopChild('activeDeadline');
         enqueue.assign({ activeDeadline: deadline });
         if (deadline === undefined) return;
         enqueue.spawnChild('activeDeadline', { id: 'activeDeadline', input: { deadline, isTerminationLimit: false } });
       }),
-      countKillLimit: enqueueActions(({ context, enqueue }) => {
+      startKillLimit: enqueueActions(({ context, enqueue }) => {
         const deadline = computeKillDeadline(context);
         enqueue.stopChild('killLimit');
         enqueue.assign({ killDeadline: deadline });
         if (deadline === undefined) return;
         enqueue.spawnChild('activeDeadline', { id: 'killLimit', input: { deadline, isTerminationLimit: true } });
       }),
-      sendBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
+      sendNextBatch: enqueueActions(({ context, enqueue }) => sendBatch(enqueue, context)),
       recordRewanted: assign({ isRewanted: true }),
       recordConditions: assign(({ event }) => {
         assertEvent(event, 'pod.conditionsChanged');
@@ -90,16 +96,16 @@ const chartSetup = podSetup
           endedAt: Math.max(context.endedAt, event.endedAt ?? 0),
         };
       }),
-      recordNetwork: assign(({ event }) => {
+      recordNetworkStatus: assign(({ event }) => {
         assertEvent(event, 'runtime.networkChanged');
         return { networkNotReady: event.networkNotReady };
       }),
-      recordFault: assign(({ event }) => ({ failure: failureOf(event) })),
+      recordActorFailure: assign(({ event }) => ({ failure: failureOf(event) })),
       /**
        * Sends a newly mounted volume to the containers that already have an actor. This happens if an update has added
        * the volume.
        */
-      shareVolume: enqueueActions(({ context, event, enqueue }) => {
+      announceMountedVolume: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'volume.changed');
         if (event.lifecycle !== 'mounted') return;
         const { allocated: pod, containers } = context;
@@ -111,7 +117,7 @@ const chartSetup = podSetup
         sendCommands(enqueue, context, [{ names: existingNames, event: update }]);
       }),
       /** Sends the new metadata to the volumes and containers that expose a changed part of it. */
-      showMetadata: enqueueActions(({ context, event, enqueue }) => {
+      forwardMetadata: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'pod.metadataChanged');
         const pod = { ...context.allocated, metadata: event.metadata };
         const { volumes, containers } = affectedByChange(context.allocated, pod);
@@ -126,7 +132,7 @@ const chartSetup = podSetup
        * Stops the actors of a broken pod, the last one first. A final state would stop the first child first, and after
        * each removal V8 rebuilds the remaining children as a hash table, which takes 2 ms for 1,000 of them.
        */
-      dropActors: enqueueActions(({ context, enqueue }) => {
+      stopActorsOfBrokenPod: enqueueActions(({ context, enqueue }) => {
         for (const name of Object.keys(context.containers).reverse()) enqueue.stopChild(containerId(name));
         for (const name of Object.keys(context.volumes).reverse()) enqueue.stopChild(volumeId(name));
       }),
@@ -138,7 +144,7 @@ const chartSetup = podSetup
         ]);
       }),
       /** Applies a change of one container before the next full list. */
-      observeContainer: enqueueActions(({ context, event, enqueue }) => {
+      recordObservedContainer: enqueueActions(({ context, event, enqueue }) => {
         assertEvent(event, 'runtime.containerSeen');
         const { container } = event;
         enqueue.assign({ observed: withContainer(context.observed, container) });
@@ -153,7 +159,7 @@ export const podMachine = chartSetup.createMachine({
   id: 'pod',
   description: 'One pod: volumes, sandbox and containers come up in this order and are torn down again.',
   meta: {
-    moments: ({ snapshot: { context } }: ActorInfo<PodContext>) =>
+    deadlines: ({ snapshot: { context } }: ActorInfo<PodContext>) =>
       context.termination ? { deadline: deadlineOf(context.termination) } : {},
     facts,
     regions: [
@@ -166,29 +172,29 @@ export const podMachine = chartSetup.createMachine({
   context: ({ input }) => initialPodContext(input),
   initial: 'new',
   always: [
-    { guard: 'isDeadlineStale', actions: 'countDeadline' },
-    { guard: 'isKillLimitStale', actions: 'countKillLimit' },
+    { guard: 'isDeadlineStale', actions: 'startActiveDeadline' },
+    { guard: 'isKillLimitStale', actions: 'startKillLimit' },
   ],
   on: {
-    'pod.update': { actions: ['desire', 'recordResizeRefusal', 'requestAdmission'] },
-    'pod.metadataChanged': { actions: ['showMetadata', 'recordMetadata'] },
+    'pod.update': { actions: ['recordDesiredPod', 'recordResizeRefusal', 'requestAdmission'] },
+    'pod.metadataChanged': { actions: ['forwardMetadata', 'recordMetadata'] },
     'pod.conditionsChanged': { actions: 'recordConditions' },
     'pod.objectsChanged': { actions: 'forwardObjectChange' },
     'pod.rewanted': { actions: 'recordRewanted' },
     'pod.terminate': { target: '.terminating', actions: ['recordTermination', recordTerminationEvent] },
     'pod.deadlineExceeded': { target: '.terminating', actions: ['recordExceededDeadline', recordDeadlineEvent] },
-    'volume.changed': { actions: ['recordVolume', 'shareVolume'] },
+    'volume.changed': { actions: ['recordVolume', 'announceMountedVolume'] },
     'container.changed': { actions: 'recordContainer' },
-    'container.sized': { actions: 'recordSizing' },
-    'pod.batchDue': { actions: 'sendBatch' },
-    'runtime.podObserved': { actions: 'observe' },
-    'runtime.containerSeen': { actions: 'observeContainer' },
+    'container.sized': { actions: 'recordContainerSize' },
+    'pod.batchDue': { actions: 'sendNextBatch' },
+    'runtime.podObserved': { actions: 'recordObservedPod' },
+    'runtime.containerSeen': { actions: 'recordObservedContainer' },
     'runtime.returned': { actions: 'forwardRuntimeReturn' },
-    'runtime.networkChanged': { actions: 'recordNetwork' },
-    'admission.admitted': { actions: 'applyUpdate' },
-    'admission.refused': { actions: ['recordUnadmitted', 'recordResizeRefusal', 'applyRest'] },
+    'runtime.networkChanged': { actions: 'recordNetworkStatus' },
+    'admission.admitted': { actions: 'applyAdmittedUpdate' },
+    'admission.refused': { actions: ['recordUpdateRefusal', 'recordResizeRefusal', 'applyUpdateWithoutResize'] },
     // A child actor has failed with an internal error. The node rebuilds the whole pod from facts.
-    'xstate.error.actor.*': { target: '.broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
+    'xstate.error.actor.*': { target: '.broken', actions: 'recordActorFailure', meta: { coverageGap: NO_ACTOR_FAILS } },
   },
   states: {
     new: {
@@ -197,23 +203,23 @@ export const podMachine = chartSetup.createMachine({
       meta: { region: 'start' },
       always: [
         { guard: 'mustTerminate', target: 'terminating' },
-        { guard: 'isRunByOthers', target: 'awaitingOthers' },
-        { guard: 'hasForgottenRuns', target: 'recalling' },
+        { guard: 'isRunByOtherAgent', target: 'awaitingOtherAgent' },
+        { guard: 'hasLostRuns', target: 'countingRestarts' },
         { target: 'admitting' },
       ],
     },
-    recalling,
-    recalled,
-    awaitingOthers,
+    countingRestarts,
+    restartsCounted,
+    awaitingOtherAgent,
     admitting,
     refused: {
       description: 'The node has not admitted the pod. It remains Failed until no source wants it.',
       tags: ['failed', 'ended', 'reclaimed'],
       meta: { region: 'start' },
       on: {
-        'pod.update': { actions: 'desire' },
+        'pod.update': { actions: 'recordDesiredPod' },
         'pod.deadlineExceeded': {},
-        'pod.terminate': { guard: 'isKnownToServer' },
+        'pod.terminate': { guard: 'isPhaseAlreadyTerminal' },
       },
     },
     preparing,
@@ -225,14 +231,14 @@ export const podMachine = chartSetup.createMachine({
       description: 'The pod has completed and is still wanted. Its dead containers remain for their logs and statuses.',
       tags: ['done', 'ended', 'reclaimed'],
       meta: { rules: ['C2'], region: 'end' },
-      always: { guard: 'hasLateSandbox', target: 'terminating.stopping' },
+      always: { guard: 'hasLateSandbox', target: 'terminating.stoppingSandbox' },
       on: {
-        'pod.update': { actions: 'desire' },
+        'pod.update': { actions: 'recordDesiredPod' },
         'admission.admitted': {
-          meta: { unreached: { reason: 'admission responds before anything else happens; tested on its machine' } },
+          meta: { coverageGap: { reason: 'admission responds before anything else happens; tested on its machine' } },
         },
-        'pod.deadlineExceeded': { meta: { unreached: NO_STALE_DEADLINE } },
-        'pod.terminate': { guard: 'isKnownToServer' },
+        'pod.deadlineExceeded': { meta: { coverageGap: NO_STALE_DEADLINE } },
+        'pod.terminate': { guard: 'isPhaseAlreadyTerminal' },
       },
     },
     terminated: {
@@ -240,7 +246,7 @@ export const podMachine = chartSetup.createMachine({
       tags: ['done', 'ended', 'reclaimed', 'terminated'],
       type: 'final',
       meta: { region: 'end' },
-      entry: ['releaseAdmission', 'leaveLimiters'],
+      entry: ['releaseAdmission', 'releaseAllSlots'],
       output: 'gone',
     },
     broken: {
@@ -249,7 +255,7 @@ export const podMachine = chartSetup.createMachine({
       tags: 'broken',
       meta: { region: 'end' },
       type: 'final',
-      entry: ['leaveLimiters', 'dropActors'],
+      entry: ['releaseAllSlots', 'stopActorsOfBrokenPod'],
       output: 'broken',
     },
   },

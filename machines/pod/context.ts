@@ -111,11 +111,14 @@ export interface PodContext extends Omit<PodInput, 'pod' | 'networkNotReady' | '
   /** The containers to be launched in the current round, in order (C9). */
   readonly launchRound: readonly string[];
   /**
-   * Whether all containers are being stopped in order to restart in the current sandbox (C5), including while the
-   * sandbox is being verified.
+   * Whether all containers are being stopped in order to restart in the current sandbox (C5). It outlives the state
+   * `active.restartingAll`, because it also applies while `resetting` verifies the sandbox.
    */
   readonly isRestartingAll?: boolean | undefined;
-  /** Whether all init containers have completed for the current sandbox. */
+  /**
+   * Whether all init containers have completed for the current sandbox. It outlives the state `active.running`, because
+   * the status of a pod in `resetting` or `terminating` contains it.
+   */
   readonly isInitialized: boolean;
   /** The sidecars whose turn to stop has come (C11). */
   readonly releasedSidecars: readonly string[];

@@ -55,7 +55,7 @@ export interface PodArgs {
 }
 
 /** Actions for an admitted update in a pod whose volumes have actors. */
-export const admittedUpdateActions = ['applyUpdate', 'updateVolumes', 'spawnVolumes'] as const;
+export const admittedUpdateActions = ['applyAdmittedUpdate', 'updateVolumes', 'spawnVolumes'] as const;
 
 /** Returns a request for admission of the pod's current version. */
 export const admissionRequest = (context: PodContext, holder: ActorPath): AdmissionEvent => ({
@@ -76,7 +76,7 @@ export type PodTag =
   /** Another agent runs the pod. */
   | 'ofOthers'
   /** The pod's history under an earlier agent is being determined. */
-  | 'recalling'
+  | 'countingRestarts'
   /** Prerequisites of the containers are still missing or unknown. */
   | 'settingUp'
   | 'admitting'
@@ -129,11 +129,11 @@ export const podSetup = setup({
   },
   guards: {
     mustTerminate: ({ context }) => context.termination !== undefined,
-    isDeadlineOver: ({ context, event }) => {
+    isCurrentDeadline: ({ context, event }) => {
       assertEvent(event, 'pod.deadlineExceeded');
       return event.deadline === context.activeDeadline;
     },
-    isKillLimitOver: ({ context, event }) => {
+    isCurrentKillLimit: ({ context, event }) => {
       assertEvent(event, 'pod.killLimitExceeded');
       return event.deadline === context.killDeadline;
     },
@@ -141,9 +141,9 @@ export const podSetup = setup({
     isComplete: ({ context }) => isComplete(context),
     changesNetworkMode: ({ context: { requestedPod, allocated } }) =>
       (requestedPod.spec.hostNetwork === true) !== (allocated.spec.hostNetwork === true),
-    isStillSound: ({ context }, sandbox: ObservedSandbox | null) =>
+    isSandboxStillUsable: ({ context }, sandbox: ObservedSandbox | null) =>
       sandbox !== null && isSandboxStillUsable(context, sandbox),
-    failedForRuntime: ({ context }) => isRuntimeUnavailable(context.failure),
+    wasRuntimeUnavailable: ({ context }) => isRuntimeUnavailable(context.failure),
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
@@ -152,7 +152,7 @@ export const podSetup = setup({
     requestAdmission: sendTo(sharedActor('admission'), ({ context, self }) =>
       admissionRequest(context, actorPath(self)),
     ),
-    desire: assign(({ context, event }) => {
+    recordDesiredPod: assign(({ context, event }) => {
       assertEvent(event, 'pod.update');
       return requestedVersion(context, event.pod);
     }),
@@ -176,7 +176,7 @@ export const podSetup = setup({
       return { termination: withExceededDeadline(context, event.at) };
     }),
     recordFailure: assign(({ event }) => retryFields(failureOf(event))),
-    complete: assign(({ context }) => ({
+    recordPodCompletion: assign(({ context }) => ({
       termination: {
         reason: 'Completed' as const,
         graceSeconds: context.allocated.spec.terminationGracePeriodSeconds ?? 30,
@@ -184,7 +184,7 @@ export const podSetup = setup({
         at: Math.max(context.endedAt, context.spawnedAt),
       },
     })),
-    loseSandbox: assign(({ context }) => ({
+    discardSandbox: assign(({ context }) => ({
       sandbox: undefined,
       attempt: nextSandboxAttempt(context),
       stale: allSandboxIds(context),
@@ -273,7 +273,7 @@ export const podSetup = setup({
      * Distributes a full list of the pod's objects to the container actors. If a known container is missing from the
      * list, its actor is notified that the container is absent.
      */
-    observe: enqueueActions(({ context, event, enqueue }) => {
+    recordObservedPod: enqueueActions(({ context, event, enqueue }) => {
       assertEvent(event, 'runtime.podObserved');
       const idChanges = withObservedSandboxIds(context, event.pod);
       enqueue.assign({ observed: event.pod, restarts: restartsWithLostRuns(context, event.pod), ...idChanges });
@@ -309,7 +309,7 @@ export const podSetup = setup({
      * Applies an admitted update. Stops the containers that the spec no longer contains, and sends the update to the
      * remaining ones.
      */
-    applyUpdate: enqueueActions(({ context, enqueue }) => {
+    applyAdmittedUpdate: enqueueActions(({ context, enqueue }) => {
       const { requestedPod: pod, allocated, desired, limitedSwap } = context;
       const desiredNames = new Set(containersOf(pod.spec).map(({ container }) => container.name));
       const updateRefusal = resizeRefusal(pod, desired, limitedSwap);

@@ -33,27 +33,27 @@ const probeSetup = setup({
   },
   actors: { runProbe: port('runProbe'), pickTime: port('pickTime'), timer: timerPort() },
   guards: {
-    mustSpread: ({ context }) => context.adopted && context.lastResult === undefined,
+    mustSpreadFirstAttempt: ({ context }) => context.adopted && context.lastResult === undefined,
     startsPassing: ({ context }) => context.kind === 'liveness' || context.passed,
-    startsUnknown: ({ context }) => context.kind === 'startup',
-    isEnoughSuccess: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'success'),
-    isEnoughFailure: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'failure'),
+    isStartupProbe: ({ context }) => context.kind === 'startup',
+    reachesSuccessThreshold: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'success'),
+    reachesFailureThreshold: ({ context }, result: ProbeResult) => reachesThreshold(context, result, 'failure'),
   },
   actions: {
-    count: assign(({ context }, result: ProbeResult) => afterAttempt(context, result)),
+    countResult: assign(({ context }, result: ProbeResult) => afterAttempt(context, result)),
     recordEvent: enqueueActions(({ context, enqueue }, result: ProbeResult) => {
       const message = probeEvent(context, result);
       if (message) enqueue.emit(recordedEvent(involvedPod(context.pod, context), message));
     }),
-    tellSuccess: sendTo(
+    reportSuccess: sendTo(
       parent<ProbeFact>(),
       ({ context: { kind, id } }, { at }: ProbeResult): ProbeFact => ({ type: 'probe.succeeded', kind, id, at }),
     ),
-    tellFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeResult): ProbeFact => {
+    reportFailure: sendTo(parent<ProbeFact>(), ({ context }, { at, message }: ProbeResult): ProbeFact => {
       const { kind, id, failure } = context;
       return { type: 'probe.failed', kind, id, at, output: failure?.message ?? message };
     }),
-    recordFault: assign(({ context, event }) => {
+    recordProbeError: assign(({ context, event }) => {
       const failure = failureOf(event);
       return { failure, dueAt: failure.at + periodMs(context) };
     }),
@@ -72,21 +72,21 @@ const attemptResult = ({ event }: ProbeDoneEvent): ProbeResult => event.output;
 
 /** Transitions that change the result. The first one whose guard holds is taken. */
 const passTransition = {
-  guard: { type: 'isEnoughSuccess', params: attemptResult },
+  guard: { type: 'reachesSuccessThreshold', params: attemptResult },
   target: '#probe.passing',
   actions: [
-    { type: 'count', params: attemptResult },
+    { type: 'countResult', params: attemptResult },
     { type: 'recordEvent', params: attemptResult },
-    { type: 'tellSuccess', params: attemptResult },
+    { type: 'reportSuccess', params: attemptResult },
   ],
 } as const;
 const failTransition = {
-  guard: { type: 'isEnoughFailure', params: attemptResult },
+  guard: { type: 'reachesFailureThreshold', params: attemptResult },
   target: '#probe.failing',
   actions: [
-    { type: 'count', params: attemptResult },
+    { type: 'countResult', params: attemptResult },
     { type: 'recordEvent', params: attemptResult },
-    { type: 'tellFailure', params: attemptResult },
+    { type: 'reportFailure', params: attemptResult },
   ],
 } as const;
 
@@ -103,7 +103,7 @@ const spreading = probeSetup.createStateConfig({
       target: 'waiting',
       actions: assign(({ context, event }) => ({ dueAt: Math.max(context.dueAt, event.output.at) })),
     },
-    onError: { target: 'waiting', meta: { unreached: SERVICE_NEVER_FAILS } },
+    onError: { target: 'waiting', meta: { coverageGap: SERVICE_NEVER_FAILS } },
   },
 });
 
@@ -129,19 +129,19 @@ const probingState = (resultTransitions: readonly (typeof passTransition | typeo
         {
           target: 'waiting',
           actions: [
-            { type: 'count', params: attemptResult },
+            { type: 'countResult', params: attemptResult },
             { type: 'recordEvent', params: attemptResult },
           ],
         },
       ],
-      onError: { target: 'waiting', actions: 'recordFault', meta: { unreached: SERVICE_NEVER_FAILS } },
+      onError: { target: 'waiting', actions: 'recordProbeError', meta: { coverageGap: SERVICE_NEVER_FAILS } },
     },
   });
 
 const choosing = probeSetup.createStateConfig({
   description: 'It is decided when the next attempt is due.',
   tags: 'working',
-  always: [{ guard: 'mustSpread', target: 'spreading' }, { target: 'waiting' }],
+  always: [{ guard: 'mustSpreadFirstAttempt', target: 'spreading' }, { target: 'waiting' }],
 });
 
 export const probeMachine = probeSetup.createMachine({
@@ -149,13 +149,13 @@ export const probeMachine = probeSetup.createMachine({
   description: 'One probe of one run of a container, from its first attempt to the end of the run.',
   meta: { facts },
   context: ({ input }) => initialProbeContext(input),
-  initial: 'beginning',
+  initial: 'choosingInitialResult',
   states: {
-    beginning: {
+    choosingInitialResult: {
       description: 'The probe starts with the known result, so that a ready pod is never reported as not ready.',
       tags: 'working',
       always: [
-        { guard: 'startsUnknown', target: 'unknown' },
+        { guard: 'isStartupProbe', target: 'unknown' },
         { guard: 'startsPassing', target: 'passing' },
         { target: 'failing' },
       ],

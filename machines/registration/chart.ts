@@ -50,7 +50,7 @@ const registrationSetup = setup({
   },
   actors: { registerNode: port('registerNode'), ensureCsiNode: port('ensureCsiNode'), timer: timerPort() },
   actions: {
-    recordNode: assign(({ event }) => ({
+    recordRegisteredNode: assign(({ event }) => ({
       uid: registerOutput(event).uid,
       waitMs: INITIAL_RETRY_MS,
       failure: undefined,
@@ -63,7 +63,7 @@ const registrationSetup = setup({
       const nextWaitMs = Math.min(waitMs * 2, MAX_RETRY_MS);
       return { failure, retryAt: failure.at + waitMs, waitMs: nextWaitMs };
     }),
-    recordCreated: assign({ failure: undefined }),
+    recordCsiNode: assign({ failure: undefined }),
     reportRegistered: sendTo(parent<RegistrationReport>(), ({ context: { uid } }) => ({
       type: 'node.registered',
       uid,
@@ -93,7 +93,7 @@ export const registrationMachine = registrationSetup.createMachine({
       invoke: {
         src: 'registerNode',
         input: null,
-        onDone: { target: 'creatingCsiNode', actions: ['recordNode', 'recordEvents', 'reportRegistered'] },
+        onDone: { target: 'creatingCsiNode', actions: ['recordRegisteredNode', 'recordEvents', 'reportRegistered'] },
         onError: { target: 'awaitingRegistration', actions: 'recordFailure' },
       },
     },
@@ -110,7 +110,7 @@ export const registrationMachine = registrationSetup.createMachine({
       invoke: {
         src: 'ensureCsiNode',
         input: ({ context: { uid } }) => ({ uid }),
-        onDone: { target: 'registered', actions: ['recordCreated', 'reportInitialized'] },
+        onDone: { target: 'registered', actions: ['recordCsiNode', 'reportInitialized'] },
         onError: { target: 'awaitingCsiNode', actions: 'recordFailure' },
       },
     },

@@ -64,13 +64,13 @@ export interface StateMeta {
    * Reason why no simulation takes the transition. On a state, it applies to every transition of the state and its
    * substates.
    */
-  readonly unreached?: CoverageGap;
+  readonly coverageGap?: CoverageGap;
   /** Regions of the machine, declared only on its root. Each state belongs to one region. */
   readonly regions?: readonly Region[];
   /** Returns the deadlines that the context does not contain under their names. Declared only on a machine's root. */
-  readonly moments?: (actor: ActorInfo<never>) => Deadlines;
+  readonly deadlines?: (actor: ActorInfo<never>) => Deadlines;
   /** Inserts names that only the actor knows into `waitsFor`. Declared only on a machine's root. */
-  readonly named?: (waitsFor: string, actor: ActorInfo<never>) => string;
+  readonly formatWait?: (waitsFor: string, actor: ActorInfo<never>) => string;
   /** Returns additional details for actor trees. Declared only on a machine's root. */
   readonly facts?: (actor: ActorInfo<never>) => ReportedDetails;
 }

@@ -94,7 +94,7 @@ const includesPod = (statuses: readonly PendingStatus[], uid: string): boolean =
   statuses.some((each) => each.uid === uid);
 
 /** Returns the ID of the timer for a waiting status. */
-const deferralTimerId = (uid: string): string => `gather/${uid}`;
+const deferralTimerId = (uid: string): string => `deferral/${uid}`;
 
 /** Returns the ID of the call that sends a pod's status. */
 const callId = (uid: string): string => `put/${uid}`;
@@ -124,9 +124,9 @@ export const statusSinkMachine = setup({
   actors: { putStatus: port('putStatus'), timer: timerPort() },
   guards: {
     isSending: ({ context }) => context.statusesInFlight.length > 0,
-    hasFailed: ({ context }) => context.failedStatuses.length > 0,
-    isGathering: ({ context }) => context.deferredStatuses.length > 0,
-    mayWait: ({ context: { due, patienceMs = 0 }, event }) => {
+    hasFailedStatuses: ({ context }) => context.failedStatuses.length > 0,
+    hasDeferredStatuses: ({ context }) => context.deferredStatuses.length > 0,
+    canDefer: ({ context: { due, patienceMs = 0 }, event }) => {
       assertEvent(event, 'status.changed');
       return event.mayWait === true && patienceMs > 0 && !includesPod(due, event.uid);
     },
@@ -136,7 +136,7 @@ export const statusSinkMachine = setup({
     },
   },
   actions: {
-    gather: enqueueActions(({ context: { deferredStatuses, failedStatuses, patienceMs = 0 }, event, enqueue }) => {
+    deferStatus: enqueueActions(({ context: { deferredStatuses, failedStatuses, patienceMs = 0 }, event, enqueue }) => {
       assertEvent(event, 'status.changed');
       const { uid, version, isFirst = false } = event;
       const previousStatus = deferredStatuses.find((each) => each.uid === uid);
@@ -161,7 +161,7 @@ export const statusSinkMachine = setup({
         deferredStatuses: withoutPod(deferredStatuses, uid),
       });
     }),
-    queue: enqueueActions(({ context: { due, deferredStatuses, failedStatuses }, event, enqueue }) => {
+    queueStatus: enqueueActions(({ context: { due, deferredStatuses, failedStatuses }, event, enqueue }) => {
       assertEvent(event, 'status.changed');
       const { uid } = event;
       if (includesPod(deferredStatuses, uid)) enqueue.stopChild(deferralTimerId(uid));
@@ -176,7 +176,7 @@ export const statusSinkMachine = setup({
       enqueue.stopChild('retry');
       enqueue.assign({ due: [...context.due, ...context.failedStatuses], failedStatuses: [] });
     }),
-    send: enqueueActions(({ context: { name, due, statusesInFlight }, enqueue }) => {
+    sendDueStatuses: enqueueActions(({ context: { name, due, statusesInFlight }, enqueue }) => {
       const isPodIdle = ({ uid }: PendingStatus) => statusesInFlight.every((each) => each.uid !== uid);
       const statusesToSend = sendOrder(due)
         .filter(isPodIdle)
@@ -235,16 +235,16 @@ export const statusSinkMachine = setup({
   description: 'A status sink: receives the latest status of each pod, with retries.',
   meta: { facts },
   context: ({ input }) => ({ ...input, deferredStatuses: [], statusesInFlight: [], failedStatuses: [], retryAt: 0 }),
-  entry: 'send',
+  entry: 'sendDueStatuses',
   initial: 'idle',
   on: {
-    'status.changed': [{ guard: 'mayWait', actions: 'gather' }, { actions: ['queue', 'send'] }],
+    'status.changed': [{ guard: 'canDefer', actions: 'deferStatus' }, { actions: ['queueStatus', 'sendDueStatuses'] }],
     'timer.elapsed': [
-      { guard: 'hasDeferralElapsed', actions: ['queueDeferred', 'send'] },
-      { actions: ['queueFailed', 'send'] },
+      { guard: 'hasDeferralElapsed', actions: ['queueDeferred', 'sendDueStatuses'] },
+      { actions: ['queueFailed', 'sendDueStatuses'] },
     ],
-    'xstate.done.actor.*': { actions: ['recordSent', 'send'] },
-    'xstate.error.actor.*': { actions: ['recordFailed', 'send'] },
+    'xstate.done.actor.*': { actions: ['recordSent', 'sendDueStatuses'] },
+    'xstate.error.actor.*': { actions: ['recordFailed', 'sendDueStatuses'] },
   },
   states: {
     idle: {
@@ -252,17 +252,17 @@ export const statusSinkMachine = setup({
       tags: 'steady',
       always: [
         { guard: 'isSending', target: 'sending' },
-        { guard: 'hasFailed', target: 'awaitingRetry' },
-        { guard: 'isGathering', target: 'gathering' },
+        { guard: 'hasFailedStatuses', target: 'awaitingRetry' },
+        { guard: 'hasDeferredStatuses', target: 'deferring' },
       ],
     },
-    gathering: {
+    deferring: {
       description: 'The changes can wait a little, and are sent together with those that follow.',
       tags: 'waiting',
       meta: { waitsFor: 'further changes of pods whose status can wait' },
       always: [
         { guard: 'isSending', target: 'sending' },
-        { guard: not('isGathering'), target: 'idle', meta: { unreached: RARELY_TAKEN } },
+        { guard: not('hasDeferredStatuses'), target: 'idle', meta: { coverageGap: RARELY_TAKEN } },
       ],
     },
     sending: {
@@ -278,7 +278,7 @@ export const statusSinkMachine = setup({
       // A failed status is dropped when a later status is sent or waits to replace it.
       always: [
         { guard: 'isSending', target: 'sending' },
-        { guard: not('hasFailed'), target: 'idle' },
+        { guard: not('hasFailedStatuses'), target: 'idle' },
       ],
     },
   },

@@ -23,8 +23,13 @@ import {
  */
 const failureTransitions = <To extends string>(target: To, metaIfOutdated: StateMeta = {}) =>
   [
-    { guard: 'isOutdated', target, actions: ['recordFailure', 'hurry', 'tellFailure'], meta: metaIfOutdated },
-    { target, actions: ['recordFailure', 'tellFailure'] },
+    {
+      guard: 'areObjectsOutdated',
+      target,
+      actions: ['recordFailure', 'shortenWait', 'recordFailureEvents'],
+      meta: metaIfOutdated,
+    },
+    { target, actions: ['recordFailure', 'recordFailureEvents'] },
   ] as const;
 
 /** Returns substates that track whether the objects change while they are being read. */
@@ -36,7 +41,7 @@ const readingStates = (waitsFor: string) => {
       current: {
         description: 'The objects that it exposes have not changed since they were requested.',
         meta,
-        on: { 'volume.objectsChanged': { guard: 'showsObjects', target: 'outdated' } },
+        on: { 'volume.objectsChanged': { guard: 'exposesObjects', target: 'outdated' } },
       },
       outdated: {
         description:
@@ -50,7 +55,7 @@ const readingStates = (waitsFor: string) => {
 export const volumeMachine = volumeSetup.createMachine({
   id: 'volume',
   description: 'One volume of one pod, from its mount to its unmount.',
-  meta: { moments: deadlines, facts },
+  meta: { deadlines, facts },
   context: ({ input }) => ({ ...input, delayMs: 0, imageDelayMs: 0, retryAt: 0 }),
   initial: 'new',
   states: {
@@ -58,7 +63,7 @@ export const volumeMachine = volumeSetup.createMachine({
       description: 'The actor has just started.',
       tags: 'working',
       meta: { layout: { column: 1 } },
-      always: [{ guard: 'isLeft', target: 'unmounting' }, { target: 'mounting' }],
+      always: [{ guard: 'isLeftover', target: 'unmounting' }, { target: 'mounting' }],
     },
     mounting: {
       description: 'The volume is mounted below the directory of the pod.',
@@ -69,10 +74,10 @@ export const volumeMachine = volumeSetup.createMachine({
         src: 'mountVolume',
         input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_TIMEOUT_MS }),
         onDone: [
-          { guard: 'isImage', target: 'gettingImage', actions: assign({ delayMs: 0 }) },
+          { guard: 'isImageVolume', target: 'gettingImage', actions: assign({ delayMs: 0 }) },
           {
-            guard: 'isOutdated',
-            target: 'mounted.settling.outdated',
+            guard: 'areObjectsOutdated',
+            target: 'mounted.throttled.outdated',
             actions: { type: 'recordMount', params: ({ event }) => event.output },
           },
           { target: 'mounted', actions: { type: 'recordMount', params: ({ event }) => event.output } },
@@ -82,7 +87,7 @@ export const volumeMachine = volumeSetup.createMachine({
       // The unmount removes the leftovers of an aborted mount.
       on: {
         'volume.unmount': 'unmounting',
-        'volume.update': { target: 'mounting', reenter: true, actions: 'update' },
+        'volume.update': { target: 'mounting', reenter: true, actions: 'recordUpdate' },
       },
     },
     awaitingRetry: {
@@ -96,8 +101,13 @@ export const volumeMachine = volumeSetup.createMachine({
         'timer.elapsed': 'mounting',
         'volume.unmount': 'unmounting',
         // An update does not trigger an earlier attempt (`Run` in pkg/volume/util/nestedpendingoperations).
-        'volume.update': { actions: 'update' },
-        'volume.objectsChanged': { guard: 'canShortenWait', target: 'awaitingRetry', reenter: true, actions: 'hurry' },
+        'volume.update': { actions: 'recordUpdate' },
+        'volume.objectsChanged': {
+          guard: 'canRetryEarlier',
+          target: 'awaitingRetry',
+          reenter: true,
+          actions: 'shortenWait',
+        },
       },
     },
     gettingImage: {
@@ -117,17 +127,17 @@ export const volumeMachine = volumeSetup.createMachine({
         },
       },
       on: {
-        'image.changed': { actions: ['recordImage', 'reportDelay'] },
+        'image.changed': { actions: ['recordImageProgress', 'reportDelay'] },
         'runtime.returned': { actions: forwardTo('image') },
         'volume.unmount': 'unmounting',
-        'volume.update': { actions: ['update', 'updateImage'] },
+        'volume.update': { actions: ['recordUpdate', 'updateImage'] },
       },
     },
     mounted: {
       description: 'The volume is available to the containers that mount it.',
       tags: 'mounted',
       meta: { layout: { column: 2 } },
-      entry: { type: 'report', params: { lifecycle: 'mounted' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'mounted' } },
       initial: 'steady',
       on: { 'volume.unmount': 'unmounting' },
       states: {
@@ -136,8 +146,11 @@ export const volumeMachine = volumeSetup.createMachine({
           tags: 'steady',
           always: { guard: 'hasToken', target: 'awaitingRenewal' },
           on: {
-            'volume.update': [{ guard: 'followsPod', target: 'refreshing', actions: 'update' }, { actions: 'update' }],
-            'volume.objectsChanged': { guard: 'showsObjects', target: 'refreshing' },
+            'volume.update': [
+              { guard: 'exposesPodFields', target: 'refreshing', actions: 'recordUpdate' },
+              { actions: 'recordUpdate' },
+            ],
+            'volume.objectsChanged': { guard: 'exposesObjects', target: 'refreshing' },
           },
         },
         awaitingRenewal: {
@@ -149,7 +162,7 @@ export const volumeMachine = volumeSetup.createMachine({
             'timer.elapsed': 'refreshing',
             'volume.objectsChanged': 'refreshing',
             // Volumes with tokens also expose pod fields.
-            'volume.update': { target: 'refreshing', actions: 'update' },
+            'volume.update': { target: 'refreshing', actions: 'recordUpdate' },
           },
         },
         refreshing: {
@@ -161,22 +174,22 @@ export const volumeMachine = volumeSetup.createMachine({
             input: ({ context }) => ({ pod: context.pod, volume: context.name, limitMs: MOUNT_TIMEOUT_MS }),
             onDone: [
               {
-                guard: 'isOutdated',
-                target: 'settling.outdated',
+                guard: 'areObjectsOutdated',
+                target: 'throttled.outdated',
                 actions: { type: 'recordMount', params: ({ event }) => event.output },
               },
               {
-                guard: 'showsObjects',
-                target: 'settling',
+                guard: 'exposesObjects',
+                target: 'throttled',
                 actions: { type: 'recordMount', params: ({ event }) => event.output },
               },
               { target: 'steady', actions: { type: 'recordMount', params: ({ event }) => event.output } },
             ],
-            onError: failureTransitions('awaitingRefresh', { unreached: RARELY_TAKEN }),
+            onError: failureTransitions('awaitingRefresh', { coverageGap: RARELY_TAKEN }),
           },
-          on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'update' } },
+          on: { 'volume.update': { target: 'refreshing', reenter: true, actions: 'recordUpdate' } },
         },
-        settling: {
+        throttled: {
           description: 'Files are rewritten at most once a second, however often objects change.',
           invoke: after(CHANGE_RETRY_MS),
           initial: 'current',
@@ -188,8 +201,8 @@ export const volumeMachine = volumeSetup.createMachine({
                 'timer.elapsed': '#volume.mounted.steady',
                 'volume.objectsChanged': 'outdated',
                 'volume.update': [
-                  { guard: 'followsPod', target: 'outdated', actions: 'update' },
-                  { actions: 'update' },
+                  { guard: 'exposesPodFields', target: 'outdated', actions: 'recordUpdate' },
+                  { actions: 'recordUpdate' },
                 ],
               },
             },
@@ -199,7 +212,7 @@ export const volumeMachine = volumeSetup.createMachine({
               meta: { waitsFor: 'a second to pass since its files were updated', afterMs: CHANGE_RETRY_MS },
               on: {
                 'timer.elapsed': '#volume.mounted.refreshing',
-                'volume.update': { actions: 'update', meta: { unreached: RARELY_TAKEN } },
+                'volume.update': { actions: 'recordUpdate', meta: { coverageGap: RARELY_TAKEN } },
               },
             },
           },
@@ -212,12 +225,12 @@ export const volumeMachine = volumeSetup.createMachine({
           invoke: after(retryTimerInput),
           on: {
             'timer.elapsed': 'refreshing',
-            'volume.update': { actions: 'update' },
+            'volume.update': { actions: 'recordUpdate' },
             'volume.objectsChanged': {
-              guard: 'canShortenWait',
+              guard: 'canRetryEarlier',
               target: 'awaitingRefresh',
               reenter: true,
-              actions: 'hurry',
+              actions: 'shortenWait',
             },
           },
         },
@@ -245,7 +258,7 @@ export const volumeMachine = volumeSetup.createMachine({
       description: 'Nothing of the volume is left on the host.',
       tags: ['done', 'leaving'],
       meta: { layout: { column: 3 } },
-      entry: { type: 'report', params: { lifecycle: 'unmounted' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'unmounted' } },
     },
   },
 });

@@ -142,24 +142,24 @@ export const volumeSetup = setup({
     timer: timerPort(),
   },
   guards: {
-    isLeft: ({ context }) => context.isLeftover === true,
-    followsPod: ({ context }) => {
+    isLeftover: ({ context }) => context.isLeftover === true,
+    exposesPodFields: ({ context }) => {
       const volume = volumeOf(context);
       return volume !== undefined && dependsOnPod(volume);
     },
     hasToken: ({ context }) => tokenRenewalTime(context) !== undefined,
-    showsObjects: ({ context }) => exposesClusterObjects(context),
+    exposesObjects: ({ context }) => exposesClusterObjects(context),
     /** Whether to retry early, because a missing ConfigMap or Secret may exist by now. */
-    canShortenWait: ({ context }) => exposesClusterObjects(context) && retryAtAfterChange(context) < context.retryAt,
+    canRetryEarlier: ({ context }) => exposesClusterObjects(context) && retryAtAfterChange(context) < context.retryAt,
     /** Whether the objects have changed since they were requested, in which case the files may have the old content. */
-    isOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
-    isImage: ({ context }) => imageSource(context) !== undefined,
+    areObjectsOutdated: or([stateIn({ mounting: 'outdated' }), stateIn({ mounted: { refreshing: 'outdated' } })]),
+    isImageVolume: ({ context }) => imageSource(context) !== undefined,
   },
   actions: {
     recordEvent: enqueueActions(({ context, enqueue }, messages: EventMessages) => {
       for (const event of recordedEvents(involvedPod(context.pod), messages)) enqueue.emit(event);
     }),
-    report: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
+    reportLifecycle: sendTo(parent<PodEvent>(), ({ context }, params: { lifecycle: VolumeLifecycle }) => ({
       type: 'volume.changed' as const,
       name: context.name,
       lifecycle: params.lifecycle,
@@ -176,28 +176,31 @@ export const volumeSetup = setup({
       if (event.type === 'image.changed' && !event.isDelayed) return;
       enqueue.sendTo(parent<PodEvent>(), { type: 'volume.changed', name: context.name, lifecycle: 'delayed' });
     }),
-    update: assign(({ event }) => {
+    recordUpdate: assign(({ event }) => {
       assertEvent(event, 'volume.update');
       return { pod: event.pod };
     }),
     /** Emits the events about the failure before the next state emits its own. */
-    tellFailure: enqueueActions(({ context, event, enqueue }) => {
+    recordFailureEvents: enqueueActions(({ context, event, enqueue }) => {
       for (const recordedEvent of recordedEvents(involvedPod(context.pod), mountFailedEvents(context, event)))
         enqueue.emit(recordedEvent);
     }),
     recordFailure: assign(({ context, event }) => backOffFields(context, failureOf(event))),
-    hurry: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
+    shortenWait: assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
     recordMount: assign((_, mountedVolume: MountedVolume | null) => ({
       ...(mountedVolume ? { mountedVolume } : {}),
       // Tokens that could not be renewed are a failure too, although the files with the old tokens are still mounted.
       delayMs: 0,
       failure: mountedVolume?.kind === 'path' ? mountedVolume.failure : undefined,
     })),
-    recordImage: assign(({ event }) => {
+    recordImageProgress: assign(({ event }) => {
       assertEvent(event, 'image.changed');
       return imageProgress(event);
     }),
     updateImage: sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-    releasePull: sendTo(sharedActor('pullLimiter'), ({ context }) => ({ type: 'slot.release', key: pullKey(context) })),
+    releasePullSlot: sendTo(sharedActor('pullLimiter'), ({ context }) => ({
+      type: 'slot.release',
+      key: pullKey(context),
+    })),
   },
 });

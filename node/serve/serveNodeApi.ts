@@ -86,7 +86,7 @@ export async function serveNodeApi(dependencies: NodeApiDependencies): Promise<N
     const { serving } = config;
     if (serving !== undefined && use !== undefined) {
       const onVolumeMeasured = (ms: number) =>
-        dependencies.metrics?.observers.serviceActions({ action: 'volumeMeasured', ms });
+        dependencies.metrics?.observers.onServiceAction({ action: 'volumeMeasured', ms });
       const stats = await createNodeStats({ ...dependencies, onVolumeMeasured, signal: abortController.signal });
       provider = stats.provider;
       dependencies.metrics?.addLogUsage(() => stats.logUsages.latest());

@@ -73,7 +73,7 @@ export async function createHostNode(
     onError: errorLog.onError,
     onRelisted: metering?.metrics.observers.onRelisted,
     ...logCallbacks(logger, errorLog),
-    keptObjects: objectsDirectory(config.rootDirectory),
+    objectCachePrefix: objectsDirectory(config.rootDirectory),
     ...(config.runtimeClassPath ? { readClasses: runtimeClassReader(config.runtimeClassPath, logger) } : {}),
     ...(isSimulated
       ? {}

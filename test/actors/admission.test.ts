@@ -130,7 +130,7 @@ describe('admission', () => {
     node.apply(podWith('web', {}, { uid: 'new' }));
     await node.advance('4s');
     expect(node.views().map(({ pod, state }) => [pod.metadata.uid, state])).toEqual([
-      ['old', 'terminating.containers.graceful'],
+      ['old', 'terminating.stoppingContainers.graceful'],
       ['new', 'admitting'],
     ]);
     expect(node.agent.explainUid('new')?.answer).toBe(

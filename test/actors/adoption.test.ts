@@ -96,7 +96,7 @@ describe('a restart of the agent', () => {
     await node.restartAgent();
     await node.advance('60s');
     expect(writesOf(node)).toEqual([]);
-    expect(node.agent.overview().state).toBe('recovering');
+    expect(node.agent.overview().state).toBe('awaitingSources');
     node.remove('web');
     await node.advance('5s');
     expect(await node.leftovers()).toEqual([]);
@@ -178,14 +178,18 @@ describe('a restart of the agent', () => {
     node.apply(podWith('web'));
     await node.advance('20s');
     const message = 'it has a sandbox created by the agent with the root directory /other/root on node node-9';
-    expect(node.view('web')).toMatchObject({ state: 'awaitingOthers', isUnsettled: true, lastFailure: { message } });
+    expect(node.view('web')).toMatchObject({
+      state: 'awaitingOtherAgent',
+      isUnsettled: true,
+      lastFailure: { message },
+    });
     node.remove('web');
     await node.advance('60s');
     expect(node.has('web')).toBe(false);
     expect(node.agent.overview().foreign).toMatchObject([{ name: 'web' }]);
     node.apply(podWith('web'));
     await node.advance('20s');
-    expect(node.view('web').state).toBe('awaitingOthers');
+    expect(node.view('web').state).toBe('awaitingOtherAgent');
     expect(writesOf(node)).toEqual([]);
     expect(node.runtime.contents()).toEqual(before);
     expect(await node.leftovers()).not.toContainEqual(expect.stringContaining('root/pods'));

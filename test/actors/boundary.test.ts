@@ -58,7 +58,7 @@ async function elapsesAfter(input: TimerInput, setBy = 0): Promise<number | unde
   const record = () => {
     elapsed ??= schedule.elapsed;
   };
-  const { timer } = createBoundary(world, { clock, onError: () => {}, record });
+  const { timer } = createBoundary(world, { clock, onError: () => {}, onInput: record });
   createActor(timer, { input }).start();
   await schedule.advance(2_000, nextTask);
   schedule.jump(setBy);
@@ -105,7 +105,7 @@ describe('the recording boundary', () => {
     // Each look at it shows another time.
     const clock = { ...new Schedule(START).stoppableClock(), now: () => (now += 1_000) };
     const world = { ports: {}, feeds: {} } as unknown as NodeEnvironment; // what is told needs neither
-    const boundary = createBoundary(world, { clock, onError: () => {}, record: (entry) => void entries.push(entry) });
+    const boundary = createBoundary(world, { clock, onError: () => {}, onInput: (entry) => void entries.push(entry) });
     const to = createActor(fromCallback(() => {})).start() as unknown as Parameters<typeof boundary.deliver>[0];
     const tell = () => boundary.deliver(to, { type: 'node.drain', at: START });
     tell();
@@ -185,7 +185,7 @@ test('who counts is told how each call went, with what it was about and how long
     told.push(answer);
     throw new Error('miscounted');
   };
-  const node = await simulatedNode({ pods: [podWith('web')], parts: { answers } });
+  const node = await simulatedNode({ pods: [podWith('web')], parts: { onPortOutcome: answers } });
   node.runtime.faults.add({ call: 'createContainer', times: 1, error: { message: 'no space left' } });
   await node.advance('20s');
   const of = (port: PortOutcome['port']) => told.filter((answer) => answer.port === port);

@@ -27,7 +27,7 @@ describe('graceful termination', () => {
     const [pod] = node.agent.pods();
     expect(Date.parse(pod?.metadata.deletionTimestamp ?? '')).toBe(asked + 30_000);
     expect(pod?.metadata.deletionGracePeriodSeconds).toBe(30);
-    expect(node.view('web')).toMatchObject({ state: 'terminating.containers.graceful', until: asked + 30_000 });
+    expect(node.view('web')).toMatchObject({ state: 'terminating.stoppingContainers.graceful', until: asked + 30_000 });
     await node.advance('5s');
     expect(await node.leftovers()).toEqual([]);
   });
@@ -265,7 +265,7 @@ describe('C9: a volume that is not unmounted', () => {
       expect(node.pod('b').phase).toBe('Running');
       node.remove('b');
       await node.advance('40s');
-      expect(node.view('b').state).toBe('terminating.volumes');
+      expect(node.view('b').state).toBe('terminating.unmountingVolumes');
       node.apply(asking('c', 'sleep 1000'));
       await node.advance('3s');
       expect(node.pod('c').phase).toBe('Running');

@@ -16,7 +16,7 @@ async function watchedNode(options: SimulatedNodeOptions = {}) {
 
 describe('who looks on and throws changes nothing, and it is told', () => {
   test.each([
-    ['recorder', { parts: { record: fail } }],
+    ['recorder', { parts: { onInput: fail } }],
     ['inspect', { parts: { inspect: fail } }],
     ['statuses', { store: (real: NodeStore) => ({ ...real, write: fail }) }],
     ['events', { parts: { events: fail } }],

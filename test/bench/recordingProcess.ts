@@ -56,7 +56,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
       throw error;
     },
   });
-  const { record, calls, moves, events } = recorder.listeners;
+  const { onInput: record, onPortCall: calls, onStateChange: moves, events } = recorder.listeners;
   return {
     flush: () => recorder.flush(),
     waitUntilWritten: () => recorder.waitUntilWritten(),
@@ -72,7 +72,7 @@ function timedRecorder(directory: string, clock: SimulatedClock, redact: <T>(val
         }),
         subscribe: (listener) => subscribe(timed(listener)),
       }),
-    listeners: { record: timed(record), calls: timed(calls), moves: timed(moves), events: timed(events) },
+    listeners: { onInput: timed(record), onPortCall: timed(calls), onStateChange: timed(moves), events: timed(events) },
   };
 }
 

@@ -27,7 +27,7 @@ const runtime = { name: 'containerd', version: 'v1.6.20', state: 'ready', since:
 /** As the chart of the node has them. */
 const TAGS: Readonly<Record<string, readonly string[]>> = {
   starting: ['working', 'beginning'],
-  recovering: ['waiting', 'beginning'],
+  awaitingSources: ['waiting', 'beginning'],
   partial: ['retrying', 'active'],
   running: ['steady', 'active'],
   draining: ['working', 'ending'],

@@ -119,9 +119,9 @@ export class SimulatedNode {
         parts.inspect?.(event);
       },
       feeds: { ...sources, ...parts.feeds },
-      record: (entry) => {
+      onInput: (entry) => {
         this.entries.push(entry);
-        parts.record?.(entry);
+        parts.onInput?.(entry);
       },
       onError: (source, error) => void this.errors.push(`${source}: ${String(error)}`),
       onManifestProblem: (_level, _file, path, message) => this.manifestProblems.push(`${path}: ${message}`),

@@ -118,7 +118,7 @@ test('nothing that the page, its questions or its streams answer has a value of 
     await ask();
   }
   // What a runtime and a program say quotes them, too.
-  const { record, events } = node.page().audience.listeners;
+  const { onInput: record, events } = node.page().audience.listeners;
   const { redact } = node.redaction();
   const message = `exec failed: ${SECRETS.env}: ${SECRETS.escaped}`;
   record({

@@ -225,7 +225,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C37',
     breaks: 'a change that comes while files are read is missed',
     file: 'machines/volume/chart.ts',
-    find: "on: { 'volume.objectsChanged': { guard: 'showsObjects', target: 'outdated' } }",
+    find: "on: { 'volume.objectsChanged': { guard: 'exposesObjects', target: 'outdated' } }",
     put: 'on: {}',
   },
   {
@@ -239,7 +239,7 @@ export const clusterMutations: readonly Mutation[] = [
     rule: 'C37',
     breaks: 'a container takes its start slot before it has what it needs',
     file: 'machines/container/states/launching.ts',
-    find: "{ guard: and(['mayLaunch', 'takesVariables']), target: 'configuring' },",
+    find: "{ guard: and(['canLaunch', 'mustReadVariables']), target: 'configuring' },",
     put: '',
   },
   {

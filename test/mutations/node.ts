@@ -34,8 +34,8 @@ export const nodeMutations: readonly Mutation[] = [
     rule: 'C15',
     breaks: 'PodReadyToStartContainers stays True without a sandbox',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['markSandboxStopped', 'settleAdmission']",
-    put: "actions: 'settleAdmission'",
+    find: "actions: ['markSandboxStopped', 'releaseAllResources']",
+    put: "actions: 'releaseAllResources'",
   },
   {
     rule: 'C24',

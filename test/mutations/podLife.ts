@@ -62,8 +62,8 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C3',
     breaks: 'init containers do not run again in a new sandbox',
     file: 'machines/container/states/ended.ts',
-    find: "guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn'",
-    put: "actions: 'recordTurn'",
+    find: "guard: 'isInitContainer',\n  target: '#container.pending.restarting',\n  actions: 'recordTurn',",
+    put: "actions: 'recordTurn',",
   },
   {
     rule: 'C3',
@@ -160,14 +160,14 @@ export const podLifeMutations: readonly Mutation[] = [
     rule: 'C9',
     breaks: 'a pod keeps its place until its volumes are unmounted',
     file: 'machines/pod/states/terminating.ts',
-    find: "actions: ['markSandboxStopped', 'settleAdmission']",
+    find: "actions: ['markSandboxStopped', 'releaseAllResources']",
     put: "actions: 'markSandboxStopped'",
   },
   {
     rule: 'C9',
     breaks: 'a finished pod keeps its cgroup',
     file: 'machines/pod/states/terminating.ts',
-    find: "always: { guard: 'areVolumesUnmounted', target: 'cgroup' },",
+    find: "always: { guard: 'areVolumesUnmounted', target: 'removingCgroup' },",
     put: "always: { guard: 'areVolumesUnmounted', target: '#pod.finished' },",
   },
   {

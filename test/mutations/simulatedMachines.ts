@@ -45,8 +45,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'sidecar',
     breaks: 'a sidecar counts as started up before its startup probe has passed',
     file: 'machines/container/states/running.ts',
-    find: "type: 'report', params: { lifecycle: 'live' }",
-    put: "type: 'report', params: { lifecycle: 'running' }",
+    find: "type: 'reportLifecycle', params: { lifecycle: 'live' }",
+    put: "type: 'reportLifecycle', params: { lifecycle: 'running' }",
     story: 27,
   },
   {
@@ -195,8 +195,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'never-resized',
     breaks: 'a container keeps its size',
     file: 'machines/container/states/running.ts',
-    find: '  hasWrongSize: ({ context }: ContainerArgs) => hasWrongSize(context),',
-    put: '  hasWrongSize: ({ context }: ContainerArgs) => hasWrongSize(context) && context.id === undefined,',
+    find: '  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context),',
+    put: '  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context) && context.id === undefined,',
   },
   {
     name: 'crashloop-ten-hours',
@@ -269,8 +269,8 @@ export const faultsOfMachines: readonly SeededFault[] = [
     name: 'restart-of-all-lost',
     breaks: 'a pod that has doubted its sandbox forgets that all its containers are to restart',
     file: 'machines/pod/states/resetting.ts',
-    find: "target: '#pod.active.asBefore' }",
-    put: "target: '#pod.active' }",
+    find: "target: '#pod.active.resumed',",
+    put: "target: '#pod.active',",
     story: 24,
   },
   {

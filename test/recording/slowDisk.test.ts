@@ -101,7 +101,7 @@ test('what waits to be written takes 2 Mi characters at most, and how much was m
   for (let ms = 50; ms <= 24_000; ms += 50) {
     for (let each = 0; each < PER_SECOND / 20; each += 1) {
       entered += 1;
-      recorder.listeners.record({
+      recorder.listeners.onInput({
         at: clock.now(),
         actor: 'pleg',
         kind: 'fact',
@@ -140,8 +140,9 @@ test('an entry larger than all that may wait is written all the same, with what 
   const { recorder, directory, pass, errors, writeAll, clock } = await onSlowDisk();
   const value = { type: 'config.podsListed', manifest: 'x'.repeat(5 * MIB) };
   const entry = { at: clock.now(), actor: 'sources', kind: 'fact', source: 'sources', value } as const;
-  recorder.listeners.record(entry);
-  for (let each = 0; each < 100; each += 1) recorder.listeners.moves({ at: 0, actor: 'pod/a', state: `state ${each}` });
+  recorder.listeners.onInput(entry);
+  for (let each = 0; each < 100; each += 1)
+    recorder.listeners.onStateChange({ at: 0, actor: 'pod/a', state: `state ${each}` });
   pass(1_000);
   const ended = recorder.close();
   await writeAll();

@@ -56,7 +56,7 @@ function recorderOf(): FlightRecorder {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-const happens = (state: string) => recorder.listeners.moves({ at: now, actor: 'node', state });
+const happens = (state: string) => recorder.listeners.onStateChange({ at: now, actor: 'node', state });
 
 async function lines(): Promise<{ readonly kind: string; readonly state?: string }[]> {
   const file = await RecordingFile.open(directory);
@@ -113,7 +113,7 @@ test('another keyframe after 2,000 entries, once as much was written as the last
   const keyframes = async () => (await lines()).filter(({ kind }) => kind === 'began').length - 1;
   const enter = async (entries: number) => {
     for (let index = 0; index < entries; index += 1)
-      recorder.listeners.record({ at: now, actor: 'node', kind: 'fact', source: 'pleg', value: 'x'.repeat(100) });
+      recorder.listeners.onInput({ at: now, actor: 'node', kind: 'fact', source: 'pleg', value: 'x'.repeat(100) });
     await recorder.flush();
   };
   actors = 'x'.repeat(450_000);
@@ -151,10 +151,10 @@ test('a keyframe of many actors, over several turns of the event loop', async ()
     }),
   });
   for (let entry = 0; entry < 2_000; entry += 1) {
-    recorder.listeners.record({ at: now, actor: 'pleg', kind: 'fact', source: 'pleg', value: { entry } });
+    recorder.listeners.onInput({ at: now, actor: 'pleg', kind: 'fact', source: 'pleg', value: { entry } });
   }
   const flushed = recorder.flush();
-  recorder.listeners.moves({ at: now, actor: 'node', state: 'later' });
+  recorder.listeners.onStateChange({ at: now, actor: 'node', state: 'later' });
   countTurns();
   await flushed;
   isOver = true;

@@ -49,7 +49,7 @@ export interface ReplayedState {
 }
 
 /** Callbacks for events that are replayed before the requested time. */
-type ReplayObservers = Pick<Parameters<typeof replayUntil>[2], 'inspect' | 'moves'>;
+type ReplayObservers = Pick<Parameters<typeof replayUntil>[2], 'inspect' | 'onStateChange'>;
 
 /** Maximum duration of an actor's history. */
 const MAX_HISTORY_MS = 10 * 60_000;

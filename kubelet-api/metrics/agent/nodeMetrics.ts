@@ -36,7 +36,9 @@ import { registerStartupMetrics } from './startupMetrics.ts';
 export interface NodeMetrics {
   /** Observers to pass to `createNode`. */
   readonly observers: {
-    readonly [K in 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'onRelisted']-?: NonNullable<NodeParts[K]>;
+    readonly [K in 'onPortOutcome' | 'onStateChange' | 'onDecision' | 'onServiceAction' | 'onRelisted']-?: NonNullable<
+      NodeParts[K]
+    >;
   };
   /** Called after each CRI call. */
   readonly onRuntimeCall: (call: TimedCall) => void;
@@ -88,7 +90,7 @@ export function nodeMetrics({ clock, isInCluster, bootedAt, gates = [], onError 
   return {
     observers: {
       ...podTracking.observers,
-      serviceActions: registerServiceActionMetrics(all),
+      onServiceAction: registerServiceActionMetrics(all),
       onRelisted: registerRelistMetrics(all),
     },
     onRuntimeCall: registerRuntimeCallMetrics(all),
@@ -144,14 +146,14 @@ function podObservers(
   });
   const certificates = registerCertificateMetrics(registry);
   const observeStartup = registerStartupMetrics(registry, { now: () => clock.now(), bootedAt });
-  const observers: Pick<NodeMetrics['observers'], 'answers' | 'moves' | 'decisions'> = {
-    answers: (answer) => {
+  const observers: Pick<NodeMetrics['observers'], 'onPortOutcome' | 'onStateChange' | 'onDecision'> = {
+    onPortOutcome: (answer) => {
       calls.recordPortOutcome(answer);
       certificates(answer);
       observeStartup(answer);
     },
-    moves: (move) => podMetrics.recordStateChange(move),
-    decisions: (decision) => podMetrics.recordDecision(decision),
+    onStateChange: (move) => podMetrics.recordStateChange(move),
+    onDecision: (decision) => podMetrics.recordDecision(decision),
   };
   /** Drops the data of pods that were removed some time ago. */
   const removeOldPods = () => {

@@ -54,7 +54,7 @@ function lostRunFields(context: ContainerContext, restartsFromLogs = 0): Partial
 
 const guards = {
   hasLostSandbox: ({ context }: ContainerArgs) => context.lostSandbox !== undefined,
-  isAlive: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
+  isRunning: (_: ContainerArgs, container: ObservedContainer | null) => container?.state === 'running',
 };
 
 export const adoptingImplementations = { guards };
@@ -64,9 +64,9 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
     'The runtime has a container that an earlier agent created. Its state is queried before anything is done to it.',
   tags: 'unadopted',
   meta: { region: 'adoption' },
-  initial: 'asking',
+  initial: 'queryingRuntime',
   states: {
-    asking: {
+    queryingRuntime: {
       description: 'The runtime is queried about the existing container.',
       tags: ['working', 'unknown'],
       meta: { waitsFor: 'the runtime to report it' },
@@ -75,13 +75,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'isAlive', params: ({ event }) => event.output },
+            guard: { type: 'isRunning', params: ({ event }) => event.output },
             target: 'deciding',
             actions: assign(({ context, event: { output } }) => runningFields(context, output)),
           },
           // A container in an unknown state is stopped first, because it must not run beside its successor.
           {
-            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
               assign(({ context, event: { output } }) => ({
@@ -92,7 +92,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
             ],
           },
           {
-            guard: { type: 'isOver', params: ({ event }) => event.output },
+            guard: { type: 'hasExited', params: ({ event }) => event.output },
             target: '#container.pending',
             actions: assign(({ context, event: { output } }) =>
               output ? { ...withNewId(context, output.id), ...createdFields(output), run: terminatedRun(output) } : {},
@@ -118,9 +118,9 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           ],
         },
       },
-      on: { 'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' } },
+      on: { 'runtime.containerObserved': { guard: 'isObservedExited', actions: 'recordObservedExit' } },
     },
-    awaitingRetry: retryStateOnReturn('asking', {
+    awaitingRetry: retryStateOnReturn('queryingRuntime', {
       description: 'The runtime could not report the state of the container. The query is repeated after a delay.',
       waitsFor: 'another attempt to get its status from the runtime',
     }),
@@ -145,7 +145,7 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
         onError: {
           target: '#container.pending',
           actions: assign(({ context }) => lostRunFields(context)),
-          meta: { unreached: SERVICE_NEVER_FAILS },
+          meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },
       // The attempt is needed even if the container has to stop, but counting then has a time limit.
@@ -160,13 +160,13 @@ export const adopting = containerSetup.extend(adoptingImplementations).createSta
           guard: 'wasExitObserved',
           target: '#container.pending',
           meta: {
-            unreached: {
+            coverageGap: {
               reason: 'the simulated runtime reports the state at the time of its response; tested on its machine',
             },
           },
         },
         { guard: 'isStoppedForGood', target: '#container.stopping', actions: recordStopEvent },
-        { guard: 'restartsWithPod', target: '#container.stopping' },
+        { guard: 'mustRestartWithPod', target: '#container.stopping' },
         { guard: 'hasLostSandbox', target: '#container.stopping', actions: recordStopEvent },
         { target: '#container.running' },
       ],

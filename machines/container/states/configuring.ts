@@ -12,16 +12,16 @@ import { type ContainerArgs, containerSetup } from '../setup.ts';
 
 const guards = {
   /** Whether the container's variables have to be read. A container that has already been created has its variables. */
-  takesVariables: ({ context }: ContainerArgs) =>
+  mustReadVariables: ({ context }: ContainerArgs) =>
     context.id === undefined && referencedObjects(specOf(context)).length > 0,
   areObjectsOutdated: stateIn<ContainerContext, ContainerEvent, undefined>({ launching: { configuring: 'outdated' } }),
   /** Whether to retry early, because the missing ConfigMap or Secret may exist by now. */
-  canShortenWait: ({ context }: ContainerArgs) =>
+  canRetryEarlier: ({ context }: ContainerArgs) =>
     context.failure?.reason === 'CreateContainerConfigError' && retryAtAfterChange(context) < context.retryAt,
 };
 
 const actions = {
-  hurry: containerSetup.assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
+  shortenWait: containerSetup.assign(({ context }) => ({ retryAt: retryAtAfterChange(context) })),
 };
 
 const meta = { waitsFor: 'the ConfigMaps and Secrets of its environment' };
@@ -32,7 +32,7 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
   description:
     'The ConfigMaps and Secrets of its environment are read before it takes a start slot, for which other containers wait.',
   tags: 'working',
-  entry: { type: 'report', params: { lifecycle: 'launching' } },
+  entry: { type: 'reportLifecycle', params: { lifecycle: 'launching' } },
   initial: 'current',
   states: {
     current: {
@@ -55,15 +55,15 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
         guard: 'areObjectsOutdated',
         target: 'awaitingRetry',
         actions: [
-          'recordFailedCreate',
-          'hurry',
+          'recordCreateFailure',
+          'shortenWait',
           { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
         ],
       },
       {
         target: 'awaitingRetry',
         actions: [
-          'recordFailedCreate',
+          'recordCreateFailure',
           { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
         ],
       },
@@ -73,8 +73,8 @@ export const configuring = containerSetup.extend(configuringImplementations).cre
 
 /** A change of referenced objects shortens the wait for another attempt. */
 export const onObjectsChanged = {
-  guard: 'canShortenWait',
+  guard: 'canRetryEarlier',
   target: 'awaitingRetry',
   reenter: true,
-  actions: 'hurry',
+  actions: 'shortenWait',
 } as const;

@@ -46,10 +46,10 @@ const refusalEvents = (result: StartResult): EventMessages => {
 
 const guards = {
   /** Whether the runtime refused the start. It then reports the container as exited. */
-  hasExitedUnstarted: (_: ContainerArgs, result: StartResult) => result.refusal !== undefined,
+  hasStartRefusal: (_: ContainerArgs, result: StartResult) => result.refusal !== undefined,
   isStartRefused: ({ event }: ContainerArgs) => failureOf(event).reason === 'RunContainerError',
-  isStillCreated: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
-  isGoneBeforeStart: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
+  isStillUnstarted: ({ event }: ContainerArgs) => failureOf(event).reason === 'RuntimeError',
+  wasContainerNotFound: ({ event }: ContainerArgs) => failureOf(event).reason === 'NotFound',
 };
 
 /** Variant of `assign` for actions that receive the result of the start call as their parameter. */
@@ -79,7 +79,7 @@ const actions = {
   reportNotFound: containerSetup.enqueueActions(({ event, enqueue }) => {
     if (failureOf(event).reason === 'NotFound') enqueue.sendTo(parent<PodEvent>(), { type: 'container.notFound' });
   }),
-  recordStarted: assignResult((_, result: StartResult) => startedFields(result)),
+  recordStart: assignResult((_, result: StartResult) => startedFields(result)),
   /** Records the start of a run whose exit was observed before the call returned, possibly under a different ID. */
   recordStartOfExitedRun: assignResult(({ context }, result: StartResult) => ({
     ...startedFields(result),
@@ -89,7 +89,7 @@ const actions = {
   recordExit: assignResult((_, result: StartResult) => ({ run: terminatedRun(result) })),
   recordUnknownState: containerSetup.assign({ wasStateUnknown: true }),
   /** Records a refused start. As for any other exit, the image, user and times are those that the runtime reports. */
-  recordRefusal: assignResult((_, result: StartResult) => {
+  recordStartRefusal: assignResult((_, result: StartResult) => {
     const failure = startRefusal(result);
     return {
       ...startedFields(result),
@@ -118,13 +118,13 @@ export const creatingContainerImplementations = { guards, actions };
 const callTransitions = {
   'container.stop': { actions: 'stopForGood' },
   'container.reset': { actions: 'requireReset' },
-  'container.update': { actions: 'update' },
+  'container.update': { actions: 'recordUpdate' },
 } as const;
 
 export const creatingContainer = containerSetup.extend(creatingContainerImplementations).createStateConfig({
   description: 'The container is created and started while it holds one of the start slots of the node.',
   tags: 'creatingContainer',
-  entry: [{ type: 'report', params: { lifecycle: 'launching' } }, 'requestSlot'],
+  entry: [{ type: 'reportLifecycle', params: { lifecycle: 'launching' } }, 'requestSlot'],
   exit: 'releaseSlot',
   initial: 'queued',
   states: {
@@ -157,7 +157,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           // The container never ran and is removed together with its sandbox.
           { guard: 'isStoppedForGood', target: '#container.stopped' },
           {
-            guard: 'restartsWithPod',
+            guard: 'mustRestartWithPod',
             target: '#container.stopping',
             actions: assign(({ event }) => ({ id: event.output.id, createdAt: undefined })),
           },
@@ -168,11 +168,11 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
         ],
         onError: [
           { guard: 'isStoppedForGood', target: '#container.stopped' },
-          { guard: 'restartsWithPod', target: '#container.pending.reset' },
+          { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
           {
             target: '#container.launching.awaitingRetry',
             actions: [
-              'recordFailedCreate',
+              'recordCreateFailure',
               { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
               'reportNotFound',
             ],
@@ -191,60 +191,60 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
         input: ({ context }) => knownContainer(context),
         onDone: [
           {
-            guard: { type: 'hasExitedUnstarted', params: startResult },
+            guard: { type: 'hasStartRefusal', params: startResult },
             target: '#container.ended',
             actions: [
-              { type: 'recordRefusal', params: startResult },
+              { type: 'recordStartRefusal', params: startResult },
               { type: 'recordEvent', params: ({ event }) => refusalEvents(event.output) },
             ],
           },
           {
             guard: 'wasExitObserved',
             target: '#container.ended',
-            actions: [{ type: 'recordStartOfExitedRun', params: startResult }, 'forgetFailure', recordStartEvent],
+            actions: [{ type: 'recordStartOfExitedRun', params: startResult }, 'clearStartFailure', recordStartEvent],
           },
           {
-            guard: { type: 'isOver', params: startResult },
+            guard: { type: 'hasExited', params: startResult },
             target: '#container.ended',
             actions: [
-              { type: 'recordStarted', params: startResult },
+              { type: 'recordStart', params: startResult },
               { type: 'recordExit', params: startResult },
-              'forgetFailure',
+              'clearStartFailure',
               recordStartEvent,
             ],
           },
           // A container in an unknown state is stopped first, because it must not run beside its successor.
           {
-            guard: { type: 'isUnknown', params: startResult },
+            guard: { type: 'isStateUnknown', params: startResult },
             target: '#container.stopping',
             actions: [
-              { type: 'recordStarted', params: startResult },
+              { type: 'recordStart', params: startResult },
               'recordUnknownState',
-              'forgetFailure',
+              'clearStartFailure',
               recordUnknownStateEvent,
             ],
           },
           {
             guard: 'isStoppedForGood',
             target: '#container.stopping',
-            actions: [{ type: 'recordStarted', params: startResult }, recordStartEvent, recordStopEvent],
+            actions: [{ type: 'recordStart', params: startResult }, recordStartEvent, recordStopEvent],
           },
           // The whole pod restarts and waits for this container to stop (C5).
           {
-            guard: 'restartsWithPod',
+            guard: 'mustRestartWithPod',
             target: '#container.stopping',
-            actions: [{ type: 'recordStarted', params: startResult }, 'forgetFailure', recordStartEvent],
+            actions: [{ type: 'recordStart', params: startResult }, 'clearStartFailure', recordStartEvent],
           },
           {
             target: '#container.launching.started',
-            actions: [{ type: 'recordStarted', params: startResult }, 'clearFailure', recordStartEvent],
+            actions: [{ type: 'recordStart', params: startResult }, 'clearFailure', recordStartEvent],
           },
         ],
         onError: [
           {
             guard: 'wasExitObserved',
             target: '#container.ended',
-            actions: 'forgetFailure',
+            actions: 'clearStartFailure',
           },
           { guard: 'isStoppedForGood', target: '#container.stopping', actions: recordStopEvent },
           {
@@ -254,13 +254,13 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
               'recordFailedStart',
               { type: 'recordEvent', params: ({ event }) => launchFailedEvents(failureOf(event)) },
             ],
-            meta: { unreached: RARELY_TAKEN },
+            meta: { coverageGap: RARELY_TAKEN },
           },
           // The container may be running, and has to stop before its pod restarts.
-          { guard: 'restartsWithPod', target: '#container.stopping' },
+          { guard: 'mustRestartWithPod', target: '#container.stopping' },
           // No run has terminated, so the restart policy does not prevent the container from being created again (C5).
           {
-            guard: 'isGoneBeforeStart',
+            guard: 'wasContainerNotFound',
             target: '#container.launching.awaitingRetry',
             actions: [
               'recordNotStarted',
@@ -271,7 +271,7 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
           },
           // No run has terminated, and the container still exists, so the same attempt is launched again.
           {
-            guard: 'isStillCreated',
+            guard: 'isStillUnstarted',
             target: '#container.launching.awaitingRetry',
             actions: [
               'recordNotStarted',
@@ -285,8 +285,8 @@ export const creatingContainer = containerSetup.extend(creatingContainerImplemen
       // The exit of a short-lived container can be observed before the start call returns.
       on: {
         ...callTransitions,
-        'container.update': { actions: 'update', meta: { unreached: RARELY_TAKEN } },
-        'runtime.containerObserved': { guard: 'showsExit', actions: 'recordEnd' },
+        'container.update': { actions: 'recordUpdate', meta: { coverageGap: RARELY_TAKEN } },
+        'runtime.containerObserved': { guard: 'isObservedExited', actions: 'recordObservedExit' },
       },
     },
   },

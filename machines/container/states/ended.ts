@@ -19,7 +19,7 @@ const wantsRestart = (context: ContainerContext): boolean =>
       pod: context.pod,
       container: specOf(context),
       role: context.role,
-      run: context.exitReaction === 'asFailed' ? asFailedRun(context.run) : context.run,
+      run: context.stopCause === undefined ? context.run : asFailedRun(context.run),
       isPodTerminating: context.exitReaction === 'stop',
     }));
 
@@ -83,11 +83,11 @@ const guards = {
   hasFailedToStart: ({ context }: ContainerArgs) => hasFailedToStart(context),
   wasStartRefused: ({ context: { id, run } }: ContainerArgs) =>
     hasRunReason(run?.reason, 'StartError') && run?.containerId === id,
-  restartsAll: ({ context }: ContainerArgs) => isWholePodRestart(context),
-  wantsRestart: ({ context }: ContainerArgs) => wantsRestart(context),
-  backsOff: ({ context }: ContainerArgs) => nextStart(context).waitMs > 0,
+  mustRestartWholePod: ({ context }: ContainerArgs) => isWholePodRestart(context),
+  mustRestart: ({ context }: ContainerArgs) => wantsRestart(context),
+  mustBackOff: ({ context }: ContainerArgs) => nextStart(context).waitMs > 0,
   hasSucceeded: ({ context: { role, run } }: ContainerArgs) => run !== undefined && !hasFailed(role, run),
-  isInit: ({ context }: ContainerArgs) => context.role === 'init',
+  isInitContainer: ({ context }: ContainerArgs) => context.role === 'init',
 };
 
 const actions = {
@@ -95,12 +95,12 @@ const actions = {
    * Records a start under a new back-off key with a delay of 0, because a run has terminated before it (`backOff.Next`
    * in `doBackOff`).
    */
-  countUnderNewKey: containerSetup.assign({ crashDelayMs: 0 }),
+  resetBackOff: containerSetup.assign({ crashDelayMs: 0 }),
   /**
    * Clears a failed start. The reported restart count and the last reported run remain, because neither can be
    * withdrawn.
    */
-  forgetFailedStart: containerSetup.assign(({ context }) => ({
+  clearFailedStart: containerSetup.assign(({ context }) => ({
     isAttemptReported: true,
     ...pastRuns(context),
     waitingReason: undefined,
@@ -108,43 +108,47 @@ const actions = {
     crashDelayMs: undefined,
   })),
   /** Adds the output of the failed probe to the run, because the runtime does not know why the run was stopped. */
-  recordCause: containerSetup.assign(({ context: { run, stopCause } }) =>
+  recordStopCause: containerSetup.assign(({ context: { run, stopCause } }) =>
     run && stopCause ? { run: { ...run, stopCause } } : {},
   ),
-  showCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
-  backOff: containerSetup.assign(({ context }) => {
+  recordCrashLoop: containerSetup.assign(({ context }) => ({ waitingReason: crashLoopReason(context) })),
+  scheduleRestart: containerSetup.assign(({ context }) => {
     const { crashDelayMs, retryAt } = nextStart(context);
     return { crashDelayMs, retryAt, elapsedBackOffMs: undefined };
   }),
-  deductShownTime: containerSetup.assign({ elapsedBackOffMs: FAILURE_DISPLAY_MS }),
+  deductDisplayTime: containerSetup.assign({ elapsedBackOffMs: FAILURE_DISPLAY_MS }),
 };
 
 export const endedImplementations = { guards, actions };
 
 /** Transitions on an update that ends the crash-loop back-off early. */
 const updateTransitions = [
-  { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['update', 'countUnderNewKey'] },
-  { actions: 'update', meta: { unreached: RARELY_TAKEN } },
+  { guard: 'changesBackOffKey', target: '#container.pending.restarting', actions: ['recordUpdate', 'resetBackOff'] },
+  { actions: 'recordUpdate', meta: { coverageGap: RARELY_TAKEN } },
 ] as const;
 
 /** Transition if the start failed because the sandbox was going away. The container itself is not at fault. */
 const startInNextSandbox = {
   guard: 'wasStartRefused',
   target: '#container.pending.restarting',
-  actions: ['loseSandbox', 'forgetContainer', 'forgetFailedStart'],
+  actions: ['recordLostSandbox', 'forgetContainer', 'clearFailedStart'],
 } as const;
 
 /** Transition of an init container, which runs again in each sandbox. */
-const runAgainTransition = { guard: 'isInit', target: '#container.pending.restarting', actions: 'recordTurn' } as const;
+const runAgainTransition = {
+  guard: 'isInitContainer',
+  target: '#container.pending.restarting',
+  actions: 'recordTurn',
+} as const;
 
 export const ended = containerSetup.extend(endedImplementations).createStateConfig({
   description: 'The run has terminated. The restart policy, the restart rules and the exit code decide what follows.',
   meta: { region: 'run', layout: { hasNoBox: true } },
   initial: 'choosing',
-  entry: ['stopProbes', 'recordCause'],
+  entry: ['stopProbes', 'recordStopCause'],
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': { target: 'pending.reset', actions: 'requireReset' },
+    'container.reset': { target: 'pending.resetting', actions: 'requireReset' },
   },
   states: {
     choosing: {
@@ -153,11 +157,15 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
       meta: { rules: ['C5', 'C7'], layout: { column: 3 } },
       always: [
         { guard: 'isStoppedForGood', target: '#container.stopped' },
-        { guard: 'restartsWithPod', target: '#container.pending.reset' },
-        { guard: 'restartsAll', target: 'awaitingReset' },
-        { guard: and(['wantsRestart', 'backsOff', 'hasFailedToStart']), target: 'startFailed', actions: 'backOff' },
-        { guard: and(['wantsRestart', 'backsOff']), target: 'backingOff', actions: 'backOff' },
-        { guard: 'wantsRestart', target: '#container.pending.restarting', actions: 'backOff' },
+        { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
+        { guard: 'mustRestartWholePod', target: 'awaitingReset' },
+        {
+          guard: and(['mustRestart', 'mustBackOff', 'hasFailedToStart']),
+          target: 'startFailed',
+          actions: 'scheduleRestart',
+        },
+        { guard: and(['mustRestart', 'mustBackOff']), target: 'backingOff', actions: 'scheduleRestart' },
+        { guard: 'mustRestart', target: '#container.pending.restarting', actions: 'scheduleRestart' },
         { guard: 'hasSucceeded', target: 'succeeded' },
         { target: 'failed' },
       ],
@@ -172,7 +180,7 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         rules: ['C16', 'C7'],
         layout: { column: 2 },
       },
-      entry: { type: 'report', params: { lifecycle: 'delayed' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'delayed' } },
       invoke: [
         after(FAILURE_DISPLAY_MS),
         // The remaining back-off may be shorter than `FAILURE_DISPLAY_MS`, because the exit may have been observed
@@ -180,9 +188,9 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         after(remainingBackOff),
       ],
       on: {
-        'timer.elapsed': { target: 'backingOff', actions: 'deductShownTime' },
+        'timer.elapsed': { target: 'backingOff', actions: 'deductDisplayTime' },
         'container.update': updateTransitions,
-        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox', meta: { unreached: RARELY_TAKEN } }],
+        'sandbox.lost': [startInNextSandbox, { actions: 'recordLostSandbox', meta: { coverageGap: RARELY_TAKEN } }],
       },
     },
     backingOff: {
@@ -194,12 +202,12 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         rules: ['C7'],
         layout: { column: 1 },
       },
-      entry: ['showCrashLoop', { type: 'report', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
+      entry: ['recordCrashLoop', { type: 'reportLifecycle', params: { lifecycle: 'delayed' } }, recordBackOffEvent],
       invoke: after(remainingBackOff),
       on: {
         'timer.elapsed': '#container.pending.restarting',
         'container.update': updateTransitions,
-        'sandbox.lost': [startInNextSandbox, { actions: 'loseSandbox' }],
+        'sandbox.lost': [startInNextSandbox, { actions: 'recordLostSandbox' }],
       },
     },
     awaitingReset: {
@@ -207,25 +215,25 @@ export const ended = containerSetup.extend(endedImplementations).createStateConf
         'A restart rule restarts the whole pod in place after this exit. If the sandbox is lost meanwhile, the container restarts in the next one.',
       tags: 'waiting',
       meta: { waitsFor: 'all containers of its pod to restart', rules: ['C5'], region: 'reset' },
-      entry: { type: 'report', params: { lifecycle: 'restartsAll' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'restartsAll' } },
     },
     succeeded: {
       description: 'The container has completed successfully and does not restart.',
       tags: ['done', 'rests'],
       meta: { layout: { column: 3 } },
-      entry: { type: 'report', params: { lifecycle: 'succeeded' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'succeeded' } },
       on: { 'container.start': runAgainTransition },
     },
     failed: {
       description: 'The container has failed, and its policy does not restart it.',
       tags: ['failed', 'rests'],
       meta: { layout: { column: 3 } },
-      entry: { type: 'report', params: { lifecycle: 'failed' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'failed' } },
       on: {
         'container.start': {
           ...runAgainTransition,
           meta: {
-            unreached: {
+            coverageGap: {
               reason:
                 'defensive: the pod of an init container that has failed permanently terminates; tested on its machine',
             },

@@ -16,11 +16,11 @@ import { configuring, configuringImplementations, onObjectsChanged } from './con
 import { creatingContainer, creatingContainerImplementations } from './creatingContainer.ts';
 
 const guards = {
-  mayLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
+  canLaunch: ({ context }: ContainerArgs) => context.hasTurn && context.sandbox !== undefined,
   /** Whether the image or the sandbox has disappeared. The pod then verifies its sandbox. */
   isImageOrSandboxMissing: ({ context: { id, failure } }: ContainerArgs) =>
     id === undefined && failure?.reason === 'NotFound',
-  hasPostStart: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
+  hasPostStartHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.postStart !== undefined,
   /** Whether the hook has run and failed. */
   hasHookFailed: (_: ContainerArgs, hook: PortTypes['runHook']['output']) => hook.failure !== null,
 };
@@ -45,22 +45,26 @@ export const launching = launchingSetup.createStateConfig({
       { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
     ],
     'container.reset': [
-      { guard: 'wasNeverCreated', target: 'pending.reset', actions: 'requireReset' },
+      { guard: 'wasNeverCreated', target: 'pending.resetting', actions: 'requireReset' },
       { target: 'stopping', actions: 'requireReset' },
     ],
     'container.update': [
-      { guard: and(['changesIdentity', 'wasNeverCreated']), target: 'pending.choosing', actions: 'update' },
-      { guard: 'changesIdentity', target: 'stopping', actions: ['update', 'requireRecreation', recordOutdatedEvent] },
-      { actions: 'update' },
+      { guard: and(['changesIdentity', 'wasNeverCreated']), target: 'pending.choosing', actions: 'recordUpdate' },
+      {
+        guard: 'changesIdentity',
+        target: 'stopping',
+        actions: ['recordUpdate', 'requireRecreation', recordOutdatedEvent],
+      },
+      { actions: 'recordUpdate' },
     ],
     'sandbox.lost': [
       // The container has run and exited although the start call has not returned, so its attempt is used up.
       {
         guard: 'wasExitObserved',
         target: 'ended',
-        actions: ['loseSandbox', 'forgetFailure'],
+        actions: ['recordLostSandbox', 'clearStartFailure'],
       },
-      { target: '.readyToCreate', actions: ['loseSandbox', 'forgetContainer'] },
+      { target: '.readyToCreate', actions: ['recordLostSandbox', 'forgetContainer'] },
     ],
   },
   states: {
@@ -73,23 +77,23 @@ export const launching = launchingSetup.createStateConfig({
         rules: ['C9'],
         layout: { isOnMainPath: true },
       },
-      entry: { type: 'report', params: { lifecycle: 'readyToCreate' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'readyToCreate' } },
       always: [
         {
           guard: 'isStoppedForGood',
           target: '#container.stopped',
           meta: {
-            unreached: {
+            coverageGap: {
               reason: 'defensive: a terminating pod sends its containers no sandbox; tested on its machine',
             },
           },
         },
-        { guard: 'restartsWithPod', target: '#container.pending.reset' },
+        { guard: 'mustRestartWithPod', target: '#container.pending.resetting' },
       ],
       on: {
         'container.launch': [
-          { guard: and(['mayLaunch', 'takesVariables']), target: 'configuring' },
-          { guard: 'mayLaunch', target: 'creatingContainer' },
+          { guard: and(['canLaunch', 'mustReadVariables']), target: 'configuring' },
+          { guard: 'canLaunch', target: 'creatingContainer' },
         ],
       },
     },
@@ -101,21 +105,21 @@ export const launching = launchingSetup.createStateConfig({
           'The container could not be created, or the response to the start was lost. Another attempt follows after a delay.',
         waitsFor: 'another attempt to start it',
       }),
-      entry: { type: 'report', params: { lifecycle: 'live' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'live' } },
       on: {
         // If the image has been removed in the meantime, it is checked and pulled again according to its policy (C17).
         'timer.elapsed': [
           { guard: 'isImageOrSandboxMissing', target: '#container.pending.choosing' },
           { target: 'readyToCreate' },
         ],
-        'runtime.returned': { guard: 'failedForRuntime', target: 'readyToCreate' },
+        'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'readyToCreate' },
         'container.objectsChanged': onObjectsChanged,
       },
     },
     started: {
       description: 'The process runs. The postStart hook is next, if there is one.',
       tags: 'working',
-      always: [{ guard: 'hasPostStart', target: 'runningPostStart' }, { target: '#container.running' }],
+      always: [{ guard: 'hasPostStartHook', target: 'runningPostStart' }, { target: '#container.running' }],
     },
     runningPostStart: {
       description:
@@ -142,14 +146,18 @@ export const launching = launchingSetup.createStateConfig({
         onError: {
           target: '#container.stopping',
           actions: [assign(({ event }) => failedHookFields(failureOf(event))), recordFailedPostStartEvent],
-          meta: { unreached: SERVICE_NEVER_FAILS },
+          meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },
       on: {
         // The running state applies the update after the hook.
-        'container.update': { actions: 'update' },
-        'sandbox.lost': { target: '#container.stopping', actions: ['loseSandbox', recordStopEvent] },
-        'runtime.containerObserved': { guard: 'showsExit', target: '#container.ended', actions: 'recordEnd' },
+        'container.update': { actions: 'recordUpdate' },
+        'sandbox.lost': { target: '#container.stopping', actions: ['recordLostSandbox', recordStopEvent] },
+        'runtime.containerObserved': {
+          guard: 'isObservedExited',
+          target: '#container.ended',
+          actions: 'recordObservedExit',
+        },
       },
     },
   },

@@ -44,12 +44,13 @@ const guards = {
   hasTurn: ({ context }: ContainerArgs) => context.hasTurn,
   isVolumeMissing: ({ context }: ContainerArgs) =>
     hasUnmountedVolume(context.pod.spec, specOf(context), context.volumes),
-  hasRun: ({ context }: ContainerArgs) => context.run !== undefined,
+  hasTerminatedRun: ({ context }: ContainerArgs) => context.run !== undefined,
   /**
    * Whether the exit that restarts the whole pod occurred before the current sandbox. In that case the new sandbox is
    * the restart.
    */
-  hasRestartedAll: ({ context }: ContainerArgs) => context.isFromEarlierSandbox === true && isWholePodRestart(context),
+  isRestartedByNewSandbox: ({ context }: ContainerArgs) =>
+    context.isFromEarlierSandbox === true && isWholePodRestart(context),
   /**
    * Whether an init container ran in an earlier sandbox. It runs again in each sandbox (C3), so its pod ignores the
    * earlier run.
@@ -61,12 +62,12 @@ const guards = {
 const actions = {
   /** Sends the pod's new version to the image's actor. An update in place does not change the image. */
   updateImage: containerSetup.sendTo('image', ({ context }) => ({ type: 'image.update' as const, pod: context.pod })),
-  recordImage: containerSetup.assign(({ event }) => {
+  recordImageProgress: containerSetup.assign(({ event }) => {
     assertEvent(event, 'image.changed');
     return imageProgress(event);
   }),
-  forgetImage: containerSetup.assign(({ context }) => clearedImageProgress(context)),
-  releasePull: containerSetup.sendTo(sharedActor('pullLimiter'), ({ context }) => ({
+  clearImageProgress: containerSetup.assign(({ context }) => clearedImageProgress(context)),
+  releasePullSlot: containerSetup.sendTo(sharedActor('pullLimiter'), ({ context }) => ({
     type: 'slot.release',
     key: slotKey(context, 'pull'),
   })),
@@ -82,10 +83,14 @@ export const pending = containerSetup.extend(pendingImplementations).createState
   initial: 'waiting',
   on: {
     'container.stop': { target: 'stopped', actions: 'stopForGood' },
-    'container.reset': { target: '.reset', actions: 'requireReset' },
+    'container.reset': { target: '.resetting', actions: 'requireReset' },
     'container.update': [
-      { guard: and(['hasTurn', 'changesIdentity']), target: '.choosing', actions: ['update', 'forgetImage'] },
-      { actions: 'update' },
+      {
+        guard: and(['hasTurn', 'changesIdentity']),
+        target: '.choosing',
+        actions: ['recordUpdate', 'clearImageProgress'],
+      },
+      { actions: 'recordUpdate' },
     ],
   },
   states: {
@@ -95,17 +100,24 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       meta: { waitsFor: 'the containers before it', rules: ['C3', 'C4'] },
       // A container whose turn has come reports `coming`, because its pod must not launch a later container in the
       // meantime (C9).
-      entry: { type: 'report', params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }) },
+      entry: {
+        type: 'reportLifecycle',
+        params: ({ context }) => ({ lifecycle: context.hasTurn ? 'coming' : 'pending' }),
+      },
       always: [
         { guard: 'isStoppedForGood', target: '#container.stopped' },
-        { guard: 'restartsWithPod', target: 'reset' },
-        { guard: and(['hasRun', 'hasRestartedAll']), target: 'reset', meta: { unreached: RARELY_TAKEN } },
-        { guard: and(['hasTurn', 'hasRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
-        { guard: and(['hasTurn', 'hasRun']), target: '#container.ended' },
+        { guard: 'mustRestartWithPod', target: 'resetting' },
+        {
+          guard: and(['hasTerminatedRun', 'isRestartedByNewSandbox']),
+          target: 'resetting',
+          meta: { coverageGap: RARELY_TAKEN },
+        },
+        { guard: and(['hasTurn', 'hasTerminatedRun', 'isInitOfEarlierSandbox']), target: 'restarting' },
+        { guard: and(['hasTurn', 'hasTerminatedRun']), target: '#container.ended' },
         { guard: 'hasTurn', target: 'choosing' },
       ],
     },
-    reset: {
+    resetting: {
       description: 'The whole pod restarts in place. The container starts again when its turn comes.',
       tags: 'working',
       meta: { rules: ['C5'], region: 'reset' },
@@ -129,7 +141,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       description: 'An image volume is not available, which blocks only the containers that mount it.',
       tags: ['waiting', 'awaitingVolumes'],
       meta: { waitsFor: 'its volumes to be mounted' },
-      entry: { type: 'report', params: { lifecycle: 'delayed' } },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'delayed' } },
       always: { guard: not('isVolumeMissing'), target: 'gettingImage' },
     },
     gettingImage: {
@@ -148,14 +160,14 @@ export const pending = containerSetup.extend(pendingImplementations).createState
       on: {
         'image.changed': {
           actions: [
-            'recordImage',
-            { type: 'report', params: ({ event }) => ({ lifecycle: event.isDelayed ? 'delayed' : 'coming' }) },
+            'recordImageProgress',
+            { type: 'reportLifecycle', params: ({ event }) => ({ lifecycle: event.isDelayed ? 'delayed' : 'coming' }) },
           ],
         },
         'runtime.returned': { actions: forwardTo('image') },
         'container.update': [
-          { guard: 'changesIdentity', target: 'choosing', actions: ['update', 'forgetImage'] },
-          { actions: ['update', 'updateImage'] },
+          { guard: 'changesIdentity', target: 'choosing', actions: ['recordUpdate', 'clearImageProgress'] },
+          { actions: ['recordUpdate', 'updateImage'] },
         ],
       },
     },
@@ -174,7 +186,7 @@ export const pending = containerSetup.extend(pendingImplementations).createState
           })),
         },
         // As in a kubelet, unreadable logs do not prevent the container from running.
-        onError: { target: '#container.launching', meta: { unreached: SERVICE_NEVER_FAILS } },
+        onError: { target: '#container.launching', meta: { coverageGap: SERVICE_NEVER_FAILS } },
       },
     },
   },

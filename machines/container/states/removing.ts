@@ -14,9 +14,9 @@ export const removing = containerSetup.createStateConfig({
   description:
     'An update has removed the container from its pod, which continues to run. It is removed from the runtime.',
   meta: { region: 'stopping' },
-  initial: 'asking',
+  initial: 'requestingRemoval',
   states: {
-    asking: {
+    requestingRemoval: {
       description: 'The runtime removes the container.',
       tags: 'working',
       meta: { waitsFor: 'the runtime to remove it' },
@@ -27,7 +27,7 @@ export const removing = containerSetup.createStateConfig({
         onError: { target: 'awaitingRetry', actions: 'recordCallFailure' },
       },
     },
-    awaitingRetry: retryStateOnReturn('asking', {
+    awaitingRetry: retryStateOnReturn('requestingRemoval', {
       description: 'The runtime could not remove the container. Another attempt follows after a delay.',
       waitsFor: 'another attempt to remove it',
     }),

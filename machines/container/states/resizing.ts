@@ -63,7 +63,10 @@ export const awaitingResize = containerSetup.extend(resizingImplementations).cre
   }),
   on: {
     'timer.elapsed': 'resizing',
-    'runtime.returned': { guard: 'failedForRuntime', target: 'resizing' },
-    'container.update': [{ guard: 'changesSize', target: 'resuming', actions: 'update' }, { actions: 'update' }],
+    'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'resizing' },
+    'container.update': [
+      { guard: 'changesSize', target: 'resuming', actions: 'recordUpdate' },
+      { actions: 'recordUpdate' },
+    ],
   },
 });

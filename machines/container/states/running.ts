@@ -38,7 +38,6 @@ function probeFailureFields(
   const probeGraceSeconds = probeOf(context.pod, context.name, kind)?.terminationGracePeriodSeconds;
   const graceSeconds = probeGraceSeconds ?? context.pod.spec.terminationGracePeriodSeconds ?? 30;
   return {
-    exitReaction: 'asFailed',
     stopBy: at + graceSeconds * 1_000,
     stopGraceSeconds: graceSeconds,
     stopCause: output,
@@ -55,37 +54,37 @@ function probeInput(context: ContainerContext, kind: ProbeKind): ProbeInput | un
 }
 
 const guards = {
-  hasWrongSize: ({ context }: ContainerArgs) => hasWrongSize(context),
-  resizesByRestart: ({ context }: ContainerArgs) =>
+  mustResize: ({ context }: ContainerArgs) => hasWrongSize(context),
+  mustRestartToResize: ({ context }: ContainerArgs) =>
     hasWrongSize(context) &&
     context.size !== undefined &&
     needsRestart(context.pod.spec, specOf(context), context.size),
   /** Whether the container in the runtime was created from an older spec (C6). */
-  isOutdated: ({ context }: ContainerArgs) =>
+  isSpecOutdated: ({ context }: ContainerArgs) =>
     context.createdIdentity !== undefined && context.createdIdentity !== identityOf(context),
-  showsUnknown: ({ context, event }: ContainerArgs) => {
+  isObservedUnknown: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'runtime.containerObserved');
     return event.container?.state === 'unknown' && isPresent(context, event.container);
   },
   /** Whether the container is listed under a different ID. */
-  showsOtherId: ({ context, event }: ContainerArgs) => {
+  isObservedUnderNewId: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'runtime.containerObserved');
     return event.container !== null && isPresentUnderOtherId(context, event.container);
   },
-  isOtherId: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
+  hasDifferentId: ({ context }: ContainerArgs, container: ObservedContainer | null) =>
     container !== null && container.id !== context.id,
-  showsAbsence: ({ context, event }: ContainerArgs) => {
+  isObservedAbsent: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'runtime.containerObserved');
     return event.container === null && event.id === context.id;
   },
-  mustStartUp: ({ context }: ContainerArgs) =>
+  mustPassStartupProbe: ({ context }: ContainerArgs) =>
     context.startupPassedId !== context.id && probeOf(context.pod, context.name, 'startup') !== undefined,
   /** Whether a result is from the startup probe of the current run. Results of an earlier run are ignored. */
-  isStartup: ({ context, event }: ContainerArgs) => {
+  hasStartupProbePassed: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'probe.succeeded');
     return event.kind === 'startup' && event.id === context.id;
   },
-  isFatal: ({ context, event }: ContainerArgs) => {
+  isFatalProbeFailure: ({ context, event }: ContainerArgs) => {
     assertEvent(event, 'probe.failed');
     return event.kind !== 'readiness' && event.id === context.id;
   },
@@ -97,11 +96,11 @@ const actions = {
     if (input) enqueue.spawnChild('probe', { id: 'probe/startup', input });
   }),
   /** Marks the run as started and stops its startup probe. */
-  finishStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
+  completeStartup: containerSetup.enqueueActions(({ context, enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.assign({ startupPassedId: context.id });
   }),
-  startProbes: containerSetup.enqueueActions(({ context, enqueue }) => {
+  startLivenessAndReadinessProbes: containerSetup.enqueueActions(({ context, enqueue }) => {
     for (const kind of ['liveness', 'readiness'] as const) {
       const input = probeInput(context, kind);
       if (input) enqueue.spawnChild('probe', { id: `probe/${kind}` as const, input });
@@ -112,7 +111,7 @@ const actions = {
    * the probes of a container that was started before the agent retain theirs (`doProbe` in
    * pkg/kubelet/prober/worker.go).
    */
-  restartProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
+  resetProbes: containerSetup.enqueueActions(({ context, enqueue, self }) => {
     const { id, adopted } = context;
     const readinessProbe = probeRefs(self.getSnapshot()).find((ref) => ref.getSnapshot().context.kind === 'readiness');
     enqueue('stopProbes');
@@ -120,11 +119,11 @@ const actions = {
     else if (readinessProbe)
       enqueue.assign({ adopted: { ...adopted, ready: probeState(readinessProbe) === 'passing' } });
   }),
-  condemn: containerSetup.assign(({ context, event }) => {
+  recordProbeFailure: containerSetup.assign(({ context, event }) => {
     assertEvent(event, 'probe.failed');
     return probeFailureFields(context, event);
   }),
-  forgetWaitingReason: containerSetup.assign({ waitingReason: undefined }),
+  clearWaitingReason: containerSetup.assign({ waitingReason: undefined }),
 };
 
 export const runningImplementations = { guards, actions };
@@ -134,62 +133,69 @@ export const running = runningSetup.createStateConfig({
   description: 'The process of the container runs.',
   tags: 'running',
   meta: { rules: ['C6'], region: 'run', layout: { column: 3 } },
-  entry: ['forgetWaitingReason', 'reportSize'],
+  entry: ['clearWaitingReason', 'reportSize'],
   initial: 'choosing',
   // The spec may have changed since the container was created, even while the agent was not running.
   always: [
-    { guard: 'isOutdated', target: 'stopping', actions: ['requireRecreation', recordOutdatedEvent] },
-    { guard: 'resizesByRestart', target: 'stopping', actions: ['requireRecreation', recordResizeEvent] },
+    { guard: 'isSpecOutdated', target: 'stopping', actions: ['requireRecreation', recordOutdatedEvent] },
+    { guard: 'mustRestartToResize', target: 'stopping', actions: ['requireRecreation', recordResizeEvent] },
   ],
   on: {
     'container.reset': { target: 'stopping', actions: 'requireReset' },
     'container.stop': { target: 'stopping', actions: ['stopForGood', recordStopEvent] },
-    'sandbox.lost': { target: 'stopping', actions: ['loseSandbox', recordStopEvent] },
+    'sandbox.lost': { target: 'stopping', actions: ['recordLostSandbox', recordStopEvent] },
     'runtime.containerObserved': [
-      { guard: 'showsExit', target: 'ended', actions: 'recordEnd' },
-      { guard: 'showsUnknown', target: 'stopping', actions: ['adoptNewId', recordUnknownStateEvent] },
-      { guard: 'showsOtherId', target: '.choosing', actions: ['adoptNewId', 'restartProbes'] },
-      { guard: 'showsAbsence', target: '.verifying' },
+      { guard: 'isObservedExited', target: 'ended', actions: 'recordObservedExit' },
+      { guard: 'isObservedUnknown', target: 'stopping', actions: ['adoptNewId', recordUnknownStateEvent] },
+      { guard: 'isObservedUnderNewId', target: '.choosing', actions: ['adoptNewId', 'resetProbes'] },
+      { guard: 'isObservedAbsent', target: '.verifying' },
     ],
     'probe.failed': {
-      guard: 'isFatal',
+      guard: 'isFatalProbeFailure',
       target: 'stopping',
       actions: [
-        'condemn',
+        'recordProbeFailure',
         { type: 'recordEvent', params: ({ context, event }) => failedProbeEvent(context, event.kind) },
       ],
     },
-    'probe.succeeded': { guard: 'isStartup', target: '.begun' },
+    'probe.succeeded': { guard: 'hasStartupProbePassed', target: '.startingProbes' },
   },
   states: {
     choosing: {
       description: 'It is decided whether the startup probe has to pass first.',
       tags: 'working',
-      always: [{ guard: 'mustStartUp', target: 'startingUp', actions: 'startStartupProbe' }, { target: 'begun' }],
+      always: [
+        { guard: 'mustPassStartupProbe', target: 'startingUp', actions: 'startStartupProbe' },
+        { target: 'startingProbes' },
+      ],
     },
     startingUp: {
       description: 'The container counts as not started, and no other probe runs, until its startup probe has passed.',
       tags: 'waiting',
       meta: { waitsFor: 'its startup probe', rules: ['C4'] },
-      entry: { type: 'report', params: { lifecycle: 'live' } },
-      always: { guard: 'hasWrongSize', target: 'resizing' },
+      entry: { type: 'reportLifecycle', params: { lifecycle: 'live' } },
+      always: { guard: 'mustResize', target: 'resizing' },
     },
-    begun: {
+    startingProbes: {
       description: 'The container has started. Its liveness and readiness probes start.',
       tags: 'working',
-      entry: ['finishStartup', { type: 'report', params: { lifecycle: 'running' } }, 'startProbes'],
+      entry: [
+        'completeStartup',
+        { type: 'reportLifecycle', params: { lifecycle: 'running' } },
+        'startLivenessAndReadinessProbes',
+      ],
       always: 'steady',
     },
     resuming: {
       description: 'The container returns to startup or to steady operation after an interruption such as a resize.',
       tags: 'working',
-      always: [{ guard: 'mustStartUp', target: 'startingUp' }, { target: 'steady' }],
+      always: [{ guard: 'mustPassStartupProbe', target: 'startingUp' }, { target: 'steady' }],
     },
     steady: {
       description: 'The container runs as it should.',
       tags: 'steady',
       meta: { layout: { isOnMainPath: true } },
-      always: { guard: 'hasWrongSize', target: 'resizing' },
+      always: { guard: 'mustResize', target: 'resizing' },
     },
     resizing,
     awaitingResize,
@@ -205,15 +211,15 @@ export const running = runningSetup.createStateConfig({
           {
             guard: { type: 'isAbsent', params: ({ event }) => event.output },
             target: '#container.ended',
-            actions: 'recordUnknownEnd',
+            actions: 'recordUnknownExit',
           },
           {
-            guard: { type: 'isOver', params: ({ event }) => event.output },
+            guard: { type: 'hasExited', params: ({ event }) => event.output },
             target: '#container.ended',
             actions: assign(({ event: { output } }) => (output ? { id: output.id, run: terminatedRun(output) } : {})),
           },
           {
-            guard: { type: 'isUnknown', params: ({ event }) => event.output },
+            guard: { type: 'isStateUnknown', params: ({ event }) => event.output },
             target: '#container.stopping',
             actions: [
               assign(({ context, event: { output } }) => withNewId(context, output?.id)),
@@ -221,9 +227,9 @@ export const running = runningSetup.createStateConfig({
             ],
           },
           {
-            guard: { type: 'isOtherId', params: ({ event }) => event.output },
+            guard: { type: 'hasDifferentId', params: ({ event }) => event.output },
             target: 'choosing',
-            actions: [assign(({ context, event: { output } }) => withNewId(context, output?.id)), 'restartProbes'],
+            actions: [assign(({ context, event: { output } }) => withNewId(context, output?.id)), 'resetProbes'],
           },
           { target: 'resuming' },
         ],

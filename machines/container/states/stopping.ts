@@ -16,17 +16,17 @@ import { hasFailedPostStart } from '../waitingReason.ts';
 const guards = {
   /** Whether no process is left in the sandbox, in which case no hook can run there. */
   isSandboxGone: ({ context }: ContainerArgs) => context.lostSandbox === null,
-  hasPreStop: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
+  hasPreStopHook: ({ context }: ContainerArgs) => specOf(context).lifecycle?.preStop !== undefined,
   /**
    * Whether a stop command shortens the grace period, which no command may extend (C10). A container that is being
    * killed immediately has no grace period left.
    */
-  isSooner: ({ context: { stopBy, stopGraceSeconds }, event }: ContainerArgs) => {
+  shortensGracePeriod: ({ context: { stopBy, stopGraceSeconds }, event }: ContainerArgs) => {
     assertEvent(event, 'container.stop');
     return (event.deadline ?? Infinity) < (stopBy ?? (stopGraceSeconds === 0 ? -Infinity : Infinity));
   },
-  hasDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
-  awaitsOthers: ({ context }: ContainerArgs) => context.awaitsOtherContainers,
+  hasStopDeadline: ({ context }: ContainerArgs) => context.stopBy !== undefined,
+  mustAwaitOtherContainers: ({ context }: ContainerArgs) => context.awaitsOtherContainers,
 };
 
 const gracePeriodSeconds = ({ pod, stopGraceSeconds }: ContainerContext): number =>
@@ -53,24 +53,24 @@ const actions = {
     isKilledToRestart: !hasFailedPostStart(context) && context.lostSandbox !== null,
   })),
   /** Sets the grace period to 0 for a restart of the whole pod (C5), regardless of later commands. */
-  limitGrace: containerSetup.assign(({ context: { exitReaction } }) =>
+  limitGracePeriod: containerSetup.assign(({ context: { exitReaction } }) =>
     exitReaction === 'restartWithPod' ? { stopGraceSeconds: 0 } : {},
   ),
   /** Sets the grace period to 0 when the deadline has passed, even if the clock was set back since (C10). */
-  consumeGrace: containerSetup.assign(({ context: { stopBy } }) =>
+  consumeGracePeriod: containerSetup.assign(({ context: { stopBy } }) =>
     stopBy === undefined ? {} : { stopGraceSeconds: 0 },
   ),
   /** Limits a retry to the remaining grace period, independent of changes of the clock (C10). */
-  limitToRemainingGrace: containerSetup.assign(({ context, event }) => ({
+  limitToRemainingGracePeriod: containerSetup.assign(({ context, event }) => ({
     stopGraceSeconds: earlierDeadline(context.stopGraceSeconds, failureOf(event).graceSeconds),
   })),
   /** Deducts the wait for another attempt, because the grace period continues to run during the wait. */
-  deductWait: containerSetup.assign(({ context: { stopBy, stopGraceSeconds, failure, retryAt } }) => {
+  deductRetryWait: containerSetup.assign(({ context: { stopBy, stopGraceSeconds, failure, retryAt } }) => {
     if (stopBy === undefined || stopGraceSeconds === undefined || failure === undefined) return {};
     return { stopGraceSeconds: Math.max(0, stopGraceSeconds - Math.ceil((retryAt - failure.at) / 1_000)) };
   }),
   /** Stops the startup and liveness probes. The readiness probe continues while the container stops. */
-  stopStartupAndLiveness: containerSetup.enqueueActions(({ enqueue }) => {
+  stopStartupAndLivenessProbes: containerSetup.enqueueActions(({ enqueue }) => {
     enqueue.stopChild('probe/startup');
     enqueue.stopChild('probe/liveness');
   }),
@@ -86,17 +86,20 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
   entry: [
     // After a failed postStart hook the kill is part of the start and therefore blocks the other containers (C9).
     {
-      type: 'report',
+      type: 'reportLifecycle',
       params: ({ context }) => ({ lifecycle: hasFailedPostStart(context) ? 'launching' : 'live' }),
     },
-    'stopStartupAndLiveness',
+    'stopStartupAndLivenessProbes',
     'recordKill',
   ],
   initial: 'choosing',
   on: {
-    'container.stop': [{ guard: 'isSooner', target: '.killing', actions: 'stopForGood' }, { actions: 'stopForGood' }],
+    'container.stop': [
+      { guard: 'shortensGracePeriod', target: '.killing', actions: 'stopForGood' },
+      { actions: 'stopForGood' },
+    ],
     'container.reset': { guard: not('isStoppedForGood'), target: '.killing', actions: 'requireReset' },
-    'runtime.containerObserved': { guard: 'showsExit', target: 'ended', actions: 'recordEnd' },
+    'runtime.containerObserved': { guard: 'isObservedExited', target: 'ended', actions: 'recordObservedExit' },
   },
   states: {
     choosing: {
@@ -104,10 +107,10 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
       tags: 'working',
       always: [
         // A restart of the whole pod runs no hooks and grants no grace period.
-        { guard: 'restartsWithPod', target: 'killing' },
+        { guard: 'mustRestartWithPod', target: 'killing' },
         { guard: 'isSandboxGone', target: 'killing' },
-        { guard: 'hasPreStop', target: 'runningPreStop' },
-        { target: 'awaitingOthers' },
+        { guard: 'hasPreStopHook', target: 'runningPreStop' },
+        { target: 'awaitingOtherContainers' },
       ],
     },
     runningPreStop: {
@@ -118,7 +121,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         src: 'runHook',
         input: ({ context }) => hookInput(context, 'preStop', context.stopBy),
         onDone: {
-          target: 'awaitingOthers',
+          target: 'awaitingOtherContainers',
           actions: [
             assign(({ context, event: { output } }) => ({
               stopBy: earlierDeadline(context.stopBy, output.deadline),
@@ -130,30 +133,30 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           ],
         },
         onError: {
-          target: 'awaitingOthers',
+          target: 'awaitingOtherContainers',
           actions: [
             assign(({ event }) => ({ failure: failureOf(event) })),
             { type: 'recordEvent', params: ({ event }) => preStopFailedEvents(failureOf(event)) },
           ],
-          meta: { unreached: SERVICE_NEVER_FAILS },
+          meta: { coverageGap: SERVICE_NEVER_FAILS },
         },
       },
       on: {
         'container.stop': [
-          { guard: 'isSooner', target: '.bounded', actions: 'stopForGood' },
+          { guard: 'shortensGracePeriod', target: '.bounded', actions: 'stopForGood' },
           { actions: 'stopForGood' },
         ],
       },
       states: {
         choosing: {
           description: 'It is decided whether the hook has a deadline.',
-          always: [{ guard: 'hasDeadline', target: 'bounded' }, { target: 'unbounded' }],
+          always: [{ guard: 'hasStopDeadline', target: 'bounded' }, { target: 'unbounded' }],
         },
         bounded: {
           description: 'The hook may run until the deadline, which a command may set or shorten meanwhile.',
           meta: { waitsFor: 'its preStop hook', until: 'stopBy' },
           invoke: after(remainingGrace),
-          on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGrace' } },
+          on: { 'timer.elapsed': { target: '#container.stopping.killing', actions: 'consumeGracePeriod' } },
         },
         unbounded: {
           description: 'There is no deadline. The port that runs the hook enforces the grace period.',
@@ -161,23 +164,23 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         },
       },
     },
-    awaitingOthers: {
+    awaitingOtherContainers: {
       description:
         'A sidecar continues to run until the containers that may need it have stopped, but not beyond the deadline.',
       tags: 'waiting',
       meta: { waitsFor: 'the containers that stop before it', until: 'stopBy', rules: ['C11'] },
-      always: { guard: not('awaitsOthers'), target: 'killing' },
+      always: { guard: not('mustAwaitOtherContainers'), target: 'killing' },
       invoke: after(remainingGrace),
       on: {
-        'timer.elapsed': { target: 'killing', actions: 'consumeGrace' },
+        'timer.elapsed': { target: 'killing', actions: 'consumeGracePeriod' },
         'container.stop': [
           {
-            guard: 'isSooner',
-            target: 'awaitingOthers',
+            guard: 'shortensGracePeriod',
+            target: 'awaitingOtherContainers',
             reenter: true,
             actions: 'stopForGood',
             meta: {
-              unreached: {
+              coverageGap: {
                 reason: 'the grace period is seldom shortened in this state; tested on its machine',
                 isRare: true,
               },
@@ -190,7 +193,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
     killing: {
       description: 'The runtime stops the process, and kills it if it does not exit in time.',
       tags: ['working', 'killing'],
-      entry: 'limitGrace',
+      entry: 'limitGracePeriod',
       initial: 'graceful',
       states: {
         graceful: {
@@ -220,7 +223,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           {
             guard: { type: 'isAbsent', params: ({ event }) => event.output },
             target: '#container.ended',
-            actions: 'recordUnknownEnd',
+            actions: 'recordUnknownExit',
           },
           {
             target: '#container.ended',
@@ -235,7 +238,7 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
           target: 'awaitingRetry',
           actions: [
             'recordCallFailure',
-            'limitToRemainingGrace',
+            'limitToRemainingGracePeriod',
             { type: 'recordEvent', params: ({ event }) => killFailedEvents(failureOf(event)) },
           ],
         },
@@ -247,8 +250,8 @@ export const stopping = containerSetup.extend(stoppingImplementations).createSta
         waitsFor: 'another attempt to stop it',
       }),
       on: {
-        'timer.elapsed': { target: 'killing', actions: 'deductWait' },
-        'runtime.returned': { guard: 'failedForRuntime', target: 'killing' },
+        'timer.elapsed': { target: 'killing', actions: 'deductRetryWait' },
+        'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'killing' },
       },
     },
   },

@@ -86,7 +86,12 @@ export function terminatingEntry(
   const requests = hasProcess && allocation ? allocation : { ...UNKNOWN_REQUESTS, hostPorts };
   const reservation = { ...requests, pod: displayName(pod.metadata) };
   const holdsResources = (hasProcess || hasSandbox) && lookUp(statuses, uid) === undefined;
-  return { type: 'admission.addEnding', uid, fullName: fullName(pod), requests: holdsResources ? reservation : null };
+  return {
+    type: 'admission.addTerminating',
+    uid,
+    fullName: fullName(pod),
+    requests: holdsResources ? reservation : null,
+  };
 }
 
 /** Returns the termination of a pod within its own grace period (at least 1 s, C10). */

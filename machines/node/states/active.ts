@@ -71,7 +71,7 @@ const actions = {
       enqueue.sendTo('admission', { type: 'admission.release', uid });
     }
   }),
-  terminateUnwanted: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+  terminateUnwantedPods: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
     const unwantedPods = podsToTerminate(context, scope?.uids);
     if (unwantedPods.length === 0) return;
     for (const { pod } of unwantedPods) {
@@ -84,10 +84,10 @@ const actions = {
    * Notifies the actors of terminating pods that a source wants again. A kubelet restarts such a pod after its
    * termination with the next restart count (`restartRequested` in pod_workers.go).
    */
-  announceRewanted: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+  announceRewantedPods: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
     for (const uid of rewantedUids(context, scope?.uids)) enqueue.sendTo(podId(uid), { type: 'pod.rewanted' });
   }),
-  forwardUpdates: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
+  forwardPodUpdates: enqueueActions(({ context, enqueue }: NodeActionArgs, scope: PodScope | undefined) => {
     const edits = editedPods(context, scope?.uids);
     if (edits.length === 0) return;
     for (const { previousPod, pod } of edits) {
@@ -96,8 +96,8 @@ const actions = {
     }
     enqueue.assign({ pods: withPods(context, edits, false) });
   }),
-  answerGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({
-    type: 'garbage.found',
+  sendGarbage: nodeSetup.sendTo('garbage', ({ context }) => ({
+    type: 'garbage.listed',
     garbage: collectableGarbage(context),
   })),
 };
@@ -115,9 +115,9 @@ const startPodsInScope = { type: 'startNewPods', ...eventScope } as const;
  */
 const sourceChangeActions = [
   'recordSource',
-  { type: 'terminateUnwanted', ...eventScope },
-  { type: 'announceRewanted', ...eventScope },
-  { type: 'forwardUpdates', ...eventScope },
+  { type: 'terminateUnwantedPods', ...eventScope },
+  { type: 'announceRewantedPods', ...eventScope },
+  { type: 'forwardPodUpdates', ...eventScope },
 ] as const;
 
 /**
@@ -130,17 +130,19 @@ export const partial = activeSetup.createStateConfig({
   tags: ['retrying', 'active'],
   meta: { waitsFor: 'a pod source that is not readable yet and may own running pods' },
   entry: ['reserveResources', 'startNewPods', 'manageMirrors', 'updateMirrors'],
-  always: { guard: 'haveSourcesSpoken', target: 'running' },
+  always: { guard: 'haveAllSourcesListed', target: 'running' },
   on: {
     'config.podsListed': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
     'config.podChanged': { actions: [...sourceChangeActions, startPodsInScope, 'updateMirrors'] },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'reserveResources', 'releaseReservations'] },
+    'runtime.podsObserved': {
+      actions: ['recordObservedPods', 'routeObservedPods', 'reserveResources', 'releaseReservations'],
+    },
     'node.ticked': { actions: ['recordFact', 'recordReadiness', 'confirmProcessKills', 'startNewPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
+      { guard: 'isPodRemoved', actions: ['forgetPod', 'forgetObservations', startPodsInScope, 'updateMirrors'] },
       {
         actions: ['saveAllocation', 'recordLeftover', 'forgetPod', 'updateMirrors'],
-        meta: { unreached: NO_POD_BREAKS },
+        meta: { coverageGap: NO_POD_BREAKS },
       },
     ],
   },
@@ -155,28 +157,28 @@ export const running = activeSetup.createStateConfig({
     src: 'garbage',
     id: 'garbage',
     input: ({ context }) => ({ nodeName: context.nodeName }),
-    onError: { meta: { unreached: NO_ACTOR_FAILS } },
+    onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
   },
   on: {
     'config.podsListed': {
       actions: [...sourceChangeActions, terminateOrphansInScope, startPodsInScope, 'updateMirrors'],
       meta: {
-        unreached: { reason: 'only a program that is itself a source lists its pods again; tested on its machine' },
+        coverageGap: { reason: 'only a program that is itself a source lists its pods again; tested on its machine' },
       },
     },
     'config.podChanged': {
       actions: [...sourceChangeActions, terminateOrphansInScope, startPodsInScope, 'updateMirrors'],
     },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', terminateOrphansInScope] },
-    'garbage.asked': { actions: 'answerGarbage' },
+    'runtime.podsObserved': { actions: ['recordObservedPods', 'routeObservedPods', terminateOrphansInScope] },
+    'garbage.requested': { actions: 'sendGarbage' },
     'garbage.podsFound': { actions: ['recordFact', 'terminateOrphans'] },
     // Restarts pods that were wanted again during termination, and pods whose actor failed.
     'node.ticked': {
       actions: ['recordFact', 'recordReadiness', 'confirmProcessKills', 'terminateOrphans', 'startNewPods'],
     },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', startPodsInScope, 'updateMirrors'] },
-      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },
+      { guard: 'isPodRemoved', actions: ['forgetPod', 'forgetObservations', startPodsInScope, 'updateMirrors'] },
+      { actions: ['saveAllocation', 'recordLeftover', 'forgetPod'], meta: { coverageGap: NO_POD_BREAKS } },
     ],
   },
 });

@@ -12,7 +12,7 @@ const guards = {
 
 const actions = {
   /** Terminates this agent's pods that have no actor, within their own grace periods. */
-  terminateStranded: nodeSetup.enqueueActions(({ context, enqueue }) => {
+  terminateStrandedPods: nodeSetup.enqueueActions(({ context, enqueue }) => {
     enqueue({ type: 'spawnPods', params: { inputs: strandedPods(context), isTerminating: true } });
     enqueue.assign({ brokenPods: [] });
   }),
@@ -23,12 +23,12 @@ const actions = {
     const podEntry = lookUp(context.pods, eventPodUid(event) ?? '');
     return podEntry ? { brokenPods: [...context.brokenPods, podEntry.pod] } : {};
   }),
-  recordDrained: nodeSetup.assign(({ context, event }) => {
+  recordDrainedPod: nodeSetup.assign(({ context, event }) => {
     const uid = eventPodUid(event);
     // A stale list may include a pod that has already been counted.
     return uid === undefined || context.drainedUids.includes(uid) ? {} : { drainedUids: [...context.drainedUids, uid] };
   }),
-  endAll: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
+  terminateAllPods: nodeSetup.enqueueActions(({ context, event, enqueue }) => {
     const at = 'at' in event ? event.at : 0;
     for (const [uid, { pod }] of Object.entries(context.pods)) {
       enqueue.sendTo(podId(uid), { type: 'pod.terminate', termination: terminationOf(pod, 'NodeShutdown', at) });
@@ -42,23 +42,23 @@ export const draining = nodeSetup.extend(drainingImplementations).createStateCon
   description: 'The node stops together with its pods, which terminate within their own grace periods.',
   tags: ['working', 'ending', 'draining'],
   meta: { waitsFor: 'its pods to terminate', until: 'deadline' },
-  entry: ['endAll', 'terminateStranded'],
+  entry: ['terminateAllPods', 'terminateStrandedPods'],
   always: { guard: 'hasNoPods', target: 'stopped' },
   on: {
-    'node.drain': { actions: 'endAll' },
-    'runtime.podsObserved': { actions: ['recordObserved', 'routeObserved', 'terminateStranded'] },
-    'node.ticked': { actions: ['recordFact', 'terminateStranded'] },
+    'node.drain': { actions: 'terminateAllPods' },
+    'runtime.podsObserved': { actions: ['recordObservedPods', 'routeObservedPods', 'terminateStrandedPods'] },
+    'node.ticked': { actions: ['recordFact', 'terminateStrandedPods'] },
     'xstate.done.actor.*': [
-      { guard: 'isGone', actions: ['forgetPod', 'forgetSeen', 'recordDrained'] },
-      { actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod'], meta: { unreached: NO_POD_BREAKS } },
+      { guard: 'isPodRemoved', actions: ['forgetPod', 'forgetObservations', 'recordDrainedPod'] },
+      { actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod'], meta: { coverageGap: NO_POD_BREAKS } },
     ],
     'xstate.error.actor.*': [
       {
-        guard: 'isOfPod',
-        actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod', 'leaveLimiters'],
-        meta: { unreached: NO_ACTOR_FAILS },
+        guard: 'isFromPod',
+        actions: ['saveAllocation', 'recordBrokenPod', 'forgetPod', 'releaseAllSlots'],
+        meta: { coverageGap: NO_ACTOR_FAILS },
       },
-      { target: 'broken', actions: 'recordFault', meta: { unreached: NO_ACTOR_FAILS } },
+      { target: 'broken', actions: 'recordFatalFailure', meta: { coverageGap: NO_ACTOR_FAILS } },
     ],
   },
 });

@@ -42,16 +42,16 @@ export const garbageMachine = setup({
     tags: {} as StateTag,
   },
   actors: { removeGarbage: port('removeGarbage'), surveyDisk: port('surveyDisk'), timer: timerPort() },
-  guards: { isClean: ({ context: { garbage } }) => garbage.containers.length + garbage.sandboxes.length === 0 },
+  guards: { hasNoGarbage: ({ context: { garbage } }) => garbage.containers.length + garbage.sandboxes.length === 0 },
   actions: {
     recordEvent: emit(({ context }, message: EventMessage) => recordedEvent(involvedNode(context.nodeName), message)),
-    ask: sendTo(parent<GarbageReport>(), { type: 'garbage.asked' }),
+    requestGarbage: sendTo(parent<GarbageReport>(), { type: 'garbage.requested' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
-    record: assign(({ event }) => {
-      assertEvent(event, 'garbage.found');
+    recordGarbage: assign(({ event }) => {
+      assertEvent(event, 'garbage.listed');
       return { garbage: event.garbage };
     }),
-    forgetFound: assign({ garbage: NO_GARBAGE }),
+    clearGarbage: assign({ garbage: NO_GARBAGE }),
   },
 }).createMachine({
   id: 'garbage',
@@ -59,30 +59,30 @@ export const garbageMachine = setup({
   context: ({ input }) => ({ ...input, garbage: NO_GARBAGE }),
   // The first collection runs at once, because an earlier run of the agent may have left garbage. Later ones run once a
   // minute.
-  initial: 'asking',
+  initial: 'queryingNode',
   states: {
     waiting: {
       description: 'The next collection starts a minute after the last one.',
       tags: 'steady',
       meta: { waitsFor: 'the next garbage collection', afterMs: COLLECTION_INTERVAL_MS },
-      entry: 'forgetFound',
+      entry: 'clearGarbage',
       invoke: after(COLLECTION_INTERVAL_MS),
-      on: { 'timer.elapsed': 'asking' },
+      on: { 'timer.elapsed': 'queryingNode' },
     },
-    asking: {
+    queryingNode: {
       description: 'The node lists its pods and their dead containers.',
       tags: 'working',
       meta: { waitsFor: 'the node to list its pods' },
-      entry: 'ask',
+      entry: 'requestGarbage',
       on: {
-        'garbage.found': [{ target: 'removing', actions: 'record' }],
+        'garbage.listed': [{ target: 'removing', actions: 'recordGarbage' }],
       },
     },
     removing: {
       description: 'Dead containers beyond the number to retain are removed with their logs, and so are old sandboxes.',
       tags: 'working',
       meta: { waitsFor: 'dead containers and sandboxes to be removed' },
-      always: { guard: 'isClean', target: 'surveying' },
+      always: { guard: 'hasNoGarbage', target: 'surveying' },
       invoke: {
         src: 'removeGarbage',
         input: ({ context: { garbage } }) => ({ containers: garbage.containers, sandboxes: garbage.sandboxes }),

@@ -28,12 +28,12 @@ export const logRotationMachine = setup({
     tags: {} as StateTag,
   },
   actors: { rotateLogs: port('rotateLogs'), timer: timerPort() },
-  guards: { hasNone: ({ context }) => context.logs.length === 0 },
+  guards: { hasNoLogs: ({ context }) => context.logs.length === 0 },
   actions: {
-    ask: sendTo(parent<LogsReport>(), { type: 'logs.asked' }),
+    requestLogs: sendTo(parent<LogsReport>(), { type: 'logs.requested' }),
     recordFailure: assign(({ event }) => ({ failure: failureOf(event) })),
-    record: assign(({ event }) => {
-      assertEvent(event, 'logs.found');
+    recordLogs: assign(({ event }) => {
+      assertEvent(event, 'logs.listed');
       return { logs: event.logs };
     }),
   },
@@ -41,7 +41,7 @@ export const logRotationMachine = setup({
   id: 'logRotation',
   description: 'Log rotation of running containers.',
   meta: {
-    moments: ({ since, snapshot: { context } }: ActorInfo<LogRotationContext>) => ({
+    deadlines: ({ since, snapshot: { context } }: ActorInfo<LogRotationContext>) => ({
       retryAt: since + context.intervalMs,
     }),
   },
@@ -53,26 +53,26 @@ export const logRotationMachine = setup({
       tags: 'steady',
       meta: { waitsFor: 'the next check of log sizes', until: 'retryAt' },
       invoke: after(({ intervalMs }: LogRotationContext) => intervalMs),
-      on: { 'timer.elapsed': 'asking' },
+      on: { 'timer.elapsed': 'queryingNode' },
     },
-    asking: {
+    queryingNode: {
       description: 'The node lists its running containers.',
       tags: 'working',
       meta: { waitsFor: 'the node to list its pods' },
-      entry: 'ask',
-      on: { 'logs.found': { target: 'rotating', actions: 'record' } },
+      entry: 'requestLogs',
+      on: { 'logs.listed': { target: 'rotating', actions: 'recordLogs' } },
     },
     rotating: {
       description: 'Logs that have grown too large are rotated and compressed, and the oldest are removed.',
       tags: 'working',
       meta: { waitsFor: 'logs to be rotated' },
-      always: { guard: 'hasNone', target: 'waiting' },
+      always: { guard: 'hasNoLogs', target: 'waiting' },
       invoke: {
         src: 'rotateLogs',
         input: ({ context }) => ({ logs: context.logs }),
         onDone: 'waiting',
         // Logs that could not be rotated are retried at the next check.
-        onError: { target: 'waiting', actions: 'recordFailure', meta: { unreached: SERVICE_NEVER_FAILS } },
+        onError: { target: 'waiting', actions: 'recordFailure', meta: { coverageGap: SERVICE_NEVER_FAILS } },
       },
     },
   },

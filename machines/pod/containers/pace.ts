@@ -14,7 +14,7 @@ export const paceMachine = setup({
     tags: {} as StateTag,
   },
   actors: { timer: timerPort() },
-  actions: { callPod: sendTo(parent<PodEvent>(), { type: 'pod.batchDue' }) },
+  actions: { requestNextBatch: sendTo(parent<PodEvent>(), { type: 'pod.batchDue' }) },
 }).createMachine({
   id: 'pace',
   description: 'The pause between two batches of commands from a pod to its containers and volumes.',
@@ -26,8 +26,8 @@ export const paceMachine = setup({
       tags: 'waiting',
       meta: { waitsFor: 'its turn to send more commands to its containers and volumes', afterMs: 0 },
       invoke: after(0),
-      on: { 'timer.elapsed': { target: 'over', actions: 'callPod' } },
+      on: { 'timer.elapsed': { target: 'elapsed', actions: 'requestNextBatch' } },
     },
-    over: { description: 'The pod has been notified to send the next batch.', tags: 'done' },
+    elapsed: { description: 'The pod has been notified to send the next batch.', tags: 'done' },
   },
 });

@@ -28,39 +28,39 @@ const removedContainers = (context: PodContext): ReadonlySet<string> => censusOf
 
 const guards = {
   wasInitialized: ({ context }: PodArgs) => wasInitialized(context),
-  isTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && nextInitName(context) !== undefined,
-  isLastTurnOver: ({ context }: PodArgs) => hasTurnPassed(context) && haveAllInitsStarted(context),
+  canStartNextInit: ({ context }: PodArgs) => hasTurnPassed(context) && nextInitName(context) !== undefined,
+  isInitializationComplete: ({ context }: PodArgs) => hasTurnPassed(context) && haveAllInitsStarted(context),
   /** Whether the spec has containers without an actor, and all volumes that the pod must wait for are settled. */
   hasNewContainers: ({ context }: PodArgs) => censusOf(context).missingActorCount > 0 && areVolumesSettled(context),
-  hasNewEphemeral: ({ context }: PodArgs) => newEphemeralContainers(context).length > 0,
-  hasRemoved: ({ context }: PodArgs) => removedContainers(context).size > 0,
-  isRoundOver: ({ context }: PodArgs) => isRoundOver(context),
+  hasNewEphemeralContainers: ({ context }: PodArgs) => newEphemeralContainers(context).length > 0,
+  hasRemovedContainers: ({ context }: PodArgs) => removedContainers(context).size > 0,
+  isLaunchRoundOver: ({ context }: PodArgs) => isRoundOver(context),
   isLaunchDue: ({ context }: PodArgs) => nextLaunch(context) !== undefined,
-  mustRestartAll: ({ context }: PodArgs) => censusOf(context).namesIn('restartsAll').size > 0,
-  isAllReset: ({ context }: PodArgs) => areAllReset(context),
-  doubtsSandbox: ({ context, event }: PodArgs) => {
+  mustRestartAllContainers: ({ context }: PodArgs) => censusOf(context).namesIn('restartsAll').size > 0,
+  areAllContainersReset: ({ context }: PodArgs) => areAllReset(context),
+  mustVerifySandbox: ({ context, event }: PodArgs) => {
     assertEvent(event, 'runtime.podObserved');
     return shouldVerifySandbox(context, event.pod);
   },
 };
 
 const actions = {
-  startOver: podSetup.assign(({ context }) => ({
+  restartInitialization: podSetup.assign(({ context }) => ({
     isRestartingAll: undefined,
     isInitialized: false,
     launchRound: [],
     turnsTaken: startedEphemeral(context),
   })),
-  initialize: podSetup.assign({ isInitialized: true }),
-  startRound: podSetup.assign(({ context }) => ({ launchRound: newRound(context) })),
-  startNext: podSetup.enqueueActions(({ context, enqueue }) => {
+  markInitialized: podSetup.assign({ isInitialized: true }),
+  startLaunchRound: podSetup.assign(({ context }) => ({ launchRound: newRound(context) })),
+  startNextInit: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextInitName(context);
     if (name === undefined) return;
     sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.start' } }]);
     enqueue.assign({ turnsTaken: [...context.turnsTaken, name], containers: withStarting(context, [name]) });
   }),
   /** Starts new ephemeral containers. They need only the sandbox, and their exit has no effect on the pod. */
-  startEphemeral: podSetup.enqueueActions(({ context, enqueue }) => {
+  startEphemeralContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = newEphemeralContainers(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ turnsTaken: [...context.turnsTaken, ...names], containers: withStarting(context, names) });
@@ -71,7 +71,7 @@ const actions = {
     enqueue.assign({ isRestartingAll: true });
   }),
   /** Starts the regular containers. A container that has already had its turn ignores the command. */
-  startRegular: podSetup.enqueueActions(({ context, enqueue }) => {
+  startRegularContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const names = containersAfterInits(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
     enqueue.assign({ containers: withStarting(context, names) });
@@ -80,7 +80,7 @@ const actions = {
    * Launches the next container. Marks it as launching at once, before its actor reports it, so that only one container
    * is launched at a time.
    */
-  launchNext: podSetup.enqueueActions(({ context, enqueue }) => {
+  launchNextContainer: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextLaunch(context);
     if (name === undefined) return;
     sendCommands(enqueue, context, [{ names: [name], event: { type: 'container.launch' } }]);
@@ -89,7 +89,7 @@ const actions = {
       launchRound: context.launchRound.filter((each) => each !== name),
     });
   }),
-  forgetRemoved: podSetup.enqueueActions(({ context, enqueue }) => {
+  forgetRemovedContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     const removedNames = new Set(removedContainers(context));
     enqueue.assign({ queued: withoutCommandsTo(context.queued, removedNames) });
     for (const name of removedNames) enqueue.stopChild(containerId(name));
@@ -102,8 +102,8 @@ export const activeImplementations = { guards, actions };
 
 /** Launches the containers in rounds, one at a time (C9). */
 const launchTransitions = [
-  { guard: 'isRoundOver', actions: 'startRound' },
-  { guard: 'isLaunchDue', actions: 'launchNext' },
+  { guard: 'isLaunchRoundOver', actions: 'startLaunchRound' },
+  { guard: 'isLaunchDue', actions: 'launchNextContainer' },
 ] as const;
 const activeSetup = podSetup.extend(resizingImplementations).extend(activeImplementations);
 
@@ -114,8 +114,8 @@ export const active = activeSetup.createStateConfig({
   initial: 'choosing',
   on: {
     'runtime.podObserved': [
-      { guard: 'doubtsSandbox', target: 'resetting', actions: 'observe' },
-      { actions: 'observe' },
+      { guard: 'mustVerifySandbox', target: 'resetting', actions: 'recordObservedPod' },
+      { actions: 'recordObservedPod' },
     ],
     'container.notFound': 'resetting',
     'admission.admitted': [
@@ -128,16 +128,16 @@ export const active = activeSetup.createStateConfig({
     ],
   },
   always: [
-    { guard: 'hasRemoved', actions: 'forgetRemoved' },
+    { guard: 'hasRemovedContainers', actions: 'forgetRemovedContainers' },
     // Ephemeral containers can be added at any time, even before the init containers have completed.
     {
-      guard: 'hasNewEphemeral',
-      actions: 'startEphemeral',
-      meta: { unreached: { reason: 'no story adds ephemeral containers; tested on its machine' } },
+      guard: 'hasNewEphemeralContainers',
+      actions: 'startEphemeralContainers',
+      meta: { coverageGap: { reason: 'no story adds ephemeral containers; tested on its machine' } },
     },
   ],
   states: {
-    asBefore: {
+    resumed: {
       description:
         'The sandbox still exists. The pod returns to the state before it was verified, because the runtime does not show how far a restart of all containers has come.',
       type: 'history',
@@ -152,11 +152,11 @@ export const active = activeSetup.createStateConfig({
       meta: { rules: ['C3', 'C4'] },
       initial: 'steady',
       always: [
-        { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
-        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
+        { guard: 'mustRestartAllContainers', target: 'restartingAll', actions: 'resetContainers' },
+        { guard: 'isComplete', target: '#pod.terminating.startingGracePeriod', actions: 'recordPodCompletion' },
         { guard: 'hasNewContainers', actions: 'spawnContainers' },
-        { guard: 'isLastTurnOver', target: 'running' },
-        { guard: 'isTurnOver', actions: 'startNext' },
+        { guard: 'isInitializationComplete', target: 'running' },
+        { guard: 'canStartNextInit', actions: 'startNextInit' },
         ...launchTransitions,
       ],
       states: {
@@ -175,17 +175,17 @@ export const active = activeSetup.createStateConfig({
         'The restart rule of a container restarts all of them in place. The pod retains its sandbox, address and volumes, and continues once all have stopped.',
       tags: 'working',
       meta: { waitsFor: 'all its containers to stop before they restart', rules: ['C5'] },
-      always: { guard: 'isAllReset', target: 'initializing', actions: 'startOver' },
+      always: { guard: 'areAllContainersReset', target: 'initializing', actions: 'restartInitialization' },
     },
     running: {
       description: 'All containers run, each by its own restart policy.',
       meta: { rules: ['C9'] },
-      entry: ['initialize', 'startRegular'],
+      entry: ['markInitialized', 'startRegularContainers'],
       initial: 'steady',
       always: [
-        { guard: 'mustRestartAll', target: 'restartingAll', actions: 'resetContainers' },
-        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
-        { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegular'] },
+        { guard: 'mustRestartAllContainers', target: 'restartingAll', actions: 'resetContainers' },
+        { guard: 'isComplete', target: '#pod.terminating.startingGracePeriod', actions: 'recordPodCompletion' },
+        { guard: 'hasNewContainers', actions: ['spawnContainers', 'startRegularContainers'] },
         ...launchTransitions,
       ],
       states: {

@@ -15,8 +15,8 @@ import { admissionRequest, type PodArgs, podSetup } from '../setup.ts';
 import { resizingImplementations } from './resizing.ts';
 
 const guards = {
-  isRunByOthers: ({ context }: PodArgs) => isRunByOtherAgent(context),
-  hasForgottenRuns: ({ context }: PodArgs) => context.hasLogs === true && lostRunNames(context).length > 0,
+  isRunByOtherAgent: ({ context }: PodArgs) => isRunByOtherAgent(context),
+  hasLostRuns: ({ context }: PodArgs) => context.hasLogs === true && lostRunNames(context).length > 0,
 };
 
 /** Returns the containers whose logs may show a later run than the runtime does. */
@@ -24,17 +24,17 @@ const lostRunNames = ({ allocated, observed }: PodContext): string[] => containe
 
 const actions = {
   /** Replaces the desired pod. Before its admission, a pod has nothing to resize. */
-  replaceDesired: podSetup.assign(({ event }) => {
+  replaceDesiredPod: podSetup.assign(({ event }) => {
     assertEvent(event, 'pod.update');
     return { desired: event.pod, requestedPod: event.pod };
   }),
-  recordRefusal: podSetup.assign(({ event }) => {
+  recordAdmissionRefusal: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');
     const { type: _, ...refusal } = event;
     return { refusal };
   }),
-  recordOthers: podSetup.assign(({ context }) => ({ failure: otherAgentFailure(context) })),
-  forgetFailure: podSetup.assign({ failure: undefined }),
+  recordOtherAgent: podSetup.assign(({ context }) => ({ failure: otherAgentFailure(context) })),
+  clearFailure: podSetup.assign({ failure: undefined }),
   /** Requests the resources that were not admitted before the agent restarted, or that have changed since. */
   requestRemainingResources: podSetup.enqueueActions(({ context, enqueue, self }) => {
     if (hasSameResources(resourcesOf(context.allocated), resourcesOf(context.desired))) return;
@@ -51,16 +51,16 @@ const admittingSetup = podSetup.extend(resizingImplementations).extend(admitting
  * The state while another agent runs the pod. This agent creates none of the pod's objects until the other agent has
  * removed its sandbox.
  */
-export const awaitingOthers = admittingSetup.createStateConfig({
+export const awaitingOtherAgent = admittingSetup.createStateConfig({
   description: 'Another agent runs the pod. Nothing of it is created here until that agent has removed its sandbox.',
   tags: ['waiting', 'ofOthers'],
   meta: { waitsFor: 'the agent that created its sandbox to remove it', region: 'start' },
   entry: [
-    'recordOthers',
+    'recordOtherAgent',
     { type: 'recordEvent', params: ({ context }) => podFailureEvents(otherAgentFailure(context)) },
   ],
-  always: { guard: not('isRunByOthers'), target: 'admitting', actions: 'forgetFailure' },
-  on: { 'pod.update': { actions: 'replaceDesired' }, 'runtime.containerSeen': {} },
+  always: { guard: not('isRunByOtherAgent'), target: 'admitting', actions: 'clearFailure' },
+  on: { 'pod.update': { actions: 'replaceDesiredPod' }, 'runtime.containerSeen': {} },
 });
 
 /**
@@ -68,10 +68,10 @@ export const awaitingOthers = admittingSetup.createStateConfig({
  * count must not decrease (C23). Admission is requested both before and after counting, so that running containers hold
  * the pod's name in the meantime (C24).
  */
-export const recalling = admittingSetup.createStateConfig({
+export const countingRestarts = admittingSetup.createStateConfig({
   description:
     'Restarts are counted by log files, because the runtime may have lost the last runs. Admission is requested as well, so that running containers hold the name of the pod.',
-  tags: ['working', 'settingUp', 'recalling'],
+  tags: ['working', 'settingUp', 'countingRestarts'],
   meta: { waitsFor: 'its previous restarts to be counted', rules: ['C23'], region: 'start' },
   entry: 'requestAdmission',
   invoke: {
@@ -82,29 +82,33 @@ export const recalling = admittingSetup.createStateConfig({
       ...(context.termination ? { limitMs: FINAL_COUNT_LIMIT_MS } : {}),
     }),
     onDone: {
-      target: 'recalled',
+      target: 'restartsCounted',
       // `context.restarts` already includes runs that the runtime has reported and lost in the meantime.
       actions: assign(({ context, event }) => ({ restarts: mergedRestarts(event.output.restarts, context.restarts) })),
     },
-    onError: { target: 'recalled', meta: { unreached: SERVICE_NEVER_FAILS } },
+    onError: { target: 'restartsCounted', meta: { coverageGap: SERVICE_NEVER_FAILS } },
   },
   on: {
-    'pod.update': { actions: 'replaceDesired' },
+    'pod.update': { actions: 'replaceDesiredPod' },
     'admission.admitted': {},
-    'admission.refused': { meta: { unreached: RARELY_TAKEN } },
+    'admission.refused': { meta: { coverageGap: RARELY_TAKEN } },
     // The restart counts are needed even if the pod terminates, but counting then has a time limit.
-    'pod.terminate': { target: 'recalling', reenter: true, actions: ['recordTermination', recordTerminationEvent] },
+    'pod.terminate': {
+      target: 'countingRestarts',
+      reenter: true,
+      actions: ['recordTermination', recordTerminationEvent],
+    },
     'pod.deadlineExceeded': {
-      target: 'recalling',
+      target: 'countingRestarts',
       reenter: true,
       actions: ['recordExceededDeadline', recordDeadlineEvent],
-      meta: { unreached: RARELY_TAKEN },
+      meta: { coverageGap: RARELY_TAKEN },
     },
   },
 });
 
 /** Applies the commands that arrived while restarts were being counted. */
-export const recalled = admittingSetup.createStateConfig({
+export const restartsCounted = admittingSetup.createStateConfig({
   description: 'The restarts are counted. Commands that arrived meanwhile take effect.',
   tags: ['working', 'settingUp'],
   meta: { region: 'start' },
@@ -117,25 +121,25 @@ export const admitting = admittingSetup.createStateConfig({
   meta: { waitsFor: 'the node to admit it', region: 'start' },
   entry: 'requestAdmission',
   on: {
-    'pod.update': { actions: ['replaceDesired', 'requestAdmission'], meta: { unreached: RARELY_TAKEN } },
+    'pod.update': { actions: ['replaceDesiredPod', 'requestAdmission'], meta: { coverageGap: RARELY_TAKEN } },
     'admission.admitted': [
       // No container will run besides those that an earlier agent started, so the pod's resources are released.
       {
         guard: 'needsNoSandbox',
-        target: '#pod.terminating.beginning',
+        target: '#pod.terminating.startingGracePeriod',
         actions: [
-          'applyUpdate',
+          'applyAdmittedUpdate',
           'requestRemainingResources',
           'recordResizeRefusal',
           'recordPastInitialization',
-          'complete',
+          'recordPodCompletion',
         ],
       },
-      { target: 'preparing', actions: ['applyUpdate', 'requestRemainingResources', 'recordResizeRefusal'] },
+      { target: 'preparing', actions: ['applyAdmittedUpdate', 'requestRemainingResources', 'recordResizeRefusal'] },
     ],
     'admission.refused': {
       target: 'refused',
-      actions: ['recordRefusal', { type: 'recordEvent', params: ({ event }) => refusalEvents(event) }],
+      actions: ['recordAdmissionRefusal', { type: 'recordEvent', params: ({ event }) => refusalEvents(event) }],
     },
   },
 });

@@ -40,7 +40,7 @@ const guards = {
   /** Whether the pod needs a network of its own while the runtime has none. */
   isNetworkMissing: ({ context: { networkNotReady, allocated } }: PodArgs) =>
     networkNotReady !== undefined && allocated.spec.hostNetwork !== true,
-  isUnfit: ({ context }: PodArgs, sandbox: ObservedSandbox) => !isSandboxUsable(context, sandbox),
+  isSandboxUnusable: ({ context }: PodArgs, sandbox: ObservedSandbox) => !isSandboxUsable(context, sandbox),
 };
 
 const actions = {
@@ -57,7 +57,7 @@ const actions = {
     key: slotKey(context),
   })),
   /** Starts the first containers, which can check their images while the sandbox is being created. */
-  startFirst: podSetup.enqueueActions(({ context, enqueue }) => {
+  startFirstContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     if (context.turnsTaken.length > 0) return;
     const names = firstContainers(context);
     sendCommands(enqueue, context, [{ names, event: { type: 'container.start' } }]);
@@ -69,7 +69,7 @@ export const creatingSandboxImplementations = { guards, actions };
 
 export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).createStateConfig({
   description: 'A new sandbox is created once the runtime has a network and a start slot is free.',
-  entry: ['spawnContainers', 'startFirst'],
+  entry: ['spawnContainers', 'startFirstContainers'],
   exit: 'releaseSlot',
   initial: 'choosing',
   states: {
@@ -96,9 +96,9 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       tags: 'waiting',
       meta: { waitsFor: 'a start slot' },
       entry: 'requestSlot',
-      on: { 'slot.granted': 'running' },
+      on: { 'slot.granted': 'creating' },
     },
-    running: {
+    creating: {
       description: 'The runtime creates the sandbox, and the network plugin assigns an address to it.',
       tags: 'working',
       meta: { waitsFor: 'its sandbox to be created' },
@@ -112,14 +112,14 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
             actions: assign(({ event }) => ({ sandbox: event.output })),
           },
           {
-            guard: { type: 'isUnfit', params: ({ event }) => event.output },
-            target: '#pod.sandboxing.unfit',
+            guard: { type: 'isSandboxUnusable', params: ({ event }) => event.output },
+            target: '#pod.sandboxing.awaitingReplacement',
             actions: [
               assign(({ context, event }) => ({
                 sandbox: event.output,
                 ...unusableSandboxFailure(context, event.output),
               })),
-              'loseSandbox',
+              'discardSandbox',
             ],
           },
           {
@@ -146,10 +146,10 @@ export const creatingSandbox = podSetup.extend(creatingSandboxImplementations).c
       on: {
         'pod.terminate': { actions: ['recordTermination', recordTerminationEvent] },
         'pod.deadlineExceeded': [
-          { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
-          { meta: { unreached: NO_STALE_DEADLINE } },
+          { guard: 'isCurrentDeadline', actions: ['recordExceededDeadline', recordDeadlineEvent] },
+          { meta: { coverageGap: NO_STALE_DEADLINE } },
         ],
-        'pod.killLimitExceeded': { guard: 'isKillLimitOver', actions: recordExceededGraceEvent },
+        'pod.killLimitExceeded': { guard: 'isCurrentKillLimit', actions: recordExceededGraceEvent },
       },
     },
   },

@@ -16,16 +16,16 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
   description: 'The prerequisites of the sandbox are created on the host.',
   tags: ['preparing', 'settingUp'],
   meta: { region: 'start' },
-  initial: 'directory',
+  initial: 'creatingDirectory',
   states: {
-    directory: {
+    creatingDirectory: {
       description: 'The directory of the pod is created below the root directory.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its directory to be created' },
       invoke: {
         src: 'preparePod',
         input: ({ context }) => ({ pod: context.allocated, ran: allSandboxIds(context) }),
-        onDone: 'cgroup',
+        onDone: 'creatingCgroup',
         onError: {
           target: 'awaitingRetry',
           actions: [
@@ -35,14 +35,14 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
         },
       },
     },
-    cgroup: {
+    creatingCgroup: {
       description: 'The cgroup of the pod is created with the limits of the whole pod.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its cgroup to be created' },
       invoke: {
         src: 'prepareCgroup',
         input: ({ context }) => ({ pod: context.allocated }),
-        onDone: 'volumes',
+        onDone: 'mountingVolumes',
         onError: {
           target: 'awaitingRetry',
           actions: [
@@ -52,11 +52,11 @@ export const preparing = podSetup.extend(preparingImplementations).createStateCo
         },
       },
     },
-    awaitingRetry: retryCallState('directory', {
+    awaitingRetry: retryCallState('creatingDirectory', {
       description: 'The directory or the cgroup could not be created. Another attempt follows after a delay.',
       waitsFor: 'another attempt to create its directory and cgroup',
     }),
-    volumes: {
+    mountingVolumes: {
       description: 'The volumes are mounted. A failed image volume blocks only the containers that mount it.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its volumes to be mounted' },

@@ -17,9 +17,9 @@ const LIFECYCLES_WITH_PROCESS = ['launching', 'live', 'running'] as const;
 
 const guards = {
   /** Whether no container has a process now, although some may start again. */
-  isQuiet: ({ context }: PodArgs) =>
+  haveContainersStopped: ({ context }: PodArgs) =>
     LIFECYCLES_WITH_PROCESS.every((lifecycle) => censusOf(context).namesIn(lifecycle).size === 0),
-  isSandboxLast: ({ context }: PodArgs) => isLastSandbox(context),
+  isLastSandbox: ({ context }: PodArgs) => isLastSandbox(context),
 };
 
 export const resettingImplementations = { guards };
@@ -39,10 +39,13 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
         src: 'inspectSandbox',
         input: ({ context: { sandbox } }) => ({ id: sandbox?.id ?? '', sandbox }),
         onDone: [
-          { guard: { type: 'isStillSound', params: ({ event }) => event.output }, target: '#pod.active.asBefore' },
+          {
+            guard: { type: 'isSandboxStillUsable', params: ({ event }) => event.output },
+            target: '#pod.active.resumed',
+          },
           {
             target: 'draining',
-            actions: [{ type: 'revokeSandbox', params: ({ event }) => event.output }, 'loseSandbox'],
+            actions: [{ type: 'revokeSandbox', params: ({ event }) => event.output }, 'discardSandbox'],
           },
         ],
         onError: {
@@ -69,14 +72,18 @@ export const resetting = podSetup.extend(resettingImplementations).createStateCo
       tags: 'working',
       meta: { waitsFor: 'the containers of its lost sandbox to stop' },
       always: [
-        { guard: 'isComplete', target: '#pod.terminating.beginning', actions: 'complete' },
+        { guard: 'isComplete', target: '#pod.terminating.startingGracePeriod', actions: 'recordPodCompletion' },
         {
-          guard: and(['isQuiet', 'isSandboxLast']),
-          target: '#pod.terminating.beginning',
-          actions: 'complete',
-          meta: { unreached: RARELY_TAKEN },
+          guard: and(['haveContainersStopped', 'isLastSandbox']),
+          target: '#pod.terminating.startingGracePeriod',
+          actions: 'recordPodCompletion',
+          meta: { coverageGap: RARELY_TAKEN },
         },
-        { guard: 'isQuiet', target: '#pod.sandboxing.clearing', actions: recordNewSandboxEvent },
+        {
+          guard: 'haveContainersStopped',
+          target: '#pod.sandboxing.stoppingOldSandboxes',
+          actions: recordNewSandboxEvent,
+        },
       ],
     },
   },

@@ -65,12 +65,12 @@ const actions = {
     enqueue.assign({ pendingResize: refusal.pendingResize });
     if (refusal.event) enqueue.emit(resizeEvent(context.allocated, refusal.event));
   }),
-  recordUnadmitted: podSetup.assign(({ event }) => {
+  recordUpdateRefusal: podSetup.assign(({ event }) => {
     assertEvent(event, 'admission.refused');
     const { type: _, ...updateRefusal } = event;
     return { updateRefusal };
   }),
-  recordSizing: podSetup.assign(({ context, event }) => {
+  recordContainerSize: podSetup.assign(({ context, event }) => {
     assertEvent(event, 'container.sized');
     return { sizes: { ...context.sizes, [event.name]: event.size } };
   }),
@@ -90,13 +90,13 @@ const actions = {
     const message = resizeMessage('Pod resize error', allocated, { error, ...generationOf(resize) });
     enqueue.emit(resizeEvent(allocated, { eventType: 'Warning', reason: 'ResizeError', message }));
   }),
-  recordCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
+  recordResizeCompletion: podSetup.enqueueActions(({ context, enqueue }) => {
     if (isResizing(context)) return;
     const message = resizeMessage('Pod resize completed', context.allocated, generationOf(context.resize));
     enqueue.emit(resizeEvent(context.allocated, { reason: 'ResizeCompleted', message }));
   }),
   /** Applies the rest of an update whose resize was refused or deferred. */
-  applyRest: podSetup.enqueueActions(({ context, enqueue }) => {
+  applyUpdateWithoutResize: podSetup.enqueueActions(({ context, enqueue }) => {
     const { desired, allocated } = context;
     const pod = withResources(desired, resourcesOf(allocated));
     if (!isPendingResize(context.updateRefusal) || !hasSameContainers(desired, allocated)) return;
@@ -125,7 +125,7 @@ export const resizingPodCgroup = resizingSetup.createStateConfig({
     input: ({ context }) => ({ pod: context.allocated }),
     onDone: {
       target: 'steady',
-      actions: ['recordCgroupSize', 'recordCompletion'],
+      actions: ['recordCgroupSize', 'recordResizeCompletion'],
     },
     onError: { target: 'awaitingPodCgroupRetry', actions: ['recordFailure', 'recordCgroupResizeError'] },
   },

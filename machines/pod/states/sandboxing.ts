@@ -15,9 +15,9 @@ import { admittedUpdateActions, type PodArgs, podSetup } from '../setup.ts';
 import { creatingSandbox, creatingSandboxImplementations } from './creatingSandbox.ts';
 
 const guards = {
-  keepsSandbox: ({ context }: PodArgs) => decideSandbox(context) === 'keep',
-  hasRunning: ({ context: { observed } }: PodArgs) => observed.containers.some(mayRun),
-  showsUnknownContainers: ({ context }: PodArgs) => showsUnknownContainers(context),
+  isSandboxReusable: ({ context }: PodArgs) => decideSandbox(context) === 'keep',
+  hasRunningContainers: ({ context: { observed } }: PodArgs) => observed.containers.some(mayRun),
+  hasUnlistedContainers: ({ context }: PodArgs) => showsUnknownContainers(context),
   hasSandboxes: ({ context }: PodArgs) => allSandboxIds(context).length > 0,
 };
 
@@ -26,7 +26,7 @@ const actions = {
    * Stops the container actors, none of which has created a container yet. They are spawned again with the containers
    * that exist in the runtime.
    */
-  forgetContainers: podSetup.enqueueActions(({ context, enqueue }) => {
+  stopContainerActors: podSetup.enqueueActions(({ context, enqueue }) => {
     for (const name of Object.keys(context.containers)) {
       const key = slotKey({ pod: context.allocated, name }, 'pull');
       enqueue.stopChild(containerId(name));
@@ -39,7 +39,7 @@ const actions = {
    * Resets the containers affected by a restart of all containers before the next sandbox exists, because all
    * containers in that sandbox are new (C5).
    */
-  resetForRestart: podSetup.enqueueActions(({ context, enqueue }) => {
+  resetRestartedContainers: podSetup.enqueueActions(({ context, enqueue }) => {
     sendCommands(enqueue, context, [
       { names: containersStoppedByRestart(context), event: { type: 'container.reset' } },
     ]);
@@ -71,17 +71,17 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       description: 'The sandbox that the runtime shows is used again or replaced, or the first one is created.',
       tags: ['working', 'withoutContainers'],
       always: [
-        { guard: 'keepsSandbox', target: 'adopting' },
+        { guard: 'isSandboxReusable', target: 'adopting' },
         // No more containers will run. The remaining ones are terminated, and the final status is reported.
         {
           guard: 'needsNoSandbox',
-          target: '#pod.terminating.beginning',
-          actions: ['recordPastInitialization', 'complete'],
+          target: '#pod.terminating.startingGracePeriod',
+          actions: ['recordPastInitialization', 'recordPodCompletion'],
         },
         // Inspect the sandbox first, because its state determines whether running containers stop with hooks and grace
         // periods.
-        { guard: and(['hasSandboxes', 'hasRunning']), target: 'adopting' },
-        { guard: 'hasSandboxes', target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
+        { guard: and(['hasSandboxes', 'hasRunningContainers']), target: 'adopting' },
+        { guard: 'hasSandboxes', target: 'stoppingOldSandboxes', actions: ['discardSandbox', recordNewSandboxEvent] },
         { target: 'creatingSandbox' },
       ],
     },
@@ -97,7 +97,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
         },
         onDone: [
           {
-            guard: { type: 'isStillSound', params: ({ event }) => event.output },
+            guard: { type: 'isSandboxStillUsable', params: ({ event }) => event.output },
             target: '#pod.active',
             actions: [
               assign(({ event }) => ({ sandbox: event.output ?? undefined, attempt: event.output?.attempt ?? 0 })),
@@ -107,17 +107,17 @@ export const sandboxing = sandboxingSetup.createStateConfig({
             ],
           },
           {
-            guard: 'hasRunning',
+            guard: 'hasRunningContainers',
             target: '#pod.resetting.draining',
             actions: [
               assign(({ event }) => ({ sandbox: event.output ?? undefined })),
               'spawnContainers',
-              'resetForRestart',
+              'resetRestartedContainers',
               { type: 'revokeSandbox', params: ({ event }) => event.output },
-              'loseSandbox',
+              'discardSandbox',
             ],
           },
-          { target: 'clearing', actions: ['loseSandbox', recordNewSandboxEvent] },
+          { target: 'stoppingOldSandboxes', actions: ['discardSandbox', recordNewSandboxEvent] },
         ],
         onError: {
           target: 'awaitingRetry',
@@ -128,7 +128,7 @@ export const sandboxing = sandboxingSetup.createStateConfig({
         },
       },
     },
-    clearing: {
+    stoppingOldSandboxes: {
       description: 'An old sandbox that cannot be used again is stopped, with everything that still runs in it.',
       tags: ['working', 'withoutContainers'],
       meta: { waitsFor: 'its old sandbox to stop' },
@@ -147,13 +147,13 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       },
     },
     creatingSandbox,
-    unfit: {
+    awaitingReplacement: {
       ...retryWaitState({
         description:
           'The new sandbox is unusable, because it has no address or a network mode that the pod no longer wants. It is replaced.',
         waitsFor: 'another attempt to create its sandbox (the last one was unusable)',
       }),
-      on: { 'timer.elapsed': { target: 'clearing', actions: recordNewSandboxEvent } },
+      on: { 'timer.elapsed': { target: 'stoppingOldSandboxes', actions: recordNewSandboxEvent } },
     },
     awaitingCreateRetry: {
       ...retryWaitState({
@@ -163,11 +163,11 @@ export const sandboxing = sandboxingSetup.createStateConfig({
       on: {
         'timer.elapsed': [
           // An earlier agent created the sandbox, and the first list did not contain it.
-          { guard: 'showsUnknownContainers', target: 'deciding', actions: 'forgetContainers' },
+          { guard: 'hasUnlistedContainers', target: 'deciding', actions: 'stopContainerActors' },
           { target: 'creatingSandbox' },
         ],
         'runtime.returned': [
-          { guard: 'failedForRuntime', target: 'creatingSandbox', actions: 'forwardRuntimeReturn' },
+          { guard: 'wasRuntimeUnavailable', target: 'creatingSandbox', actions: 'forwardRuntimeReturn' },
           { actions: 'forwardRuntimeReturn' },
         ],
       },

@@ -43,16 +43,16 @@ const guards = {
   hasLateSandbox: ({ context }: PodArgs) => hasLateSandbox(context),
   hasNoProcess: ({ context }: PodArgs) => hasNoProcess(context),
   needsNoGrace: ({ context }: PodArgs) => hasNoProcess(context) && !hasUnadoptedContainer(context),
-  isStopDue: ({ context }: PodArgs) => nextSidecarToStop(context) !== undefined,
+  isSidecarStopDue: ({ context }: PodArgs) => nextSidecarToStop(context) !== undefined,
   areVolumesUnmounted: ({ context }: PodArgs) => areVolumesUnmounted(context),
-  hasStoppedActors: ({ context }: PodArgs) => context.queued === undefined,
+  haveActorsStopped: ({ context }: PodArgs) => context.queued === undefined,
   needsRuntimeRestart: ({ context, event }: PodArgs) =>
     isTaskLost(event) && nextLostTaskCount(context) % FAILURES_BETWEEN_RESTARTS === FAILURES_BEFORE_RESTART,
-  staysAfterwards: ({ context }: PodArgs) => remainsAfterTermination(context.termination),
+  remainsAfterTermination: ({ context }: PodArgs) => remainsAfterTermination(context.termination),
 };
 
 const actions = {
-  recordStopped: podSetup.assign(({ context }) => ({ stopped: allSandboxIds(context) })),
+  recordStoppedSandboxes: podSetup.assign(({ context }) => ({ stopped: allSandboxIds(context) })),
   /**
    * Marks the sandbox as stopped. It stays in the context, because the pod's addresses are read from it and because it
    * has yet to be removed.
@@ -66,7 +66,7 @@ const actions = {
     sendCommands(enqueue, context, commands);
   }),
   /** Stops the next sidecar, whose turn to stop has come (C11). */
-  stopNext: podSetup.enqueueActions(({ context, enqueue }) => {
+  stopNextSidecar: podSetup.enqueueActions(({ context, enqueue }) => {
     const name = nextSidecarToStop(context);
     if (name === undefined) return;
     const releasedSidecars = [...context.releasedSidecars, name];
@@ -83,11 +83,11 @@ const actions = {
     if (termination === undefined || remainsAfterTermination(termination) || termination.reason === 'NodeShutdown')
       return;
     const { uid } = allocated.metadata;
-    const type = sourceOf(allocated) === 'api' ? ('admission.settle' as const) : ('admission.leave' as const);
+    const type = sourceOf(allocated) === 'api' ? ('admission.releaseResources' as const) : ('admission.leave' as const);
     enqueue.sendTo(sharedActor('admission'), { type, uid });
   }),
   /** Releases the resources of the stopped containers. The host ports are released with the sandbox (C9). */
-  releaseResources: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
+  releaseContainerResources: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
     type: 'admission.containersStopped' as const,
     uid: context.allocated.metadata.uid,
   })),
@@ -95,8 +95,8 @@ const actions = {
    * Allows other pods to use the resources. The full name remains reserved until the pod has been removed completely
    * (C9).
    */
-  settleAdmission: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
-    type: 'admission.settle' as const,
+  releaseAllResources: podSetup.sendTo(sharedActor('admission'), ({ context }) => ({
+    type: 'admission.releaseResources' as const,
     uid: context.allocated.metadata.uid,
   })),
   // Applies a changed activeDeadlineSeconds. A kubelet does so, too, because its next sync of a terminating pod uses
@@ -120,48 +120,48 @@ const actions = {
 
 export const terminatingImplementations = { guards, actions };
 
-const overdueTransition = { guard: 'isKillLimitOver', actions: recordExceededGraceEvent } as const;
+const overdueTransition = { guard: 'isCurrentKillLimit', actions: recordExceededGraceEvent } as const;
 
 export const terminating = podSetup.extend(terminatingImplementations).createStateConfig({
   description: 'The pod terminates: containers, sandbox, volumes, cgroup and directory are removed in this order.',
   meta: { region: 'end' },
-  initial: 'containers',
+  initial: 'stoppingContainers',
   entry: 'leaveAdmission',
   // An abandoned call, or a runtime that has become available again, may create a sandbox late. That sandbox must not
   // outlive the pod.
-  always: { guard: 'hasLateSandbox', target: '.stopping' },
+  always: { guard: 'hasLateSandbox', target: '.stoppingSandbox' },
   on: {
-    'pod.update': { actions: ['desire', 'replaceDeadline'] },
+    'pod.update': { actions: ['recordDesiredPod', 'replaceDeadline'] },
     // No container runs or starts again, so the metadata need not be distributed.
     'pod.metadataChanged': { actions: 'recordMetadata' },
     'pod.terminate': { actions: ['recordTermination', 'leaveAdmission', 'stopContainers'] },
-    'admission.admitted': { meta: { unreached: RARELY_TAKEN } },
+    'admission.admitted': { meta: { coverageGap: RARELY_TAKEN } },
     'pod.deadlineExceeded': [
-      { guard: 'isDeadlineOver', actions: ['recordExceededDeadline', recordDeadlineEvent] },
-      { meta: { unreached: NO_STALE_DEADLINE } },
+      { guard: 'isCurrentDeadline', actions: ['recordExceededDeadline', recordDeadlineEvent] },
+      { meta: { coverageGap: NO_STALE_DEADLINE } },
     ],
   },
   states: {
-    beginning: {
+    startingGracePeriod: {
       description:
         'The grace period of the remaining containers of a completed pod starts now, however long ago the others have terminated.',
       tags: 'working',
       meta: { waitsFor: 'its grace period to start', rules: ['C10'] },
-      always: { guard: 'needsNoGrace', target: 'containers' },
+      always: { guard: 'needsNoGrace', target: 'stoppingContainers' },
       invoke: {
         src: 'pickTime',
         input: { withinMs: 0 },
         onDone: {
-          target: 'containers',
+          target: 'stoppingContainers',
           // If a termination has arrived in the meantime, its time takes precedence.
           actions: assign(({ context: { termination }, event }) =>
             termination?.reason === 'Completed' ? { termination: { ...termination, at: event.output.at } } : {},
           ),
         },
-        onError: { target: 'containers', meta: { unreached: SERVICE_NEVER_FAILS } },
+        onError: { target: 'stoppingContainers', meta: { coverageGap: SERVICE_NEVER_FAILS } },
       },
     },
-    containers: {
+    stoppingContainers: {
       description: 'The containers stop, sidecars after the containers that may need them.',
       tags: 'working',
       meta: { rules: ['C10', 'C11'] },
@@ -189,20 +189,20 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       },
       entry: ['spawnContainers', 'stopContainers'],
       always: [
-        { guard: 'hasNoProcess', target: 'stopping' },
-        { guard: 'isStopDue', actions: 'stopNext' },
+        { guard: 'hasNoProcess', target: 'stoppingSandbox' },
+        { guard: 'isSidecarStopDue', actions: 'stopNextSidecar' },
       ],
       on: { 'pod.killLimitExceeded': overdueTransition },
     },
-    stopping: {
+    stoppingSandbox: {
       description: 'The runtime stops the sandbox, and the network plugin releases its address.',
       tags: 'working',
       meta: { waitsFor: 'its sandbox to stop', rules: ['C9'] },
-      entry: ['recordStopped', 'releaseResources'],
+      entry: ['recordStoppedSandboxes', 'releaseContainerResources'],
       invoke: {
         src: 'stopSandboxes',
         input: ({ context }) => ({ pod: context.allocated, ids: allSandboxIds(context) }),
-        onDone: { target: 'volumes', actions: ['markSandboxStopped', 'settleAdmission'] },
+        onDone: { target: 'unmountingVolumes', actions: ['markSandboxStopped', 'releaseAllResources'] },
         onError: {
           target: 'awaitingStopRetry',
           actions: [
@@ -219,19 +219,19 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         waitsFor: 'another attempt to stop its sandbox',
       }),
       on: {
-        'timer.elapsed': 'stopping',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'stopping' },
+        'timer.elapsed': 'stoppingSandbox',
+        'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'stoppingSandbox' },
         'pod.killLimitExceeded': overdueTransition,
       },
     },
-    volumes: {
+    unmountingVolumes: {
       description: 'The volumes are unmounted, because nothing uses them any longer.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its volumes to be unmounted' },
       entry: ['unmountVolumes', 'spawnVolumes'],
-      always: { guard: 'areVolumesUnmounted', target: 'cgroup' },
+      always: { guard: 'areVolumesUnmounted', target: 'removingCgroup' },
     },
-    cgroup: {
+    removingCgroup: {
       description:
         'The cgroup is removed with any process left in it, even if the terminated pod remains, because it no longer uses resources of its QoS class.',
       tags: ['working', 'ended'],
@@ -239,7 +239,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: {
         src: 'removeCgroup',
         input: ({ context }) => ({ pod: context.allocated, ran: allSandboxIds(context) }),
-        onDone: [{ guard: 'staysAfterwards', target: '#pod.finished' }, { target: 'removing' }],
+        onDone: [{ guard: 'remainsAfterTermination', target: '#pod.finished' }, { target: 'removingSandbox' }],
         onError: {
           target: 'awaitingCgroupRetry',
           actions: [
@@ -256,11 +256,15 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       }),
       tags: ['retrying', 'ended'],
       on: {
-        'timer.elapsed': 'cgroup',
-        'runtime.returned': { guard: 'failedForRuntime', target: 'cgroup', meta: { unreached: RARELY_TAKEN } },
+        'timer.elapsed': 'removingCgroup',
+        'runtime.returned': {
+          guard: 'wasRuntimeUnavailable',
+          target: 'removingCgroup',
+          meta: { coverageGap: RARELY_TAKEN },
+        },
       },
     },
-    removing: {
+    removingSandbox: {
       description:
         'The runtime removes the sandbox and its dead containers, before the data of the pod to which they refer.',
       tags: ['working', 'ended'],
@@ -268,7 +272,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       invoke: {
         src: 'removeSandboxes',
         input: ({ context }) => ({ ids: allSandboxIds(context) }),
-        onDone: 'erasing',
+        onDone: 'removingData',
         onError: [
           {
             guard: 'needsRuntimeRestart',
@@ -299,9 +303,12 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       }),
       tags: ['retrying', 'ended'],
       // Retry early if the runtime returns, e.g. after the restart that was requested.
-      on: { 'timer.elapsed': 'removing', 'runtime.returned': { guard: 'failedForRuntime', target: 'removing' } },
+      on: {
+        'timer.elapsed': 'removingSandbox',
+        'runtime.returned': { guard: 'wasRuntimeUnavailable', target: 'removingSandbox' },
+      },
     },
-    erasing: {
+    removingData: {
       description: 'The directory of the pod is removed. Only what this agent created there is deleted.',
       tags: ['working', 'ended'],
       meta: { waitsFor: 'its directory to be removed' },
@@ -309,16 +316,16 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
         src: 'removePodData',
         input: ({ context: { allocated: pod, isRewanted } }) => ({ pod, ...(isRewanted ? { keepsLogs: true } : {}) }),
         onDone: 'stoppingActors',
-        onError: { target: 'awaitingEraseRetry', actions: 'recordFailure' },
+        onError: { target: 'awaitingDataRetry', actions: 'recordFailure' },
       },
     },
-    awaitingEraseRetry: {
+    awaitingDataRetry: {
       ...retryWaitState({
         description: 'The directory could not be removed. Another attempt follows after a delay.',
         waitsFor: 'another attempt to remove its directory',
       }),
       tags: ['retrying', 'ended'],
-      on: { 'timer.elapsed': 'erasing' },
+      on: { 'timer.elapsed': 'removingData' },
     },
     stoppingActors: {
       description:
@@ -326,7 +333,7 @@ export const terminating = podSetup.extend(terminatingImplementations).createSta
       tags: ['working', 'ended', 'stoppingActors'],
       meta: { waitsFor: 'the actors of its containers and volumes to stop' },
       entry: 'stopActors',
-      always: { guard: 'hasStoppedActors', target: '#pod.terminated' },
+      always: { guard: 'haveActorsStopped', target: '#pod.terminated' },
     },
   },
 });

@@ -49,7 +49,7 @@ export type AdmissionEvent =
       holder: ActorPath;
     }
   /** Adds a pod that only has to terminate. `requests` is null if it is no longer running. */
-  | { type: 'admission.addEnding'; uid: string; fullName: string; requests: PodRequests | null }
+  | { type: 'admission.addTerminating'; uid: string; fullName: string; requests: PodRequests | null }
   /** No source wants the pod anymore. Other pods wait for its resources instead of being refused (C9). */
   | { type: 'admission.leave'; uid: string }
   /**
@@ -59,7 +59,7 @@ export type AdmissionEvent =
   /**
    * The pod has stopped. Its resources are free, but its full name remains reserved until the pod is released (C24).
    */
-  | { type: 'admission.settle'; uid: string }
+  | { type: 'admission.releaseResources'; uid: string }
   /** The pod has been removed completely. */
   | { type: 'admission.release'; uid: string }
   /**

@@ -18,7 +18,7 @@ export interface NodeGarbage {
 
 /** The requests and reports of the garbage collection to the node. */
 export type GarbageReport =
-  | { type: 'garbage.asked' }
+  | { type: 'garbage.requested' }
   /**
    * Pods that have files on this node but no actor. Leftover pods of this agent have to terminate. For pods of other
    * agents, only changes are listed.
@@ -30,9 +30,9 @@ export type GarbageReport =
       removedUids: readonly string[];
     };
 
-export type GarbageEvent = { type: 'garbage.found'; garbage: NodeGarbage } | TimerEvent;
+export type GarbageEvent = { type: 'garbage.listed'; garbage: NodeGarbage } | TimerEvent;
 
 /** The request of the log rotation to the node. */
-export type LogsReport = { type: 'logs.asked' };
+export type LogsReport = { type: 'logs.requested' };
 
-export type LogsEvent = { type: 'logs.found'; logs: readonly ContainerRun[] } | TimerEvent;
+export type LogsEvent = { type: 'logs.listed'; logs: readonly ContainerRun[] } | TimerEvent;

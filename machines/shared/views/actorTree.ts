@@ -38,8 +38,8 @@ const machineActor = (ref: AnyActorRef, getStateSince: GetStateSince): MachineAc
  */
 const rootMeta = ({ snapshot }: MachineActor) =>
   (snapshot.machine.root.meta ?? {}) as {
-    readonly moments?: (actor: MachineActor) => Deadlines;
-    readonly named?: (waitsFor: string, actor: MachineActor) => string;
+    readonly deadlines?: (actor: MachineActor) => Deadlines;
+    readonly formatWait?: (waitsFor: string, actor: MachineActor) => string;
     readonly facts?: (actor: MachineActor) => ReportedDetails;
   };
 
@@ -51,8 +51,8 @@ function createView(ref: AnyActorRef, actor: MachineActor): ActorView {
   const { since, snapshot } = actor;
   const { failure } = snapshot.context;
   const { waitsFor, until: deadlineName, afterMs } = innermostWait(snapshot) ?? {};
-  const { moments, named } = rootMeta(actor);
-  const deadline = deadlineName && (moments?.(actor)[deadlineName] ?? snapshot.context[deadlineName]);
+  const { deadlines, formatWait } = rootMeta(actor);
+  const deadline = deadlineName && (deadlines?.(actor)[deadlineName] ?? snapshot.context[deadlineName]);
   const until = deadline ?? (afterMs && since + afterMs);
   return {
     path: actorPath(ref).join('/'),
@@ -61,7 +61,7 @@ function createView(ref: AnyActorRef, actor: MachineActor): ActorView {
       ? { state: 'broken', tags: ['broken'] }
       : { state: statePath(snapshot.value), tags: sortedTags(snapshot.tags) }),
     since,
-    ...(waitsFor === undefined ? {} : { waitingFor: named?.(waitsFor, actor) ?? waitsFor }),
+    ...(waitsFor === undefined ? {} : { waitingFor: formatWait?.(waitsFor, actor) ?? waitsFor }),
     ...(until ? { until } : {}),
     ...(failure ? { lastFailure: failure } : {}),
   };

@@ -109,7 +109,7 @@ function volumeView(ref: VolumeRef): VolumeView {
 /** Whether the runtime is being queried for the pod's containers. No status is reported before they are known. */
 export function isBeingAdopted(ref: PodRef): boolean {
   const snapshot = ref.getSnapshot();
-  if (snapshot.hasTag('recalling') || awaitsAdoption(snapshot.context)) return true;
+  if (snapshot.hasTag('countingRestarts') || awaitsAdoption(snapshot.context)) return true;
   const containers = childrenOf<ContainerRef>(snapshot, 'container/');
   if (containers.some((child) => child.getSnapshot().hasTag('unknown'))) return true;
   const hasNoActors = containers.length === 0 && snapshot.context.observed.containers.length > 0;
@@ -135,7 +135,7 @@ function isUnsettled(ref: PodRef): boolean {
 }
 
 /** Tags of the states in which the admission of the pod has not been decided yet. */
-const UNADMITTED_TAGS = ['recalling', 'ofOthers', 'admitting'] as const;
+const UNADMITTED_TAGS = ['countingRestarts', 'ofOthers', 'admitting'] as const;
 
 /**
  * Returns the last admitted allocation of a pod, even if its actor has failed. Returns undefined if there is none or it

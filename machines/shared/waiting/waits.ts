@@ -48,5 +48,5 @@ export const retryStateOnReturn = <Attempt extends string>(attempt: Attempt, wai
 export const retryCallState = <Attempt extends string>(attempt: Attempt, wait: RetryWait) =>
   ({
     ...retryWaitState(wait),
-    on: { 'timer.elapsed': attempt, 'runtime.returned': { guard: 'failedForRuntime', target: attempt } },
+    on: { 'timer.elapsed': attempt, 'runtime.returned': { guard: 'wasRuntimeUnavailable', target: attempt } },
   }) as const;

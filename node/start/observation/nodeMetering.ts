@@ -17,7 +17,7 @@ import type { NodeObservers } from './nodeObservers.ts';
 export interface NodeMetering {
   readonly metrics: NodeMetrics;
   /** Observers that update the metrics. The type admits only kinds that `combineObservers` supports. */
-  readonly observers: Pick<NodeObservers, 'answers' | 'moves' | 'decisions' | 'serviceActions'>;
+  readonly observers: Pick<NodeObservers, 'onPortOutcome' | 'onStateChange' | 'onDecision' | 'onServiceAction'>;
   /** Wraps a runtime so that its calls are counted. */
   withCallMetrics(cri: Cri): Cri;
   /** Starts to observe an agent. Must be called before the agent starts. */
@@ -45,10 +45,10 @@ export async function createNodeMetering(
     onError: (error) => onError('metrics', error),
   });
   const cgroupVersion = toCgroupVersion(await readHierarchies());
-  const { answers, moves, decisions, serviceActions } = metrics.observers;
+  const { onPortOutcome, onStateChange, onDecision, onServiceAction } = metrics.observers;
   return {
     metrics,
-    observers: { answers, moves, decisions, serviceActions },
+    observers: { onPortOutcome, onStateChange, onDecision, onServiceAction },
     withCallMetrics: (cri) => withCallTiming(cri, () => systemClock.monotonic(), metrics.onRuntimeCall),
     start: (agent, { flightRecorder, api }) => {
       const { kubeletVersion: kubelet = '', platform } = ownVersion();

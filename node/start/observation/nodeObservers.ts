@@ -3,14 +3,14 @@ import type { Audience } from '../../../inspect/live/audience.ts';
 import type { FlightRecorder } from '../../../recording/flightRecorder.ts';
 
 const OBSERVER_KINDS = [
-  'record',
-  'calls',
-  'answers',
-  'moves',
+  'onInput',
+  'onPortCall',
+  'onPortOutcome',
+  'onStateChange',
   'inspect',
   'events',
-  'decisions',
-  'serviceActions',
+  'onDecision',
+  'onServiceAction',
 ] as const;
 type ObserverKind = (typeof OBSERVER_KINDS)[number];
 
@@ -42,6 +42,6 @@ export function recorderAndPageObservers(
   flightRecorder: Pick<FlightRecorder, 'listeners'> | undefined,
   { listeners }: Pick<Audience, 'listeners'>,
 ): readonly NodeObservers[] {
-  const { record: _, calls: __, ...withoutEntries } = listeners;
+  const { onInput: _, onPortCall: __, ...withoutEntries } = listeners;
   return flightRecorder ? [flightRecorder.listeners, listeners] : [withoutEntries];
 }

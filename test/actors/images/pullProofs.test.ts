@@ -31,7 +31,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
   const files = new MemoryFiles(disk, ({ path }) => (failing.on(path) ? { code: 'EIO' } : undefined));
   const errors: string[] = [];
   const registry = new Registry();
-  const serviceActions = registerServiceActionMetrics(registry);
+  const onServiceAction = registerServiceActionMetrics(registry);
   const life = (policy: ImageVerification['policy'] = 'NeverVerifyPreloadedImages') =>
     new PullProofs({
       rootDir: '/root',
@@ -43,7 +43,7 @@ function host(images: readonly Partial<Image>[] = [{ id: APP.imageRef, repoTags:
           ListImagesResponse.fromPartial({ images: images.map((each) => Image.fromPartial(each)) }),
       },
       onError: (_, error) => void errors.push(String(error)),
-      serviceActions,
+      onServiceAction,
     });
   const namesIn = (directory: string) => files.readdir(directory).catch(() => []);
   const record = async () => readRecord(await files.readFile(`${PULLED}/${recordFileName(APP.imageRef)}`));

@@ -167,7 +167,7 @@ describe('what a pod that runs has of files outlives the agent, where there is m
   afterEach(() => rm(memory, { recursive: true }));
 
   async function running() {
-    const node = await simulatedNode({ fromFiles: true, parts: { keptObjects: join(memory, 'objects') } });
+    const node = await simulatedNode({ fromFiles: true, parts: { objectCachePrefix: join(memory, 'objects') } });
     await write(node, 'web.yaml', showing);
     await write(node, 'objects.yaml', objects);
     expect(node.pod('web-node-1').phase).toBe('Running');

@@ -116,7 +116,7 @@ describe('timers that elapse together', () => {
     const { timer } = createBoundary(world, {
       clock: { ...schedule.stoppableClock(), turns: loop.shares },
       onError: () => {},
-      record: () => loop.enter(loop.turns.flat().length),
+      onInput: () => loop.enter(loop.turns.flat().length),
     });
     const input: InputFrom<typeof timer> = { after: 1_000 };
     const timers = numbers.map(() => createActor(timer, { input }).start());
@@ -148,7 +148,7 @@ test('a burst of facts of a feed takes effect over several turns, in its order',
   const boundary = createBoundary(world, {
     clock: { ...new Schedule(0).stoppableClock(), turns: loop.shares },
     onError: () => {},
-    record: ({ value }) => {
+    onInput: ({ value }) => {
       loop.enter(entered.length);
       entered.push(value);
     },

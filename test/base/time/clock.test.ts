@@ -92,7 +92,7 @@ test('supports long delays for cycles, time limits, alarms and timers of machine
     const { timer } = createBoundary(
       // a timer has nothing to do with either
       { ports: {}, feeds: {} } as unknown as NodeEnvironment,
-      { clock: systemClock, onError: () => {}, record: ({ kind }) => kind === 'elapsed' && done() },
+      { clock: systemClock, onError: () => {}, onInput: ({ kind }) => kind === 'elapsed' && done() },
     );
     createActor(timer, { input: { after: 45 * DAY_MS } }).start();
   };

@@ -87,7 +87,7 @@ describe('without a terminal', () => {
   });
 
   test('a node that has not read all its pods yet is not ready', () => {
-    const agent = fakeAgent({ now: NOW, views: [ready], node: { state: 'recovering' } });
+    const agent = fakeAgent({ now: NOW, views: [ready], node: { state: 'awaitingSources' } });
     const out = output(false);
     openLiveView(out, 'text').follow(agent);
     jest.advanceTimersByTime(3000);

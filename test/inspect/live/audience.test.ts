@@ -40,9 +40,9 @@ test('each hears what it wants to hear, without secrets, until it leaves', () =>
   const leaveLines = audience.add({ line: (line) => lines.push(line) });
   const leaveInspected = audience.add({ inspect: (each) => inspected.push(each) });
   const tell = () => {
-    audience.listeners.record({ kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 });
-    audience.listeners.calls({ at: 2, actor: 'a', port: 'pullImage', about: 'image' });
-    audience.listeners.moves({ at: 3, actor: 'a', state: 'running' });
+    audience.listeners.onInput({ kind: 'answer', at: 1, actor: 'a', source: 's', value: 1 });
+    audience.listeners.onPortCall({ at: 2, actor: 'a', port: 'pullImage', about: 'image' });
+    audience.listeners.onStateChange({ at: 3, actor: 'a', state: 'running' });
     audience.listeners.events(event as never);
     audience.listeners.inspect({ type: '@xstate.snapshot' } as never);
   };
@@ -76,7 +76,7 @@ test('what one throws keeps nothing from the others', () => {
     });
   audience.add({ line: ({ kind }) => heard.push(kind), inspect: ({ type }) => heard.push(type) });
   // Whoever tells reports it.
-  expect(() => audience.listeners.moves({ at: 3, actor: 'a', state: 'running' })).toThrow('line of the first');
+  expect(() => audience.listeners.onStateChange({ at: 3, actor: 'a', state: 'running' })).toThrow('line of the first');
   expect(() => audience.listeners.inspect({ type: '@xstate.snapshot' } as never)).toThrow('inspected by the first');
   expect(heard).toEqual(['state', '@xstate.snapshot']);
 });

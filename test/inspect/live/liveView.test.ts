@@ -118,7 +118,7 @@ test('what happened is told once, and lines that are too many are counted', asyn
   const { frames } = follow(node);
   const told: string[] = [];
   node.page().audience.add({ line: ({ kind }) => told.push(kind) });
-  const { moves } = node.page().audience.listeners;
+  const { onStateChange: moves } = node.page().audience.listeners;
   for (let count = 0; count < 250; count += 1) moves({ at: node.node.clock.now(), actor: 'pod/x', state: 'running' });
   await node.node.advance('100ms');
   expect(frames.map(({ lines, unsaid }) => [lines.length, unsaid])).toEqual([[200, 50]]);
@@ -159,7 +159,7 @@ test('frames of pods alone do not explain the node again, but for once a second'
   const frames: Frame[] = [];
   const leave = view.follow((frame) => frames.push(frame));
   times = 0;
-  const { moves, inspect } = audience.listeners;
+  const { onStateChange: moves, inspect } = audience.listeners;
   // What is asked of an actor that has moved is only where it is.
   const container = { id: 'container/web', _parent: { id: 'pod/x', _parent: { id: 'nodeAgent' } } };
   for (let count = 0; count < 20; count += 1) {

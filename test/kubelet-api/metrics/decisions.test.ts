@@ -110,7 +110,7 @@ test('C42: an event of the runtime counts with its age, and one without a time d
 
 test('C42: the time to measure a volume counts', async () => {
   const { metrics } = await countedNode();
-  for (const ms of [100, 400]) metrics.observers.serviceActions({ action: 'volumeMeasured', ms });
+  for (const ms of [100, 400]) metrics.observers.onServiceAction({ action: 'volumeMeasured', ms });
   const samples = await samplesOf(metrics.registries.all);
   const of = (suffix: string) =>
     samples.get(`kubelet_volume_metric_collection_duration_seconds_${suffix}{metric_source="du"}`);

@@ -164,12 +164,12 @@ describe('pods with the same full name (C24)', () => {
     const of = admission({ ...small, pods: 1 });
     ask(of, 'a', web);
     const second = ask(of, 'b', web);
-    of.send({ type: 'admission.settle', uid: 'a' });
+    of.send({ type: 'admission.releaseResources', uid: 'a' });
     expect(second.answers()).toEqual([]);
     expect(ask(of, 'c').answers()).toEqual(['admitted']);
     of.send({ type: 'admission.release', uid: 'c' });
     of.send({ type: 'admission.release', uid: 'a' });
-    of.send({ type: 'admission.settle', uid: 'nobody' });
+    of.send({ type: 'admission.releaseResources', uid: 'nobody' });
     expect(second.answers()).toEqual(['admitted']);
     expect(of.getSnapshot().context.entries.map(({ uid }) => uid)).toEqual(['b']);
   });
@@ -225,7 +225,7 @@ describe('pods with the same full name (C24)', () => {
     const waiting = ['x', 'y', 'z'].map((name) => counted(`${name}-new`, name));
     looks = 0;
     ask(of, 'other', { requests: requests({ cpuMillis: 0 }) });
-    of.send({ type: 'admission.settle', uid: 'other' });
+    of.send({ type: 'admission.releaseResources', uid: 'other' });
     of.send({ type: 'admission.release', uid: 'other' });
     expect(looks).toBe(0);
     of.send({ type: 'admission.release', uid: 'y-old' });

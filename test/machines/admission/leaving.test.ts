@@ -37,7 +37,7 @@ test('C9: the resources of a pod are free when its containers have stopped, its 
   expect(ask('other', 500)()).toEqual(['admitted']);
   const next = ask('new', 500, { hostPorts: [http] });
   expect(next()).toEqual([]);
-  of.send({ type: 'admission.settle', uid: 'old' });
+  of.send({ type: 'admission.releaseResources', uid: 'old' });
   expect(next()).toEqual(['admitted']);
 });
 
@@ -64,6 +64,6 @@ test('a pod that leaves while it waits for admission is not admitted', () => {
   of.send({ type: 'admission.leave', uid: 'old' });
   const next = ask('new', 500);
   of.send({ type: 'admission.leave', uid: 'new' });
-  of.send({ type: 'admission.settle', uid: 'old' });
+  of.send({ type: 'admission.releaseResources', uid: 'old' });
   expect(next()).toEqual([]);
 });

@@ -35,7 +35,7 @@ function stand(node: Partial<AdmissionNode> = {}) {
     ask,
     /** The pods that were to end, in the order of the words about them. */
     ended: () => told.heard().map(({ uids }) => uids.join('+')),
-    settle: (uid: string) => of.send({ type: 'admission.settle', uid }),
+    settle: (uid: string) => of.send({ type: 'admission.releaseResources', uid }),
     release: (uid: string) => of.send({ type: 'admission.release', uid }),
     see: (strictGroups: boolean) => of.send({ type: 'admission.nodeChanged', node: { strictGroups } }),
     context: () => of.getSnapshot().context,

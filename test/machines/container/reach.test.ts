@@ -190,6 +190,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
     createdIdentity,
     run,
     exitReaction: afterExit,
+    stopCause,
     stopBy,
     startupPassedId,
     crashDelayMs,
@@ -205,6 +206,7 @@ function distinguish(snapshot: AnyMachineSnapshot) {
   const lost = snapshot.matches('adopting') ? context.lostSandbox : undefined;
   const lacksVolumes = Object.keys(context.volumes).length === 0;
   const parts = [
+    afterExit === 'byPolicy' && stopCause !== undefined,
     lost,
     lacksVolumes,
     hasTurn,

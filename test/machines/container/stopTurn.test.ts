@@ -28,7 +28,7 @@ test('C11: a container that waits runs its hook at once, and is signalled at its
     story.send({ type: 'container.stop', deadline, awaitsOtherContainers: true });
     expect(story.ports.pending()).toEqual(['runHook']);
     story.ports.answer('runHook');
-    expect(story.state()).toBe('stopping.awaitingOthers');
+    expect(story.state()).toBe('stopping.awaitingOtherContainers');
     return { story, deadline };
   };
   const told = waiting();
@@ -39,7 +39,7 @@ test('C11: a container that waits runs its hook at once, and is signalled at its
   const late = waiting();
   late.story.send({ type: 'container.stop', deadline: late.deadline - 20_000, awaitsOtherContainers: true });
   late.story.ports.advance(9_999);
-  expect(late.story.state()).toBe('stopping.awaitingOthers');
+  expect(late.story.state()).toBe('stopping.awaitingOtherContainers');
   late.story.ports.advance(1);
   expect(late.story.state()).toBe('stopping.killing.overdue');
 });
@@ -53,7 +53,7 @@ test('C11: a container waits no longer than its grace period, although the clock
   story.ports.advance(10_000);
   story.ports.setClock(-3_600_000);
   story.ports.answer('runHook', { deadline, graceSeconds: 20, failure: null });
-  expect([story.state(), story.ports.untilNext]).toEqual(['stopping.awaitingOthers', 20_000]);
+  expect([story.state(), story.ports.untilNext]).toEqual(['stopping.awaitingOtherContainers', 20_000]);
   story.ports.advance(20_000);
   expect(story.ports.asked('stopContainer')).toMatchObject([{ graceSeconds: 0 }]);
 });

@@ -48,7 +48,7 @@ test('a substate may belong to a different region than its parent', () => {
   const [container] = machines.filter(({ id }) => id === 'container');
   if (container === undefined) throw new Error('there is no machine of containers');
   expect(regionOf(container, 'pending.waiting')?.title).toBe('run and restart');
-  expect(regionOf(container, 'pending.reset')?.id).toBe('reset');
+  expect(regionOf(container, 'pending.resetting')?.id).toBe('reset');
   expect(regionOf(container, 'runningOn')).toBeUndefined();
 });
 

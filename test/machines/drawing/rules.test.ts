@@ -26,7 +26,7 @@ test('a state has the rules of the innermost enclosing state that declares any',
   const [container] = machines.filter(({ id }) => id === 'container');
   if (container === undefined) throw new Error('there is no machine of containers');
   expect(rulesOf(container, 'stopping.killing.graceful')).toEqual(['C10']);
-  expect(rulesOf(container, 'stopping.awaitingOthers')).toEqual(['C11']);
+  expect(rulesOf(container, 'stopping.awaitingOtherContainers')).toEqual(['C11']);
   expect(rulesOf(container, 'new')).toEqual([]);
   expect(rulesOf(container, 'runningOn')).toEqual([]);
 });

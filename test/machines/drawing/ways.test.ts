@@ -39,7 +39,7 @@ test('a name contains the state, the event and the index of the transition', () 
     from: 'ended.choosing',
     to: 'ended.backingOff',
     event: '',
-    label: '[wantsRestart and backsOff]',
+    label: '[mustRestart and mustBackOff]',
   });
   expect(ways.get('(root) container.update 0')).toEqual({
     id: '(root) container.update 0',

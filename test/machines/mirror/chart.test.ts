@@ -54,7 +54,7 @@ describe('its first step', () => {
     [
       'nothing is made or removed while the pod that ran before still ends',
       { pod: podWith('two'), observedMirror, isUpdateDeferred: true },
-      'held',
+      'deferred',
     ],
     ['where there is neither there is nothing to do', {}, 'removed'],
   ];

@@ -33,7 +33,7 @@ describe('a failing actor', () => {
     story.podRef('web-uid')?.send(breaking('container/main'));
     expect([story.state(), story.pod('web-uid')]).toEqual(['draining', undefined]);
     story.tick();
-    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('web-uid')).toBe('terminating.stoppingContainers.graceful');
     expect(story.ports.asked('stopContainer').at(-1)?.deadline).toBe(before?.deadline);
     story.ports.answer('stopContainer');
     expect([story.state(), story.world.sandboxes.size]).toEqual(['stopped', 0]);
@@ -62,7 +62,7 @@ describe('a failing actor', () => {
     story.send(breaking('pod/web-uid') as never);
     expect([story.state(), story.pod('web-uid')]).toEqual(['draining', undefined]);
     story.tick();
-    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('web-uid')).toBe('terminating.stoppingContainers.graceful');
   });
 
   test('of a pod is rebuilt while a source cannot be read', () => {

@@ -33,7 +33,7 @@ describe('the start', () => {
     story.want([web]);
     expect(story.state()).toBe('starting');
     story.list(story.world.observed(db));
-    expect(story.state()).toBe('recovering');
+    expect(story.state()).toBe('awaitingSources');
     story.tick();
     expect(callsForPods(story)).toEqual([]);
     story.want([], 'http');
@@ -89,7 +89,7 @@ describe('the start', () => {
     });
     story.list(story.world.observed(web));
     story.want([namedPod('web', {}, 'new-uid')]);
-    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.removingData', 'admitting']);
     story.ports.answer('removePodData');
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
@@ -108,7 +108,7 @@ describe('the start', () => {
     story.list(story.world.observed(web));
     expect(story.pod('web-uid')).toBe('finished');
     story.want([namedPod('web', {}, 'new-uid')]);
-    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.removingData', 'admitting']);
     story.ports.answer('removePodData');
     expect(story.pod('new-uid')).toBe(RUNS);
   });
@@ -194,7 +194,7 @@ describe('changes of the sources', () => {
     const story = runningNode(web);
     story.ports.hold('stopContainer');
     story.want([namedPod('web', {}, 'new-uid')]);
-    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('web-uid')).toBe('terminating.stoppingContainers.graceful');
     expect(story.pod('new-uid')).toBe('admitting');
     story.ports.answer('stopContainer');
     expect(story.pod('web-uid')).toBeUndefined();
@@ -209,7 +209,7 @@ describe('changes of the sources', () => {
     expect(story.pod('web-uid')).toBe('finished');
     story.ports.hold('removePodData');
     story.want([namedPod('web', once, 'new-uid')]);
-    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+    expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.removingData', 'admitting']);
     story.ports.answer('removePodData');
     expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
   });
@@ -219,7 +219,7 @@ describe('changes of the sources', () => {
     story.ports.hold('stopContainer');
     story.want([]);
     story.want([web]);
-    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('web-uid')).toBe('terminating.stoppingContainers.graceful');
     story.ports.answer('stopContainer');
     expect(story.pod('web-uid')).toBe(RUNS);
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
@@ -298,7 +298,7 @@ test('C24: terminate a pod again whose actor failed during its termination, and 
   });
   expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, 'admitting']);
   story.tick();
-  expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.erasing', 'admitting']);
+  expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual(['terminating.removingData', 'admitting']);
   story.ports.answer('removePodData');
   expect([story.pod('web-uid'), story.pod('new-uid')]).toEqual([undefined, RUNS]);
 });
@@ -348,7 +348,7 @@ describe('drain', () => {
     const story = nodeStory({ sources: ['file', 'http'], held: ['stopContainer'], before: running });
     if (isWanted) story.want([namedPod('web', { terminationGracePeriodSeconds: 40 }), db]);
     story.list(story.world.observed(web));
-    expect(story.state()).toBe('recovering');
+    expect(story.state()).toBe('awaitingSources');
     story.drain();
     expect(story.state()).toBe('draining');
     expect(story.ports.asked('stopContainer').map(({ deadline }) => (deadline ?? 0) - story.ports.now)).toEqual([
@@ -364,7 +364,7 @@ describe('drain', () => {
     story.want([web]);
     story.drain();
     story.drain();
-    expect(story.state()).toBe('leaving');
+    expect(story.state()).toBe('awaitingListToDrain');
     story.tell({ type: 'runtime.podsObserved', pods: [story.world.observed(web)], at: story.ports.now });
     story.tell({ type: 'runtime.healthChanged', health: { since: 0, ready: true, name: 'fake', version: '1' } });
     expect(story.state()).toBe('draining');
@@ -377,7 +377,7 @@ describe('drain', () => {
     const story = nodeStory();
     story.drain();
     story.ports.advance(4_999);
-    expect(story.state()).toBe('leaving');
+    expect(story.state()).toBe('awaitingListToDrain');
     story.ports.advance(1);
     expect(story.state()).toBe('stopped');
   });

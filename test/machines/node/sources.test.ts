@@ -29,7 +29,7 @@ describe('a source that cannot be read at the start', () => {
   test('does not prevent pods of other sources from starting, and pods that it may own are not terminated', () => {
     const story = nodeOfTwo();
     story.want([web]);
-    expect(story.state()).toBe('recovering');
+    expect(story.state()).toBe('awaitingSources');
     story.tell(unread);
     expect(story.state()).toBe('partial');
     expect(story.context().problems).toMatchObject({ http: problems });

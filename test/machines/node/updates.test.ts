@@ -113,7 +113,7 @@ describe('the deletion of a pod', () => {
     const pod = namedPod('web');
     const node = nodeWith(pod, { held: ['stopContainer'] });
     node.update(deleted(pod, 7));
-    expect(node.state()).toBe('terminating.containers.graceful');
+    expect(node.state()).toBe('terminating.stoppingContainers.graceful');
     expect(node.snapshot()?.context).toMatchObject({
       desired: pod,
       termination: { graceSeconds: 7, staysUntilUnlisted: true },
@@ -138,7 +138,7 @@ describe('a pod that is not admitted yet', () => {
       story.list(story.world.observed(old));
       return { story, goOn: () => story.ports.answer('removePodData') };
     },
-    awaitingOthers: () => {
+    awaitingOtherAgent: () => {
       const story = nodeStory();
       const seen = { uid: 'new-uid', namespace: 'default', name: 'web', containers: [] };
       const theirs = { ...story.world.sandbox(pod), owner: 'somebody' };
@@ -149,7 +149,7 @@ describe('a pod that is not admitted yet', () => {
     },
   } as const;
 
-  describe.each(['admitting', 'awaitingOthers'] as const)('but is %s', (state) => {
+  describe.each(['admitting', 'awaitingOtherAgent'] as const)('but is %s', (state) => {
     function node() {
       const { story, goOn } = waiting[state]();
       story.want([pod]);

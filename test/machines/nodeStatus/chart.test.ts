@@ -58,7 +58,7 @@ test('gives a starting node five seconds to become ready before it reports', () 
   unready.register();
   unready.changed(false);
   unready.ports.advance(4_999);
-  expect([unready.state(), unready.asks()]).toEqual(['settling', 0]);
+  expect([unready.state(), unready.asks()]).toEqual(['awaitingReadiness', 0]);
   unready.ports.advance(1);
   expect([unready.state(), unready.asks()]).toEqual(['reporting', 1]);
   const ready = statusStory();

@@ -15,7 +15,7 @@ describe('activeDeadlineSeconds', () => {
     story.ports.advance(59_999);
     expect(story.state()).toBe('active.running.steady');
     story.ports.advance(1);
-    expect(story.state()).toBe('terminating.containers.graceful');
+    expect(story.state()).toBe('terminating.stoppingContainers.graceful');
     expect(story.ports.asked('stopContainer')).toMatchObject([{ deadline: story.ports.now + 20_000 }]);
     story.ports.answer('stopContainer');
     expect(story.state()).toBe('finished');
@@ -39,7 +39,7 @@ describe('activeDeadlineSeconds', () => {
     story.ports.advance(9_999);
     expect(story.state()).toBe('active.running.steady');
     story.ports.advance(1);
-    expect(story.state()).toBe('terminating.containers.graceful');
+    expect(story.state()).toBe('terminating.stoppingContainers.graceful');
   });
 
   test('does not shorten the grace period if it passed while no agent was running', () => {
@@ -113,7 +113,7 @@ describe('activeDeadlineSeconds', () => {
   test('terminates a pod in any state: during the creation of its sandbox, in its back-off', () => {
     const making = podStory({ pod: pod(60), held: ['runSandbox'] });
     making.ports.advance(60_000);
-    expect(making.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(making.state()).toBe('sandboxing.creatingSandbox.creating');
     making.ports.answer('runSandbox');
     expect(making.state()).toBe('finished');
     expect(making.ports.asked('createContainer')).toEqual([]);
@@ -139,7 +139,7 @@ describe('activeDeadlineSeconds', () => {
     const stopped = podStory({ pod: pod(60), held: ['removeCgroup'] });
     stopped.terminate(100);
     stopped.ports.advance(60_000);
-    expect(stopped.state()).toBe('terminating.cgroup');
+    expect(stopped.state()).toBe('terminating.removingCgroup');
     expect([stopped.view().exceedsDeadline, stopped.told().join()]).toEqual([
       undefined,
       expect.not.stringContaining('DeadlineExceeded'),
@@ -164,7 +164,10 @@ describe('activeDeadlineSeconds', () => {
     story.ports.advance(1);
     expect(deadlineEvents(story)).toHaveLength(1);
     expect(story.view()).toMatchObject({ exceedsDeadline: true, termination });
-    expect([story.state(), story.ports.asked('stopContainer')]).toEqual(['terminating.containers.graceful', [stop]]);
+    expect([story.state(), story.ports.asked('stopContainer')]).toEqual([
+      'terminating.stoppingContainers.graceful',
+      [stop],
+    ]);
     story.ports.answer('stopContainer');
     story.ports.advance(100_000);
     expect([story.view().exceedsDeadline, deadlineEvents(story)]).toEqual([true, []]);

@@ -21,14 +21,14 @@ function runningPod(pod: Pod = aPod()) {
 describe('starting a pod', () => {
   test('prepares its directory, volumes, sandbox and containers in this order', () => {
     const story = podStory({ pod: aPod({ volumes }), held: ['preparePod', 'mountVolume', 'runSandbox'] });
-    expect(story.state()).toBe('preparing.directory');
+    expect(story.state()).toBe('preparing.creatingDirectory');
     story.ports.answer('preparePod');
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     expect(story.ports.pending()).toEqual(['mountVolume', 'mountVolume']);
     story.ports.answer('mountVolume');
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     story.ports.answer('mountVolume');
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     expect(story.ports.asked('createContainer')).toEqual([]);
     story.ports.answer('runSandbox');
     expect(story.state()).toBe('active.running.steady');

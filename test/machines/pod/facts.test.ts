@@ -65,7 +65,7 @@ test('shows its deadline as an actor with its kind and time', () => {
     expect.objectContaining({
       machine: 'activeDeadline',
       kind: 'activeDeadline',
-      state: 'counting',
+      state: 'countingDown',
       tags: ['waiting', 'byWallClock'],
       waitingFor: 'the activeDeadlineSeconds of its pod to pass',
       until: story.ports.now + 60_000,
@@ -75,6 +75,10 @@ test('shows its deadline as an actor with its kind and time', () => {
   const termination = preemptionOf(preempted.context().allocated, preempted.ports.now);
   preempted.send({ type: 'pod.terminate', termination });
   expect(preempted.tree().children).toContainEqual(
-    expect.objectContaining({ machine: 'activeDeadline', state: 'ending', waitingFor: 'its pod to terminate' }),
+    expect.objectContaining({
+      machine: 'activeDeadline',
+      state: 'limitingTermination',
+      waitingFor: 'its pod to terminate',
+    }),
   );
 });

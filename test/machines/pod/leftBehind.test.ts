@@ -15,7 +15,7 @@ describe('a completed pod', () => {
   test('C9: releases its cgroup once its volumes are unmounted', () => {
     const story = podStory({ pod: once, held: ['unmountVolume'] });
     story.die('main-0-0', 0);
-    expect(story.state()).toBe('terminating.volumes');
+    expect(story.state()).toBe('terminating.unmountingVolumes');
     expect(story.ports.asked('removeCgroup')).toEqual([]);
     story.ports.answer('unmountVolume');
     expect(story.state()).toBe('finished');
@@ -74,7 +74,7 @@ describe('a completed pod', () => {
         world.loseSandbox('sandbox-uid-1-0');
       },
     });
-    expect(story.state()).toBe('terminating.volumes');
+    expect(story.state()).toBe('terminating.unmountingVolumes');
     story.ports.answer('unmountVolume');
     expect(story.state()).toBe('finished');
     expect(story.ports.asked('removeCgroup')).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('a completed pod', () => {
     const story = podStory({ pod: once, held: ['stopSandboxes'] });
     expect(readyToStart(story)).toBe('True');
     story.die('main-0-0', 0);
-    expect([story.state(), readyToStart(story)]).toEqual(['terminating.stopping', 'True']);
+    expect([story.state(), readyToStart(story)]).toEqual(['terminating.stoppingSandbox', 'True']);
     story.ports.answer('stopSandboxes');
     expect([story.state(), readyToStart(story)]).toEqual(['finished', 'False']);
   });
@@ -138,7 +138,7 @@ describe('a pod that is being removed', () => {
   test('C9: has released its resources while its volumes are still mounted', () => {
     const story = podStory({ pod: once, held: ['unmountVolume'] });
     story.terminate();
-    expect(story.state()).toBe('terminating.volumes');
+    expect(story.state()).toBe('terminating.unmountingVolumes');
     expect(story.allocated()).toBeNull();
   });
 
@@ -162,7 +162,7 @@ describe('a pod that is being removed', () => {
     const story = podStory({ pod: once });
     story.ports.failNext('removePodData', 'RuntimeError');
     story.terminate();
-    expect(story.state()).toBe('terminating.awaitingEraseRetry');
+    expect(story.state()).toBe('terminating.awaitingDataRetry');
     story.world.sandbox(once, 1);
     story.observe();
     expect(story.state()).toBe('terminated');

@@ -137,7 +137,7 @@ describe('a container in a ready sandbox that its pod cannot use', () => {
     const story = foundPod();
     tellOf(story, { ips: [] });
     story.terminate(5);
-    expect(story.state()).toBe('terminating.containers.graceful');
+    expect(story.state()).toBe('terminating.stoppingContainers.graceful');
     story.ports.advance(5_000);
     story.ports.answer('stopContainer');
     story.ports.answer('stopSandboxes');
@@ -171,6 +171,6 @@ test('is not reported and does not block if it exited with its sandbox', () => {
     },
     held: ['stopSandboxes'],
   });
-  expect(story.state()).toBe('sandboxing.clearing');
+  expect(story.state()).toBe('sandboxing.stoppingOldSandboxes');
   expect(story.told().join()).not.toContain('Killing');
 });

@@ -11,7 +11,7 @@ const lacking = aPod({
 test('C37: a pod continues by itself as soon as the missing objects of its volumes and containers exist', () => {
   const story = podStory({ pod: lacking, held: ['mountVolume', 'readObjects'] });
   story.ports.fail('mountVolume', 'FailedMount', notFound);
-  expect(story.state()).toBe('preparing.volumes');
+  expect(story.state()).toBe('preparing.mountingVolumes');
   story.ports.advance(400);
   story.send({ type: 'pod.objectsChanged' });
   story.ports.advance(600);

@@ -10,9 +10,9 @@ const pod = aPod({ terminationGracePeriodSeconds: 7, volumes: [{ name: 'data', e
 describe('C24: a pod that makes room for a critical one', () => {
   test.each<[string, PortName[]]>([
     ['active.running.steady', []],
-    ['preparing.directory', ['preparePod']],
-    ['preparing.volumes', ['mountVolume']],
-    ['sandboxing.creatingSandbox.running', ['runSandbox']],
+    ['preparing.creatingDirectory', ['preparePod']],
+    ['preparing.mountingVolumes', ['mountVolume']],
+    ['sandboxing.creatingSandbox.creating', ['runSandbox']],
   ])('terminates from %s, releases its resources, and remains until it is removed', (state, held) => {
     const story = podStory({ pod, held });
     expect(story.state()).toBe(state);

@@ -186,18 +186,18 @@ function obliging(failing: boolean): (snapshot: AnyMachineSnapshot) => AnyEventO
 /** What the limiter, admission or a child says where no port is asked. */
 function childrenSay({ context, value }: AnyMachineSnapshot): AnyEventObject {
   const where = statePath(value);
-  if (where === 'awaitingOthers') return { type: 'runtime.podObserved', pod: nothing };
+  if (where === 'awaitingOtherAgent') return { type: 'runtime.podObserved', pod: nothing };
   if (where === 'admitting') return { type: 'admission.admitted' };
   if (where.endsWith('queued')) return { type: 'slot.granted', key: 'key' };
-  const lifecycle = where === 'terminating.volumes' ? 'unmounted' : 'mounted';
-  if (where.endsWith('volumes'))
+  const lifecycle = where === 'terminating.unmountingVolumes' ? 'unmounted' : 'mounted';
+  if (where.endsWith('Volumes'))
     return { type: 'volume.changed', name: 'data', mountedVolume: { kind: 'path', hostPath: '/data' }, lifecycle };
   const told = {
     'active.initializing.steady': 'succeeded',
     'active.restartingAll': 'pending',
     'resetting.draining': 'pending',
-    'terminating.containers.graceful': 'stopped',
-    'terminating.containers.overdue': 'stopped',
+    'terminating.stoppingContainers.graceful': 'stopped',
+    'terminating.stoppingContainers.overdue': 'stopped',
   };
   const said = told[where as keyof typeof told] ?? 'succeeded';
   const silent = Object.keys(context.containers).find((name) => context.containers[name] !== said);

@@ -31,7 +31,7 @@ test.each(waits)('%s that the runtime refused is retried after its interval', (p
 });
 
 test.each([
-  ['RuntimeUnavailable', 'preparing.directory'],
+  ['RuntimeUnavailable', 'preparing.creatingDirectory'],
   ['FailedCreatePodContainer', 'preparing.awaitingRetry'],
 ] as const)('on its return a pod whose directory failed with %s is in %s', (reason, state) => {
   const story = podStory({ held: ['preparePod'] });

@@ -21,7 +21,7 @@ describe('an unusable sandbox', () => {
   test('C8: without an address is replaced after a wait, and nothing starts in it', () => {
     const story = makingPod();
     answerWith(story, { ips: [] });
-    expect(story.view()).toMatchObject({ state: 'sandboxing.unfit', until: story.ports.now + 10_000 });
+    expect(story.view()).toMatchObject({ state: 'sandboxing.awaitingReplacement', until: story.ports.now + 10_000 });
     expect(story.context().failure?.message).toBe('the new sandbox is unusable: the sandbox has no address');
     story.ports.advance(9_999);
     expect(story.ports.asked('runSandbox')).toHaveLength(1);
@@ -54,9 +54,9 @@ describe('an unusable sandbox', () => {
       answerWith(story, { ips: [], createdAt: Math.max(0, story.ports.now + skew) });
       expect(story.context().failure?.at).toBe(story.ports.now);
       story.ports.advance(9_999);
-      expect(story.state()).toBe('sandboxing.unfit');
+      expect(story.state()).toBe('sandboxing.awaitingReplacement');
       story.ports.advance(1);
-      expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+      expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     },
   );
 
@@ -73,9 +73,9 @@ describe('an unusable sandbox', () => {
   test('C8: is replaced if the pod changes its network mode during the creation', () => {
     const story = makingPod();
     story.send({ type: 'pod.update', pod: aPod({ hostNetwork: true }) });
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     answerWith(story, {});
-    expect(story.state()).toBe('sandboxing.unfit');
+    expect(story.state()).toBe('sandboxing.awaitingReplacement');
     story.ports.advance(10_000);
     answerWith(story, {});
     expect(story.state()).toBe('active.running.steady');
@@ -141,7 +141,7 @@ describe('a sandbox of an earlier agent that no list has shown', () => {
   test('is preceded by further attempts to create one', () => {
     const story = refusedPod();
     story.ports.advance(10_000);
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     expect(story.ports.asked('runSandbox')).toHaveLength(2);
   });
 
@@ -151,12 +151,12 @@ describe('a sandbox of an earlier agent that no list has shown', () => {
     story.ports.hold('runSandbox');
     story.world.loseSandbox('sandbox-uid-1-0');
     story.observe();
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     story.ports.fail('runSandbox', 'FailedCreatePodSandBox');
     story.send({ type: 'runtime.podObserved', pod: before });
     const looks = story.ports.asked('inspectSandbox').length;
     story.ports.advance(10_000);
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     expect(story.ports.asked('runSandbox').map(({ attempt }) => attempt)).toEqual([0, 1, 1]);
     expect(story.ports.asked('inspectSandbox')).toHaveLength(looks);
   });

@@ -104,7 +104,7 @@ describe('a sink that defers statuses', () => {
   test('gets a deferrable status with the next one, which does not postpone it', () => {
     const { ports, change, took, asked, state, children } = sinkStory([], PATIENCE);
     change('a', 1, LATER);
-    expect([state(), asked()]).toEqual(['gathering', []]);
+    expect([state(), asked()]).toEqual(['deferring', []]);
     ports.advance(600);
     change('a', 2, LATER);
     ports.advance(399);
@@ -122,7 +122,7 @@ describe('a sink that defers statuses', () => {
     change('a', 2);
     expect([state(), asked()]).toEqual(['sending', ['a']]);
     took(2);
-    expect([state(), children()]).toEqual(['gathering', ['gather/b']]);
+    expect([state(), children()]).toEqual(['deferring', ['deferral/b']]);
     ports.advance(1_000);
     took(1);
     expect([state(), asked()]).toEqual(['idle', ['a', 'b']]);
@@ -253,7 +253,7 @@ describe('a sink that defers statuses', () => {
     change('a', 1);
     change('a', 2, LATER);
     failed();
-    expect([state(), asked()]).toEqual(['gathering', ['a']]);
+    expect([state(), asked()]).toEqual(['deferring', ['a']]);
     ports.advance(1_000);
     took(2);
     expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);
@@ -265,9 +265,9 @@ describe('a sink that defers statuses', () => {
     expect(state()).toBe('awaitingRetry');
     ports.advance(RETRY - 500);
     change('a', 2, LATER);
-    expect(state()).toBe('gathering');
+    expect(state()).toBe('deferring');
     ports.advance(999);
-    expect([state(), asked()]).toEqual(['gathering', ['a']]);
+    expect([state(), asked()]).toEqual(['deferring', ['a']]);
     ports.advance(1);
     took(2);
     expect([state(), asked()]).toEqual(['idle', ['a', 'a']]);

@@ -13,7 +13,7 @@ const pulled = (at: number) => ({ imageRef: 'sha256:site', sizeBytes: 1, started
 describe('C16: a pod whose image volume cannot be pulled', () => {
   const heldPod = (spec: Partial<PodSpec>, before?: Parameters<typeof podStory>[0]) => {
     const story = podStory({ pod: aPod({ volumes, ...spec }), held: ['pullImage'], ...before });
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     story.ports.fail('pullImage', 'ErrImagePull');
     return story;
   };
@@ -94,9 +94,9 @@ describe('C16: a pod whose image volume cannot be pulled', () => {
 
   test('waits with all containers during the first attempt, and while the runtime is not available', () => {
     const story = podStory({ pod: aPod({ volumes }), held: ['pullImage'] });
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     story.ports.fail('pullImage', 'RuntimeUnavailable');
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     expect(story.containers()).toEqual({});
   });
 });

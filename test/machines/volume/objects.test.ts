@@ -46,7 +46,7 @@ describe('C37: a volume that exposes objects', () => {
   test('is updated at once when they change, without another report to its pod', () => {
     const story = mountedStory();
     story.changed();
-    expect([story.attempts(), story.state(), story.reports()]).toEqual([2, 'mounted.settling.current', 1]);
+    expect([story.attempts(), story.state(), story.reports()]).toEqual([2, 'mounted.throttled.current', 1]);
     story.ports.advance(1_000);
     expect([story.attempts(), story.state()]).toEqual([2, 'mounted.steady']);
   });
@@ -74,7 +74,7 @@ describe('C37: a volume that exposes objects', () => {
     story.changed();
     expect(story.state()).toBe('mounting.outdated');
     story.ports.answer('mountVolume');
-    expect(story.state()).toBe('mounted.settling.outdated');
+    expect(story.state()).toBe('mounted.throttled.outdated');
     story.ports.advance(1_000);
     story.changed();
     expect(story.state()).toBe('mounted.refreshing.outdated');
@@ -82,7 +82,7 @@ describe('C37: a volume that exposes objects', () => {
     story.ports.advance(1_000);
     expect(story.state()).toBe('mounted.refreshing.current');
     story.ports.answer('mountVolume');
-    expect([story.attempts(), story.state()]).toEqual([3, 'mounted.settling.current']);
+    expect([story.attempts(), story.state()]).toEqual([3, 'mounted.throttled.current']);
   });
 
   test('is updated with its pod, at the same pace', () => {
@@ -90,7 +90,7 @@ describe('C37: a volume that exposes objects', () => {
     const story = mountedStory({ name: 'data', projected: { sources } });
     story.changed();
     story.update('2');
-    expect([story.attempts(), story.state()]).toEqual([2, 'mounted.settling.outdated']);
+    expect([story.attempts(), story.state()]).toEqual([2, 'mounted.throttled.outdated']);
     story.update('3');
     story.ports.advance(1_000);
     const versions = story.ports.asked('mountVolume').map(({ pod }) => pod.metadata.labels?.version);
@@ -164,7 +164,7 @@ describe('C37: after a restart of the agent', () => {
     const container = aContainer({ name: 'main', volumeMounts: [{ name: 'data', mountPath: '/data' }] });
     const pod = aPod({ volumes: [shown], containers: [container] });
     const told = podStory({ pod, held: ['mountVolume'], ...before });
-    expect(told.state()).toBe('preparing.volumes');
+    expect(told.state()).toBe('preparing.mountingVolumes');
     told.ports.fail('mountVolume', 'FailedMount');
     return told;
   };
@@ -186,7 +186,7 @@ describe('C37: after a restart of the agent', () => {
   });
 
   test('a pod without running containers waits as usual', () => {
-    expect(story().state()).toBe('preparing.volumes');
+    expect(story().state()).toBe('preparing.mountingVolumes');
   });
 
   test('a pod whose containers have exited reports how, and only restarts wait', () => {

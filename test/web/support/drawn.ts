@@ -74,7 +74,7 @@ export const drawn: Drawing = {
   ],
   exits: [
     { way: 'ended container.stop 0', from: 'ended', label: 'container.stop', to: 'stopped' },
-    { way: 'pending container.reset 0', from: 'pending', label: 'container.reset', to: 'pending.reset' },
+    { way: 'pending container.reset 0', from: 'pending', label: 'container.reset', to: 'pending.resetting' },
     { way: '(root) node.lost 0', from: '', label: 'node.lost', to: 'broken' },
   ],
   regions: [

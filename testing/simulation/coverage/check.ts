@@ -11,7 +11,9 @@ export function coverageProblems(coverage: Coverage, machines: readonly AnyState
 
 function problemsOf(transition: KnownTransition, missed: ReadonlySet<string>): string[] {
   const key = keyOf(transition);
-  const { unreached } = transition;
-  if (missed.has(key)) return unreached === undefined ? [`not taken, without a reason: ${key}`] : [];
-  return unreached === undefined || unreached.isRare ? [] : [`taken, although there is a reason why it is not: ${key}`];
+  const { coverageGap } = transition;
+  if (missed.has(key)) return coverageGap === undefined ? [`not taken, without a reason: ${key}`] : [];
+  return coverageGap === undefined || coverageGap.isRare
+    ? []
+    : [`taken, although there is a reason why it is not: ${key}`];
 }

@@ -65,9 +65,9 @@ const row = ({ machine, states, missedStates, transitions, missed }: MachineCove
 
 /** The row of a transition that was not taken, with the reason. */
 export function formatTransition(transition: KnownTransition): string {
-  const { from, event, to, unreached } = transition;
+  const { from, event, to, coverageGap } = transition;
   const ways = to.length > 0 ? to.map((each) => `\`${each}\``).join(', ') : 'stays';
-  return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${unreached?.reason ?? ''} |`;
+  return `| ${from === '' ? 'any' : `\`${from}\``} | ${event === '' ? 'its guard' : `\`${event}\``} | ${ways} | ${coverageGap?.reason ?? ''} |`;
 }
 
 /** The line with the states of a machine that were not entered. */

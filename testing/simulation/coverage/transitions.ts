@@ -15,7 +15,7 @@ export interface KnownTransition {
   /** The target states. Empty for a transition without target. */
   readonly to: readonly string[];
   /** Why no simulation takes the transition. Undefined if one does. */
-  readonly unreached?: CoverageGap | undefined;
+  readonly coverageGap?: CoverageGap | undefined;
 }
 
 const statePath = (node: AnyStateNode): string => node.path.join('.');
@@ -33,13 +33,13 @@ export function takenKey(source: AnyStateNode, eventType: string, transition: un
 }
 
 /** Returns the reason in the `meta` of a transition or state. */
-const unreachedIn = (meta: unknown): CoverageGap | undefined =>
+const coverageGapIn = (meta: unknown): CoverageGap | undefined =>
   // Every machine here declares StateMeta as its meta type.
-  (meta as StateMeta | undefined)?.unreached;
+  (meta as StateMeta | undefined)?.coverageGap;
 
 /** Returns the reason that a state or the innermost state around it declares for all of its transitions. */
-const unreachedOf = (node: AnyStateNode): CoverageGap | undefined =>
-  unreachedIn(node.meta) ?? (node.parent && unreachedOf(node.parent));
+const coverageGapOf = (node: AnyStateNode): CoverageGap | undefined =>
+  coverageGapIn(node.meta) ?? (node.parent && coverageGapOf(node.parent));
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
 
@@ -60,7 +60,7 @@ export function transitionsOf(machine: AnyStateMachine): KnownTransition[] {
         event,
         index,
         to: target.map(statePath),
-        unreached: unreachedIn(meta) ?? unreachedOf(node),
+        coverageGap: coverageGapIn(meta) ?? coverageGapOf(node),
       }));
     const onEvents = [...node.transitions].flatMap(([event, all]) => known(event, all));
     return [...onEvents, ...known('', node.always ?? [])];

@@ -68,10 +68,7 @@ const NO_REDACTION: Redaction = {
 };
 
 /** The parts that only observe. */
-type ObserverPart = Extract<
-  keyof NodeParts,
-  `on${string}` | 'events' | 'record' | 'calls' | 'answers' | 'moves' | 'decisions' | 'serviceActions' | 'inspect'
->;
+type ObserverPart = Extract<keyof NodeParts, `on${string}` | 'events' | 'inspect'>;
 /** The parts that `createNode` derives from other parts. */
 type DerivedPart = 'openStore' | 'ports' | 'feeds';
 /** All parts through which a node reaches the outside. A new part does not compile without its simulated side. */
@@ -248,7 +245,7 @@ export class AgentRun {
       // A node of a cluster has its own status sink.
       sinks: this.#cluster ? [] : [{ name: 'api', mustAcknowledge: true, put: gatedStatusSink(this.#gate, listener) }],
       cluster: this.#cluster,
-      keptObjects: undefined,
+      objectCachePrefix: undefined,
       // The objects of a node of a cluster come from the cluster alone.
       objects: undefined,
       tokens: undefined,
@@ -295,7 +292,7 @@ export class AgentRun {
         listener.event(event);
         this.#events?.record(event);
       },
-      record: (entry: RecordedInput) => {
+      onInput: (entry: RecordedInput) => {
         if (records) this.#entries.push(entry);
         if (!gate.isClosed) listener.entryRecorded(entry);
       },

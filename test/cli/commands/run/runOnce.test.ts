@@ -135,7 +135,7 @@ describe('the pods that are run once', () => {
   });
 
   test('are waited for, also before the node has begun', async () => {
-    const agent = fakeAgent({ now: 0, node: { state: 'recovering' } });
+    const agent = fakeAgent({ now: 0, node: { state: 'awaitingSources' } });
     const { results, seconds } = await reported(agent, async (clock) => {
       await clock.advance(30_000);
       agent.show(podOf('a', waiting('ContainerCreating')));

@@ -143,7 +143,7 @@ test('what is told of a pod after its end is forgotten with the next pod that go
   node.apply(podRunning('web', 'sleep 1000'));
   await node.advance('5s');
   const [followed] = begun.mock.contexts.filter((each) => each instanceof TrackedPods);
-  metrics.observers.moves({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
+  metrics.observers.onStateChange({ actor: 'pod/late', state: 'terminated', at: node.clock.now() });
   expect(followed?.size).toBe(2);
   await node.advance('70s');
   node.remove('web');

@@ -116,7 +116,7 @@ test('thousands of pods that come and go leave nothing, be their end told or not
     const input = { pod, container: 'main', kind: 'liveness', id: 'c', podIp: undefined } as const;
     const output = { result: 'success', message: '', startedAt: now, at: now + 3 } as const;
     probes.tried({ port: 'runProbe', input, ms: 3, output });
-    move('terminating.stopping');
+    move('terminating.stoppingSandbox');
     move('terminated');
     if (isTold) {
       metrics.recordPodChange({ uid, pod, removed: true });

@@ -34,7 +34,7 @@ const known = { pod, id: 'c', attempt: 0 };
 
 async function counted(answers: readonly PortOutcome[]): Promise<Map<string, number>> {
   const metrics = nodeMetrics({ clock: { now: () => 0, monotonic: () => 0 }, isInCluster: true, onError: () => {} });
-  for (const answer of answers) metrics.observers.answers(answer);
+  for (const answer of answers) metrics.observers.onPortOutcome(answer);
   return samplesOf(metrics.registries.all);
 }
 

@@ -57,7 +57,7 @@ export async function busyNode() {
     await cluster?.ask('PATCH', `${PODS}/grows/resize`, resize, STRATEGIC);
     await node.advance('5s');
   }
-  for (const answer of answers) metrics.observers.answers(answer);
+  for (const answer of answers) metrics.observers.onPortOutcome(answer);
   metrics.onRuntimeCall({ operation: 'runPodSandbox', request: { runtimeHandler: 'kata' }, ms: 3, hasFailed: true });
   const requests = metrics.cluster.createRequestObserver('api:6443');
   requests.onRateLimited('GET', 3);
@@ -69,17 +69,17 @@ export async function busyNode() {
   metrics.observeServedRequests('readwrite')({ method: 'GET', target: '/metrics' })(3);
   metrics.observeServedRequests('readwrite')({ method: 'GET', target: '/exec/default/web/main', isWebSocket: true })(3);
   const victim = { actor: 'pod/victim', at: 1 };
-  metrics.observers.moves({ ...victim, state: 'active' });
-  metrics.observers.decisions({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
-  metrics.observers.moves({ ...victim, state: 'terminated' });
-  metrics.observers.decisions({
+  metrics.observers.onStateChange({ ...victim, state: 'active' });
+  metrics.observers.onDecision({ type: 'decision.counted', decision: 'preempted', uid: 'victim', resource: 'cpu' });
+  metrics.observers.onStateChange({ ...victim, state: 'terminated' });
+  metrics.observers.onDecision({
     type: 'decision.counted',
     decision: 'deferredResizeAccepted',
     trigger: 'pods_removed',
   });
-  metrics.observers.serviceActions({ action: 'volumeMeasured', ms: 3 });
+  metrics.observers.onServiceAction({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
-    metrics.observers.serviceActions({ action: 'pullChecked', result });
+    metrics.observers.onServiceAction({ action: 'pullChecked', result });
   metrics.providerObserver.ran({ provider: 'ecr', ms: 3, hasFailed: true });
   metrics.providerObserver.configured('sha256:00');
   for (const kind of ['authn', 'authz'] as const) metrics.accessObserver.reviewCompleted(kind, 201, 3);

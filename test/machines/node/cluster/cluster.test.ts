@@ -46,7 +46,7 @@ test('a node of a cluster renews its lease at once, registers once the runtime w
   expect(PORTS.map(asks)).toEqual([1, 0, 0, 1]);
   ports.answer('registerNode', { uid: 'node-1-uid', events: [] });
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: false });
-  expect(states()).toEqual(['creatingCsiNode', 'settling', 'renewing']);
+  expect(states()).toEqual(['creatingCsiNode', 'awaitingReadiness', 'renewing']);
   ports.answer('ensureCsiNode', null);
   expect(context().registration).toEqual({ uid: 'node-1-uid', isInitialized: true });
   expect([states()[1], asks('putNodeStatus')]).toEqual(['reporting', 1]);

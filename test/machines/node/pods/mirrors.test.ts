@@ -64,7 +64,7 @@ test('C31: a mirror pod whose static pod may still be listed remains', () => {
   see(mirrorOf(staticPod('web')));
   want([], 'api');
   unreadable('file');
-  expect([mirror('web'), asks()]).toEqual(['held', [0, 0]]);
+  expect([mirror('web'), asks()]).toEqual(['deferred', [0, 0]]);
   want([]);
   expect([mirror('web'), asks()]).toEqual(['removing', [0, 1]]);
 });

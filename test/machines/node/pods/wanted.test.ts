@@ -62,7 +62,7 @@ describe('a change at a source', () => {
     });
     story.list(story.world.observed(db));
     story.tell({ type: 'config.podChanged', source: 'file', change: 'added', pod: web, at: story.ports.now });
-    expect(story.state()).toBe('recovering');
+    expect(story.state()).toBe('awaitingSources');
     story.want([db]);
     expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([undefined, RUNS]);
     expect(story.world.containers.get('db')?.state).toBe('running');

@@ -41,13 +41,13 @@ describe('a change of one pod', () => {
         world.run(db, 'main', { id: 'db' });
       },
     });
-    expect(story.pod('db-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('db-uid')).toBe('terminating.stoppingContainers.graceful');
     story.podRef('db-uid')?.send(breaking);
     story.add(web);
     story.tell({ type: 'runtime.podsObserved', pods: [story.world.observed(web)], at: story.ports.now });
     expect([story.pod('web-uid'), story.pod('db-uid')]).toEqual([RUNS, undefined]);
     story.tick();
-    expect(story.pod('db-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('db-uid')).toBe('terminating.stoppingContainers.graceful');
   });
 
   test('does not inspect the other pods of its source', () => {

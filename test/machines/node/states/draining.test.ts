@@ -14,7 +14,7 @@ test('C2: a pod that had failed before a restart is Failed also if the node stop
   const story = nodeStory({ before, statuses: { 'db-uid': failed }, held: ['stopContainer'] });
   story.list(story.world.observed(db));
   story.drain();
-  expect(story.pod('db-uid')).toBe('terminating.containers.graceful');
+  expect(story.pod('db-uid')).toBe('terminating.stoppingContainers.graceful');
   expect(story.podRef('db-uid')?.getSnapshot().context.restored).toEqual(failed);
   // Admission knows it as any pod that only has to end: it takes nothing, and keeps its name.
   expect(story.admission()?.context.entries).toEqual([
@@ -33,7 +33,10 @@ test('a terminated pod that an outdated list shows repeatedly is recorded once',
   story.list(...old);
   story.drain();
   for (let lists = 0; lists < 3; lists += 1) story.list(...old);
-  expect([story.pod('web-uid'), story.context().drainedUids]).toEqual(['terminating.containers.graceful', ['db-uid']]);
+  expect([story.pod('web-uid'), story.context().drainedUids]).toEqual([
+    'terminating.stoppingContainers.graceful',
+    ['db-uid'],
+  ]);
 });
 
 test('the node shows the end of the longest grace period, at any time', () => {
@@ -48,7 +51,7 @@ test('the node shows the end of the longest grace period, at any time', () => {
   const until = () => story.view().tree.until;
   expect(until()).toBe(story.ports.now + 5_000);
   story.ports.advance(5_000);
-  expect(story.pod('db-uid')).toBe('terminating.containers.overdue');
+  expect(story.pod('db-uid')).toBe('terminating.stoppingContainers.overdue');
   expect(until()).toBeUndefined();
 });
 

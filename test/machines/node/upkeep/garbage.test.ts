@@ -112,7 +112,7 @@ describe('the garbage collection of a node', () => {
     const story = nodeWithDead();
     story.ports.hold('stopContainer');
     story.want([]);
-    expect(story.pod('web-uid')).toBe('terminating.containers.graceful');
+    expect(story.pod('web-uid')).toBe('terminating.stoppingContainers.graceful');
     story.ports.advance(MINUTE);
     expect(removed(story)).toEqual([]);
   });

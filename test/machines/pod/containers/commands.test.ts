@@ -60,7 +60,7 @@ describe('a pod with many containers', () => {
     story.ports.hold('removePodData');
     story.terminate();
     story.ports.advance(0);
-    expect(story.state()).toBe('terminating.erasing');
+    expect(story.state()).toBe('terminating.removingData');
     const left = () => story.tree().children.filter(({ machine }) => machine === 'container').length;
     expect(left()).toBe(COUNT);
     story.ports.answer('removePodData');
@@ -157,7 +157,7 @@ describe('a pod with many volumes', () => {
     const mounts = countsAfterPauses(story, () => story.ports.asked('mountVolume').length);
     expect(mounts.at(-1)).toBe(COUNT);
     expect(largestStep(mounts)).toBeLessThanOrEqual(BATCH_SIZE);
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     for (const _ of names) story.ports.answer('mountVolume');
     story.ports.advance(0);
     expect(story.state()).toBe('active.running.steady');

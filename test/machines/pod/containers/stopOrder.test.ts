@@ -24,7 +24,10 @@ describe('the order in which containers stop', () => {
     const story = runningPod();
     story.terminate();
     expect(signalled(story)).toEqual(['a-0-0', 'b-0-0']);
-    expect(story.containers()).toMatchObject({ first: 'stopping.awaitingOthers', second: 'stopping.awaitingOthers' });
+    expect(story.containers()).toMatchObject({
+      first: 'stopping.awaitingOtherContainers',
+      second: 'stopping.awaitingOtherContainers',
+    });
     story.ports.answer('stopContainer');
     expect(signalled(story)).toEqual(['a-0-0', 'b-0-0']);
     story.ports.answer('stopContainer');
@@ -63,11 +66,11 @@ describe('the order in which containers stop', () => {
     });
     story.ports.advance(60_000);
     story.ports.answer('inspectSandbox');
-    expect(story.state()).toBe('terminating.beginning');
+    expect(story.state()).toBe('terminating.startingGracePeriod');
     expect(signalled(story)).toEqual([]);
     story.ports.answer('pickTime');
     const until = story.ports.now + 30_000;
-    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
+    expect(story.view()).toMatchObject({ state: 'terminating.stoppingContainers.graceful', until });
     expect(story.ports.asked('stopContainer').map(({ deadline }) => deadline)).toEqual([until]);
   });
 
@@ -75,12 +78,12 @@ describe('the order in which containers stop', () => {
     const story = runningPod(aPod({ restartPolicy: 'Never', initContainers: [sidecar('first')] }));
     story.ports.hold('pickTime');
     story.die('main-0-0', 0);
-    expect(story.state()).toBe('terminating.beginning');
+    expect(story.state()).toBe('terminating.startingGracePeriod');
     const until = story.ports.now + 5_000;
     story.terminate(5);
     story.ports.advance(1_000);
     story.ports.answer('pickTime');
-    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until });
+    expect(story.view()).toMatchObject({ state: 'terminating.stoppingContainers.graceful', until });
   });
 
   test('C11: preStop hooks run at once, also those of sidecars', () => {

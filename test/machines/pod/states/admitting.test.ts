@@ -25,10 +25,10 @@ function told(story: ReturnType<typeof podStory>) {
 describe('C23: a pod whose containers the runtime has lost', () => {
   test('is not admitted before its logs have shown the restart counts', () => {
     const story = formerPod();
-    expect(story.state()).toBe('recalling');
+    expect(story.state()).toBe('countingRestarts');
     expect(story.ports.asked('countRestarts')).toMatchObject([{ containers: ['main', 'helper'] }]);
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     expect(told(story)).toEqual([
       'Pending',
       ['helper', 0, 'waiting', undefined],
@@ -48,7 +48,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     const pod = aPod({ volumes: [{ name: 'data', emptyDir: {} }] });
     const story = formerPod({ pod });
     story.ports.answer('countRestarts', { restarts: { main: 3 } });
-    expect(story.state()).toBe('preparing.volumes');
+    expect(story.state()).toBe('preparing.mountingVolumes');
     expect(told(story)).toEqual(['Pending', ['main', 2, 'waiting', undefined]]);
   });
 
@@ -87,15 +87,15 @@ describe('C23: a pod whose containers the runtime has lost', () => {
   test('is decided after the count, whatever admission responds meanwhile', () => {
     const story = formerPod();
     story.send({ type: 'admission.refused', reason: 'OutOfcpu', message: 'too little cpu' });
-    expect(story.state()).toBe('recalling');
+    expect(story.state()).toBe('countingRestarts');
     story.ports.answer('countRestarts', { restarts: { main: 3 } });
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
   });
 
   test('continues if they cannot be counted', () => {
     const story = formerPod();
     story.ports.fail('countRestarts', 'RuntimeError');
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
   });
 
   test.each([
@@ -105,7 +105,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     const story = formerPod();
     story.terminate(1, { reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
     expect(story.told()).toEqual(['Warning Preempting: Preempted in order to admit critical pod']);
-    expect(story.state()).toBe('recalling');
+    expect(story.state()).toBe('countingRestarts');
     expect(story.ports.asked('countRestarts').map(({ limitMs }) => limitMs)).toEqual([undefined, 5_000]);
     if (how === 'answer') story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     else story.ports.fail('countRestarts', 'RuntimeError');
@@ -117,7 +117,7 @@ describe('C23: a pod whose containers the runtime has lost', () => {
     const story = formerPod({ pod: { ...two, spec: { ...two.spec, activeDeadlineSeconds: 10 } } });
     story.send({ type: 'pod.deadlineExceeded', deadline: 0, at: 0 });
     expect(story.told()).toEqual([expect.stringMatching('Normal DeadlineExceeded')]);
-    expect(story.state()).toBe('recalling');
+    expect(story.state()).toBe('countingRestarts');
     story.ports.answer('countRestarts', { restarts: { main: 3, helper: 0 } });
     expect(told(story)).toEqual([
       'Failed',

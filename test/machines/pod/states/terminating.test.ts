@@ -55,7 +55,7 @@ describe('termination', () => {
     story.ports.answer('runHook');
     story.ports.answer('stopContainer');
     expect(story.ports.asked('stopContainer').map((input) => input.deadline)).toEqual([deadline, deadline]);
-    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until: deadline });
+    expect(story.view()).toMatchObject({ state: 'terminating.stoppingContainers.graceful', until: deadline });
   });
 
   test('C10: shows no deadline after the grace period; an earlier deadline replaces it', () => {
@@ -64,9 +64,12 @@ describe('termination', () => {
     story.terminate(30);
     story.terminate(5);
     story.ports.advance(4_999);
-    expect(story.view()).toMatchObject({ state: 'terminating.containers.graceful', until: story.ports.now + 1 });
+    expect(story.view()).toMatchObject({
+      state: 'terminating.stoppingContainers.graceful',
+      until: story.ports.now + 1,
+    });
     story.ports.advance(1);
-    expect([story.view().state, story.view().until]).toEqual(['terminating.containers.overdue', undefined]);
+    expect([story.view().state, story.view().until]).toEqual(['terminating.stoppingContainers.overdue', undefined]);
   });
 
   test('C10: a second termination may shorten the grace period, never extend it', () => {
@@ -159,7 +162,7 @@ describe('termination', () => {
   test('removes a sandbox that is created meanwhile, and starts nothing in it', () => {
     const story = podStory({ held: ['runSandbox'] });
     story.terminate();
-    expect(story.state()).toBe('sandboxing.creatingSandbox.running');
+    expect(story.state()).toBe('sandboxing.creatingSandbox.creating');
     story.ports.answer('runSandbox');
     expect(story.ports.asked('createContainer')).toEqual([]);
     expectGone(story);

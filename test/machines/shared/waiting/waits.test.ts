@@ -41,7 +41,7 @@ describe('a state that waits for another attempt', () => {
       'runtime.returned': 'calling',
     });
     expect(waits.retryCallState('calling', wait).on['runtime.returned']).toEqual({
-      guard: 'failedForRuntime',
+      guard: 'wasRuntimeUnavailable',
       target: 'calling',
     });
   });

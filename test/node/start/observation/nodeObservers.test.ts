@@ -4,10 +4,10 @@ import { combineObservers, recorderAndPageObservers } from '../../../../node/sta
 
 test('all are told, in their order', () => {
   const told: string[] = [];
-  const { moves } = combineObservers([
-    { moves: ({ state }) => told.push(`first ${state}`) },
+  const { onStateChange: moves } = combineObservers([
+    { onStateChange: ({ state }) => told.push(`first ${state}`) },
     {},
-    { moves: ({ state }) => told.push(`second ${state}`) },
+    { onStateChange: ({ state }) => told.push(`second ${state}`) },
   ]);
   moves?.({ at: 0, actor: 'a', state: 'running' });
   expect(told).toEqual(['first running', 'second running']);
@@ -16,20 +16,20 @@ test('all are told, in their order', () => {
 test('what nobody wants to know is not told at all: without a recording there are no entries, and no calls', () => {
   const audience = createAudience((value) => value);
   const nothing = () => {};
-  const observers = { record: nothing, calls: nothing, moves: nothing, events: nothing };
+  const observers = { onInput: nothing, onPortCall: nothing, onStateChange: nothing, events: nothing };
   const told = (flight?: Parameters<typeof recorderAndPageObservers>[0]) =>
     Object.keys(combineObservers([{ events: nothing }, ...recorderAndPageObservers(flight, audience)])).sort();
-  expect(told()).toEqual(['events', 'inspect', 'moves']);
-  expect(told({ listeners: observers })).toEqual(['calls', 'events', 'inspect', 'moves', 'record']);
+  expect(told()).toEqual(['events', 'inspect', 'onStateChange']);
+  expect(told({ listeners: observers })).toEqual(['events', 'inspect', 'onInput', 'onPortCall', 'onStateChange']);
   expect(combineObservers([])).toEqual({});
 });
 
 test('passes on machine decisions and service actions, which only metrics count', () => {
   const counts: string[] = [];
-  const { decisions, serviceActions } = combineObservers([
-    { decisions: ({ decision }) => counts.push(decision), serviceActions: ({ action }) => counts.push(action) },
+  const { onDecision: decisions, onServiceAction } = combineObservers([
+    { onDecision: ({ decision }) => counts.push(decision), onServiceAction: ({ action }) => counts.push(action) },
   ]);
   decisions?.({ type: 'decision.counted', decision: 'preempted', uid: 'a', resource: 'cpu' });
-  serviceActions?.({ action: 'pullChecked', result: 'error' });
+  onServiceAction?.({ action: 'pullChecked', result: 'error' });
   expect(counts).toEqual(['preempted', 'pullChecked']);
 });

@@ -75,8 +75,8 @@ test('what is not taken without a reason, and what is taken although there is on
   expect(taken).toContain(
     'taken, although there is a reason why it is not: probe unknown.probing xstate.error.actor.0.probe.unknown.probing 0',
   );
-  const declared = machines.flatMap(transitionsOf).filter(({ unreached }) => unreached !== undefined);
-  const rare = declared.filter(({ unreached }) => unreached?.isRare);
+  const declared = machines.flatMap(transitionsOf).filter(({ coverageGap }) => coverageGap !== undefined);
+  const rare = declared.filter(({ coverageGap }) => coverageGap?.isRare);
   expect(rare.length).toBeGreaterThan(0);
   expect(taken).toHaveLength(declared.length - rare.length);
 });
@@ -118,7 +118,7 @@ describe('the page', () => {
   test.each(all)('has all states and transitions of %s, and for each that was not taken a reason', (_, machine) => {
     const lines = linesOf(machine);
     expect(lines).toHaveLength(transitionsOf(machine).length - rowOf(machine).taken);
-    const known = transitionsOf(machine).filter(({ unreached }) => unreached !== undefined);
+    const known = transitionsOf(machine).filter(({ coverageGap }) => coverageGap !== undefined);
     expect(known.map(formatTransition)).toEqual(expect.arrayContaining(lines));
   });
 

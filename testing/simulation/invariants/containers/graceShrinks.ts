@@ -127,7 +127,7 @@ function untilOf(change: PodChange, before: number | undefined): number | undefi
   if (!hasBegun) return before;
   // `tree` is computed on access.
   const { state, until } = change.tree;
-  return state === 'terminating.containers.graceful' ? until : before;
+  return state === 'terminating.stoppingContainers.graceful' ? until : before;
 }
 
 /** A force-deleted pod has a grace period of 0 in its object, but terminates with its own. */

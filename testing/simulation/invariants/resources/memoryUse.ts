@@ -117,6 +117,6 @@ export function memoryUseOf({ root, agent, timers }: Watched): MemoryUse | undef
 }
 
 /** The states before every source has been read, in which a node needs more than later. */
-const STARTING_STATES: readonly unknown[] = ['starting', 'recovering', 'partial'];
+const STARTING_STATES: readonly unknown[] = ['starting', 'awaitingSources', 'partial'];
 
 export const isStarting = ({ root }: Watched): boolean => STARTING_STATES.includes(root?.getSnapshot().value);

@@ -25,7 +25,7 @@ async function watchedNode() {
     following.onStatus?.({
       uid: pod.metadata.uid,
       removed: false,
-      tree: { state: 'terminating.containers.graceful', until },
+      tree: { state: 'terminating.stoppingContainers.graceful', until },
       pod: { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: seconds } },
     } as never);
   const goesOn = () =>

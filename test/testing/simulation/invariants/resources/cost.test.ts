@@ -52,10 +52,10 @@ test('a step that moves all containers of a large pod is found, though it is the
     for (let each = 0; each < transitions; each += 1) following.onTransition?.();
     following.afterStep?.();
   };
-  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.running', 300);
+  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.creating', 300);
   step('sources', 6 * PARTS);
   expect(violations).toEqual([]);
-  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.running', 6 * PARTS);
+  step('pod/large-uid/0.pod.sandboxing.creatingSandbox.creating', 6 * PARTS);
   expect(violations).toEqual([expect.stringContaining('600 transitions after one entry for pod/large-uid/')]);
 });
 

@@ -62,9 +62,9 @@ test('a pod keeps its status until all of its containers are known', () => {
   const shown = { ...child, id: 'container/app', machine: 'container', facts: ['3 restarts'] };
   const told = (state: string) => ({ ...explanation, pod: { ...explanation.pod, children: [{ ...shown, state }] } });
   expect(said({}, told('running.steady'))).toEqual(['app was restarted 0 times']);
-  expect(said({}, told('adopting.asking'))).toEqual([]);
+  expect(said({}, told('adopting.queryingRuntime'))).toEqual([]);
   const ready = withStatus({ conditions: [{ type: 'Ready', status: 'True' }] });
-  expect(said(ready, { ...told('adopting.asking'), ready: '0/1' })).not.toContainEqual(NOT_READY);
+  expect(said(ready, { ...told('adopting.queryingRuntime'), ready: '0/1' })).not.toContainEqual(NOT_READY);
   expect(said(ready, { ...told('running.steady'), ready: '0/1' })).toContainEqual(NOT_READY);
 });
 

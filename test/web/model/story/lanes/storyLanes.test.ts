@@ -108,7 +108,7 @@ test('a container that waits for its image has the states of the image', () => {
 
 describe('while no agent was running', () => {
   const lines = [state(10, API, 'running.steady', 'steady'), state(20, POD, 'active', 'steady')];
-  const after = [{ kind: 'began' as const, at: 80 }, state(80, API, 'adopting.asking', 'working')];
+  const after = [{ kind: 'began' as const, at: 80 }, state(80, API, 'adopting.queryingRuntime', 'working')];
   const barsWith = (between: Story['lines']) =>
     stateBars({ from: 0, before: [], lines: [...lines, ...between, ...after] }, { now: 100 }).get(API);
 

@@ -59,7 +59,7 @@ test('a run that started before the story has its number', () => {
 test('a different actor that a step moved has its own line', () => {
   const rows = storyRows(burstsOf(steps, POD)[0]?.steps ?? [], { subject: POD });
   const begins = rows.filter(({ kind }) => kind === 'moved').map(text(BEGAN));
-  expect(begins).toContain('+4ms → pod volume.changed [working] sandboxing.running');
+  expect(begins).toContain('+4ms → pod volume.changed [working] sandboxing.creating');
   expect(begins).toContain('+170ms → readiness begins [waiting] failing.waiting');
 });
 

@@ -150,7 +150,7 @@ test('the states before the start of an agent are unknown', () => {
   const steps = stepsIn([
     state(1, API, 'running.steady', 'steady'),
     { kind: 'began', at: 5 },
-    state(5, API, 'adopting.asking', 'working'),
+    state(5, API, 'adopting.queryingRuntime', 'working'),
   ]);
   expect(steps.map(({ event }) => event)).toEqual(['told', 'began']);
   expect(steps[1]?.moves[0]).not.toHaveProperty('from');
