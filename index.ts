@@ -28,7 +28,7 @@ export {
 } from './actors/simulated/startSimulatedNode.ts';
 export type { PodChange } from './actors/status/statusBoard.ts';
 /** Destinations of statuses. */
-export type { StatusReport, StatusSink } from './actors/status/statusReports.ts';
+export type { StatusPutOptions, StatusReport, StatusSink } from './actors/status/statusReports.ts';
 /** Facts that outlive a restart of the agent. */
 export { type DurableFacts, type NodeStore, openNodeStore } from './actors/store/durableFacts.ts';
 export { type Failure, NodeFailure } from './base/failure.ts';

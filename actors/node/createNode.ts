@@ -34,7 +34,8 @@ import { hostNetwork } from '../services/http/hostNetwork.ts';
 import { noCredentials } from '../services/images/nodeCredentials.ts';
 import { createHandlerFinder } from '../services/sandboxes/runtimeClasses.ts';
 import { sourceLocations } from '../sources/sources.ts';
-import { StatusReports } from '../status/statusReports.ts';
+import { StatusLedger } from '../status/statusLedger.ts';
+import { createStatusSender, statusSinkInputs } from '../status/statusReports.ts';
 import { type DurableFacts, type NodeStore, openNodeStore } from '../store/durableFacts.ts';
 import { createFactWriter, type FactWriter } from '../store/factWriter.ts';
 import { findPodsOnDisk, markOwner, type PodsAtStart } from '../store/leftOnDisk.ts';
@@ -118,14 +119,13 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     inspect,
     events,
     onDecision,
+    sinks = [],
   } = dependencies;
-  const statusReports = new StatusReports({ sinks: [], ...dependencies, unacknowledged: durableFacts.unacknowledged });
-  const factWriter = createFactWriter({
-    ...dependencies,
-    persistTerminal: (...end) => statusReports.persistTerminal(...end),
-  });
+  const { unacknowledged } = durableFacts;
+  const ledger = new StatusLedger({ sinks, disk: { store, unacknowledged, onError } });
+  const factWriter = createFactWriter({ ...dependencies, ledger });
   const boundary = createBoundary(
-    createEnvironment(dependencies, factWriter, statusReports, {
+    createEnvironment(dependencies, factWriter, ledger, {
       facts: () => agent.facts(),
       health: () => agent.health(),
     }),
@@ -136,7 +136,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
     {
       ...createInput(config, durableFacts, leftovers),
       ...clusterInput(dependencies),
-      sinks: statusReports.previouslyUnsent(),
+      sinks: statusSinkInputs(sinks, ledger),
     },
     {
       clock,
@@ -146,7 +146,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       onStateChange,
       onDecision,
       persist: factWriter.persist,
-      report: (change) => statusReports.recordPublished(change),
+      ledger,
     },
   );
   const { stop, explainNode } = agent;
@@ -211,7 +211,7 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
 function createEnvironment(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,
-  statusReports: StatusReports,
+  ledger: StatusLedger,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
 ): NodeEnvironment {
   const { fullConfig: config, jitter = systemJitter, readClasses, findCredentials = noCredentials } = dependencies;
@@ -264,7 +264,7 @@ function createEnvironment(
     ports: {
       ...ports,
       ...clusterPorts(dependencies, agent),
-      putStatus: statusReports.put,
+      putStatus: createStatusSender({ sinks: dependencies.sinks ?? [], ledger, clock: dependencies.clock }),
       ...withoutUndefined(dependencies.ports ?? {}),
     },
     feeds: { ...nodeFeeds, ...withoutUndefined(dependencies.feeds ?? {}) },

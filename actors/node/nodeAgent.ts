@@ -14,7 +14,6 @@ import { nodeView } from '../../machines/node/view.ts';
 import type { NodeFact } from '../../machines/shared/events/events.ts';
 import type { MachineDecision } from '../../machines/shared/events/machineDecision.ts';
 import { podsAwaitingNode, runtimeNotReadyReason } from '../../machines/shared/views/views.ts';
-import type { PendingStatus } from '../../machines/statusSink/chart.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 import { type PodWithTree, pairWithTrees } from '../../show/actors/podActors.ts';
 import { explainNode, type NodeExplanation } from '../../show/explain/explainNode.ts';
@@ -33,6 +32,7 @@ import {
   type StatusBoard,
   type StatusChange,
 } from '../status/statusBoard.ts';
+import { StatusLedger } from '../status/statusLedger.ts';
 import { withErrorHandler } from '../withErrorHandler.ts';
 import { createOverview, type NodeOverview, readLimiters } from './overview.ts';
 import type { RootActor } from './rootActor.ts';
@@ -146,18 +146,18 @@ interface AgentObservers {
   readonly onStateChange?: ((move: StateChange) => void) | undefined;
   /** Persists the facts that a status depends on. If undefined, nothing outlives the agent. */
   readonly persist?: PersistFacts | undefined;
-  /** Records a published change and returns the status that the sinks have to send, if any. */
-  readonly report?: ((change: StatusChange) => PendingStatus | undefined) | undefined;
+  /** The ledger of pod statuses. If undefined, as in a replay, there are no sinks. */
+  readonly ledger?: StatusLedger | undefined;
   /** The keyframe from which the actors resume. If undefined, they start from the input. */
   readonly from?: Keyframe | undefined;
 }
 
 /** Creates an agent whose inputs all come through the boundary, either of a live node or of a recording. */
 export function createAgent(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeAgent {
-  const { clock, onError, report } = observers;
-  const actors = nodeActors(boundary, input, observers);
+  const { clock, onError, from, ledger = new StatusLedger({ previousStatuses: from?.statuses }) } = observers;
+  const actors = nodeActors(boundary, input, { ...observers, ledger });
   const { root, board: statusBoard } = actors;
-  if (report) statusBoard.subscribe(notifySinks(actors, boundary, report));
+  statusBoard.subscribe(notifySinks(actors, boundary, ledger));
   return {
     get input() {
       return boundary.redact(input);
@@ -246,8 +246,12 @@ interface NodeActors {
 }
 
 /** Creates the actors, the status board, and the map of state entry times. */
-function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObservers): NodeActors {
-  const { clock, onError, persist, from, onStateChange } = observers;
+function nodeActors(
+  boundary: Boundary,
+  input: NodeInput,
+  observers: AgentObservers & { readonly ledger: StatusLedger },
+): NodeActors {
+  const { clock, onError, persist, from, ledger, onStateChange } = observers;
   const sinceMap = createStateEntryMap(
     boundary,
     from?.since,
@@ -259,7 +263,7 @@ function nodeActors(boundary: Boundary, input: NodeInput, observers: AgentObserv
     since: sinceMap.enteredAt,
     runtimeName: () => root.getSnapshot().context.health.name,
     persist: persist && withErrorHandler('statuses', persist, onError),
-    previousStatuses: from?.statuses,
+    ledger,
     due: from?.due,
     delay: boundary.delay,
     onError,
@@ -310,13 +314,13 @@ function createInspector(
 }
 
 /**
- * Notifies the sinks' actors of each new status. The event does not contain the status, so recordings do not either.
+ * Queues each published status for the sinks and notifies their actors. The event does not contain the status, so recordings do not either.
  */
 const notifySinks =
-  ({ root }: NodeActors, boundary: Boundary, report: NonNullable<AgentObservers['report']>) =>
+  ({ root }: NodeActors, boundary: Boundary, ledger: StatusLedger) =>
   (change: StatusChange): void => {
-    const due = report(change);
-    if (due && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...due });
+    const queued = ledger.queueForSinks(change);
+    if (queued && root.getSnapshot().status === 'active') boundary.deliver(root, { type: 'status.changed', ...queued });
   };
 
 /** Adds the pods that the node cannot start yet to the status board. */

@@ -13,19 +13,19 @@ import type { ActorNode } from '../../show/actors/actorNode.ts';
 import type { PodWithTree } from '../../show/actors/podActors.ts';
 import type { Boundary } from '../boundary.ts';
 import { tryRun } from '../withErrorHandler.ts';
-import { createChangeQueue } from './changeQueue.ts';
-import { affectsStatus, podOfActor } from './podOfActor.ts';
-import { createPodTrees, type PodTrees } from './podTrees.ts';
 import {
   byNamespaceAndName,
+  type ComputedPod,
   hasSamePodObject,
   isPodActor,
   matchesName,
-  type PostedPod,
   type VisiblePod,
   visiblePod,
   withStatus,
-} from './postedPod.ts';
+} from './computedPod.ts';
+import { affectsStatus, podOfActor } from './podOfActor.ts';
+import { createPodTrees, type PodTrees } from './podTrees.ts';
+import type { ComputedStatus, StatusLedger } from './statusLedger.ts';
 
 /**
  * A change of a pod's status or of its actors' states. `removed` is set when the pod has left the node. The tree is
@@ -55,7 +55,7 @@ export interface StatusBoard {
   refreshAddresses(): void;
   /**
    * Posts pods that have no actor yet, with the reason for their wait. Removes previously posted pods that are no
-   * longer wanted. A pod's actor later replaces its posted entry.
+   * longer wanted. The status of a pod's actor later replaces the posted one.
    */
   setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void;
   pods(): readonly Pod[];
@@ -63,7 +63,7 @@ export interface StatusBoard {
    * Returns the changes that wait to become durable, in order for each pod. After `close`, returns the changes that
    * were never published.
    */
-  unpublishedChanges(): readonly StatusChange[];
+  unpublishedChanges(): readonly ComputedStatus[];
   /** Returns the latest status of each pod by UID, published or not. The next status is computed from it. */
   statuses(): ReadonlyMap<string, PodStatus>;
   /** Returns the UIDs of the pods that have changed and whose status has yet to be computed. */
@@ -88,11 +88,8 @@ export interface StatusBoardOptions {
   readonly persist?: PersistFacts | undefined;
   /** Called with errors that concern a single pod. Other pods are not affected. */
   readonly onError: (source: string, error: unknown) => void;
-  /**
-   * Statuses by UID from before the board was created. Conditions that have not changed since then retain their
-   * timestamps.
-   */
-  readonly previousStatuses?: Readonly<Record<string, PodStatus>> | undefined;
+  /** The statuses of the pods in each stage. Contains the statuses from before the board was created. */
+  readonly ledger: StatusLedger;
   /** UIDs of the pods that had changed before the board was created and whose status was yet to be computed. */
   readonly due?: readonly string[] | undefined;
   /** Calls a function after a delay in milliseconds, at the same point in a replay. */
@@ -103,24 +100,20 @@ export const createStatusBoard = (options: StatusBoardOptions): StatusBoard => n
 
 class Board implements StatusBoard {
   readonly #options: StatusBoardOptions;
-  readonly #postedPods = new Map<string, PostedPod>();
-  /** UIDs of the posted pods that have no actor yet. */
+  readonly #ledger: StatusLedger;
+  /** UIDs of the pods in the ledger that have no actor yet. */
   readonly #awaitedUids = new Set<string>();
   /**
    * Pods that are being adopted, i.e. whose containers are not known yet. Their status is not published, but queries
    * return the reason why they wait.
    */
   readonly #adoptedPods = new Map<string, PodRef>();
-  /** The pods as last sent to listeners. A posted pod is added once it may be published. */
-  readonly #publishedPods = new Map<string, Pod>();
   readonly #changedPods = new Set<PodRef>();
   /** Pods whose status could not be computed. The computation is retried when the next pod changes. */
   readonly #failedPods = new Set<PodRef>();
-  readonly #previousStatuses: Map<string, PodStatus>;
   readonly #podTrees: PodTrees;
   readonly #listeners = new Set<(change: StatusChange) => void>();
   readonly #results = new WeakMap<AnyActorRef, string>();
-  readonly #unpublishedChanges = createChangeQueue((change: StatusChange) => this.#publish(change));
   /** The addresses that the current statuses contain. */
   #hostIps: readonly string[] | undefined;
   /** The large pods that have changed, by UID. */
@@ -135,13 +128,13 @@ class Board implements StatusBoard {
   #isUpdateScheduled = false;
   #isClosed = false;
   /** The unpublished changes at the time when the board was closed. */
-  #unpublishedAtClose: readonly StatusChange[] | undefined;
+  #unpublishedAtClose: readonly ComputedStatus[] | undefined;
   /** UIDs of the pods whose status was due when the board was closed. */
   #dueUidsAtClose: readonly string[] | undefined;
 
   constructor(options: StatusBoardOptions) {
     this.#options = options;
-    this.#previousStatuses = new Map(Object.entries(options.previousStatuses ?? {}));
+    this.#ledger = options.ledger;
     this.#owedUids = new Set(options.due);
     this.#podTrees = createPodTrees(options.since);
   }
@@ -159,35 +152,35 @@ class Board implements StatusBoard {
     const currentIps = this.#options.hostIps();
     if (this.#isClosed || currentIps === this.#hostIps) return;
     this.#hostIps = currentIps;
-    for (const { shown: actorOrTree } of this.#postedPods.values())
+    for (const { shown: actorOrTree } of this.#ledger.computedPods())
       if (isPodActor(actorOrTree)) this.#scheduleStatus(actorOrTree);
   }
 
   setAwaited(awaited: readonly PodViewWithTree[], isWanted: (uid: string) => boolean): void {
     for (const uid of this.#awaitedUids) {
-      const postedPod = isWanted(uid) ? undefined : this.#postedPods.get(uid);
-      if (postedPod === undefined) continue;
+      const computedPod = isWanted(uid) ? undefined : this.#ledger.computed(uid);
+      if (computedPod === undefined) continue;
       this.#awaitedUids.delete(uid);
-      this.#postedPods.delete(uid);
-      this.#enqueue(postedPod, true);
+      this.#ledger.removeComputed(uid);
+      this.#publishWhenDurable(computedPod, true);
     }
     for (const { view, tree } of awaited) {
-      const postedActor = this.#postedPods.get(view.pod.metadata.uid)?.shown;
-      if (postedActor === undefined || (!isPodActor(postedActor) && postedActor.waitingFor !== tree.waitingFor))
+      const currentActor = this.#ledger.computed(view.pod.metadata.uid)?.shown;
+      if (currentActor === undefined || (!isPodActor(currentActor) && currentActor.waitingFor !== tree.waitingFor))
         this.#tryRun(() => this.#postPod(view, tree));
     }
   }
 
   pods(): readonly Pod[] {
-    return [...this.#publishedPods.values()].sort(byNamespaceAndName);
+    return this.#ledger.durablePods().toSorted(byNamespaceAndName);
   }
 
-  unpublishedChanges = (): readonly StatusChange[] =>
-    this.#unpublishedAtClose ?? this.#unpublishedChanges.pendingChanges();
+  unpublishedChanges = (): readonly ComputedStatus[] => this.#unpublishedAtClose ?? this.#ledger.awaitingFacts();
 
   statuses(): ReadonlyMap<string, PodStatus> {
-    const entries = [...this.#postedPods].map(([uid, { pod }]) => [uid, pod.status] as const);
-    return new Map(entries.flatMap(([uid, status]) => (status ? [[uid, status]] : [])));
+    return new Map(
+      this.#ledger.computedPods().flatMap(({ pod: { metadata, status } }) => (status ? [[metadata.uid, status]] : [])),
+    );
   }
 
   dueUids = (): readonly string[] => this.#dueUidsAtClose ?? [...this.#duePods.keys()];
@@ -205,13 +198,13 @@ class Board implements StatusBoard {
   tree = (uid: string): ActorNode | undefined => this.byUid(uid)?.tree;
 
   find(name: string, namespace?: string): PodWithTree | undefined {
-    const postedPod = this.#visiblePods().find(({ pod }) => matchesName(pod, name, namespace));
-    return postedPod && this.#currentPod(postedPod);
+    const match = this.#visiblePods().find(({ pod }) => matchesName(pod, name, namespace));
+    return match && this.#currentPod(match);
   }
 
   byUid(uid: string): PodWithTree | undefined {
-    const postedPod = this.#visiblePod(uid);
-    return postedPod && this.#currentPod(postedPod);
+    const match = this.#visiblePod(uid);
+    return match && this.#currentPod(match);
   }
 
   subscribe(listener: (change: StatusChange) => void): () => void {
@@ -221,7 +214,7 @@ class Board implements StatusBoard {
 
   close(): void {
     this.#isClosed = true;
-    this.#unpublishedAtClose = this.#unpublishedChanges.pendingChanges();
+    this.#unpublishedAtClose = this.#ledger.awaitingFacts();
     this.#listeners.clear();
     this.#changedPods.clear();
     this.#failedPods.clear();
@@ -237,7 +230,7 @@ class Board implements StatusBoard {
   #scheduleStatus(pod: PodRef): void {
     const { uid } = pod.getSnapshot().context.allocated.metadata;
     const delayMs = statusDelayMs(pod);
-    if (delayMs === 0 || this.#postedPods.get(uid)?.shown !== pod) {
+    if (delayMs === 0 || this.#ledger.computed(uid)?.shown !== pod) {
       this.#changedPods.add(pod);
       this.#scheduleFlush();
     } else if (this.#duePods.get(uid)?.pod !== pod) {
@@ -292,9 +285,8 @@ class Board implements StatusBoard {
   }
 
   #visiblePods(): VisiblePod[] {
-    return [...new Set([...this.#postedPods.keys(), ...this.#adoptedPods.keys()])].flatMap(
-      (uid) => this.#visiblePod(uid) ?? [],
-    );
+    const computedUids = this.#ledger.computedPods().map(({ pod }) => pod.metadata.uid);
+    return [...new Set([...computedUids, ...this.#adoptedPods.keys()])].flatMap((uid) => this.#visiblePod(uid) ?? []);
   }
 
   /**
@@ -302,44 +294,46 @@ class Board implements StatusBoard {
    * adoption's progress.
    */
   #visiblePod(uid: string): VisiblePod | undefined {
-    const [posted, adopted] = [this.#postedPods.get(uid), this.#adoptedPods.get(uid)];
-    return posted && adopted ? { ...posted, shown: adopted } : (posted ?? (adopted && visiblePod(adopted)));
+    const [computed, adopted] = [this.#ledger.computed(uid), this.#adoptedPods.get(uid)];
+    return computed && adopted ? { ...computed, shown: adopted } : (computed ?? (adopted && visiblePod(adopted)));
   }
 
-  #postPod(view: PodView, shown: PostedPod['shown']): void {
+  #postPod(view: PodView, shown: ComputedPod['shown']): void {
     const { uid } = view.pod.metadata;
     this.#postFinalState(uid, shown);
     this.#adoptedPods.delete(uid);
-    const lastPosted = this.#postedPods.get(uid);
+    const lastComputed = this.#ledger.computed(uid);
     const isRemoved = view.tags.includes('terminated');
-    if (isRemoved && lastPosted?.shown !== shown) return;
-    const previousStatus = lastPosted?.pod.status ?? this.#previousStatuses.get(uid);
+    if (isRemoved && lastComputed?.shown !== shown) return;
+    const previousStatus = this.#ledger.previousStatus(uid);
     this.#cancelPostponed(uid);
     const isPreviousOwed = this.#owedUids.delete(uid) && previousStatus !== undefined && isPodActor(shown);
     const status = isPreviousOwed ? previousStatus : podStatus(view, this.#statusContext(previousStatus));
     if (isRemoved) this.#lastComputedAt.delete(uid);
     else if (isPodActor(shown) && statusDelayMs(shown) > 0) this.#lastComputedAt.set(uid, this.#options.clock.now());
     const isStatusUnchanged =
-      lastPosted !== undefined && isSamePodStatus(previousStatus, status) && hasSamePodObject(lastPosted.view, view);
-    const pod = isStatusUnchanged ? lastPosted.pod : withStatus(view, status);
-    const postedPod = { shown, pod, view };
-    if (isRemoved) for (const map of [this.#postedPods, this.#previousStatuses]) map.delete(uid);
-    else this.#postedPods.set(uid, postedPod);
+      lastComputed !== undefined &&
+      isSamePodStatus(previousStatus, status) &&
+      hasSamePodObject(lastComputed.view, view);
+    const pod = isStatusUnchanged ? lastComputed.pod : withStatus(view, status);
+    const computedPod = { shown, pod, view };
+    if (isRemoved) this.#ledger.removeComputed(uid);
+    else this.#ledger.recordComputed(computedPod);
     if (isRemoved || isPodActor(shown)) this.#awaitedUids.delete(uid);
     else this.#awaitedUids.add(uid);
     if (isPreviousOwed && !isRemoved) this.#postponeStatus(uid, shown, statusDelayMs(shown));
-    this.#enqueue(postedPod, isRemoved);
+    this.#publishWhenDurable(computedPod, isRemoved);
   }
 
   /**
    * Posts the final state of the pod's previous actor. The board might not be notified of this state until the pod's
    * next actor has been spawned, and the two actors share no state.
    */
-  #postFinalState(uid: string, next: PostedPod['shown']): void {
-    const postedActor = this.#postedPods.get(uid)?.shown;
-    if (postedActor === undefined || postedActor === next || !isPodActor(postedActor)) return;
-    const view = podView(postedActor);
-    if (view.tags.includes('terminated')) this.#postPod(view, postedActor);
+  #postFinalState(uid: string, next: ComputedPod['shown']): void {
+    const currentActor = this.#ledger.computed(uid)?.shown;
+    if (currentActor === undefined || currentActor === next || !isPodActor(currentActor)) return;
+    const view = podView(currentActor);
+    if (view.tags.includes('terminated')) this.#postPod(view, currentActor);
   }
 
   #statusContext(previous: PodStatus | undefined) {
@@ -348,7 +342,7 @@ class Board implements StatusBoard {
     return { ...currentFacts, ...(previous ? { previous } : {}) };
   }
 
-  #enqueue({ shown: actorOrTree, pod, view: podView }: PostedPod, removed: boolean): void {
+  #publishWhenDurable({ shown: actorOrTree, pod, view: podView }: ComputedPod, removed: boolean): void {
     const { uid } = pod.metadata;
     const tree = () => this.#getTree(actorOrTree);
     const hasFailures = isPodActor(actorOrTree) && hasFailureInTree(actorOrTree);
@@ -362,16 +356,17 @@ class Board implements StatusBoard {
         return tree();
       },
     };
-    this.#unpublishedChanges.pushChange(change, this.#options.persist?.(change));
+    this.#ledger.publishWhenDurable(change, {
+      persistFacts: () => this.#options.persist?.(change),
+      publish: () => this.#publish(change),
+    });
   }
 
-  #getTree(shown: PostedPod['shown']): ActorNode {
+  #getTree(shown: ComputedPod['shown']): ActorNode {
     return isPodActor(shown) ? this.#podTrees.getTree(shown) : shown;
   }
 
   #publish(change: StatusChange): void {
-    if (change.removed) this.#publishedPods.delete(change.uid);
-    else this.#publishedPods.set(change.uid, change.pod);
     for (const listener of this.#listeners) this.#tryRun(() => listener(change));
   }
 
@@ -391,15 +386,15 @@ class Board implements StatusBoard {
    * Returns the pod with a newly computed status if one is due, because an explanation must not mix two states. This
    * status is not published.
    */
-  #withDueStatus(pod: Pod, shown: PostedPod['shown']): Pod {
+  #withDueStatus(pod: Pod, shown: ComputedPod['shown']): Pod {
     if (!isPodActor(shown)) return pod;
     const view = podView(shown);
     return withStatus(view, podStatus(view, this.#statusContext(pod.status)));
   }
 
-  #displayedTree(uid: string, shown: PostedPod['shown']): ActorNode {
+  #displayedTree(uid: string, shown: ComputedPod['shown']): ActorNode {
     const tree = this.#getTree(shown);
-    return this.#unpublishedChanges.hasPending(uid) ? { waitingFor: WAITING_FOR_STORE, ...tree } : tree;
+    return this.#ledger.isAwaitingFacts(uid) ? { waitingFor: WAITING_FOR_STORE, ...tree } : tree;
   }
 }
 

@@ -13,6 +13,7 @@ import type { ContainerEnds, PodView } from '../../kubernetes/status/view.ts';
 import type { ProbeResults } from '../../machines/container/context.ts';
 import { probeOf } from '../../machines/probe/context.ts';
 import type { PersistFacts, StatusChange } from '../status/statusBoard.ts';
+import type { StatusLedger } from '../status/statusLedger.ts';
 import type { DurableFacts, NodeStore } from './durableFacts.ts';
 
 /** Maximum time that a hanging disk delays a status, in milliseconds. */
@@ -23,8 +24,8 @@ interface FactWriterDependencies {
   readonly durable: Pick<DurableFacts, 'allocations' | 'containerEnds' | 'probes'>;
   readonly clock: Clock;
   readonly onError: (source: string, error: unknown) => void;
-  /** Persists terminal statuses that sinks have to acknowledge. `isFinal` means that the pod must not run again. */
-  readonly persistTerminal: (change: StatusChange, isFinal: boolean) => Promise<void> | undefined;
+  /** Persists the terminal statuses that sinks have to acknowledge. */
+  readonly ledger: Pick<StatusLedger, 'saveTerminal'>;
 }
 
 export interface FactWriter {
@@ -38,13 +39,7 @@ export interface FactWriter {
  * durable, because no later agent may report a different status (C2, C29). It also resolves after the first attempt to
  * write these facts has failed or taken too long, because a full disk may delay a status but not prevent it.
  */
-export function createFactWriter({
-  store,
-  durable,
-  clock,
-  onError,
-  persistTerminal,
-}: FactWriterDependencies): FactWriter {
+export function createFactWriter({ store, durable, clock, onError, ledger }: FactWriterDependencies): FactWriter {
   /** UIDs of pods whose status was computed from the runtime's state. */
   const observedUids = new Set<string>();
   const logFailure = (write: Promise<void>) => write.catch((error) => onError('store', error));
@@ -65,7 +60,7 @@ export function createFactWriter({
     const { uid, pod, view, removed } = change;
     if (removed) {
       forgetPod(uid);
-      const pendingWrite = persistTerminal(change, false);
+      const pendingWrite = ledger.saveTerminal(change, false);
       return pendingWrite && withMaxDelay(clock, pendingWrite);
     }
     if (!view.tags.includes('admitting') && !view.tags.includes('preparing')) observedUids.add(uid);
@@ -79,7 +74,7 @@ export function createFactWriter({
       probeWrite,
       isFinalStatus && pod.status ? writeFact('statuses', uid, pod.status) : undefined,
       allocations.persist(uid, view),
-      persistTerminal(change, isFinalStatus),
+      ledger.saveTerminal(change, isFinalStatus),
     ].filter((each) => each !== undefined);
     return pendingWrites.length > 0 ? withMaxDelay(clock, Promise.all(pendingWrites)) : undefined;
   };

@@ -21,7 +21,7 @@ interface ApiPodsDependencies {
   readonly clock: Clock;
   readonly jitter: () => number;
   /** The cache to update with the server's pods. */
-  readonly cache: Pick<PodCache, 'replaceAll' | 'sentStatuses' | 'updateState'>;
+  readonly cache: Pick<PodCache, 'replaceAll' | 'statusResponses' | 'updateState'>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -51,7 +51,7 @@ export function apiPods({ client, nodeName, clock, jitter, cache, onError }: Api
           send({ type: 'config.mirrorsChanged', mirrors: currentMirrors });
         observedMirrors = currentMirrors;
         for (const fact of createChanges(set)) send(fact);
-        for (const uid of cache.sentStatuses.findEdited(objects)) send({ ...RESEND_STATUS_EVENT, uid });
+        for (const uid of cache.statusResponses.findEdited(objects)) send({ ...RESEND_STATUS_EVENT, uid });
       },
       onStep: (step: ReflectorState) => {
         cache.updateState(step);

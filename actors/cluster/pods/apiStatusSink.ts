@@ -11,7 +11,7 @@ import type { PodStatus } from '../../../kubernetes/api/schema/status.ts';
 import { mirroredHash } from '../../../kubernetes/mirror.ts';
 import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
 import { type StatusJson, statusPatch } from '../../../kubernetes/status/statusPatch.ts';
-import type { StatusReport, StatusSink } from '../../status/statusReports.ts';
+import type { StatusPutOptions, StatusReport, StatusSink } from '../../status/statusReports.ts';
 import type { PodCache } from './podCache.ts';
 
 const podSchema = z.looseObject({
@@ -55,15 +55,16 @@ export class ApiStatusSink implements StatusSink {
    * Sends the status of a pod, unless the server no longer has the pod or has a different pod of that name. The status
    * of a static pod is sent once its mirror pod exists.
    */
-  async put(report: StatusReport, options: CallOptions): Promise<void> {
+  async put(report: StatusReport, { isAcknowledged, ...options }: StatusPutOptions): Promise<void> {
     if (report.isStatic ? !this.#cache.isMirrored(report) : this.#cache.wasRemoved(report.uid))
       return this.#forgetPod(report);
-    if (!this.#uncertainUids.has(report.uid) && this.#cache.sentStatuses.isCurrent(report)) return;
+    if (isAcknowledged && !this.#uncertainUids.has(report.uid) && this.#cache.statusResponses.hasUnedited(report))
+      return;
     const pod = await this.#sendStatus(report, options);
     const isMirror = pod?.metadata.uid !== report.uid;
     if (pod !== undefined && report.ended && !isMirror && pod.metadata.deletionTimestamp !== undefined)
       await this.#deletePod(report, report.uid, options);
-    if (pod !== undefined) this.#cache.sentStatuses.record(report, pod);
+    if (pod !== undefined) this.#cache.statusResponses.record(report.uid, pod);
     this.#forgetPod(report);
   }
 

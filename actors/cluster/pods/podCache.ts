@@ -2,7 +2,7 @@
 import type { KubeObject, ReflectorState } from '../../../kubeclient/reflector.ts';
 import type { PodIdentity } from '../../../kubernetes/lifecycle/observed.ts';
 import type { ObservedMirror } from '../../../kubernetes/mirror.ts';
-import { SentStatuses } from './sentStatuses.ts';
+import { StatusResponses } from './statusResponses.ts';
 
 /**
  * Maximum number of remembered UIDs of removed pods. Checking a pod whose UID has been dropped costs an additional
@@ -11,7 +11,7 @@ import { SentStatuses } from './sentStatuses.ts';
 const MAX_REMOVED_UIDS = 1_000;
 
 export class PodCache {
-  readonly sentStatuses = new SentStatuses();
+  readonly statusResponses = new StatusResponses();
   /** Keyed by UID. Undefined until the first list. */
   #objects: Map<string, KubeObject> | undefined;
   /** Keyed by namespace and name. */
@@ -76,7 +76,7 @@ export class PodCache {
   latestVersion(pod: PodIdentity): unknown {
     if (!this.#isWatching) return undefined;
     const uid = this.#objects?.has(pod.uid) ? pod.uid : (this.#findMirror(pod)?.uid ?? pod.uid);
-    return this.sentStatuses.latestVersion(uid, this.#objects?.get(uid));
+    return this.statusResponses.latestVersion(uid, this.#objects?.get(uid));
   }
 
   /** Returns the mirror pod unless its annotation belongs to a different pod. */

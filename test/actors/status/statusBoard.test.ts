@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { createStatusBoard, type StatusBoard, type StatusBoardOptions } from '../../../actors/status/statusBoard.ts';
+import { StatusLedger } from '../../../actors/status/statusLedger.ts';
 import { simulatedNode } from '../../fakes/node.ts';
 import { IMAGE, podRunning, podWith } from '../../fakes/pods.ts';
 
@@ -88,6 +89,7 @@ const boardOf = (more: Partial<StatusBoardOptions> = {}) =>
     hostIps: () => [],
     runtimeName: () => 'simulated',
     delay: () => () => {},
+    ledger: new StatusLedger(),
     onError: (_source, error) => {
       throw error;
     },
@@ -132,7 +134,9 @@ test('C14: a pod whose status cannot be made, or listener that throws, keeps nob
 
 test('a pod that begins in the turn in which one of its uid ends has nothing of that one in its status', async () => {
   const phases: unknown[] = [];
-  const board = boardOf({ previousStatuses: { 'job-uid': { phase: 'Failed' } } });
+  const board = boardOf({
+    ledger: new StatusLedger({ previousStatuses: { 'job-uid': { phase: 'Failed' } } }),
+  });
   board.subscribe(({ pod, removed }) => phases.push(removed ? 'removed' : pod.status?.phase));
   const job = podRunning('job', 'exit 0', { restartPolicy: 'OnFailure' });
   const node = await simulatedNode({

@@ -2,11 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createReplay } from '../../../actors/replay/replay.ts';
-import { SimulatedClock } from '../../../actors/simulated/simulatedClock.ts';
-import type { StatusChange } from '../../../actors/status/statusBoard.ts';
-import { type StatusReport, StatusReports, type StatusSink } from '../../../actors/status/statusReports.ts';
-import type { NodeStore } from '../../../actors/store/durableFacts.ts';
-import type { ContainerState } from '../../../kubernetes/api/schema/status.ts';
+import type { StatusReport, StatusSink } from '../../../actors/status/statusReports.ts';
 import type { NodeExplanation } from '../../../show/explain/explainNode.ts';
 import { type SimulatedNode, simulatedNode } from '../../fakes/node.ts';
 import { containerWith, podWith } from '../../fakes/pods.ts';
@@ -91,6 +87,18 @@ describe('a sink is told the latest status of each pod', () => {
     expect(api.sent).toEqual(['web: Pending', 'web: Running, ready']);
     expect(shown(node)).toMatchObject({ state: 'idle' });
   });
+});
+
+test('a sink is told whether it has acknowledged an equal status before', async () => {
+  const api = new FakeSink('api');
+  const wasAcknowledged: boolean[] = [];
+  const put: StatusSink['put'] = async (_report, { isAcknowledged }) => void wasAcknowledged.push(isAcknowledged);
+  const node = await simulatedNode({ pods: [podWith('web')], parts: { sinks: [{ ...api, put }] } });
+  await node.advance('5s');
+  expect(new Set(wasAcknowledged)).toEqual(new Set([false]));
+  node.agent.send({ type: 'status.changed', uid: 'web-uid', version: Number.MAX_SAFE_INTEGER });
+  await node.advance('1s');
+  expect(wasAcknowledged.at(-1)).toBe(true);
 });
 
 describe('a sink that does not take a status', () => {
@@ -294,98 +302,4 @@ describe('a pod is not reported as Pending over a better status', () => {
     expect(node.view('web').containers[0]?.state).toBe('adopting.awaitingRetry');
     expect(api.sent).toEqual([]);
   });
-});
-
-/** The reports of the pod `job` to one sink, and what is on disk for it. */
-function reportsOfJob() {
-  const onDisk = new Map<string, unknown>();
-  const store: Pick<NodeStore, 'write' | 'remove' | 'isUnwritten' | 'whenWritten'> = {
-    write: async (_kind, uid, fact) => void onDisk.set(uid, fact),
-    remove: async (_kind, uid) => void onDisk.delete(uid),
-    isUnwritten: () => false,
-    whenWritten: async () => {},
-  };
-  const sink = new FakeSink('api');
-  const reports = new StatusReports({
-    sinks: [sink],
-    store,
-    unacknowledged: new Map(),
-    clock: new SimulatedClock(),
-    onError: () => {},
-  });
-  // As far as it is looked at.
-  const view = {
-    isReclaimed: true,
-    hasEnded: true,
-    tags: [],
-    containers: [],
-    restoredStatus: {},
-  } as unknown as StatusChange['view'];
-  const change = (message: string, removed = false, over: Partial<StatusChange['view']> = {}) => {
-    const pod = { ...oneShot('job'), status: { phase: 'Failed' as const, message } };
-    return { uid: 'job-uid', pod, view: { ...view, ...over }, removed } as unknown as StatusChange;
-  };
-  const put = () => reports.put({ sink: 'api', uid: 'job-uid' }, { signal: new AbortController().signal });
-  return { onDisk, reports, change, put };
-}
-
-test('of an end that changes while it is held, and is told at last as it was told before, nothing is left on disk', async () => {
-  const { onDisk, reports, change, put } = reportsOfJob();
-  const first = change('first');
-  await reports.persistTerminal(first, true);
-  reports.recordPublished(first);
-  await put();
-  expect(onDisk.size).toBe(0);
-  const [other, again] = [change('other'), change('first', true)];
-  await Promise.all([reports.persistTerminal(other, true), reports.persistTerminal(again, false)]);
-  reports.recordPublished(other);
-  reports.recordPublished(again);
-  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'first' } });
-  await put();
-  expect(onDisk.size).toBe(0);
-});
-
-test('an end that was seen while less was known of the pod is on disk before it is told, and not after it', async () => {
-  const { onDisk, reports, change, put } = reportsOfJob();
-  const changes = [change('first'), change('second', false, { isUnsettled: true }), change('second', true)];
-  await Promise.all(changes.map((each) => reports.persistTerminal(each, true)));
-  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'second' } });
-  for (const each of changes) reports.recordPublished(each);
-  await put();
-  expect([...onDisk]).toEqual([]);
-});
-
-test('an end that is on disk stays there while what was before it is told late, and goes once the pod runs again', async () => {
-  const { onDisk, reports, change, put } = reportsOfJob();
-  const running = (): StatusChange => {
-    const { pod, ...rest } = change('');
-    return { ...rest, pod: { ...pod, status: { phase: 'Running' } } };
-  };
-  const [before, end, again] = [running(), change('ended', true), running()];
-  await Promise.all([before, end, again].map((each) => reports.persistTerminal(each, false)));
-  reports.recordPublished(before);
-  await put();
-  expect(onDisk.get('job-uid')).toMatchObject({ status: { message: 'ended' } });
-  reports.recordPublished(end);
-  expect(onDisk.size).toBe(1);
-  reports.recordPublished(again);
-  expect(onDisk.size).toBe(0);
-});
-
-test('an end that takes back what a sink was told is not told, and not kept on disk either', async () => {
-  const { onDisk, reports, change, put } = reportsOfJob();
-  const inState = (state: ContainerState, removed = false): StatusChange => {
-    const { pod, view, ...rest } = change('', removed);
-    const { restoredStatus: _, ...seen } = { ...view, pod };
-    const main = { name: 'main', state, ready: false, restartCount: 0, image: '', imageID: '' };
-    return { ...rest, view: seen, pod: { ...pod, status: { phase: 'Failed', containerStatuses: [main] } } };
-  };
-  const ended = { terminated: { exitCode: 3, reason: 'Error', startedAt: null, finishedAt: null } };
-  const changes = [inState(ended), inState({ waiting: { reason: 'ContainerCreating' } }), inState(ended, true)];
-  for (const each of changes) {
-    await reports.persistTerminal(each, false);
-    reports.recordPublished(each);
-    await put();
-  }
-  expect([...onDisk]).toEqual([]);
 });

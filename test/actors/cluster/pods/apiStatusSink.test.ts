@@ -3,6 +3,7 @@ import { ApiStatusSink } from '../../../../actors/cluster/pods/apiStatusSink.ts'
 import { PodCache } from '../../../../actors/cluster/pods/podCache.ts';
 import { SimulatedClock } from '../../../../actors/simulated/simulatedClock.ts';
 import type { StatusReport } from '../../../../actors/status/statusReports.ts';
+import { isJsonEqual } from '../../../../base/values/isJsonEqual.ts';
 import type { KubeObject } from '../../../../kubeclient/reflector.ts';
 import type { PodStatus } from '../../../../kubernetes/api/schema/status.ts';
 import type { Fault } from '../../../../testing/apiserver/faults.ts';
@@ -56,13 +57,15 @@ async function withPod() {
   };
   const uid = await create();
   const sink = new ApiStatusSink(client, pods);
-  const putBy =
-    (to: ApiStatusSink) =>
-    (status: PodStatus, more: Partial<StatusReport> = {}) =>
-      to.put(
-        { uid, namespace: 'default', name: 'web', status, ended: false, ...more },
-        { signal: new AbortController().signal },
-      );
+  const putBy = (to: ApiStatusSink) => {
+    let acknowledged: StatusReport | undefined;
+    return async (status: PodStatus, more: Partial<StatusReport> = {}) => {
+      const report = { uid, namespace: 'default', name: 'web', status, ended: false, ...more };
+      const isAcknowledged = isJsonEqual(acknowledged, report);
+      await to.put(report, { signal: new AbortController().signal, isAcknowledged });
+      acknowledged = report;
+    };
+  };
   const put = putBy(sink);
   /** The same by another agent, which knows nothing of what was told before. */
   const putAnew = putBy(new ApiStatusSink(client, new PodCache()));

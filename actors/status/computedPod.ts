@@ -1,4 +1,4 @@
-/** Combines pods with their statuses, as the status board publishes them. */
+/** Pods with the statuses that the status board has computed for them. */
 
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
@@ -7,14 +7,15 @@ import type { PodView } from '../../kubernetes/status/view.ts';
 import { type PodRef, podView } from '../../machines/shared/views/views.ts';
 import type { ActorNode } from '../../show/actors/actorNode.ts';
 
-export interface PostedPod {
+/** A pod with its computed status, and the view that the status was computed from. */
+export interface ComputedPod {
   /** The pod's actor, or the tree to display for a pod that has no actor yet. */
   readonly shown: PodRef | ActorNode;
   readonly pod: Pod;
   readonly view: PodView;
 }
 
-export type VisiblePod = Pick<PostedPod, 'pod' | 'shown'>;
+export type VisiblePod = Pick<ComputedPod, 'pod' | 'shown'>;
 
 export const visiblePod = (actorOrTree: PodRef): VisiblePod => ({ shown: actorOrTree, pod: podView(actorOrTree).pod });
 

@@ -1,10 +1,9 @@
 /**
- * Tracks the statuses that were sent to the API server and later versions from the server. A status that another client
- * has edited is sent again if the node owns the edited part, e.g. when a controller has marked the pods of an
- * unreachable node unready.
+ * Tracks the API server's responses to sent statuses and later versions from the watch. A status that another client has
+ * edited is sent again if the node owns the edited part, e.g. when a controller has marked the pods of an unreachable
+ * node unready.
  */
 import * as z from 'zod/mini';
-import { isJsonEqual } from '../../../base/values/isJsonEqual.ts';
 import { retainKeys } from '../../../base/values/retainKeys.ts';
 import type { KubeObject } from '../../../kubeclient/reflector.ts';
 import { mergedStatus } from '../../../kubernetes/status/mergedStatus.ts';
@@ -18,20 +17,22 @@ const podSchema = z.looseObject({
 
 type ServerPod = z.infer<typeof podSchema>;
 
-interface SentStatus {
-  readonly report: StatusReport;
-  /** The pod in the server's response. */
+interface StatusResponse {
+  /** UID of the pod on the node. A mirror pod's UID differs from it. */
+  readonly uid: string;
+  /** The pod in the server's response, or an unedited later version from the watch. */
   readonly response: ServerPod;
   /** Whether another client has edited the status since the response. */
   readonly wasEdited: boolean;
 }
 
-export class SentStatuses {
-  /** Keyed by the UID at the server. A mirror pod's UID differs from the UID of its static pod. */
-  readonly #sentStatuses = new Map<string, SentStatus>();
+export class StatusResponses {
+  /** Keyed by the UID at the server. */
+  readonly #responses = new Map<string, StatusResponse>();
 
-  record(report: StatusReport, response: ServerPod): void {
-    this.#sentStatuses.set(response.metadata.uid, { report, response, wasEdited: false });
+  /** Records the server's response to the status of the pod with this UID on the node. */
+  record(uid: string, response: ServerPod): void {
+    this.#responses.set(response.metadata.uid, { uid, response, wasEdited: false });
   }
 
   /** Returns the UIDs of the pods whose status at the server differs from the sent one. */
@@ -39,45 +40,43 @@ export class SentStatuses {
     const editedUids: string[] = [];
     let trackedCount = 0;
     for (const object of objects) {
-      const sentStatus = this.#sentStatuses.get(object.metadata.uid);
-      if (sentStatus === undefined) continue;
+      const lastResponse = this.#responses.get(object.metadata.uid);
+      if (lastResponse === undefined) continue;
       trackedCount += 1;
       // Every event of the watch passes all objects, so skip the unchanged ones.
-      if (isLaterVersion(object, sentStatus.response) && this.#isNewlyEdited(object, sentStatus))
-        editedUids.push(sentStatus.report.uid);
+      if (isLaterVersion(object, lastResponse.response) && this.#isNewlyEdited(object, lastResponse))
+        editedUids.push(lastResponse.uid);
     }
-    if (trackedCount < this.#sentStatuses.size)
-      retainKeys(this.#sentStatuses, new Set(objects.map(({ metadata: { uid } }) => uid)));
+    if (trackedCount < this.#responses.size)
+      retainKeys(this.#responses, new Set(objects.map(({ metadata: { uid } }) => uid)));
     return editedUids;
   }
 
-  #isNewlyEdited(object: KubeObject, sent: SentStatus): boolean {
+  #isNewlyEdited(object: KubeObject, last: StatusResponse): boolean {
     const pod = podSchema.safeParse(object).data;
     if (pod === undefined) return false;
-    const isStatusEdited = hasEditedStatus(pod, sent.response);
-    this.#sentStatuses.set(pod.metadata.uid, {
-      ...sent,
+    const isStatusEdited = hasEditedStatus(pod, last.response);
+    this.#responses.set(pod.metadata.uid, {
+      ...last,
       wasEdited: isStatusEdited,
       ...(isStatusEdited ? {} : { response: pod }),
     });
-    return isStatusEdited && !sent.wasEdited;
+    return isStatusEdited && !last.wasEdited;
   }
 
   /** Returns the newer of the last response and the last version from the watch. */
   latestVersion(uid: string, watched: KubeObject | undefined): unknown {
-    const response = this.#sentStatuses.get(uid)?.response;
+    const response = this.#responses.get(uid)?.response;
     if (response !== undefined && (watched === undefined || !isLaterVersion(watched, response))) return response;
     return z.safeParse(podSchema, watched).data ?? response;
   }
 
-  /** Whether this report was the last one sent for the pod and has not been edited since. */
-  isCurrent(report: StatusReport): boolean {
-    const sentStatus = this.#sentStatuses.get(report.uid);
-    // Search all statuses, because a mirror pod's UID differs from the UID of its static pod.
-    const statuses = report.isStatic === false && sentStatus ? [sentStatus] : [...this.#sentStatuses.values()];
-    return statuses.some(
-      (each) => each.report.uid === report.uid && !each.wasEdited && isJsonEqual(each.report, report),
-    );
+  /** Whether the server has responded to a status of the pod that nobody has edited since. */
+  hasUnedited({ uid, isStatic }: Pick<StatusReport, 'uid' | 'isStatic'>): boolean {
+    const ownResponse = this.#responses.get(uid);
+    // Search all responses, because a mirror pod's UID differs from the UID of its static pod.
+    const responses = isStatic === false && ownResponse ? [ownResponse] : [...this.#responses.values()];
+    return responses.some((each) => each.uid === uid && !each.wasEdited);
   }
 }
 
