@@ -59,6 +59,7 @@ export { cgroupsMachine } from './machines/cgroups/chart.ts';
 export { containerMachine } from './machines/container/chart.ts';
 export { type Chart, createCharts } from './machines/drawing/charts.ts';
 export { imageMachine } from './machines/image/chart.ts';
+export { imageGarbageMachine } from './machines/imageGarbage/chart.ts';
 export { leaseMachine } from './machines/lease/chart.ts';
 export { limiterMachine } from './machines/limiter/chart.ts';
 export { type MirrorEvent, mirrorMachine } from './machines/mirror/chart.ts';
@@ -89,7 +90,7 @@ export type {
   VolumeEvent,
 } from './machines/shared/events/events.ts';
 export type { LimiterEvent, TimerEvent } from './machines/shared/events/slots.ts';
-export type { GarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
+export type { GarbageEvent, ImageGarbageEvent, LogsEvent } from './machines/shared/events/upkeepEvents.ts';
 export type { PortName, PortTypes } from './machines/shared/ports.ts';
 export { statusSinkMachine } from './machines/statusSink/chart.ts';
 export { volumeMachine } from './machines/volume/chart.ts';

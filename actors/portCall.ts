@@ -62,6 +62,7 @@ const portDescriptions: PortDescriptions = {
   inspectContainer: containerName,
   stopContainer: ({ container, graceSeconds }) => `${container}, ${graceSeconds}s`,
   removeGarbage: ({ containers, sandboxes }) => `${containers.length} containers, ${sandboxes.length} sandboxes`,
+  collectImages: omitDescription,
   rotateLogs: ({ logs }) => `${logs.length}`,
   runHook: ({ container, hook }) => `${container} ${hook}`,
   runProbe: ({ container, kind }) => `${container} ${kind}`,

@@ -12,6 +12,8 @@ export type ServiceAction =
   | { readonly action: 'pullChecked'; readonly result: PullCheckResult }
   /** The number of files after a pull record or a pull intent was written or removed. */
   | { readonly action: 'pullRecordsChanged'; readonly records: number; readonly intents: number }
+  /** An unused image was removed, because of its age or in order to free space. */
+  | { readonly action: 'imageCollected'; readonly reason: 'age' | 'space' }
   /** The usage of a volume was measured, or the measurement failed. */
   | { readonly action: 'volumeMeasured'; readonly ms: number }
   | { readonly action: 'eventStreamOpened' | 'eventStreamFailed' }

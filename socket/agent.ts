@@ -1,6 +1,7 @@
 import type { PodChange } from '../actors/status/statusBoard.ts';
 import type { Pod } from '../kubernetes/api/schema/pod.ts';
 import type { CoreEvent } from '../kubernetes/events/event.ts';
+import type { ImageUse } from '../kubernetes/images/imageGarbage.ts';
 import type { ForeignPod } from '../kubernetes/lifecycle/observed.ts';
 import type { NodeObject } from '../kubernetes/node/nodeObject.ts';
 import type { SourceProblem } from '../machines/shared/events/events.ts';
@@ -136,6 +137,8 @@ export interface AgentPort {
    */
   stream(request: StreamRequest, signal: AbortSignal): Promise<StreamEndpoint>;
   recording(): Promise<AgentRecording>;
+  /** Returns the use of each image at the runtime. Rejects with a `NodeFailure` if the runtime cannot list them. */
+  imageUses(signal: AbortSignal): Promise<readonly ImageUse[]>;
 }
 
 /** The recordings of this agent and earlier ones. */

@@ -44,6 +44,10 @@ async function createUsageResponse(agent: AgentPort): Promise<RouteResponse> {
   return { code: 404, body: failure(404, 'NotFound', message) };
 }
 
+async function createImagesResponse(agent: AgentPort): Promise<RouteResponse> {
+  return { code: 200, body: { images: await agent.imageUses(new AbortController().signal) } };
+}
+
 function podResponse(agent: AgentPort, namespace: string, name: string): RouteResponse {
   const pod = agent.pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   return pod ? { code: 200, body: pod } : createNotFoundResponse(name);
@@ -196,6 +200,7 @@ export async function routeRequest(agent: AgentPort, path: string, accept: strin
   if (path === '/actors') return { code: 200, body: { simulated: agent.node().simulated, ...agent.actors() } };
   if (path === '/api/v1/events') return eventList(agent);
   if (path === '/api/v1/nodes') return nodeList(agent);
+  if (path === '/images') return createImagesResponse(agent);
   if (path === '/stats/summary') return createUsageResponse(agent);
   if (first === 'explain' && (second === 'node' || second === 'nodes') && segments.length <= 3) {
     return nodeExplanationResponse(agent, third, accept);

@@ -127,6 +127,7 @@ test('the events of every machine have an exported type', () => {
     admission: true satisfies IsSame<EventFromLogic<typeof library.admissionMachine>, library.AdmissionEvent>,
     cgroups: true satisfies IsSame<EventFromLogic<typeof library.cgroupsMachine>, library.TimerEvent>,
     garbage: true satisfies IsSame<EventFromLogic<typeof library.garbageMachine>, library.GarbageEvent>,
+    imageGarbage: true satisfies IsSame<EventFromLogic<typeof library.imageGarbageMachine>, library.ImageGarbageEvent>,
     logRotation: true satisfies IsSame<EventFromLogic<typeof library.logRotationMachine>, library.LogsEvent>,
     statusSink: true satisfies IsSame<EventFromLogic<typeof library.statusSinkMachine>, library.StatusSinkEvent>,
     registration: true satisfies IsSame<EventFromLogic<typeof library.registrationMachine>, library.RegistrationEvent>,

@@ -123,6 +123,17 @@ export class PullProofs {
     }
   }
 
+  /** Removes the record of an image that the runtime no longer has (`PruneUnknownRecords`). */
+  async forget(imageRef: string, options: Abortable): Promise<void> {
+    try {
+      const records = await this.#openRecords(options);
+      if (records.imageRefs.includes(imageRef)) await records.removeRecord(imageRef);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      this.#reportError(error);
+    }
+  }
+
   /**
    * Removes the intent of a pull. If the pull record could not be written, the intent is retained, because no access to
    * the image is proven.

@@ -12,6 +12,7 @@ const pathSchema = nameSchema.check(
   z.refine((value) => !value.includes('\0'), { error: 'expected a path without NUL' }),
 );
 const nonNegativeSchema = z.number().check(z.gte(0));
+const percentSchema = z.number().check(z.gte(0), z.lte(100));
 const intervalSchema = z.optional(z.number().check(z.gte(1)));
 const amountsSchema = z.looseObject({
   cpuMillis: nonNegativeSchema,
@@ -110,7 +111,17 @@ const configSchemas: { readonly [Field in keyof NodeAgentConfig]-?: z.ZodMiniTyp
     }),
   ),
   imageVerification: z.optional(z.looseObject({ policy: z.enum(VERIFICATION_POLICIES), allowlist: stringArray })),
-  garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
+  garbage: z.optional(
+    z.looseObject({ perContainer: countSchema, total: countSchema, minAgeMs: z.optional(nonNegativeSchema) }),
+  ),
+  imageGarbage: z.optional(
+    z.looseObject({
+      highThresholdPercent: percentSchema,
+      lowThresholdPercent: percentSchema,
+      minAgeMs: nonNegativeSchema,
+      maxAgeMs: nonNegativeSchema,
+    }),
+  ),
   sinks: z.optional(sinksSchema),
   limitedSwap: optionalBoolean,
   reportsProcessOomKills: optionalBoolean,
@@ -135,6 +146,7 @@ const argumentsSchema = z.looseObject({
   feeds: z.optional(z.record(z.string(), optionalFunction)),
   jitter: optionalFunction,
   kernelLog: z.optional(z.looseObject({ read: functionSchema, untilWritten: functionSchema, close: functionSchema })),
+  readImageDisk: optionalFunction,
   readClasses: optionalFunction,
   findCredentials: optionalFunction,
   restartRuntime: optionalFunction,

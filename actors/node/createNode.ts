@@ -124,13 +124,11 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
   const { unacknowledged } = durableFacts;
   const ledger = new StatusLedger({ sinks, disk: { store, unacknowledged, onError } });
   const factWriter = createFactWriter({ ...dependencies, ledger });
-  const boundary = createBoundary(
-    createEnvironment(dependencies, factWriter, ledger, {
-      facts: () => agent.facts(),
-      health: () => agent.health(),
-    }),
-    dependencies,
-  );
+  const { environment, imageCollector } = createEnvironment(dependencies, factWriter, ledger, {
+    facts: () => agent.facts(),
+    health: () => agent.health(),
+  });
+  const boundary = createBoundary(environment, dependencies);
   const agent: NodeAgent = createAgent(
     boundary,
     {
@@ -156,6 +154,7 @@ function createNodeOnStore(dependencies: NodeDependencies, leftovers: PodsAtStar
       await Promise.all([store.close(), dependencies.localObjects.close(), dependencies.objects?.close()]);
     },
     explainNode: () => withUnwrittenFiles(explainNode(), store.failure()),
+    imageUses: (signal: AbortSignal) => imageCollector.uses({ signal }),
     relist: (signal: AbortSignal) => dependencies.relistRequests.request(signal),
     manifestFile: (uid: string) => dependencies.manifestFiles.now.get(uid),
   });
@@ -207,13 +206,16 @@ async function openDependencies(config: FullConfig, parts: NodeParts): Promise<N
   return { ...others, ...apiCaches, ...commonDependencies, overrides: contentOverrides, fullConfig: config };
 }
 
-/** Returns the implementations of ports and feeds. Implementations in `parts` replace the real ones. */
+/**
+ * Returns the implementations of ports and feeds, and the collector of images. Implementations in `parts` replace the
+ * real ones.
+ */
 function createEnvironment(
   dependencies: NodeDependencies,
   { isEvidence }: FactWriter,
   ledger: StatusLedger,
   agent: Pick<NodeAgent, 'facts' | 'health'>,
-): NodeEnvironment {
+): { readonly environment: NodeEnvironment } & Pick<ReturnType<typeof nodeServices>, 'imageCollector'> {
   const { fullConfig: config, jitter = systemJitter, readClasses, findCredentials = noCredentials } = dependencies;
   const { mounter = hostMounter, network = hostNetwork } = dependencies;
   const { owner, podLogsDir } = config;
@@ -232,7 +234,7 @@ function createEnvironment(
     }),
   };
   const inUse = objectsBySource({ localObjects: dependencies.localObjects, cluster: dependencies.objects });
-  const { ports, serviceActivity } = nodeServices({
+  const { ports, serviceActivity, imageCollector } = nodeServices({
     ...sharedDependencies,
     findOomKill: oomWatcher.find,
     node: () => ({ ...config, ...agent.facts() }),
@@ -253,6 +255,7 @@ function createEnvironment(
     learnValues: ({ metadata }, values) => dependencies.redaction.learnValues(metadata.uid, values),
     rootDir: config.rootDir,
     verification: config.imageVerification,
+    imageGarbage: config.imageGarbage,
     findServiceAccount: dependencies.cluster && createServiceAccountReader(dependencies.cluster.client),
     serviceVariables: dependencies.cluster === undefined ? noServices : dependencies.services.serviceVariables,
     policy: config.logs ?? defaultLogPolicy,
@@ -260,7 +263,7 @@ function createEnvironment(
   const onFiles = (files: ReadonlyMap<string, string>) =>
     void Object.assign(dependencies.manifestFiles, { now: files });
   const nodeFeeds = createNodeFeeds({ ...sharedDependencies, ...config, jitter, onFiles }, serviceActivity);
-  return {
+  const environment: NodeEnvironment = {
     ports: {
       ...ports,
       ...clusterPorts(dependencies, agent),
@@ -269,6 +272,7 @@ function createEnvironment(
     },
     feeds: { ...nodeFeeds, ...withoutUndefined(dependencies.feeds ?? {}) },
   };
+  return { environment, imageCollector };
 }
 
 /** Returns the ports that maintain the Node object. Without a cluster, the actors do not call them. */
@@ -326,6 +330,7 @@ const INPUT_FIELDS: Readonly<
   limitedSwap: true,
   reportsProcessOomKills: true,
   garbage: true,
+  imageGarbage: true,
   logCheckMs: true,
   endsAll: true,
 };

@@ -5,6 +5,7 @@ import { NodeFailure } from '../../base/failure.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 import { waitDescription } from '../../machines/admission/context.ts';
 import { type ChangeableFacts, changeableFacts, type NodeInput } from '../../machines/node/context.ts';
 import { type NodeCounts, nodeCounts } from '../../machines/node/counts.ts';
@@ -94,6 +95,8 @@ export interface NodeAgent {
    * runtime has responded. Resolves to false when the signal aborts, and in a replay.
    */
   relist(signal: AbortSignal): Promise<boolean>;
+  /** Returns the use of each image at the runtime. Rejects if the runtime cannot list them. Empty in a replay. */
+  imageUses(signal: AbortSignal): Promise<readonly ImageUse[]>;
   pods(): readonly Pod[];
   /**
    * Returns the pods of `pods()` and every other pod that a source wants, with the status from its source. A new agent
@@ -187,6 +190,7 @@ export function createAgent(boundary: Boundary, input: NodeInput, observers: Age
     counts: () => nodeCounts(root),
     // Only the live node has a runtime.
     relist: async () => false,
+    imageUses: async () => [],
     // Only the live node reads manifest files. A recording does not contain their names.
     manifestFile: () => undefined,
     facts: () => changeableFacts(root.getSnapshot().context),

@@ -10,6 +10,7 @@ import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { KernelLog } from '../../host/kernelLog/kernelLog.ts';
 import type { KubeClient } from '../../kubeclient/client.ts';
 import type { RuntimeClasses } from '../../kubernetes/api/runtimeClass.ts';
+import type { ImageDisk } from '../../kubernetes/images/imageGarbage.ts';
 import type { PodIdentity } from '../../kubernetes/lifecycle/observed.ts';
 import type { CloudSettings } from '../../kubernetes/node/cloud.ts';
 import type { HostIdentity } from '../../kubernetes/node/nodeObject.ts';
@@ -89,6 +90,11 @@ interface HostAccess {
   readonly mounter?: Mounter;
   /** The network of probes, hooks and manifest URLs. Defaults to the host's. */
   readonly network?: Network;
+  /**
+   * Reads the size of the filesystem that contains a path, for the collection of images. Defaults to the host's
+   * `statfs`.
+   */
+  readonly readImageDisk?: ((path: string, signal: AbortSignal) => Promise<ImageDisk | undefined>) | undefined;
   /** Starts the worker thread that parses large manifests. Defaults to a real thread. */
   readonly startThread?: StartThread;
   /** Yields to the event loop. Defaults to waiting until the event loop has polled for I/O. */

@@ -3,7 +3,9 @@ import type { NodeDescription } from '../../cri/nodeDescription.ts';
 import type { FileSystem } from '../../host/files/fileSystem.ts';
 import type { Layout } from '../../host/pods/layout.ts';
 import type { UserNamespaces } from '../../host/pods/userNamespaces.ts';
+import { readFileSystemUsage } from '../../host/usage/fileSystemUsage.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { defaultImageGarbagePolicy, type ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { ImageVerification } from '../../kubernetes/images/imageVerification.ts';
 import type { ObjectsInUse, PodTokens } from '../../kubernetes/objects/podObjects.ts';
 import type { CertificatePorts } from '../../machines/certificate/ports.ts';
@@ -14,6 +16,8 @@ import type { ClusterPort } from '../cluster/node/clusterNode.ts';
 import type { MirrorPort } from '../cluster/pods/mirrorPods.ts';
 import type { ServiceVariables } from '../cluster/services.ts';
 import type { FindOomKill } from '../feeds/oomWatcher.ts';
+import { ImageClaims } from '../images/imageClaims.ts';
+import { ImageCollector } from '../images/imageCollector.ts';
 import { podCredentials } from '../images/podCredentials.ts';
 import { PullProofs } from '../images/pullProofs.ts';
 import type { PodContent } from '../objects/podContent.ts';
@@ -39,7 +43,7 @@ import type { NodeParts } from './nodeParts.ts';
 
 /** The dependencies of all services. */
 export interface NodeServiceDependencies
-  extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime'>,
+  extends Pick<NodeParts, 'cri' | 'cgroups' | 'restartRuntime' | 'readImageDisk' | 'onServiceAction'>,
     ClusterContent,
     Required<Pick<NodeParts, 'clock' | 'jitter' | 'onError'>> {
   /** Returns the current description of the node. */
@@ -59,6 +63,7 @@ export interface NodeServiceDependencies
   readonly findServiceAccount?: FindServiceAccount | undefined;
   readonly tokens?: PodTokens | undefined;
   readonly verification?: ImageVerification | undefined;
+  readonly imageGarbage?: ImageGarbagePolicy | undefined;
   readonly rootDir: string;
   readonly files: FileSystem;
   readonly policy: LogPolicy;
@@ -70,15 +75,30 @@ export interface NodeServiceDependencies
 /** Recent activity of the services that affects how the PLEG interprets the runtime's lists. */
 export type ServiceActivity = Pick<PlegOptions, 'takeChanged' | 'takeFound' | 'isBeingStopped'>;
 
+const collectImagesPort =
+  (collector: ImageCollector): PortServices['collectImages'] =>
+  ({ activePodUids }, options) =>
+    collector.collect(activePodUids, options);
+
 export function nodeServices(dependencies: NodeServiceDependencies): {
   readonly ports: Omit<PortServices, 'putStatus' | ClusterPort | MirrorPort | keyof CertificatePorts>;
   readonly serviceActivity: ServiceActivity;
+  readonly imageCollector: Pick<ImageCollector, 'uses'>;
 } {
   const objects = dependencies.objects && withObjectTimeout(dependencies.objects, dependencies.clock);
   const variableObjects = createContainerObjects({ objects, learnValues: dependencies.learnValues });
   const serviceDependencies = { ...dependencies, objects, variableObjects };
   const sandboxes = sandboxServices(serviceDependencies);
   const containers = containerServices(serviceDependencies);
+  const claims = new ImageClaims();
+  const proofs = new PullProofs(serviceDependencies);
+  const imageCollector = new ImageCollector({
+    ...serviceDependencies,
+    policy: dependencies.imageGarbage ?? defaultImageGarbagePolicy,
+    claims,
+    proofs,
+    readDisk: dependencies.readImageDisk ?? readFileSystemUsage,
+  });
   const { trackingChanges, trackingFinds, takeChanged, takeFound } = createChangeTracker();
   const { tracking, isBeingStopped: isStopping } = createStopTracker();
   const ports = {
@@ -95,8 +115,10 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     ...imageServices({
       ...serviceDependencies,
       credentials: podCredentials(serviceDependencies),
-      proofs: new PullProofs(serviceDependencies),
+      proofs,
+      claims,
     }),
+    collectImages: collectImagesPort(imageCollector),
     ...diskServices(serviceDependencies),
     ...resizeServices(serviceDependencies),
     ...garbageServices(serviceDependencies),
@@ -104,5 +126,5 @@ export function nodeServices(dependencies: NodeServiceDependencies): {
     ...probeServices(serviceDependencies),
     ...logServices(serviceDependencies),
   };
-  return { ports, serviceActivity: { takeChanged, takeFound, isBeingStopped: isStopping } };
+  return { ports, serviceActivity: { takeChanged, takeFound, isBeingStopped: isStopping }, imageCollector };
 }

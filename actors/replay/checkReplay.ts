@@ -37,6 +37,7 @@ const input = z.looseObject({
   conditions: z.optional(objectsSchema),
   admissionNode: z.optional(objectSchema),
   garbage: z.optional(z.looseObject({ perContainer: countSchema, total: countSchema })),
+  imageGarbage: z.optional(objectSchema),
   sinks: z.optional(objectsSchema),
   foreign: z.optional(objectsSchema),
   logged: z.optional(z.union([stringArray, z.literal('unknown')])),

@@ -89,7 +89,11 @@ function withUnlimited(input: NodeInput): NodeInput {
     ...input,
     pullSlots: orUnlimited(pullSlots),
     ...(garbage && {
-      garbage: { perContainer: orUnlimited(garbage.perContainer), total: orUnlimited(garbage.total) },
+      garbage: {
+        ...garbage,
+        perContainer: orUnlimited(garbage.perContainer),
+        total: orUnlimited(garbage.total),
+      },
     }),
   };
 }

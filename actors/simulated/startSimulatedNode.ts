@@ -73,7 +73,7 @@ export async function startSimulatedNode(options: SimulatedNodeOptions = {}): Pr
   const identityConfig = { nodeName, rootDir: directory, runtimeEndpoint: SIMULATED, sources: [SOURCE_NAME] };
   const agent = await createNode(
     { ...defaultConfig, ...options.config, ...identityConfig },
-    { ...options.parts, cri, clock },
+    { readImageDisk: async () => runtime.imageDisk(), ...options.parts, cri, clock },
   );
   const publishPods = (pods: readonly Pod[]) =>
     agent.send({ type: 'config.podsListed', source: SOURCE_NAME, pods, at: clock.now() });

@@ -1,9 +1,6 @@
 /** Imports an image archive into a running containerd with its `ctr` program. */
 import { Readable } from 'node:stream';
-import * as z from 'zod/mini';
 import { NodeFailure } from '../../base/failure.ts';
-import { lookUp } from '../../base/values/lookUp.ts';
-import { parseJson } from '../../base/values/parseJson.ts';
 import { findProgram } from '../../host/program.ts';
 import type { Cri } from '../client/calls.ts';
 import type { Pause } from '../managed/containerd/process.ts';
@@ -11,6 +8,7 @@ import { CRI_NAMESPACE } from '../managed/layout.ts';
 import { run } from '../managed/program.ts';
 import type { ArchivedImage, ImageArchive } from './imageArchive.ts';
 import { imageSpec } from './imageSpec.ts';
+import { runtimeConfig } from './runtimeConfig.ts';
 
 type ImportRuntime = Pick<Cri, 'version' | 'status' | 'imageStatus' | 'imageFsInfo'>;
 
@@ -92,21 +90,6 @@ async function waitUntilVisible(
   throw new NodeFailure('RuntimeError', `${name} was imported, but the runtime does not show it after ${seconds} s`);
 }
 
-const configShape = z.object({
-  sandboxImage: z.optional(z.string()),
-  containerd: z.optional(z.object({ snapshotter: z.optional(z.string()) })),
-});
-
-/** Reads the configuration from containerd's status. containerd 2 reports fewer fields. */
-export async function runtimeConfig(
-  cri: Pick<Cri, 'status'>,
-  signal: AbortSignal,
-): Promise<z.infer<typeof configShape>> {
-  const { info } = await cri.status({ verbose: true }, { signal });
-  const result = z.safeParse(configShape, parseJson(lookUp(info, 'config') ?? ''));
-  return result.success ? result.data : {};
-}
-
 /** Path of a snapshotter's directory. containerd 2 does not report the name of its snapshotter in any other way. */
 const SNAPSHOTTER_DIRECTORY = /\/io\.containerd\.snapshotter\.v1\.([\w.-]+)$/;
 
@@ -114,7 +97,7 @@ async function readSnapshotter(
   cri: Pick<Cri, 'status' | 'imageFsInfo'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { containerd } = await runtimeConfig(cri, signal);
+  const { containerd } = await runtimeConfig(cri, { signal });
   if (containerd?.snapshotter) return containerd.snapshotter;
   const { imageFilesystems } = await cri.imageFsInfo({}, { signal });
   return SNAPSHOTTER_DIRECTORY.exec(imageFilesystems[0]?.fsId?.mountpoint ?? '')?.[1];

@@ -69,6 +69,8 @@ export class SimulatedRuntime {
   readonly listResults: ListResults;
   /** Milliseconds by which the event of an exit precedes the changed status. */
   eventLeadMs = 0;
+  /** Size of the filesystem that contains the images, in bytes. */
+  imageCapacityBytes = 100e9;
   /** Determines the results of commands in containers. */
   exec: ExecScript | undefined;
   readonly #behaviours = new Map<string, BehaviourSource>();
@@ -76,6 +78,7 @@ export class SimulatedRuntime {
   readonly #context: RuntimeContext;
   readonly #stall: Stall;
   readonly #sandboxes: Sandboxes;
+  readonly #stats: Stats;
   readonly #operations: Operations;
   readonly #rollbacks: Rollbacks;
   readonly #nameRegistries: NameRegistries;
@@ -101,12 +104,13 @@ export class SimulatedRuntime {
     this.#rollbacks = createRollbacks(this.#context, this.#records, this.#sandboxes, containers);
     this.#nameRegistries = { sandboxes: this.#sandboxes.names, containers: containers.names };
     this.#strays = new Strays(this.#records, this.#nameRegistries, this.network);
+    this.#stats = new Stats(this.#context, this.#records, this.images);
     const components = {
       sandboxes: this.#sandboxes,
       containers,
       images: this.images,
       network: this.network,
-      stats: new Stats(this.#context, this.#records, this.images),
+      stats: this.#stats,
       streamingCalls: createStreamingCalls(this.#context, this.#records, () => ({ ...options, exec: this.exec })),
     };
     const exec: Operations['execSync'] = (...call) => execSync(this.#context, this.#records, this.exec, ...call);
@@ -221,6 +225,12 @@ export class SimulatedRuntime {
   /** Returns the current resources of a container. */
   resourcesOf(id: string): LinuxContainerResources | undefined {
     return this.#requireContainer(id).config.linux?.resources;
+  }
+
+  /** Returns the size of the filesystem that contains the images, and how much of it is left, in bytes. */
+  imageDisk(): { readonly capacityBytes: number; readonly availableBytes: number } {
+    const { imageCapacityBytes: capacityBytes } = this;
+    return { capacityBytes, availableBytes: Math.max(0, capacityBytes - this.#stats.imageFsBytes()) };
   }
 
   /**

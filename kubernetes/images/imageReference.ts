@@ -37,6 +37,17 @@ export function withDefaultTag(text: string, { tag, digest }: ImageReference): s
   return tag === undefined && digest === undefined ? `${text}:latest` : text;
 }
 
+/**
+ * Returns the name under which a runtime lists an image that a spec names, e.g. `docker.io/library/busybox:latest`.
+ * Undefined for an invalid name.
+ */
+export function listedName(text: string): string | undefined {
+  const reference = parseImageReference(text);
+  if ('refusal' in reference) return undefined;
+  const { repository, tag = 'latest', digest } = reference;
+  return digest === undefined ? `${repository}:${tag}` : `${repository}@${digest}`;
+}
+
 const DEFAULT_REGISTRY = 'docker.io';
 const MAX_PATH_LENGTH = 255;
 

@@ -8,6 +8,8 @@ import { type ContainerRun, containerRunOf, type ObservedContainer, type Observe
 export interface GarbagePolicy {
   readonly perContainer: number;
   readonly total: number;
+  /** Time for which a dead container is retained after its creation, in milliseconds. Undefined for none. */
+  readonly minAgeMs?: number;
 }
 
 /** The kubelet's default: one dead instance per container, without a total limit. */
@@ -22,32 +24,68 @@ export interface DeadContainer extends ContainerRun {
   readonly isLatest: boolean;
 }
 
-/** Returns the dead containers that are to be removed from pods that remain on the node. */
-export function deadContainers(pods: readonly ObservedPod[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
-  const containerInstances = pods.flatMap((pod) => deadInstances(pod).map((dead) => ({ pod, dead })));
-  const maxPerContainer =
-    total === Infinity ? Infinity : Math.max(1, Math.floor(total / Math.max(1, containerInstances.length)));
-  const deadCount = containerInstances.reduce((count, { dead }) => count + dead.length, 0);
-  const retainedPerContainer = deadCount > total ? Math.min(perContainer, maxPerContainer) : perContainer;
-  const partitions = containerInstances.map(({ pod, dead }) => ({
-    pod,
-    retained: dead.slice(0, retainedPerContainer),
-    removed: dead.slice(retainedPerContainer),
-  }));
-  const retainedContainers = partitions.flatMap(({ pod, retained: each }) =>
-    each.map((container) => ({ pod, container })),
+/** The dead instances of one container of a pod that were created long enough ago, the newest first. */
+interface DeadInstances {
+  readonly pod: ObservedPod;
+  readonly dead: readonly ObservedContainer[];
+  /** The newest dead instance, which may not be old enough. */
+  readonly latest: ObservedContainer | undefined;
+}
+
+/**
+ * Returns the dead containers that are to be removed from pods that remain on the node (`evictContainers` in
+ * `pkg/kubelet/kuberuntime/kuberuntime_gc.go`). `now` is in milliseconds since the epoch. Every container is old enough
+ * if it is undefined.
+ */
+export const deadContainers = (pods: readonly ObservedPod[], policy: GarbagePolicy, now = Infinity): DeadContainer[] =>
+  withoutRetained(oldInstances(pods, deadInstances, policy, now), policy);
+
+/**
+ * Returns the dead containers that are to be removed if the disk is full (`DeleteAllUnusedContainers`): those that the
+ * policy does not retain, and all containers of terminated pods that have not been deleted yet.
+ */
+export function unusedContainers(
+  pods: readonly ObservedPod[],
+  policy: GarbagePolicy,
+  { now, terminatedUids }: { readonly now: number; readonly terminatedUids: ReadonlySet<string> },
+): DeadContainer[] {
+  const [terminated, others] = [true, false].map((has) => pods.filter(({ uid }) => terminatedUids.has(uid) === has));
+  return [
+    ...withoutRetained(oldInstances(terminated ?? [], stoppedInstances, policy, now), { perContainer: 0, total: 0 }),
+    ...deadContainers(others ?? [], policy, now),
+  ];
+}
+
+/** Returns the instances of each container that were created long enough ago. Omits containers that have none. */
+const oldInstances = (
+  pods: readonly ObservedPod[],
+  instancesOf: (pod: ObservedPod) => ObservedContainer[][],
+  { minAgeMs = 0 }: GarbagePolicy,
+  now: number,
+): DeadInstances[] =>
+  pods.flatMap((pod) =>
+    instancesOf(pod)
+      .map((all) => ({ pod, dead: all.filter(({ createdAt }) => createdAt <= now - minAgeMs), latest: all[0] }))
+      .filter(({ dead }) => dead.length > 0),
   );
-  const surplusContainers = retainedContainers
-    .sort((a, b) => b.container.createdAt - a.container.createdAt)
-    .slice(total);
-  const removedContainers = partitions.flatMap(({ pod, removed: each }) =>
-    each.map((container) => ({ pod, container })),
+
+/**
+ * Returns the instances beyond the limits: those beyond the limit per container; if more than the total limit are left,
+ * those beyond an equal share of it per container; and then the oldest.
+ */
+function withoutRetained(instances: readonly DeadInstances[], { perContainer, total }: GarbagePolicy): DeadContainer[] {
+  const retain = (maxPerContainer: number) =>
+    instances.flatMap(({ dead }) => dead.slice(0, maxPerContainer)).toSorted((a, b) => b.createdAt - a.createdAt);
+  const equalShare = Math.max(1, Math.floor(total / Math.max(1, instances.length)));
+  const withinLimit = retain(perContainer);
+  const retained =
+    withinLimit.length > total ? retain(Math.min(perContainer, equalShare)).slice(0, total) : withinLimit;
+  const retainedContainers = new Set(retained);
+  return instances.flatMap(({ pod, dead, latest }) =>
+    dead
+      .filter((container) => !retainedContainers.has(container))
+      .map((container) => ({ ...containerRunOf(pod, container), isLatest: container === latest })),
   );
-  const latestContainers = new Set(containerInstances.map(({ dead: [newest] }) => newest));
-  return [...removedContainers, ...surplusContainers].map(({ pod, container }) => ({
-    ...containerRunOf(pod, container),
-    isLatest: latestContainers.has(container),
-  }));
 }
 
 /**
@@ -59,6 +97,12 @@ function deadInstances({ containers }: ObservedPod): ObservedContainer[][] {
     instances.filter(({ state }, index) => state === 'exited' || (index > 0 && state !== 'running')),
   );
 }
+
+/** Returns the instances of each container of a terminated pod that are not running. */
+const stoppedInstances = ({ containers }: ObservedPod): ObservedContainer[][] =>
+  [...Map.groupBy(containers, ({ name }) => name).values()].map((instances) =>
+    instances.filter(({ state }) => state !== 'running'),
+  );
 
 /**
  * Returns the sandboxes that are to be removed from pods that remain on the node. These are not ready, have no

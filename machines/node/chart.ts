@@ -10,6 +10,8 @@ import type { LimiterInput } from '../limiter/chart.ts';
 import { noMirrors } from '../mirror/mirrorRecords.ts';
 import { NO_ACTOR_FAILS, RARELY_TAKEN } from '../shared/coverageGaps.ts';
 import type { FeedName } from '../shared/events/events.ts';
+import { childrenOf } from '../shared/views/actorTree.ts';
+import type { PodRef } from '../shared/views/views.ts';
 import { after } from '../shared/waiting/waits.ts';
 import { admissionLabels, clusterChanges, isClusterFact, podCapacity } from './cluster/cluster.ts';
 import { admissionNode, type NodeContext, type NodeInput, networkOf, runningLogs } from './context.ts';
@@ -189,6 +191,13 @@ const chartSetup = nodeSetup
         for (const uid of Object.keys(context.pods)) enqueue.sendTo(podId(uid), { type: 'runtime.returned' });
       }),
       sendRunningLogs: sendTo('logRotation', ({ context }) => ({ type: 'logs.listed', logs: runningLogs(context) })),
+      sendActivePods: sendTo('imageGarbage', ({ self }) => ({
+        type: 'images.podsListed',
+        activePodUids: childrenOf<PodRef>(self.getSnapshot(), 'pod/').flatMap((pod) => {
+          const snapshot = pod.getSnapshot();
+          return snapshot.hasTag('ended') ? [] : [snapshot.context.desired.metadata.uid];
+        }),
+      })),
     },
   });
 
@@ -247,6 +256,13 @@ export const nodeAgentMachine = chartSetup.createMachine({
       // If the rotation fails, the node continues without it.
       onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
     },
+    // If the collection fails, the node continues without it. Its images may then fill the disk.
+    {
+      src: 'imageGarbage',
+      id: 'imageGarbage',
+      input: ({ context: { nodeName, imageGarbage: policy } }) => ({ nodeName, policy }),
+      onError: { meta: { coverageGap: NO_ACTOR_FAILS } },
+    },
   ],
   initial: 'starting',
   on: {
@@ -293,6 +309,7 @@ export const nodeAgentMachine = chartSetup.createMachine({
       { actions: 'recordFact', meta: { coverageGap: RARELY_TAKEN } },
     ],
     'status.changed': { actions: 'routeStatus' },
+    'images.podsRequested': { actions: 'sendActivePods' },
     'logs.requested': { actions: 'sendRunningLogs' },
     'runtime.healthChanged': [
       {

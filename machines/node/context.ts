@@ -7,6 +7,7 @@ import { type AdmissionNode, nodeLabels } from '../../kubernetes/admission/node.
 import { safeSysctls } from '../../kubernetes/admission/sysctls.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { PodStatus } from '../../kubernetes/api/schema/status.ts';
+import type { ImageGarbagePolicy } from '../../kubernetes/images/imageGarbage.ts';
 import type { BackOff } from '../../kubernetes/lifecycle/backoff.ts';
 import {
   deadContainers,
@@ -91,6 +92,8 @@ export interface NodeInput {
   readonly containerEnds?: Readonly<Record<string, ContainerEnds>>;
   /** Maximum numbers of dead containers to retain. Undefined for the kubelet's default. */
   readonly garbage?: GarbagePolicy;
+  /** When unused images are removed. Undefined for the kubelet's defaults. */
+  readonly imageGarbage?: ImageGarbagePolicy;
   /** Interval between two checks of log sizes, in milliseconds. Undefined for the kubelet's default. */
   readonly logCheckMs?: number;
   /** Pods whose files an earlier run of the agent left on disk. */
@@ -209,12 +212,13 @@ export function collectableGarbage({
   health,
   garbage = defaultGarbagePolicy,
   foreign = [],
+  lastFactAt,
 }: NodeContext): NodeGarbage {
   const livePods = Object.values(observed).filter(
     ({ uid }) => health.ready && lookUp(pods, uid)?.isTerminating === false,
   );
   return {
-    containers: deadContainers(livePods, garbage),
+    containers: deadContainers(livePods, garbage, lastFactAt),
     sandboxes: emptySandboxes(livePods),
     activePodUids: Object.keys(pods),
     foreign,

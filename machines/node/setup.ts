@@ -7,6 +7,7 @@ import { conditionEvents } from '../../kubernetes/node/nodeConditions.ts';
 import { admissionMachine } from '../admission/chart.ts';
 import { certificateMachine } from '../certificate/chart.ts';
 import { cgroupsMachine } from '../cgroups/chart.ts';
+import { imageGarbageMachine } from '../imageGarbage/chart.ts';
 import { leaseMachine } from '../lease/chart.ts';
 import { limiterMachine } from '../limiter/chart.ts';
 import { mirrorMachine } from '../mirror/chart.ts';
@@ -66,7 +67,15 @@ export const nodeSetup = setup({
     children: {} as { [id: `pod/${string}`]: 'pod' } & { [id: `statusSink/${string}`]: 'statusSink' } & {
       [id: `mirror/${string}`]: 'mirror';
     } & { [id: `certificate/${string}`]: 'certificate' } & {
-      [Id in 'admission' | 'cgroups' | 'garbage' | 'lease' | 'logRotation' | 'nodeStatus' | 'registration']: Id;
+      [Id in
+        | 'admission'
+        | 'cgroups'
+        | 'garbage'
+        | 'imageGarbage'
+        | 'lease'
+        | 'logRotation'
+        | 'nodeStatus'
+        | 'registration']: Id;
     } & { [Id in 'startLimiter' | 'pullLimiter']: 'limiter' },
   },
   actors: {
@@ -75,6 +84,7 @@ export const nodeSetup = setup({
     admission: admissionMachine,
     cgroups: cgroupsMachine,
     garbage: garbageMachine,
+    imageGarbage: imageGarbageMachine,
     logRotation: logRotationMachine,
     statusSink: statusSinkMachine,
     registration: registrationMachine,

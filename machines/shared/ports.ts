@@ -17,6 +17,7 @@ import {
 import type { Failure } from '../../base/failure.ts';
 import type { Pod } from '../../kubernetes/api/schema/pod.ts';
 import type { EventMessage } from '../../kubernetes/events/recordedEvent.ts';
+import type { ImageCollection } from '../../kubernetes/images/imageGarbage.ts';
 import type { AttemptIdentity } from '../../kubernetes/lifecycle/changedId.ts';
 import type { DeadContainer } from '../../kubernetes/lifecycle/garbage.ts';
 import type {
@@ -195,6 +196,12 @@ export interface PortTypes extends CertificatePorts {
     input: { containers: readonly DeadContainer[]; sandboxes: readonly string[] };
     output: null;
   };
+  /**
+   * Detects the images and their users, and removes unused images as the node's policy demands. Only pods in
+   * `activePodUids` may still create containers from images that they have checked or pulled. Rejects if the images
+   * cannot be listed. Any other failure is part of the output.
+   */
+  collectImages: { input: { activePodUids: readonly string[] }; output: ImageCollection };
   /** Rotates the logs that have grown too large. A failure with one log is reported and does not affect the others. */
   rotateLogs: { input: { logs: readonly ContainerRun[] }; output: null };
   /**

@@ -70,6 +70,7 @@ function agentSettings(config: NodeConfig, machine: MachineInfo) {
     ...(slowImagePullThresholdMs > 0 ? { slowPullMs: slowImagePullThresholdMs } : {}),
     crashLoop: { baseMs: Math.min(CRASH_BASE_MS, maxMs), maxMs },
     garbage: config.deadContainerLimits,
+    imageGarbage: config.imageGarbage,
     imageVerification: config.imageVerification,
     logs: config.logRotation,
     ...(config.podCidr === undefined ? {} : { podCidr: config.podCidr }),

@@ -55,6 +55,7 @@ export function createAgentPort(dependencies: AgentPortDependencies): AgentPort 
     nodeObject,
     recording,
     usage,
+    imageUses: agent.imageUses,
     explainNode,
     actors: () => {
       const { at, node } = explainNode();

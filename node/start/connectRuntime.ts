@@ -1,7 +1,10 @@
+import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import type { Cri } from '../../cri/client/calls.ts';
 import { connectCri } from '../../cri/client/connectCri.ts';
 import type { NodeConfig } from '../config/nodeConfig.ts';
+
+/** A runtime, and the size of its image filesystem if it is not one of the host's. */
+export type ConnectedRuntime = Pick<NodeParts, 'cri' | 'readImageDisk'>;
 
 /** Connects to the configured container runtime, or creates a simulated runtime. */
 export const connectRuntime = async ({
@@ -10,22 +13,25 @@ export const connectRuntime = async ({
 }: {
   config: NodeConfig;
   isSimulated: boolean;
-}): Promise<Cri> =>
+}): Promise<ConnectedRuntime> =>
   isSimulated
     ? createSimulatedCri()
-    : connectCri({
-        runtimeEndpoint: config.containerRuntimeEndpoint,
-        imageEndpoint: config.imageServiceEndpoint,
-        requestTimeoutMs: config.runtimeRequestTimeoutMs,
-      });
+    : {
+        cri: connectCri({
+          runtimeEndpoint: config.containerRuntimeEndpoint,
+          imageEndpoint: config.imageServiceEndpoint,
+          requestTimeoutMs: config.runtimeRequestTimeoutMs,
+        }),
+      };
 
 /** Creates a runtime that does not run containers, for hosts that cannot run any. */
-async function createSimulatedCri(): Promise<Cri> {
+async function createSimulatedCri(): Promise<ConnectedRuntime> {
   const [{ createSimulatedRuntime }, { inProcessCri }, { serveSimulatedStreams }] = await Promise.all([
     import('../../cri/simulated/runtime.ts'),
     import('../../cri/simulated/inProcessCri.ts'),
     import('../../cri/simulated/streams/serveSimulatedStreams.ts'),
   ]);
   const { streams } = serveSimulatedStreams(systemClock);
-  return inProcessCri(createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams }));
+  const runtime = createSimulatedRuntime({ clock: systemClock, images: { anyPullable: true }, streams });
+  return { cri: inProcessCri(runtime), readImageDisk: async () => runtime.imageDisk() };
 }

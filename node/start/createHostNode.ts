@@ -6,7 +6,6 @@ import type { NodeAgent } from '../../actors/node/nodeAgent.ts';
 import type { NodeParts } from '../../actors/node/nodeParts.ts';
 import { readRuntimeClasses } from '../../actors/services/sandboxes/runtimeClasses.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import type { Cri } from '../../cri/client/calls.ts';
 import { readHierarchies } from '../../host/cgroup/hierarchies.ts';
 import { hostKernelLog } from '../../host/kernelLog/kernelLog.ts';
 import { type EventMessage, warning } from '../../kubernetes/events/recordedEvent.ts';
@@ -20,6 +19,7 @@ import { readHostConfig } from '../host/hostConfig.ts';
 import { readHostIdentity } from '../host/hostIdentity.ts';
 import { objectsDirectory } from '../host/paths.ts';
 import type { ErrorLog } from '../log/errorLog.ts';
+import type { ConnectedRuntime } from './connectRuntime.ts';
 import type { NodeMetering } from './observation/nodeMetering.ts';
 import type { NodeObservers } from './observation/nodeObservers.ts';
 import type { StartNodeOptions } from './startNodeOptions.ts';
@@ -36,8 +36,7 @@ export interface HostNode {
   readonly stopCredentialPlugins: () => void;
 }
 
-interface HostNodeDependencies {
-  readonly cri: Cri;
+interface HostNodeDependencies extends ConnectedRuntime {
   readonly errorLog: ErrorLog;
   readonly metering: NodeMetering | undefined;
   readonly observers: NodeObservers;
@@ -50,7 +49,7 @@ interface HostNodeDependencies {
 /** Creates the node agent for this host without starting it. */
 export async function createHostNode(
   options: StartNodeOptions,
-  { cri, errorLog, metering, observers, publish, apiPort }: HostNodeDependencies,
+  { cri, readImageDisk, errorLog, metering, observers, publish, apiPort }: HostNodeDependencies,
 ): Promise<HostNode> {
   const { config, logger, redaction, isSimulated, restartRuntime, takesOver = false, endsAll = false } = options;
   const hierarchies = await readHierarchies();
@@ -67,6 +66,7 @@ export async function createHostNode(
   const nodeParts: NodeParts = {
     cluster: cluster && { ...cluster, servedPort: apiPort },
     cri,
+    readImageDisk,
     redaction,
     restartRuntime,
     ...observers,

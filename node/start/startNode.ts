@@ -51,7 +51,7 @@ export const startNode: StartNode = async (options) => {
   const errorLog = createErrorLog(logger);
   const nodeMetering = await createMetering(options, errorLog);
   const runtime = await connectRuntime(options);
-  const cri = nodeMetering?.withCallMetrics(runtime) ?? runtime;
+  const cri = nodeMetering?.withCallMetrics(runtime.cri) ?? runtime.cri;
 
   const recorder = createEventRecorder(config.nodeName, systemClock.now);
   const flightRecorder = createNodeFlightRecorder(config, options);
@@ -68,6 +68,7 @@ export const startNode: StartNode = async (options) => {
   let api: NodeApiServer | undefined;
   const apiPort = () => api?.port() ?? 0;
   const node = await createHostNode(options, {
+    ...runtime,
     cri,
     errorLog,
     metering: nodeMetering,

@@ -82,7 +82,6 @@ export const reasons: readonly Reason[] = [
     names: ['kubelet_graceful_shutdown_*'],
     text: 'the node does not delay a shutdown of the host',
   },
-  { names: ['kubelet_image_garbage_collected_total'], text: 'the node removes no images' },
   {
     names: ['kubelet_imagemanager_inmemory_*'],
     text: 'all records of pulls are in memory, where they have no limit that a percentage could be of',

@@ -29,6 +29,7 @@ const MAX_MESSAGE_LENGTH = 240;
 export const KIND_NAMES = {
   activeDeadline: 'active deadline',
   garbage: 'garbage collection',
+  imageGarbage: 'image collection',
   logRotation: 'log rotation',
   nodeStatus: 'node status',
   init: 'init container',

@@ -1,3 +1,6 @@
+import { humanDuration } from '../../base/time/duration.ts';
+import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
+
 /** An image with the fields that `crictl images` prints (`cmd/crictl/image.go` in cri-tools). */
 
 export interface ImageRow {
@@ -9,26 +12,55 @@ export interface ImageRow {
   readonly repoDigests: readonly string[];
   readonly sizeBytes: number;
   readonly pinned: boolean;
+  /** Undefined if no agent knows it. */
+  readonly use?: ImageUse | undefined;
 }
 
-const NARROW_HEADER = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE'];
-const WIDE_HEADER = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED'];
+const USE_HEADER = ['UNUSED', 'REMOVED', 'USED BY'];
+const NARROW_HEADER = ['IMAGE', 'TAG', 'IMAGE ID', 'SIZE', ...USE_HEADER];
+const WIDE_HEADER = ['IMAGE', 'TAG', 'DIGEST', 'IMAGE ID', 'SIZE', 'PINNED', ...USE_HEADER];
+/** Shown if no running agent has been asked, because the runtime alone knows neither ages nor settings. */
+const UNKNOWN = '<unknown>';
 const NO_VALUE = '<none>';
 const SHORT_ID_LENGTH = 13;
 
 /** Builds the table of images as rows of cells, with one row per tag. The header is first. */
-export function imageTable(images: readonly ImageRow[], { wide }: { readonly wide: boolean }): string[][] {
+export function imageTable(
+  images: readonly ImageRow[],
+  { wide, now }: { readonly wide: boolean; readonly now: number },
+): string[][] {
   const rows = images.flatMap((image) => {
     const [reference = NO_VALUE] = image.repoDigests;
     const [repository = NO_VALUE, digest = NO_VALUE] = reference.split('@');
     const imageNames = image.repoTags.length > 0 ? image.repoTags.map(splitTag) : [{ name: repository, tag: NO_VALUE }];
     const [id, size] = [shortId(image.id), decimalSize(image.sizeBytes)];
+    const use = image.use ? useCells(image.use, { wide, now }) : [UNKNOWN, UNKNOWN, UNKNOWN];
     return imageNames.map(({ name, tag }) =>
-      wide ? [name, tag, digest, id, size, String(image.pinned)] : [name, tag, id, size],
+      wide ? [name, tag, digest, id, size, String(image.pinned), ...use] : [name, tag, id, size, ...use],
     );
   });
   const sortedRows = rows.toSorted(([a = '', tagA = ''], [b = '', tagB = '']) => compare(a, b) || compare(tagA, tagB));
   return [wide ? WIDE_HEADER : NARROW_HEADER, ...sortedRows];
+}
+
+/** Returns for how long the image has been unused, when it would be removed, and what uses it. */
+function useCells(use: ImageUse, { wide, now }: { readonly wide: boolean; readonly now: number }): string[] {
+  const { users, unusedSince } = use;
+  const [first = NO_VALUE, ...others] = users;
+  const shownUsers = wide || others.length === 0 ? users.join(', ') : `${first} and ${others.length} more`;
+  const unused = unusedSince === undefined ? NO_VALUE : humanDuration(Math.max(0, now - unusedSince));
+  return [unused, removalText(use, now), shownUsers || NO_VALUE];
+}
+
+/** Describes when an image would be removed if nothing uses it until then. */
+export function removalText({ users, isPinned, position, thresholdPercent, expiresAt }: ImageUse, now: number): string {
+  if (isPinned) return 'never (pinned)';
+  if (users.length > 0) return 'not while in use';
+  const times = [
+    ...(expiresAt === undefined ? [] : [expiresAt > now ? `in ${humanDuration(expiresAt - now)}` : 'soon']),
+    ...(thresholdPercent === undefined ? [] : [`at ${thresholdPercent}% disk usage (place ${position})`]),
+  ];
+  return times.length > 0 ? times.join(' or ') : 'by evictions only';
 }
 
 /** Returns the first digits of an ID, without the name of the digest's algorithm. */

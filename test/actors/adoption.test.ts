@@ -17,6 +17,8 @@ const READS: readonly CallName[] = [
   'listContainers',
   'podSandboxStatus',
   'containerStatus',
+  'listImages',
+  'imageFsInfo',
 ];
 
 const writesOf = (node: SimulatedNode) => node.agentCalls.filter((call) => !READS.includes(call));

@@ -130,13 +130,17 @@ test('what is of others and stays as it is enters the recording once', async () 
   expect([told(), node.agent.overview().foreign.map(({ uid }) => uid)]).toEqual([1, ['two']]);
 });
 
-test('idle, it makes no call at all', async () => {
+test('idle, it makes no call at all, apart from the detection of images every five minutes', async () => {
   const node = await simulatedNode({ pods: [podWith('web')] });
   await node.advance('30s');
   const before = node.runtime.calls.length;
   await node.advance('10m');
-  const kinds = new Set(node.runtime.calls.slice(before).map(({ call }) => call));
-  expect([...kinds].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
+  const calls = node.runtime.calls.slice(before).map(({ call }) => call);
+  const count = (name: string) => calls.filter((call) => call === name).length;
+  // Only the mounts of a new container are read.
+  expect(['listImages', 'imageFsInfo', 'containerStatus'].map(count)).toEqual([2, 2, 1]);
+  const others = calls.filter((call) => !['listImages', 'imageFsInfo', 'containerStatus'].includes(call));
+  expect([...new Set(others)].sort()).toEqual(['listContainers', 'listPodSandbox', 'status']);
 });
 
 test('C8: a lost sandbox stays as long as the logs of what ran in it are kept, and goes then', async () => {

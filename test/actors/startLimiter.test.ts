@@ -77,6 +77,7 @@ describe('the start limiter', () => {
       'admission: open',
       'cgroups: unused',
       'logRotation: waiting',
+      'imageGarbage: collecting.waiting',
       'garbage: waiting',
     ]);
     expect(own.find(({ name }) => name === 'start')?.lists).toEqual({

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ImageClaims } from '../../actors/images/imageClaims.ts';
 import { podCredentials } from '../../actors/images/podCredentials.ts';
 import { PullProofs } from '../../actors/images/pullProofs.ts';
 import { imageServices } from '../../actors/services/images/imageServices.ts';
@@ -72,6 +73,7 @@ const life = (findCredentials: FindCredentials = async () => []) =>
     clock: systemClock,
     node: () => node(),
     credentials: podCredentials({ findCredentials, objects }),
+    claims: new ImageClaims(),
     proofs: new PullProofs({
       rootDir: root,
       files: hostFiles,

@@ -1,6 +1,7 @@
 import { createEventRecorder, type EventRecorder } from '../../actors/events/eventRecorder.ts';
 import type { PodChange } from '../../actors/status/statusBoard.ts';
 import { NodeFailure } from '../../base/failure.ts';
+import type { ImageUse } from '../../kubernetes/images/imageGarbage.ts';
 import { explainNode } from '../../show/explain/explainNode.ts';
 import { explainPart } from '../../show/explain/explainPart.ts';
 import { explainPod } from '../../show/explain.ts';
@@ -45,6 +46,7 @@ export function fakeAgent(options: {
   latestLog?: LogTail;
   /** Called when the runtime is listed on request. */
   onConfirm?: () => void;
+  readonly images?: readonly ImageUse[];
   /** The summary of what is used; undefined if it is not measured. */
   usage?: () => object;
 }): FakeAgent {
@@ -101,6 +103,7 @@ export function fakeAgent(options: {
       return { podLogs, logs: `${podLogs}/${metadata.namespace}_${metadata.name}_${uid}`, ...options.places };
     },
     usage: async () => options.usage?.(),
+    imageUses: async () => options.images ?? [],
     recording: async () => ({ isOn: false, directory: '/none', chunks: undefined }),
     explainNode: () => explainNode(nodeView(node.name), options.now),
     actors: () => ({

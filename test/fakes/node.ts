@@ -107,6 +107,7 @@ export class SimulatedNode {
     this.#connection = connection;
     this.#agent = await createNode(this.#config, {
       jitter: () => 0.5,
+      readImageDisk: async () => this.runtime.imageDisk(),
       ...parts,
       ...(this.#cluster ? { cluster: this.#cluster } : {}),
       cri: connection.cri,

@@ -103,6 +103,7 @@ export class FakeWorld {
       for (const id of sandboxes) this.sandboxes.delete(id);
       return null;
     },
+    collectImages: () => ({ imageCount: 0, unusedCount: 0, removed: [] }),
     rotateLogs: () => null,
     surveyDisk: () => ({ left: [], foreign: [] }),
     inspectContainer: ({ id }) => this.containers.get(this.#idNow(id)) ?? null,

@@ -4,6 +4,7 @@
  */
 import { clusterMutations } from './cluster.ts';
 import { containerMutations } from './container.ts';
+import { imageMutations } from './images.ts';
 import type { Mutation } from './mutation.ts';
 import { nodeMutations } from './node.ts';
 import { podLifeMutations } from './podLife.ts';
@@ -15,4 +16,5 @@ export const mutations: readonly Mutation[] = [
   ...nodeMutations,
   ...clusterMutations,
   ...servedMutations,
+  ...imageMutations,
 ];

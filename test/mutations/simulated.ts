@@ -7,6 +7,22 @@ import { faultsOfObjects } from './simulatedObjects.ts';
 /** Faults in what is done, read and told. */
 const others: readonly SeededFault[] = [
   {
+    name: 'image-in-use',
+    breaks: 'an image counts as unused although a container has it',
+    file: 'actors/images/imageCollector.ts',
+    find: 'const references = [container.imageId, container.imageRef, ',
+    put: 'const references = [',
+    story: 1020,
+  },
+  {
+    name: 'image-claim',
+    breaks: 'an image counts as unused until the container of its pod is created',
+    file: 'actors/images/imageClaims.ts',
+    find: 'const references = new Set([id, ...names]);',
+    put: 'const references = new Set([id, ...names].filter(() => false));',
+    story: 1021,
+  },
+  {
     name: 'unmount',
     breaks: 'volumes in memory are not unmounted',
     file: 'volume/plugins/memory.ts',
@@ -48,7 +64,7 @@ const others: readonly SeededFault[] = [
     file: 'actors/store/storeFiles.ts',
     find: '    await fileHandle.writeFile(text);\n    await fileHandle.sync();',
     put: '    await fileHandle.writeFile(text);',
-    story: 28,
+    story: 47,
   },
   {
     name: 'end-unsaved',

@@ -47,7 +47,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/container/states/running.ts',
     find: "type: 'reportLifecycle', params: { lifecycle: 'live' }",
     put: "type: 'reportLifecycle', params: { lifecycle: 'running' }",
-    story: 27,
+    story: 33,
   },
   {
     name: 'event',
@@ -175,7 +175,6 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'kubernetes/status/containerStatuses.ts',
     find: 'lastState: containerView.lastRun ? { terminated: terminatedState(containerView.lastRun, runtimeName) } : {},',
     put: 'lastState: {},',
-    story: 32,
   },
   {
     name: 'stop-order',
@@ -232,7 +231,7 @@ export const faultsOfMachines: readonly SeededFault[] = [
     file: 'machines/pod/activeDeadline.ts',
     find: 'params: ({ event }) => event.output.at',
     put: 'params: ({ context }) => context.deadline',
-    story: 33,
+    story: 60,
   },
   {
     name: 'restarts-kept',

@@ -25,6 +25,7 @@ const CONFIG: { readonly [Key in keyof Config]-?: true } = {
   endsAll: true,
   fileCheckMs: true,
   garbage: true,
+  imageGarbage: true,
   imageVerification: true,
   isLenient: true,
   limitedSwap: true,

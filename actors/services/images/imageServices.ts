@@ -17,6 +17,7 @@ import { missingSecretsEvents } from '../../../kubernetes/images/pullSecrets.ts'
 import type { ImageCheck } from '../../../machines/shared/events/imageCheck.ts';
 import type { PortTypes } from '../../../machines/shared/ports.ts';
 import type { PortServices } from '../../boundary.ts';
+import type { ImageClaims } from '../../images/imageClaims.ts';
 import type { PodCredentials } from '../../images/podCredentials.ts';
 import type { PullProofs } from '../../images/pullProofs.ts';
 import { withTimeout } from '../withTimeout.ts';
@@ -27,11 +28,20 @@ interface ImageServiceDependencies {
   readonly node: () => NodeDescription;
   readonly credentials: PodCredentials;
   readonly proofs: Pick<PullProofs, 'mustPull' | 'pull'>;
+  readonly claims: Pick<ImageClaims, 'claimWhile'>;
 }
 
 export const imageServices = (dependencies: ImageServiceDependencies): ImagePorts => ({
-  findImage: (input, options) => findImage(dependencies, input, options),
-  pullImage: (input, options) => pullImage(dependencies, input, options),
+  findImage: (input, options) =>
+    dependencies.claims.claimWhile(input.pod, input.image, {
+      find: () => findImage(dependencies, input, options),
+      signal: options.signal,
+    }),
+  pullImage: (input, options) =>
+    dependencies.claims.claimWhile(input.pod, input.image, {
+      find: () => pullImage(dependencies, input, options),
+      signal: options.signal,
+    }),
 });
 
 async function findImage(

@@ -20,12 +20,16 @@ import { type Container, ContainerState, type Image } from '../../../cri/generat
 import { createDecompressors, maxUnpackedBytes } from '../../../cri/images/compression.ts';
 import { expansionMessage, fullName, type ImageArchive, readImageArchive } from '../../../cri/images/imageArchive.ts';
 import { imageSpec } from '../../../cri/images/imageSpec.ts';
-import { importArchive, runtimeConfig } from '../../../cri/images/importImages.ts';
+import { importArchive } from '../../../cri/images/importImages.ts';
 import { namesToRemove, removeNames } from '../../../cri/images/removeNames.ts';
+import { runtimeConfig } from '../../../cri/images/runtimeConfig.ts';
 import { errorCode } from '../../../host/files/fileErrors.ts';
+import { isoTime } from '../../../kubernetes/api/values/rfc3339.ts';
+import type { ImageUse } from '../../../kubernetes/images/imageGarbage.ts';
 import { createCredentialFinder } from '../../../node/credentials/createCredentialFinder.ts';
-import { decimalSize, type ImageRow, imageTable, shortId } from '../../../show/tables/imageTable.ts';
+import { decimalSize, type ImageRow, imageTable, removalText, shortId } from '../../../show/tables/imageTable.ts';
 import type { CredentialSources, RuntimeEndpoints } from '../../../socket/agent.ts';
+import type { AgentClient } from '../../../socket/client.ts';
 import { connectAgent } from '../../connectAgent.ts';
 import { objectPrinter, readFormat } from '../../output/format/objectFormat.ts';
 import { tablePrinter } from '../../terminal/table/tablePrinter.ts';
@@ -53,9 +57,11 @@ const REQUEST_TIMEOUT_MS = 10_000;
 interface NodeRuntime extends RuntimeEndpoints {
   readonly rootDirectory: string;
   readonly registryCredentials: Partial<CredentialSources>;
+  /** The agent of the node. Undefined if a flag names the runtime. */
+  readonly agent?: AgentClient;
 }
 
-interface ConnectedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials'> {
+interface ConnectedRuntime extends Pick<NodeRuntime, 'rootDirectory' | 'registryCredentials' | 'agent'> {
   readonly cri: Cri;
   readonly imageEndpoint: string;
 }
@@ -82,7 +88,7 @@ async function findRuntime(options: RuntimeOptions): Promise<NodeRuntime> {
     const reason = 'the agent runs on the simulated runtime, which needs no images';
     throw new NodeFailure('Unimplemented', `${reason}: start it as root on Linux for real containers`);
   }
-  return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials };
+  return { ...endpoints, rootDirectory: dirname(agent.path), registryCredentials, agent };
 }
 
 async function withRuntime<T>(options: RuntimeOptions, action: (runtime: ConnectedRuntime) => Promise<T>): Promise<T> {
@@ -103,19 +109,49 @@ const pause = (ms: number) => waitOnce(systemClock.now() + ms, systemClock, sign
 /** Prints the images of the runtime, or only those with the given names. */
 export async function listImages(names: readonly string[], options: ImageListOptions, write: Write): Promise<void> {
   const format = await readFormat(options);
-  const images = await withRuntime(options, ({ cri }) => findImages(cri, names));
+  const { images, uses } = await withRuntime(options, async ({ cri, agent }) => ({
+    images: await findImages(cri, names),
+    uses: await readImageUses(agent),
+  }));
+  const now = systemClock.now();
+  const objectOf = (image: Image) => imageObject(image, uses.get(image.id), now);
   const isEmpty = images.length === 0;
   if (format.kind === 'text') {
-    return void write(await format.formatValue({ images: images.map(imageObject) }));
+    return void write(await format.formatValue({ images: images.map(objectOf) }));
   }
   if (isEmpty) return void process.stderr.write('No images found\n');
   const { wide, headers } = { wide: false, headers: true, ...format };
   const printTable = (each: readonly Image[]) => {
-    const [header = [], ...rows] = imageTable(each.map(imageRow), { wide });
+    const rowOf = (image: Image) => imageRow(image, uses.get(image.id));
+    const [header = [], ...rows] = imageTable(each.map(rowOf), { wide, now });
     tablePrinter(write, { headers }).print(header, rows);
   };
   const nameOf = (image: Image) => image.repoTags[0] ?? image.repoDigests[0] ?? image.id;
-  await objectPrinter(format, { nameOf, objectOf: imageObject, printTable }, write)(images);
+  await objectPrinter(format, { nameOf, objectOf, printTable }, write)(images);
+}
+
+const imageUsesSchema = z.object({
+  images: z.array(
+    z.object({
+      id: z.string(),
+      users: z.array(z.string()),
+      isPinned: z.boolean(),
+      unusedSince: z.exactOptional(z.number()),
+      position: z.exactOptional(z.number()),
+      thresholdPercent: z.exactOptional(z.number()),
+      expiresAt: z.exactOptional(z.number()),
+    }),
+  ),
+});
+
+/** Returns what the agent knows about the use of images, by ID. Empty without an agent, or if it is of an old version. */
+async function readImageUses(agent: AgentClient | undefined): Promise<ReadonlyMap<string, ImageUse>> {
+  if (agent === undefined) return new Map();
+  const response = await agent.json('/images').catch((error: unknown) => {
+    if (error instanceof NodeFailure && error.reason === 'NotFound') return { images: [] };
+    throw error;
+  });
+  return new Map(imageUsesSchema.parse(response).images.map((use) => [use.id, use]));
 }
 
 async function findImages(cri: Cri, names: readonly string[]): Promise<Image[]> {
@@ -130,16 +166,24 @@ async function findImage(cri: Pick<Cri, 'imageStatus'>, name: string): Promise<I
   return image;
 }
 
-const imageRow = ({ id, repoTags, repoDigests, size, pinned }: Image): ImageRow => ({
+const imageRow = ({ id, repoTags, repoDigests, size, pinned }: Image, use: ImageUse | undefined): ImageRow => ({
   id,
   repoTags,
   repoDigests,
   pinned,
   sizeBytes: Number(size),
+  use,
 });
 
-/** Converts an image to its form in JSON and YAML, with the fields of `crictl images -o json`. */
-const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }: Image) => ({
+/**
+ * Converts an image to its form in JSON and YAML, with the fields of `crictl images -o json` and, if an agent knows it,
+ * its use.
+ */
+const imageObject = (
+  { id, repoTags, repoDigests, size, uid, username, pinned }: Image,
+  use: ImageUse | undefined,
+  now: number,
+) => ({
   id,
   repoTags,
   repoDigests,
@@ -147,6 +191,11 @@ const imageObject = ({ id, repoTags, repoDigests, size, uid, username, pinned }:
   uid: uid === undefined ? null : { value: String(uid.value) },
   username,
   pinned,
+  ...(use && {
+    usedBy: use.users,
+    unusedSince: use.unusedSince === undefined ? null : isoTime(use.unusedSince),
+    removed: removalText(use, now),
+  }),
 });
 
 /**
@@ -218,7 +267,7 @@ export async function removeImages(names: readonly string[], options: RuntimeOpt
  * because the kubelet does not remove their images either (`detectImages` in `pkg/kubelet/images/image_gc_manager.go`).
  */
 async function describeImageUser(image: Image, cri: Cri): Promise<string | undefined> {
-  const { sandboxImage } = await runtimeConfig(cri, signal);
+  const { sandboxImage } = await runtimeConfig(cri, { signal });
   const sandbox =
     sandboxImage && (await cri.imageStatus({ image: imageSpec(sandboxImage), verbose: false }, { signal }));
   if (image.pinned || (sandbox && sandbox.image?.id === image.id)) {

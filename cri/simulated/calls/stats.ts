@@ -91,11 +91,18 @@ export class Stats {
 
   async imageFs(_: wire.ImageFsInfoRequest, signal: AbortSignal): Promise<wire.ImageFsInfoResponse> {
     await this.#context.simulateWork('imageFsInfo', signal);
+    const inodes = this.#images.all().length * INODES_PER_IMAGE + this.#layerCount() * LAYER_USAGE.inodes;
+    return { imageFilesystems: [this.#usage(this.imageFsBytes(), inodes)], containerFilesystems: [] };
+  }
+
+  /** Returns the bytes that images and layers use. */
+  imageFsBytes(): number {
     const images = this.#images.all();
-    const layers = this.#records.containers.size + this.#records.sandboxes.size;
-    const totalBytes = images.reduce((sum, { size }) => sum + Number(size), layers * LAYER_USAGE.bytes);
-    const usage = this.#usage(totalBytes, images.length * INODES_PER_IMAGE + layers * LAYER_USAGE.inodes);
-    return { imageFilesystems: [usage], containerFilesystems: [] };
+    return images.reduce((sum, { size }) => sum + Number(size), this.#layerCount() * LAYER_USAGE.bytes);
+  }
+
+  #layerCount(): number {
+    return this.#records.containers.size + this.#records.sandboxes.size;
   }
 
   #now(): bigint {

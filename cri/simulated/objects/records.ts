@@ -176,6 +176,10 @@ export class ContainerRecord implements SimulatedContainer {
     return this.lifecycle.state;
   }
 
+  get imageId(): string {
+    return this.image.id;
+  }
+
   get imageName(): string {
     return this.image.name;
   }

@@ -34,6 +34,7 @@ export interface SimulatedContainer {
   readonly hasUnknownState: boolean;
   /** Full name of the container's image. */
   readonly imageName: string;
+  readonly imageId: string;
   /** Configuration of the container, with its current resources. */
   readonly config: Readonly<Pick<ContainerConfig, 'command' | 'args' | 'envs' | 'linux'>>;
   readonly mounts: readonly Readonly<Mount>[];

@@ -13,6 +13,9 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
     DEFAULT_BUCKETS,
   );
   const { checks, records, intents } = registerPullRecordFamilies(registry);
+  const collectedImages = registry.counter(
+    alpha('kubelet_image_garbage_collected_total', 'Unused images that were removed, by reason.', ['reason']),
+  );
   return (action) => {
     switch (action.action) {
       case 'eventStreamOpened':
@@ -24,6 +27,8 @@ export function registerServiceActionMetrics(registry: Registry): (action: Servi
       case 'volumeMeasured':
         // Every volume is a directory tree, which a kubelet measures like `du` (`pkg/volume/util/fs/fs.go`).
         return volumeMeasurements.observe(['du'], action.ms / 1_000);
+      case 'imageCollected':
+        return collectedImages.add([action.reason]);
       case 'pullChecked':
         return checks.add([action.result]);
       case 'pullRecordsChanged':

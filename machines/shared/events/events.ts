@@ -24,7 +24,7 @@ import type { PodCidrState } from '../../node/runtime/podCidr.ts';
 import type { WaitingReason } from '../views/waitingReason.ts';
 import type { ClusterFact } from './clusterFacts.ts';
 import type { ActorPath, SlotGranted, TimerEvent } from './slots.ts';
-import type { GarbageReport, LogsReport } from './upkeepEvents.ts';
+import type { GarbageReport, ImageGarbageReport, LogsReport } from './upkeepEvents.ts';
 
 /**
  * An actor typed only by the events that it accepts, so that the types of parent and child do not depend on each other.
@@ -357,6 +357,7 @@ export type NodeEvent =
   | NodeFact
   | GarbageReport
   | LogsReport
+  | ImageGarbageReport
   | RegistrationReport
   | AdmissionFact
   | TimerEvent

@@ -1,4 +1,4 @@
-/** Defines the events between the node and its garbage collection and log rotation. */
+/** Defines the events between the node and its garbage collections and log rotation. */
 import type { DeadContainer } from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ContainerRun, ForeignPod, LeftoverPod } from '../../../kubernetes/lifecycle/observed.ts';
 import type { TimerEvent } from './slots.ts';
@@ -36,3 +36,10 @@ export type GarbageEvent = { type: 'garbage.listed'; garbage: NodeGarbage } | Ti
 export type LogsReport = { type: 'logs.requested' };
 
 export type LogsEvent = { type: 'logs.listed'; logs: readonly ContainerRun[] } | TimerEvent;
+
+/** The request of the image collection to the node. */
+export type ImageGarbageReport = { type: 'images.podsRequested' };
+
+export type ImageGarbageEvent =
+  /** UIDs of the pods that may still create containers. */
+  { type: 'images.podsListed'; activePodUids: readonly string[] } | TimerEvent;

@@ -20,7 +20,7 @@ import { childrenOf, hasFailureInTree } from './actorTree.ts';
 import { createViewCache } from './viewCache.ts';
 
 export type PodRef = ActorRefFrom<typeof podMachine>;
-type ContainerRef = ActorRefFrom<typeof containerMachine>;
+export type ContainerRef = ActorRefFrom<typeof containerMachine>;
 type VolumeRef = ActorRefFrom<typeof volumeMachine>;
 
 /**

@@ -105,11 +105,11 @@ function compileTls(values: SettingValues): TlsSettings {
   return Object.freeze({ minVersion, cipherSuites, curves });
 }
 
-function compileCertificatePair(values: SettingValues): { readonly pair?: CertificatePair } {
+function compileCertificatePair(values: SettingValues): { readonly certificatePair?: CertificatePair } {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = values;
   if (!certFile && !keyFile) return {};
   if (!certFile || !keyFile) throw new ConfigError('tlsCertFile and tlsPrivateKeyFile: each needs the other');
-  return { pair: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) };
+  return { certificatePair: Object.freeze({ certFile: resolve(certFile), keyFile: resolve(keyFile) }) };
 }
 
 function compileAuthentication(values: SettingValues): AuthenticationOptions {

@@ -173,6 +173,14 @@ export const housekeepingSettings = () =>
         help: 'maximum number of old instances of containers to retain on the node; a negative number means no limit (default: {default})',
       },
     },
+    '--minimum-container-ttl-duration': {
+      type: durationSchema(),
+      default: '0s',
+      flag: {
+        argument: '<duration>',
+        help: 'minimum age of an old instance of a container before it is removed (default: {default})',
+      },
+    },
     containerLogMaxSize: {
       type: logSizeSchema,
       default: '10Mi',

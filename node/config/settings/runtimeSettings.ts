@@ -125,22 +125,26 @@ const imageGarbageSettings = () =>
     imageMinimumGCAge: {
       type: durationSchema(),
       default: MINIMUM_GC_AGE,
-      ignoredReason: 'unused images are not removed yet',
+      effect: 'the time for which an image is retained after it was first seen ({default})',
       unsupportedFlag: '--minimum-image-ttl-duration',
     },
-    imageMaximumGCAge: { type: durationSchema(), default: '0s', ignoredReason: 'unused images are not removed yet' },
+    imageMaximumGCAge: {
+      type: durationSchema(),
+      default: '0s',
+      effect: 'the time after which an unused image is removed (`0s`: never)',
+    },
     imageGCHighThresholdPercent: {
       type: integerSchema(0, 100),
       default: HIGH_THRESHOLD_PERCENT,
       allowsZeroValue: true,
-      ignoredReason: 'unused images are not removed yet',
+      effect: 'the usage of the image filesystem from which unused images are removed ({default} %; 100: never)',
       unsupportedFlag: '--image-gc-high-threshold',
     },
     imageGCLowThresholdPercent: {
       type: integerSchema(0, 100),
       default: LOW_THRESHOLD_PERCENT,
       allowsZeroValue: true,
-      ignoredReason: 'unused images are not removed yet',
+      effect: 'the usage of the image filesystem down to which unused images are removed ({default} %)',
       unsupportedFlag: '--image-gc-low-threshold',
     },
   });

@@ -9,7 +9,6 @@ const WITHOUT_FIELD: ReadonlyMap<string, string> = new Map([
   ['--runtime-cgroups', 'the node does not change the cgroup of the runtime'],
   ['--housekeeping-interval', 'cAdvisor is not used'],
   ['--max-housekeeping-interval', 'cAdvisor is not used'],
-  ['--minimum-container-ttl-duration', 'dead containers are limited in number, not in age'],
   [
     '--experimental-allocatable-ignore-eviction',
     'the thresholds of evictionHard are always subtracted from the allocatable resources',

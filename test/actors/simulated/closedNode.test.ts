@@ -18,6 +18,7 @@ const LACKING = {
   mounter: 'fs/promises.lstat',
   network: 'net.connect',
   nextTurn: 'setImmediate',
+  readImageDisk: 'setTimeout',
   redaction: 'crypto.randomBytes',
   startThread: 'fs.existsSync',
 };

@@ -107,6 +107,7 @@ export class ClosedNode {
       files: this.#files,
       cri: inProcessCri(this.#runtime),
       jitter: seededRandom(7),
+      readImageDisk: async () => this.#runtime.imageDisk(),
       startThread: startInlineReader,
       nextTurn: async () => {},
       redaction: createRedaction(Buffer.alloc(32)),

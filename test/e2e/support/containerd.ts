@@ -30,9 +30,9 @@ export const noAbort = new AbortController().signal;
  */
 export async function startTestContainerd(
   handlers: readonly string[] = [],
-  { registries }: TestContainerdOptions = {},
+  { registries, parent = tmpdir() }: TestContainerdOptions = {},
 ): Promise<TestContainerd> {
-  const directory = await mkdtemp(join(tmpdir(), 'statelet-node-'));
+  const directory = await mkdtemp(join(parent, 'statelet-node-'));
   const start = () => startManagedContainerd({ directory, signal: noAbort, pause: (ms) => pause(ms) });
   let containerd: ManagedContainerd | undefined;
   let cri: Cri | undefined;
@@ -60,6 +60,8 @@ export async function startTestContainerd(
 interface TestContainerdOptions {
   /** Whether what is in `certs.d` of its directory says how registries are reached. */
   readonly registries?: boolean;
+  /** Where its directory is made; the system's directory of temporary files if undefined. */
+  readonly parent?: string;
 }
 
 const registriesTable = (directory: string) =>

@@ -95,9 +95,12 @@ export async function upNode(...lines: readonly string[]): Promise<UpNode> {
 }
 
 /** A node for `run`, its pods' cgroups below that of the containerd; with these further lines of configuration. */
-export async function runNode(...lines: readonly string[]): Promise<RunNode> {
-  const runtime = await startTestContainerd();
-  const directory = await mkdtemp(join(tmpdir(), 'statelet-run-'));
+export const runNode = (...lines: readonly string[]): Promise<RunNode> => runNodeIn(tmpdir(), lines);
+
+/** The same, with all of its files and those of its containerd below this directory. */
+export async function runNodeIn(parent: string, lines: readonly string[] = []): Promise<RunNode> {
+  const runtime = await startTestContainerd([], { parent });
+  const directory = await mkdtemp(join(parent, 'statelet-run-'));
   const config = await writeConfig(directory, [
     `cgroupRoot: ${runtime.containerd.cgroupParent}`,
     `containerRuntimeEndpoint: ${runtime.containerd.endpoint}`,

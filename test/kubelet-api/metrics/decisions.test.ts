@@ -116,3 +116,12 @@ test('C42: the time to measure a volume counts', async () => {
     samples.get(`kubelet_volume_metric_collection_duration_seconds_${suffix}{metric_source="du"}`);
   expect([of('count'), of('sum')]).toEqual([2, 0.5]);
 });
+
+test('C42: removed images count by reason', async () => {
+  const { metrics } = await countedNode();
+  for (const reason of ['age', 'space', 'space'] as const)
+    metrics.observers.onServiceAction({ action: 'imageCollected', reason });
+  const samples = await samplesOf(metrics.registries.all);
+  const count = (reason: string) => samples.get(`kubelet_image_garbage_collected_total{reason="${reason}"}`);
+  expect([count('age'), count('space')]).toEqual([1, 2]);
+});

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { deadContainers, defaultGarbagePolicy, emptySandboxes } from '../../../kubernetes/lifecycle/garbage.ts';
+import {
+  deadContainers,
+  defaultGarbagePolicy,
+  emptySandboxes,
+  unusedContainers,
+} from '../../../kubernetes/lifecycle/garbage.ts';
 import type { ObservedContainer, ObservedPod } from '../../../kubernetes/lifecycle/observed.ts';
 
 type State = ObservedContainer['state'];
@@ -105,4 +110,54 @@ test('removes sandboxes that are not ready, have no containers and are not the l
     sandbox('empty', 'notReady', 1),
   ];
   expect(emptySandboxes([{ ...held, sandboxes }])).toEqual(['empty']);
+});
+
+describe('the limits of dead containers', () => {
+  // Vectors of `evictContainers` in `pkg/kubelet/kuberuntime/kuberuntime_gc.go`, each with dead containers per pod.
+  test.each([
+    { policy: { perContainer: 1, total: Infinity }, dead: [3, 1], retained: [1, 1] },
+    { policy: { perContainer: 0, total: Infinity }, dead: [3, 1], retained: [0, 0] },
+    { policy: { perContainer: Infinity, total: Infinity }, dead: [3, 1], retained: [3, 1] },
+    // The total counts what the limit per container has left.
+    { policy: { perContainer: 3, total: 4 }, dead: [5, 1], retained: [3, 1] },
+    { policy: { perContainer: 5, total: 4 }, dead: [5, 5], retained: [2, 2] },
+    // At least one is left of each by the equal share, and then the newest remain.
+    { policy: { perContainer: 2, total: 2 }, dead: [3, 3, 3], retained: [1, 1, 0] },
+    { policy: { perContainer: 2, total: 0 }, dead: [3, 3], retained: [0, 0] },
+    // A pod without dead containers has no share.
+    { policy: { perContainer: 5, total: 4 }, dead: [5, 0], retained: [4, 0] },
+  ])('$policy leave $retained of $dead', ({ policy, dead, retained }) => {
+    const pods = dead.map((count, index) => {
+      const pod = podWith(`pod-${index}`, ['running', ...Array.from({ length: count }, () => 'exited' as const)]);
+      // Of containers with the same attempt, those of the first pod are the newest.
+      return { ...pod, containers: pod.containers.map((each) => ({ ...each, createdAt: each.createdAt - index })) };
+    });
+    const removed = deadContainers(pods, policy);
+    expect(dead.map((count, index) => count - removed.filter(({ pod }) => pod.uid === `pod-${index}`).length)).toEqual(
+      retained,
+    );
+  });
+
+  test('spare containers below the minimum age, also of terminated pods', () => {
+    const policy = { perContainer: 0, total: Infinity, minAgeMs: 1_500 };
+    // The attempts 0, 1 and 2 were created at 0, 1 and 2 s.
+    const pods = [podWith('a', ['exited', 'exited', 'exited'])];
+    const removed = deadContainers(pods, policy, 3_000);
+    expect(removed.map(({ id, isLatest }) => [id, isLatest])).toEqual([
+      ['a-main-1', false],
+      ['a-main-0', false],
+    ]);
+    const terminatedUids = new Set(['a']);
+    expect(unusedContainers(pods, policy, { now: 1_500, terminatedUids }).map(({ id }) => id)).toEqual(['a-main-0']);
+  });
+});
+
+test('on a full disk all containers of terminated pods are removed, and of the others as always', () => {
+  const pods = [podWith('over', ['created', 'exited']), podWith('live', ['running', 'exited', 'exited'])];
+  const removed = unusedContainers(pods, defaultGarbagePolicy, { now: 9_000, terminatedUids: new Set(['over']) });
+  expect(removed.map(({ id, isLatest }) => [id, isLatest])).toEqual([
+    ['over-main-1', true],
+    ['over-main-0', false],
+    ['live-main-0', false],
+  ]);
 });

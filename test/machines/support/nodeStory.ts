@@ -17,7 +17,10 @@ import { eventEar, START } from './stand.ts';
 const CAPACITY = { cpuMillis: 4_000, memoryBytes: 2 ** 33, pods: 110 };
 
 type Options = Partial<
-  Pick<NodeInput, 'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll' | 'cluster'>
+  Pick<
+    NodeInput,
+    'sources' | 'statuses' | 'allocations' | 'left' | 'foreign' | 'allocatable' | 'endsAll' | 'cluster' | 'imageGarbage'
+  >
 > & {
   readonly before?: (world: FakeWorld) => unknown;
   readonly held?: readonly PortName[];

@@ -34,6 +34,7 @@ const PORTS: Readonly<Record<Exclude<PortName, ClusterPort | MirrorPort | keyof 
   removeGarbage: 'asked',
   surveyDisk: 'asked',
   countRestarts: 'asked',
+  collectImages: 'asked',
   rotateLogs: 'asked',
   runHook: 'asked',
   runProbe: 'asked',

@@ -26,6 +26,9 @@ export interface RuntimeRestart {
 
 /** More than the number of pods in any story. */
 const ADDRESSES = 65_000;
+/** The size of the filesystem of the images, and a size that is smaller than one image. */
+const IMAGE_DISK_BYTES = 100e9;
+const FULL_DISK_BYTES = 1e6;
 const LATEST_EVENT_MS = 5_000;
 
 export class RuntimeFaults {
@@ -139,6 +142,14 @@ export class RuntimeFaults {
   exhaustAddresses(forMs: number): void {
     this.#runtime.network.limitAddresses(0);
     this.#spells.start('addresses', forMs, () => this.#runtime.network.limitAddresses(ADDRESSES));
+  }
+
+  /** The filesystem of the images becomes too small for them, so that it is full whatever images are removed. */
+  fillImageDisk(forMs: number): void {
+    this.#runtime.imageCapacityBytes = FULL_DISK_BYTES;
+    this.#spells.start('image disk', forMs, () => {
+      this.#runtime.imageCapacityBytes = IMAGE_DISK_BYTES;
+    });
   }
 
   /** Makes the pull of these images fail. */

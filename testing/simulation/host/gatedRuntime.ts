@@ -11,6 +11,7 @@ import type { Gate, OutsideCall } from '../run/gate.ts';
 const READS: ReadonlySet<CallName> = new Set([
   ...(['version', 'status', 'runtimeConfig', 'podSandboxStatus', 'listPodSandbox'] as const),
   ...(['listContainers', 'containerStatus', 'containerStats', 'listImages', 'imageStatus'] as const),
+  'imageFsInfo',
 ]);
 
 /**

@@ -2,6 +2,7 @@ import { containersContinue } from './containers/containersContinue.ts';
 import { deadlineGrace } from './containers/deadlineGrace.ts';
 import { foreignUnchanged } from './containers/foreignUnchanged.ts';
 import { graceShrinks } from './containers/graceShrinks.ts';
+import { imagesInUse } from './containers/imagesInUse.ts';
 import { oneLiveContainer } from './containers/oneLiveContainer.ts';
 import { runsAsWanted } from './containers/runsAsWanted.ts';
 import { startOrder } from './containers/startOrder.ts';
@@ -38,6 +39,7 @@ export const invariants: readonly Invariant[] = [
   objectsShown,
   oomKillsShown,
   cost,
+  imagesInUse,
 ];
 
 /** Invariants that only a long run can break, because they limit memory that accumulates. */

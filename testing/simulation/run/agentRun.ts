@@ -256,6 +256,11 @@ export class AgentRun {
         findServer: (address, port) => host.serverAt(address, port),
         gate: targetGate('network', this.#gate),
       }),
+      readImageDisk: (path, signal) => {
+        const call = { target: 'disk', name: 'statfs', about: path, writes: false } as const;
+        const failure = (code: string | undefined) => callError(call, code);
+        return this.#gate.pass(call, { act: () => host.runtime.imageDisk(), failure, signal }).catch(() => undefined);
+      },
       readClasses: () => readRuntimeClasses(PATHS.classes, () => {}, files),
       findCredentials: nodeCredentials({ rootDir: PATHS.root, ...HOMES, files, onUnusable: () => {} }),
       restartRuntime: () =>

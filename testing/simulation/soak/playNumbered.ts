@@ -7,6 +7,7 @@ import { adoptions } from '../stories/pointed/adoptions.ts';
 import { ambiguousStates } from '../stories/pointed/ambiguousStates.ts';
 import { corruptedManifests } from '../stories/pointed/files.ts';
 import { temporaryPods } from '../stories/pointed/foreignPods.ts';
+import { images } from '../stories/pointed/images.ts';
 import { largePods } from '../stories/pointed/largePods.ts';
 import { longLivedPods } from '../stories/pointed/longLivedPods.ts';
 import { objects } from '../stories/pointed/objects.ts';
@@ -28,10 +29,10 @@ const pointed = Object.values({
 });
 
 /** Stories with their own number range, so that the numbers of drawn stories do not change. */
-const further = Object.values({ ...objects, ...largePods, ...recreations });
+const further = Object.values({ ...objects, ...largePods, ...recreations, ...images });
 
 /**
- * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated.
+ * First number of the further pointed stories: of nodes of a cluster, of large pods, of Deployments that are recreated, of images.
  * New ones are added at the end, because seeded faults name stories by number.
  */
 export const FIRST_FURTHER = 1_000;

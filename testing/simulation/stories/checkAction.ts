@@ -77,6 +77,7 @@ const FIELDS: { readonly [K in Action['kind']]: OwnFields<Action & { readonly ki
   events: { ...span, delivery: z.enum(['paused', 'dropped', 'doubled', 'late', 'reordered', 'some']) },
   registryDown: { ...span, images: z.array(text) },
   loseImage: { image: text },
+  imageDiskFull: span,
   watches: { ...span, fault: z.enum(['dropped', 'doubled', 'late', 'exhausted']) },
   mountForeign: { ...span, which, at: below },
   disk: { ...span, fault: z.enum(['full', 'readOnly', 'failing', 'noDescriptors', 'tableFull']) },

@@ -69,6 +69,7 @@ const performers: { readonly [K in Action['kind']]: Performer<K> } = {
   events: ({ host }, { delivery, forMs }) => host.runtimeFaults.deliverEvents(delivery, forMs),
   registryDown: ({ host }, { images, forMs }) => host.runtimeFaults.breakRegistry(images, forMs),
   loseImage: ({ host }, { image }) => host.runtime.images.discard(image),
+  imageDiskFull: ({ host }, { forMs }) => host.runtimeFaults.fillImageDisk(forMs),
   disk: ({ host }, { fault, forMs }) => host.breakDisk(fault, forMs),
   watches: ({ host }, { fault, forMs }) => host.watches.startFault(fault, forMs),
   mountForeign: ({ host }, { which, at, forMs }) => host.mountForeign(which, at, forMs),

@@ -49,7 +49,9 @@ type RuntimeAction =
   | { readonly kind: 'lists'; readonly show: 'stale' | 'shuffled'; readonly forMs: number }
   | { readonly kind: 'events'; readonly delivery: EventFault; readonly forMs: number }
   | { readonly kind: 'registryDown'; readonly images: readonly string[]; readonly forMs: number }
-  | { readonly kind: 'loseImage'; readonly image: string };
+  | { readonly kind: 'loseImage'; readonly image: string }
+  /** Fills the filesystem of the images with other files for `forMs`. */
+  | { readonly kind: 'imageDiskFull'; readonly forMs: number };
 
 type HostAction =
   /** A different agent runs a pod with this UID for `forMs`, in the cgroups of the agent's own pods. */

@@ -35,6 +35,7 @@ const PORT_SOURCES: ReadonlyMap<string, Source> = new Map(
       'inspectContainer',
       'runHook',
       'removeGarbage',
+      'collectImages',
     ],
     probe: ['runProbe'],
     volume: ['mountVolume', 'unmountVolume'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { ImageClaims } from '../../../../actors/images/imageClaims.ts';
 import { podCredentials } from '../../../../actors/images/podCredentials.ts';
 import type { PullProofs } from '../../../../actors/images/pullProofs.ts';
 import { imageServices } from '../../../../actors/services/images/imageServices.ts';
@@ -50,6 +51,7 @@ function world({ users = [], words = {}, objects, mustPull = async () => false }
     clock: systemClock,
     node: () => node(),
     proofs,
+    claims: new ImageClaims(),
     credentials: podCredentials({ findCredentials, objects }),
   });
   return { ...services, asked, proved };

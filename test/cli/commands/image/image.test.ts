@@ -67,10 +67,10 @@ const list = (names: string[] = [], more: { output?: string; headers?: boolean }
 
 test('image list shows names, tags, short IDs and sizes as crictl does', async () => {
   expect(await list()).toMatch(
-    /^IMAGE +TAG +IMAGE ID +SIZE\ndocker.io\/library\/web +1 +[0-9a-f]{13} +2.1MB\nregistry.local\/db +2 +[0-9a-f]{13} +2.1MB\n$/,
+    /^IMAGE +TAG +IMAGE ID +SIZE +UNUSED +REMOVED +USED BY\ndocker.io\/library\/web +1 +[0-9a-f]{13} +2.1MB +<unknown> +<unknown> +<unknown>\nregistry.local\/db +2 +[0-9a-f]{13} +2.1MB .*\n$/,
   );
   expect(await list(['web:1'], { output: 'wide' })).toMatch(
-    /^IMAGE +TAG +DIGEST +IMAGE ID +SIZE +PINNED\ndocker.io\/library\/web +1 +<none> +[0-9a-f]{13} +2.1MB +false\n$/,
+    /^IMAGE +TAG +DIGEST +IMAGE ID +SIZE +PINNED +UNUSED .*\ndocker.io\/library\/web +1 +<none> +[0-9a-f]{13} +2.1MB +false .*\n$/,
   );
   expect(await list([], { output: 'name' })).toBe('docker.io/library/web:1\nregistry.local/db:2\n');
   expect(JSON.parse(await list(['web:1'], { output: 'json' }))).toEqual({
@@ -89,6 +89,40 @@ test('image list shows names, tags, short IDs and sizes as crictl does', async (
   expect(await list([], { output: 'yaml' })).toMatch(/^images:\n {2}- id: sha256:/);
   expect(await list([], { output: 'jsonpath={.images[*].size}' })).toBe('2097152 2097152');
   await expect(list(['none:1'])).rejects.toThrow('image "none:1" not found');
+});
+
+test('C47: image list shows what the running agent knows about the use of each image', async () => {
+  const { containerRuntimeEndpoint: socket } = options;
+  const [web, db] = runtime.images.all();
+  const agent = fakeAgent({
+    now: 0,
+    node: { endpoints: { runtime: socket, images: socket } },
+    images: [
+      { id: web?.id ?? '', users: ['container main of pod default/web'], isPinned: false },
+      {
+        id: db?.id ?? '',
+        users: [],
+        isPinned: false,
+        unusedSince: Date.now() - 3 * 3_600_000,
+        position: 1,
+        thresholdPercent: 85,
+      },
+    ],
+  });
+  const served = await serveSocket({ path: socketPath(directory), agent });
+  try {
+    const listed = (output?: string) =>
+      printed((write) => listImages([], { rootDir: directory, ...(output ? { output } : {}) }, write));
+    expect(await listed()).toMatch(/web +1 .* <none> +not while in use +container main of pod default\/web\n/);
+    expect(await listed()).toMatch(/db +2 .* 3h +at 85% disk usage \(place 1\) +<none>\n/);
+    expect(JSON.parse(await listed('json')).images[1]).toMatchObject({
+      usedBy: [],
+      unusedSince: expect.stringMatching(/^\d{4}-/),
+      removed: 'at 85% disk usage (place 1)',
+    });
+  } finally {
+    await served.close();
+  }
 });
 
 test('image pull uses the credentials of the node, and names the import if the pull fails', async () => {

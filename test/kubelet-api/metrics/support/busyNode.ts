@@ -80,6 +80,8 @@ export async function busyNode() {
   metrics.observers.onServiceAction({ action: 'volumeMeasured', ms: 3 });
   for (const result of ['credentialPolicyAllowed', 'error'] as const)
     metrics.observers.onServiceAction({ action: 'pullChecked', result });
+  for (const reason of ['age', 'space'] as const)
+    metrics.observers.onServiceAction({ action: 'imageCollected', reason });
   metrics.providerObserver.ran({ provider: 'ecr', ms: 3, hasFailed: true });
   metrics.providerObserver.configured('sha256:00');
   for (const kind of ['authn', 'authz'] as const) metrics.accessObserver.reviewCompleted(kind, 201, 3);

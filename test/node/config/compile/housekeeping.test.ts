@@ -32,11 +32,30 @@ test.each([
 
 test('how many dead containers are kept is for flags to say', () => {
   const flags = { '--maximum-dead-containers-per-container': '2', '--maximum-dead-containers': '40' };
-  expect(compiled('', flags).deadContainerLimits).toEqual({ perContainer: 2, total: 40 });
+  expect(compiled('', flags).deadContainerLimits).toEqual({ perContainer: 2, total: 40, minAgeMs: 0 });
+  expect(compiled('', { '--minimum-container-ttl-duration': '90s' }).deadContainerLimits.minAgeMs).toBe(90_000);
   expect(compiled('', { '--maximum-dead-containers-per-container': '-1' }).deadContainerLimits.perContainer).toBe(
     Infinity,
   );
   expect(() => readFlags({ '--maximum-dead-containers': 'many' })).toThrow(
     '--maximum-dead-containers: expected a whole',
   );
+});
+
+test('C47: when unused images are removed is configurable', () => {
+  expect(compiled('').imageGarbage).toEqual({
+    highThresholdPercent: 85,
+    lowThresholdPercent: 80,
+    minAgeMs: 120_000,
+    maxAgeMs: 0,
+  });
+  const fields =
+    'imageGCHighThresholdPercent: 70\nimageGCLowThresholdPercent: 0\nimageMinimumGCAge: 1m\nimageMaximumGCAge: 48h\n';
+  expect(compiled(fields).imageGarbage).toEqual({
+    highThresholdPercent: 70,
+    lowThresholdPercent: 0,
+    minAgeMs: 60_000,
+    maxAgeMs: 48 * 3_600_000,
+  });
+  expect(read(fields).ignoredFields).toEqual([]);
 });

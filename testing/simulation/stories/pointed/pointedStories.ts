@@ -4,6 +4,7 @@ import { ambiguousStates } from './ambiguousStates.ts';
 import { adoptedRestarts, earlyExits, lostRuns, overlaps, runtimeRestarts, sharedCgroups } from './coincidences.ts';
 import { corruptedManifests, unusualFileNames } from './files.ts';
 import { temporaryPods, unusualHosts } from './foreignPods.ts';
+import { images } from './images.ts';
 import { largePods } from './largePods.ts';
 import { launches } from './launches.ts';
 import { objects } from './objects.ts';
@@ -42,4 +43,5 @@ export const pointedStories: Readonly<Record<string, PointedStory>> = {
   ...unusualFileNames,
   ...objects,
   ...largePods,
+  ...images,
 };

@@ -157,6 +157,7 @@ const GENERATORS: { readonly [K in NodeAction['kind']]: readonly [weight: number
     }),
   ],
   loseImage: [1, ({ random }) => ({ kind: 'loseImage', image: random.pick([PRESENT_IMAGE, ...PULLED]) })],
+  imageDiskFull: [1, ({ random }) => ({ kind: 'imageDiskFull', forMs: duration(random, 900) })],
   disk: [
     2,
     ({ random }) => ({

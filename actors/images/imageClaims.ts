@@ -1,0 +1,109 @@
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import { containersOf } from '../../kubernetes/api/pods/containers.ts';
+import type { Pod } from '../../kubernetes/api/schema/pod.ts';
+import { listedName } from '../../kubernetes/images/imageReference.ts';
+import { namespacedName } from '../../kubernetes/shownName.ts';
+
+/** An image at the runtime. */
+export interface ClaimableImage {
+  readonly id: string;
+  /** Tags and digests. */
+  readonly names: readonly string[];
+}
+
+interface PodClaims {
+  readonly pod: Pod;
+  /** Number of the pod's latest claim. */
+  readonly number: number;
+  /** The runtime's reference to each image, by its name in the spec. Undefined until the runtime has reported it. */
+  readonly imageRefs: Map<string, string | undefined>;
+}
+
+/**
+ * Prevents the removal of images that a pod is about to use. Between the check or the pull of an image and the creation
+ * of its container, no container at the runtime uses the image. A pod claims an image when its check starts, and a
+ * check that meets a removal waits until the removal is over.
+ */
+export class ImageClaims {
+  readonly #pods = new Map<string, PodClaims>();
+  /** Removals in progress, by image ID. */
+  readonly #removals = new Map<string, Promise<unknown>>();
+  #lastNumber = 0;
+
+  /** Number of the latest claim. */
+  get lastNumber(): number {
+    return this.#lastNumber;
+  }
+
+  /**
+   * Claims an image of a pod and looks for it, as often as the runtime reports an image that is just being removed.
+   * `find` returns null for `imageRef` if the runtime does not have the image.
+   */
+  async claimWhile<T extends { readonly imageRef: string | null }>(
+    pod: Pod,
+    image: string,
+    { find, signal }: { readonly find: () => Promise<T>; readonly signal: AbortSignal },
+  ): Promise<T> {
+    this.#claim(pod, image);
+    for (;;) {
+      const result = await find();
+      if (result.imageRef === null) return result;
+      this.#claim(pod, image, result.imageRef);
+      const removal = this.#removals.get(result.imageRef);
+      if (removal === undefined) return result;
+      await unlessAborted(removal, signal);
+    }
+  }
+
+  /** Returns the names of the pods that have claimed an image. */
+  podsWith({ id, names }: ClaimableImage): string[] {
+    const references = new Set([id, ...names]);
+    return [...this.#pods.values()]
+      .filter(({ imageRefs }) =>
+        [...imageRefs].some(([image, imageRef]) =>
+          [imageRef, listedName(image)].some((each) => each !== undefined && references.has(each)),
+        ),
+      )
+      .map(({ pod }) => namespacedName(pod));
+  }
+
+  /** Removes an image unless a pod has claimed it. Returns whether it was removed. */
+  async removeUnlessClaimed(image: ClaimableImage, remove: () => Promise<unknown>): Promise<boolean> {
+    if (this.podsWith(image).length > 0) return false;
+    const removal = remove();
+    this.#removals.set(
+      image.id,
+      removal.catch(() => {}),
+    );
+    try {
+      await removal;
+      return true;
+    } finally {
+      this.#removals.delete(image.id);
+    }
+  }
+
+  /** Drops the claims of all pods except those with these UIDs. Claims after number `until` remain. */
+  retainPods(uids: readonly string[], until: number): void {
+    const retained = new Set(uids);
+    for (const [uid, { number }] of this.#pods) if (!retained.has(uid) && number <= until) this.#pods.delete(uid);
+  }
+
+  /** Records a claim. Claims of images that the pod's spec no longer contains are dropped. */
+  #claim(pod: Pod, image: string, imageRef?: string): void {
+    const { uid } = pod.metadata;
+    const previous = this.#pods.get(uid)?.imageRefs ?? new Map<string, string | undefined>();
+    const needed = imagesOf(pod);
+    const imageRefs = new Map([...previous].filter(([name]) => needed.has(name)));
+    imageRefs.set(image, imageRef ?? previous.get(image));
+    this.#lastNumber += 1;
+    this.#pods.set(uid, { pod, number: this.#lastNumber, imageRefs });
+  }
+}
+
+/** Returns the images that a pod's containers and image volumes name. */
+const imagesOf = ({ spec }: Pod): ReadonlySet<string> =>
+  new Set([
+    ...containersOf(spec).map(({ container: { image = '' } }) => image),
+    ...(spec.volumes ?? []).map((volume) => volume.image?.reference ?? ''),
+  ]);

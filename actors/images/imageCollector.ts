@@ -1,0 +1,319 @@
+import { unlessAborted } from '../../base/async/unlessAborted.ts';
+import { messageOf, NodeFailure, toFailure } from '../../base/failure.ts';
+import { type Clock, type SteadyClock, steadyClock } from '../../base/time/clock.ts';
+import { goDuration } from '../../base/time/duration.ts';
+import { lookUp } from '../../base/values/lookUp.ts';
+import type { CallOptions, Cri } from '../../cri/client/calls.ts';
+import { labeledContainerName, POD_NAME_LABEL, POD_NAMESPACE_LABEL } from '../../cri/config/labels.ts';
+import type { Container, Image } from '../../cri/generated/runtime.ts';
+import { imageSpec } from '../../cri/images/imageSpec.ts';
+import { runtimeConfig } from '../../cri/images/runtimeConfig.ts';
+import { warning } from '../../kubernetes/events/recordedEvent.ts';
+import {
+  bytesToFree,
+  type DetectedImage,
+  freeSpaceFailedMessage,
+  hasMinimumAge,
+  type ImageCollection,
+  type ImageDisk,
+  type ImageGarbagePolicy,
+  type ImageRecord,
+  type ImageRecords,
+  type ImageUse,
+  imageUses,
+  isExpired,
+  isImageGarbageOff,
+  type RemovedImage,
+  removableImages,
+  updateImageRecords,
+} from '../../kubernetes/images/imageGarbage.ts';
+import { listedName } from '../../kubernetes/images/imageReference.ts';
+import type { ServiceAction } from '../serviceAction.ts';
+import { ignoreNotFound } from '../services/sandboxes/sandboxes.ts';
+import type { ImageClaims } from './imageClaims.ts';
+import type { PullProofs } from './pullProofs.ts';
+
+type ImageRuntime = Pick<
+  Cri,
+  'listImages' | 'listContainers' | 'containerStatus' | 'status' | 'imageFsInfo' | 'removeImage'
+>;
+
+export interface ImageCollectorDependencies {
+  readonly cri: ImageRuntime;
+  readonly clock: Clock;
+  readonly policy: ImageGarbagePolicy;
+  readonly claims: ImageClaims;
+  /** Reads the size of the filesystem that contains a path. Undefined if it cannot be read. */
+  readonly readDisk: (path: string, signal: AbortSignal) => Promise<ImageDisk | undefined>;
+  readonly proofs: Pick<PullProofs, 'forget'>;
+  readonly onServiceAction?: ((action: ServiceAction) => void) | undefined;
+}
+
+/** UIDs of the pods that may still create containers. Only their claims of images count. */
+export type ActivePods = readonly string[];
+
+/**
+ * Removes unused images from the runtime (`pkg/kubelet/images/image_gc_manager.go`). The periodic collection and
+ * evictions use it. An image is in use if any container at the runtime has or mounts it, even a terminated one, if
+ * the runtime creates sandboxes from it, or if an active pod has claimed it. The records of images are in memory only,
+ * so that ages count from the start of the agent. Calls run one after the other.
+ */
+export class ImageCollector {
+  readonly #dependencies: ImageCollectorDependencies;
+  readonly #clock: SteadyClock;
+  readonly #startedAt: number;
+  #records: ImageRecords = new Map();
+  /** Image references of the mounts of each container, which never change. */
+  #mountedImages: ReadonlyMap<string, readonly string[]> = new Map();
+  /** Name of the image of sandboxes, as listed. Undefined if the runtime does not report it. */
+  #sandboxImage: string | undefined;
+  #previousCall: Promise<unknown> = Promise.resolve();
+
+  constructor(dependencies: ImageCollectorDependencies) {
+    this.#dependencies = dependencies;
+    this.#clock = steadyClock(dependencies.clock);
+    this.#startedAt = this.#clock.now();
+  }
+
+  /**
+   * Detects the images and their users, and removes images as the policy demands: those unused for longer than the
+   * maximum age, and then others until the usage of the filesystem falls to the low threshold. Rejects if the images
+   * cannot be listed. Any other failure is part of the result.
+   */
+  collect(activePods: ActivePods, options: CallOptions): Promise<ImageCollection> {
+    return this.#runSequentially(async () => {
+      const now = await this.#detect(activePods, options);
+      const removed: RemovedImage[] = [];
+      const result = isImageGarbageOff(this.#dependencies.policy) ? {} : await this.#apply(now, removed, options);
+      const records = [...this.#records.values()];
+      const unusedCount = records.filter(({ users }) => users.length === 0).length;
+      return { imageCount: records.length, unusedCount, removed, ...result };
+    }, options);
+  }
+
+  /**
+   * Removes unused images until `bytes` are freed, or all of them if `bytes` is Infinity. Like the periodic collection,
+   * it retains images below the minimum age. Rejects if images cannot be listed, or, after trying them all, if some
+   * cannot be removed. The freed bytes are the sum of the images' sizes.
+   */
+  freeSpace(bytes: number, activePods: ActivePods, options: CallOptions): Promise<readonly RemovedImage[]> {
+    return this.#runSequentially(async () => {
+      const now = await this.#detect(activePods, options);
+      const removed: RemovedImage[] = [];
+      await this.#freeSpace(bytes, { now, removed }, options);
+      return removed;
+    }, options);
+  }
+
+  /** Detects the images, and returns the use of each. The times are in milliseconds since the epoch. */
+  uses(options: CallOptions): Promise<readonly ImageUse[]> {
+    return this.#runSequentially(async () => {
+      await this.#detect(undefined, options);
+      return imageUses(this.#records, this.#dependencies.policy, this.#startedAt).map((use) => ({
+        ...use,
+        ...(use.unusedSince === undefined ? {} : { unusedSince: this.#clock.toWallTime(use.unusedSince) }),
+        ...(use.expiresAt === undefined ? {} : { expiresAt: this.#clock.toWallTime(use.expiresAt) }),
+      }));
+    }, options);
+  }
+
+  #runSequentially<T>(act: () => Promise<T>, { signal }: CallOptions): Promise<T> {
+    const call = unlessAborted(this.#previousCall, signal).then(act);
+    // An aborted call waits no longer, but the one before it may still be running.
+    this.#previousCall = Promise.allSettled([this.#previousCall, call]);
+    return call;
+  }
+
+  /** Applies the policy. Adds the removed images to `removed`. */
+  async #apply(
+    now: number,
+    removed: RemovedImage[],
+    options: CallOptions,
+  ): Promise<Pick<ImageCollection, 'disk' | 'events' | 'failure'>> {
+    const { policy, clock } = this.#dependencies;
+    const failed = (message: string) => toFailure(new NodeFailure('RuntimeError', message), clock.now());
+    let disk: ImageDisk | undefined;
+    try {
+      await this.#removeExpired({ now, removed }, options);
+      disk = await this.#readDisk(options);
+      if (disk.capacityBytes === 0) {
+        const message = 'invalid capacity 0 on image filesystem';
+        return { disk, events: [warning('InvalidDiskCapacity', message)], failure: failed(message) };
+      }
+      const bytes = bytesToFree(disk, policy);
+      if (bytes <= 0) return { disk };
+      const freedBytes = await this.#freeSpace(bytes, { now, removed }, options);
+      if (freedBytes >= bytes) return { disk };
+      const message = freeSpaceFailedMessage(disk, freedBytes);
+      return { disk, events: [warning('FreeDiskSpaceFailed', message)], failure: failed(message) };
+    } catch (error) {
+      options.signal.throwIfAborted();
+      return { ...(disk ? { disk } : {}), failure: toFailure(error, clock.now()) };
+    }
+  }
+
+  async #removeExpired(
+    { now, removed }: { readonly now: number; readonly removed: RemovedImage[] },
+    options: CallOptions,
+  ): Promise<void> {
+    const { policy } = this.#dependencies;
+    const errors: unknown[] = [];
+    for (const image of removableImages(this.#records)) {
+      if (!isExpired(image, policy, { now, startedAt: this.#startedAt })) continue;
+      await this.#remove(image, { reason: 'age', removed, errors }, options);
+    }
+    if (errors.length === 0) return;
+    const prefix = `wanted to free images older than ${goDuration(policy.maxAgeMs)}, encountered errors in image deletion`;
+    throw new NodeFailure('RuntimeError', `${prefix}: ${joinMessages(errors)}`, { cause: errors[0] });
+  }
+
+  /** Returns the number of freed bytes. */
+  async #freeSpace(
+    bytes: number,
+    { now, removed }: { readonly now: number; readonly removed: RemovedImage[] },
+    options: CallOptions,
+  ): Promise<number> {
+    const { policy } = this.#dependencies;
+    const errors: unknown[] = [];
+    let freedBytes = 0;
+    for (const image of removableImages(this.#records)) {
+      if (freedBytes >= bytes) break;
+      if (!hasMinimumAge(image, policy, now)) continue;
+      const wasRemoved = await this.#remove(image, { reason: 'space', removed, errors }, options);
+      if (wasRemoved) freedBytes += image.sizeBytes;
+    }
+    if (errors.length === 0) return freedBytes;
+    const wanted = Number.isFinite(bytes) ? `${bytes} bytes` : 'all unused images';
+    const prefix = `wanted to free ${wanted}, but freed ${freedBytes} bytes space with errors in image deletion`;
+    throw new NodeFailure('RuntimeError', `${prefix}: ${joinMessages(errors)}`, { cause: errors[0] });
+  }
+
+  /** Removes an image unless a pod has claimed it since the detection. Returns whether it was removed. */
+  async #remove(
+    image: ImageRecord,
+    { reason, removed, errors }: Pick<RemovedImage, 'reason'> & { removed: RemovedImage[]; errors: unknown[] },
+    options: CallOptions,
+  ): Promise<boolean> {
+    const { cri, claims, proofs, onServiceAction } = this.#dependencies;
+    const { id, names, sizeBytes } = image;
+    try {
+      const remove = () => cri.removeImage({ image: imageSpec(id) }, options);
+      if (!(await claims.removeUnlessClaimed(image, remove))) return false;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      errors.push(error);
+      return false;
+    }
+    this.#records = new Map([...this.#records].filter(([each]) => each !== id));
+    removed.push({ id, name: names[0] ?? id, sizeBytes, reason });
+    onServiceAction?.({ action: 'imageCollected', reason });
+    await proofs.forget(id, options);
+    return true;
+  }
+
+  /** Updates the records. Returns the time of the detection. If `activePods` is undefined, every claim counts. */
+  async #detect(activePods: ActivePods | undefined, options: CallOptions): Promise<number> {
+    const { cri, claims } = this.#dependencies;
+    const lastClaim = claims.lastNumber;
+    const [{ images }, { containers }] = await Promise.all([
+      cri.listImages({ filter: undefined }, options),
+      cri.listContainers({ filter: undefined }, options),
+      this.#readSandboxImage(options),
+    ]);
+    await this.#readMounts(containers, options);
+    if (activePods !== undefined) claims.retainPods(activePods, lastClaim);
+    const usersByReference = this.#containersByReference(containers);
+    const now = this.#clock.now();
+    this.#records = updateImageRecords(
+      this.#records,
+      images.map((image) => this.#detectedImage(image, usersByReference)),
+      now,
+    );
+    return now;
+  }
+
+  #detectedImage(
+    { id, repoTags, repoDigests, size, pinned }: Image,
+    containersByReference: ReadonlyMap<string, readonly Container[]>,
+  ): DetectedImage {
+    const names = [...repoTags, ...repoDigests];
+    const containers = new Set([id, ...repoDigests].flatMap((each) => containersByReference.get(each) ?? []));
+    const podsWithContainer = new Set([...containers].map(podOf));
+    const claimingPods = this.#dependencies.claims.podsWith({ id, names });
+    const isOfSandboxes = this.#sandboxImage !== undefined && names.includes(this.#sandboxImage);
+    const users = [
+      ...[...containers].map(describeContainer),
+      ...claimingPods.filter((pod) => !podsWithContainer.has(pod)).map((pod) => `pod ${pod}`),
+      ...(isOfSandboxes ? ['the sandboxes of all pods'] : []),
+    ];
+    return { id, names, sizeBytes: Number(size), isPinned: pinned, users };
+  }
+
+  /** Indexes containers by the IDs and digests of the images that they have and mount. */
+  #containersByReference(containers: readonly Container[]): ReadonlyMap<string, readonly Container[]> {
+    const index = new Map<string, Container[]>();
+    for (const container of containers) {
+      const references = [container.imageId, container.imageRef, ...(this.#mountedImages.get(container.id) ?? [])];
+      for (const reference of new Set(references)) {
+        const sharing = index.get(reference);
+        if (sharing) sharing.push(container);
+        else index.set(reference, [container]);
+      }
+    }
+    return index;
+  }
+
+  /** Reads the mounts of new containers. */
+  async #readMounts(containers: readonly Container[], options: CallOptions): Promise<void> {
+    const { cri } = this.#dependencies;
+    const mountedImages = new Map<string, readonly string[]>();
+    for (const { id } of containers) {
+      const previous = this.#mountedImages.get(id);
+      if (previous !== undefined) {
+        mountedImages.set(id, previous);
+        continue;
+      }
+      const response = await cri.containerStatus({ containerId: id, verbose: false }, options).catch(ignoreNotFound);
+      const mounts = response?.status?.mounts ?? [];
+      mountedImages.set(
+        id,
+        mounts.flatMap(({ image }) => (image ? [image.image] : [])),
+      );
+    }
+    this.#mountedImages = mountedImages;
+  }
+
+  /** Reads the name of the image of sandboxes, because old versions of containerd do not pin that image. */
+  async #readSandboxImage(options: CallOptions): Promise<void> {
+    const { sandboxImage } = await runtimeConfig(this.#dependencies.cri, options);
+    if (sandboxImage) this.#sandboxImage = listedName(sandboxImage);
+  }
+
+  async #readDisk(options: CallOptions): Promise<ImageDisk> {
+    const { cri, readDisk } = this.#dependencies;
+    const { imageFilesystems } = await cri.imageFsInfo({}, options);
+    const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
+    const disk = mountpoint ? await readDisk(mountpoint, options.signal) : undefined;
+    if (disk !== undefined) return disk;
+    const where = mountpoint ?? 'which the runtime does not report';
+    throw new NodeFailure('RuntimeError', `the size of the image filesystem cannot be read: ${where}`);
+  }
+}
+
+/** Returns the pod of a container as `namespace/name`. Undefined if it has none. */
+function podOf({ labels }: Container): string | undefined {
+  const [namespace, pod] = [lookUp(labels, POD_NAMESPACE_LABEL), lookUp(labels, POD_NAME_LABEL)];
+  return pod === undefined ? undefined : `${namespace}/${pod}`;
+}
+
+function describeContainer(container: Container): string {
+  const pod = podOf(container);
+  const name = `container ${labeledContainerName(container) || container.id}`;
+  return pod === undefined ? name : `${name} of pod ${pod}`;
+}
+
+/** Joins the messages of errors, each once (`Error` of Kubernetes' aggregate). */
+function joinMessages(errors: readonly unknown[]): string {
+  const messages = [...new Set(errors.map(messageOf))];
+  return messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;
+}
